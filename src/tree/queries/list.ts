@@ -4,7 +4,7 @@
  */
 import type { Statement } from "bun:sqlite";
 import { numbers } from "../../db/reader.ts";
-import { boundary, type Run } from "../tables/anchors.ts";
+import { boundary, type Run } from "../tables/page-index.ts";
 import { FILE, FOLDER, NODE_COLUMNS, type NodeRow, toNode } from "../model/rows.ts";
 import { selectFrom, SORTS } from "../model/sorts.ts";
 import type { TreeStore } from "../tables/store.ts";
@@ -103,9 +103,9 @@ export class Lister {
   ): NodeRow[] | Promise<NodeRow[]> {
     const walk = Math.min(before, behind);
     if (walk <= WALK_SHORT_MAX) return this.#walk(run, before, behind, count);
-    const landmark = this.#store.anchors.locate(run, rev, total, before);
-    if (landmark !== undefined) {
-      const { from, offset } = landmark;
+    const pageStart = this.#store.anchors.locate(run, rev, total, before);
+    if (pageStart !== undefined) {
+      const { from, offset } = pageStart;
       return this.#page(run, "from").all(...boundary(run, from), count, offset);
     }
     const isLong = walk > WALK_IN_PLACE_MAX;

@@ -3,7 +3,7 @@ import type { Database } from "bun:sqlite";
 import type { Transaction } from "../../db/transaction.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { fold } from "../../lib/path.ts";
-import type { Anchors } from "./anchors.ts";
+import type { PageIndex } from "./page-index.ts";
 import { Heights, NO_WAY, type Way } from "./heights.ts";
 import { FILE, FOLDER } from "../model/rows.ts";
 import type { SortKeys } from "../model/sorts.ts";
@@ -71,7 +71,7 @@ type Value = string | number | null;
 export class NodeRows {
   /** How far the tree reaches below folders; what changes here raises it. */
   readonly heights: Heights;
-  readonly #anchors: Anchors;
+  readonly #anchors: PageIndex;
   readonly #insert;
   readonly #insertFolder;
   readonly #insertName;
@@ -89,7 +89,7 @@ export class NodeRows {
   readonly #setCounts;
   readonly #setCreatedSeq;
 
-  constructor(sqlite: Database, anchors: Anchors) {
+  constructor(sqlite: Database, anchors: PageIndex) {
     this.#anchors = anchors;
     this.heights = new Heights(sqlite);
     this.#insert = sqlite.prepare<undefined, Value[]>(

@@ -7,7 +7,7 @@ import type { Log } from "../../lib/log.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { ROOT_PATH } from "../../lib/path.ts";
 import { Accounts } from "./accounts.ts";
-import { Anchors } from "./anchors.ts";
+import { PageIndex } from "./page-index.ts";
 import { Deletions } from "./deletions.ts";
 import { BlobRows } from "./blob-rows.ts";
 import { factsOf } from "../model/facts.ts";
@@ -54,7 +54,7 @@ export class TreeStore {
   readonly events: Events;
   readonly accounts: Accounts;
   readonly deletions: Deletions;
-  readonly anchors: Anchors;
+  readonly anchors: PageIndex;
   readonly blobs: BlobRows;
   readonly names: Names;
   readonly nodes: NodeRows;
@@ -88,7 +88,7 @@ export class TreeStore {
         events.emit(tx, "storage.grown", { accountId, usedBeforeBytes, usedAfterBytes }),
     });
     this.deletions = new Deletions(sqlite);
-    this.anchors = new Anchors(sqlite, reader, log);
+    this.anchors = new PageIndex(sqlite, reader, log);
     this.blobs = new BlobRows(sqlite);
     this.names = new Names(sqlite);
     this.nodes = new NodeRows(sqlite, this.anchors);

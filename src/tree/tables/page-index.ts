@@ -54,7 +54,7 @@ interface FolderRow {
   readonly child_files: number;
 }
 
-export class Anchors {
+export class PageIndex {
   readonly #sqlite: Database;
   readonly #reader: Reader;
   readonly #log: Log;
@@ -156,11 +156,11 @@ export class Anchors {
     const making = this.#reader
       .read([
         rows<FolderRow>(counts, [run.folderId]),
-        rows<SortKeys>(landmarksSql(run.sort), [run.folderId, run.kind, BLOCK - 1]),
+        rows<SortKeys>(pageStartsSql(run.sort), [run.folderId, run.kind, BLOCK - 1]),
       ])
-      .then(([folder, landmarks]) => {
+      .then(([folder, pageStarts]) => {
         const isWanted = this.#sets.get(keyOf(run)) === set;
-        if (isWanted && !this.#complete(set, folder, landmarks)) this.#forget(set);
+        if (isWanted && !this.#complete(set, folder, pageStarts)) this.#forget(set);
         return undefined;
       })
       .catch((error: unknown) => {
@@ -172,10 +172,10 @@ export class Anchors {
   }
 
   /** Fills a set with what the thread read, and brings it up to what was committed since. */
-  #complete(set: AnchorSet, [folder]: readonly FolderRow[], landmarks: readonly SortKeys[]): boolean {
+  #complete(set: AnchorSet, [folder]: readonly FolderRow[], pageStarts: readonly SortKeys[]): boolean {
     if (folder === undefined) return false;
     const total = set.run.kind === 0 ? folder.child_folders : folder.child_files;
-    const blocks = landmarks.map((first, i) => ({ first, count: Math.min(BLOCK, total - i * BLOCK) }));
+    const blocks = pageStarts.map((first, i) => ({ first, count: Math.min(BLOCK, total - i * BLOCK) }));
     set.rev = folder.children_rev;
     set.blocks = blocks;
     const missed = set.pending.filter((change) => change.rev > set.rev);
@@ -231,16 +231,16 @@ function count(sort: SortField, blocks: readonly Block[], keys: SortKeys, change
 }
 
 /** Every block's first child: each step goes on behind the last one found, within the index. */
-function landmarksSql(sort: SortField): string {
+function pageStartsSql(sort: SortField): string {
   const { index, keys } = SORTS[sort];
   const order = keys.join(", ");
   return `WITH RECURSIVE landmark(id) AS (
       SELECT (SELECT id FROM nodes INDEXED BY ${index} WHERE parent_id = ?1 AND kind = ?2 ORDER BY ${order} LIMIT 1)
       UNION ALL
-      SELECT (SELECT id FROM (${selectFrom(sort, ">", [lastLandmarks(keys[0]), lastLandmarks(keys[1])])} LIMIT 1 OFFSET ?3)) FROM landmark WHERE landmark.id IS NOT NULL)
+      SELECT (SELECT id FROM (${selectFrom(sort, ">", [lastPageStarts(keys[0]), lastPageStarts(keys[1])])} LIMIT 1 OFFSET ?3)) FROM landmark WHERE landmark.id IS NOT NULL)
     SELECT ${SORT_COLUMNS} FROM landmark CROSS JOIN nodes n ON n.id = landmark.id`;
 }
 
-function lastLandmarks(column: string): string {
+function lastPageStarts(column: string): string {
   return `(SELECT ${column} FROM nodes WHERE id = landmark.id)`;
 }
