@@ -7,7 +7,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { emailKey } from "../users/email.ts";
 import type { UserService } from "../users/service.ts";
 import type { PlanName, User } from "../users/types.ts";
-import { Admissions, signupClosed } from "./admissions.ts";
+import { SignupTokens, signupClosed } from "./signup-tokens.ts";
 import { DeviceSignIn } from "./device-sign-in.ts";
 import { Identities } from "./identities.ts";
 import type { PasswordHasher } from "../users/passwords.ts";
@@ -63,7 +63,7 @@ export class AuthService {
   readonly #identities: Identities;
   readonly #refreshTokens: RefreshTokens;
   readonly #devices: DeviceSignIn;
-  readonly #admissions: Admissions;
+  readonly #signupTokens: SignupTokens;
 
   constructor(options: AuthServiceOptions) {
     this.#options = options;
@@ -71,7 +71,7 @@ export class AuthService {
     this.#identities = new Identities({ ...options, sessions: this.#sessions });
     this.#refreshTokens = new RefreshTokens(options.db.sqlite, options.clock);
     this.#devices = new DeviceSignIn(this.#sessions, this.#refreshTokens);
-    this.#admissions = new Admissions(options);
+    this.#signupTokens = new SignupTokens(options);
     options.users.onChange(() => this.dropCaches());
   }
 
@@ -112,8 +112,8 @@ export class AuthService {
     const { signup, users, defaultPlan } = this.#options;
     if (signup === "closed") throw signupClosed("Sign-up is closed here. Ask the administrator for an account.");
     // Where anybody may sign up, what is no invitation of ours does no harm; a used or expired one is told.
-    const isInvited = signup === "invite" || this.#admissions.isInvite(input.invite);
-    const invite = isInvited ? this.#admissions.find(input.invite, "invite") : undefined;
+    const isInvited = signup === "invite" || this.#signupTokens.isInvite(input.invite);
+    const invite = isInvited ? this.#signupTokens.find(input.invite, "invite") : undefined;
     if (invite?.emailKey && invite.emailKey !== emailKey(input.email)) {
       throw signupClosed("This invitation is for another e-mail address. Use the one that it was sent to.");
     }
@@ -127,7 +127,7 @@ export class AuthService {
         // The administrator who invites names the address.
         isEmailConfirmed: typeof invite?.emailKey === "string",
       },
-      invite && ((tx, userId) => this.#admissions.use(tx, invite.id, userId)),
+      invite && ((tx, userId) => this.#signupTokens.use(tx, invite.id, userId)),
     );
     return this.#startSession(user, "web", client);
   }
@@ -353,14 +353,14 @@ export class AuthService {
    * @returns undefined where there is an administrator already
    */
   async newSetupToken(): Promise<string | undefined> {
-    return this.#options.users.hasAdministrator() ? undefined : this.#admissions.newSetupToken();
+    return this.#options.users.hasAdministrator() ? undefined : this.#signupTokens.newSetupToken();
   }
 
   /** Whether this token opens the set-up page now: until there is an administrator, also where other accounts exist. */
   isSetupToken(token: string): boolean {
     if (this.#options.users.hasAdministrator()) return false;
     try {
-      return this.#admissions.find(token, "setup").id > 0;
+      return this.#signupTokens.find(token, "setup").id > 0;
     } catch (error) {
       if (error instanceof AppError) return false;
       throw error;
@@ -370,10 +370,10 @@ export class AuthService {
   /** Makes the first administrator. @throws AppError signup_closed | invalid_field | email_taken | overloaded */
   async setUp(token: string, input: { email: string; password: string; name?: string }, plan: PlanName): Promise<User> {
     const { users } = this.#options;
-    const { id } = this.#admissions.find(token, "setup");
+    const { id } = this.#signupTokens.find(token, "setup");
     return users.add(
       { ...input, role: "admin", plan, isEmailConfirmed: true },
-      (tx, userId) => this.#admissions.use(tx, id, userId),
+      (tx, userId) => this.#signupTokens.use(tx, id, userId),
       // Another administrator may have been made while the password was hashed.
       () => {
         if (users.hasAdministrator()) throw signupClosed("There is an administrator already. Sign in to that account.");

@@ -3,7 +3,7 @@ import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newId, newSecretToken } from "../../../lib/id.ts";
-import { Admissions, signupClosed } from "../auth/admissions.ts";
+import { SignupTokens, signupClosed } from "../auth/signup-tokens.ts";
 import { hashToken } from "../auth/token-hash.ts";
 import { inviteMail } from "../mail/mail-templates.ts";
 import type { MailService } from "../mail/service.ts";
@@ -35,12 +35,12 @@ const RETENTION_MS = 90 * DAY_MS;
 export class InviteService {
   readonly #options: InviteServiceOptions;
   readonly #queries: ReturnType<typeof inviteQueries>;
-  readonly #admissions: Admissions;
+  readonly #signupTokens: SignupTokens;
 
   constructor(options: InviteServiceOptions) {
     this.#options = options;
     this.#queries = inviteQueries(options.db.sqlite);
-    this.#admissions = new Admissions(options);
+    this.#signupTokens = new SignupTokens(options);
   }
 
   /**
@@ -127,7 +127,7 @@ export class InviteService {
   addressOf(token: string): string | null | undefined {
     if (this.#options.signup === "closed") return undefined;
     try {
-      return this.#admissions.find(token, "invite").emailKey;
+      return this.#signupTokens.find(token, "invite").emailKey;
     } catch (error) {
       if (error instanceof AppError) return undefined;
       throw error;
@@ -140,14 +140,14 @@ export class InviteService {
    */
   async accept(token: string, input: { email: string; password: string; name?: string }): Promise<User> {
     const { users, defaultPlan } = this.#options;
-    const { id, role, plan, emailKey: boundTo } = this.#admissions.find(token, "invite");
+    const { id, role, plan, emailKey: boundTo } = this.#signupTokens.find(token, "invite");
     if (boundTo !== null && boundTo !== emailKey(input.email)) {
       throw signupClosed("This invitation is for another e-mail address. Use the one that it was sent to.");
     }
     return users.add(
       // The address that the administrator named counts as confirmed.
       { ...input, role, plan: plan ?? defaultPlan, isEmailConfirmed: boundTo !== null },
-      (tx, userId) => this.#admissions.use(tx, id, userId),
+      (tx, userId) => this.#signupTokens.use(tx, id, userId),
     );
   }
 

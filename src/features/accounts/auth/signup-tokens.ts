@@ -9,8 +9,8 @@ import { newId, newSecretToken } from "../../../lib/id.ts";
 import type { PlanName, Role } from "../users/types.ts";
 import { hashToken } from "./token-hash.ts";
 
-/** What {@link Admissions} works with. */
-export interface AdmissionsOptions {
+/** What {@link SignupTokens} works with. */
+export interface SignupTokensOptions {
   readonly db: Db;
   readonly writer: Writer;
   readonly clock: Clock;
@@ -29,10 +29,10 @@ export interface Admission {
 const SETUP_LINK_MS = 24 * 60 * 60 * 1000;
 
 /** See the head of this file. */
-export class Admissions {
-  readonly #options: AdmissionsOptions;
+export class SignupTokens {
+  readonly #options: SignupTokensOptions;
 
-  constructor(options: AdmissionsOptions) {
+  constructor(options: SignupTokensOptions) {
     this.#options = options;
   }
 
