@@ -2,7 +2,7 @@
 import type { Tags } from "exifreader";
 
 /** What a photo tells of itself. */
-export interface Capture {
+export interface ExifData {
   /** ISO 8601 with an offset. */
   readonly capturedAt: string | undefined;
   /** Latitude and longitude in degrees, separated by a comma (api.md, upload/complete). */
@@ -10,9 +10,9 @@ export interface Capture {
 }
 
 /** So much of the beginning is looked at: tags stand before the pixels in every format that phones write. */
-export const CAPTURE_HEAD_BYTES = 512 * 1024;
+export const EXIF_HEAD_BYTES = 512 * 1024;
 
-const NOTHING: Capture = { capturedAt: undefined, location: undefined };
+const NOTHING: ExifData = { capturedAt: undefined, location: undefined };
 
 /** Formats that may carry Exif. */
 const WITH_EXIF: ReadonlySet<string> = new Set([
@@ -31,11 +31,11 @@ const WITH_EXIF: ReadonlySet<string> = new Set([
  * The time is that of the shutter in its own offset (OffsetTimeOriginal). Where the camera knew none, the difference to
  * the satellites' UTC gives it; else the clock's reading is taken as UTC.
  */
-export async function readCapture(head: Uint8Array<ArrayBuffer>, mediaType: string): Promise<Capture> {
+export async function readExif(head: Uint8Array<ArrayBuffer>, mediaType: string): Promise<ExifData> {
   if (!WITH_EXIF.has(mediaType)) return NOTHING;
   try {
     const { default: exif } = await import("exifreader");
-    const bytes = head.slice(0, CAPTURE_HEAD_BYTES);
+    const bytes = head.slice(0, EXIF_HEAD_BYTES);
     const tags = exif.load(bytes.buffer, { includeTags: { exif: true, gps: true }, includeUnknown: false });
     return { capturedAt: capturedAtOf(tags), location: locationOf(tags) };
   } catch {

@@ -3,7 +3,7 @@
  * first 512 KiB are read, of sounds and films what their formats say where to look.
  */
 import { open } from "node:fs/promises";
-import { CAPTURE_HEAD_BYTES, readCapture } from "./exif.ts";
+import { EXIF_HEAD_BYTES, readExif } from "./exif.ts";
 import { readMovie } from "./read-movie.ts";
 import { type MediaInfo, NO_MEDIA_INFO } from "./types.ts";
 
@@ -18,7 +18,7 @@ export async function readMedia(path: string, mediaType: string): Promise<MediaI
 
 async function readPicture(path: string, mediaType: string): Promise<MediaInfo> {
   const head = await readHead(path);
-  const { capturedAt, location } = await readCapture(head, mediaType);
+  const { capturedAt, location } = await readExif(head, mediaType);
   const { default: exif } = await import("exifreader");
   const tags: Readonly<Record<string, unknown>> = exif.load(head.buffer, { includeUnknown: false });
   const stored = {
@@ -71,7 +71,7 @@ async function readRecording(path: string, mediaType: string): Promise<MediaInfo
 async function readHead(path: string): Promise<Uint8Array<ArrayBuffer>> {
   const file = await open(path, "r");
   try {
-    const head = new Uint8Array(CAPTURE_HEAD_BYTES);
+    const head = new Uint8Array(EXIF_HEAD_BYTES);
     const { bytesRead } = await file.read(head, 0, head.length, 0);
     return head.slice(0, bytesRead);
   } finally {

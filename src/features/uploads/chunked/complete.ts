@@ -14,7 +14,7 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, StoredBlob } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { ActiveUpload } from "./active.ts";
-import { type Capture, CAPTURE_HEAD_BYTES, readCapture } from "../../media/metadata/exif.ts";
+import { type ExifData, EXIF_HEAD_BYTES, readExif } from "../../media/metadata/exif.ts";
 import { deletedByYou, findSameFile, type KnownContents } from "./known-contents.ts";
 import type { ChunkReceiver } from "./receive.ts";
 import type { UploadStore } from "./store.ts";
@@ -25,7 +25,7 @@ export interface Completion {
   /** What the whole must have. */
   readonly digest: Digest | undefined;
   /** As the client tells; what it does not tell is read from the picture. */
-  readonly capture: Capture;
+  readonly capture: ExifData;
 }
 
 /** What {@link Completer} works with. */
@@ -52,7 +52,7 @@ interface FinishedContent {
 interface NamedContent {
   readonly blob: StoredBlob;
   readonly mediaType: string;
-  readonly capture: Capture;
+  readonly capture: ExifData;
   readonly held: BlobLease | undefined;
 }
 
@@ -153,7 +153,7 @@ export class Completer {
     const staged = store.staging.open(publicId, sizeBytes);
     let head: Uint8Array<ArrayBuffer>;
     try {
-      head = staged.read(Math.min(sizeBytes, CAPTURE_HEAD_BYTES), 0);
+      head = staged.read(Math.min(sizeBytes, EXIF_HEAD_BYTES), 0);
     } finally {
       staged.release();
     }
@@ -176,7 +176,7 @@ export class Completer {
       );
     }
     checkDigests(upload, digest, announced);
-    const head = await blobs.read(announced, 0, Math.min(sizeBytes, CAPTURE_HEAD_BYTES));
+    const head = await blobs.read(announced, 0, Math.min(sizeBytes, EXIF_HEAD_BYTES));
     return { blob: { digest: announced, sizeBytes, crc32: blob.crc32 }, head, held: undefined };
   }
 
@@ -256,14 +256,14 @@ export class Completer {
 }
 
 /** What is kept of time and place among a file's metadata (contract §7, complete). */
-export function metadataOf({ location, capturedAt }: Capture): Record<string, string> {
+export function metadataOf({ location, capturedAt }: ExifData): Record<string, string> {
   return { ...(location !== undefined && { location }), ...(capturedAt !== undefined && { capturedAt }) };
 }
 
 /** What the client told, and for what it did not, what the picture tells. */
-export async function fillIn(told: Capture, head: Uint8Array<ArrayBuffer>, mediaType: string): Promise<Capture> {
+export async function fillIn(told: ExifData, head: Uint8Array<ArrayBuffer>, mediaType: string): Promise<ExifData> {
   if (told.capturedAt !== undefined && told.location !== undefined) return told;
-  const found = await readCapture(head, mediaType);
+  const found = await readExif(head, mediaType);
   return { capturedAt: told.capturedAt ?? found.capturedAt, location: told.location ?? found.location };
 }
 

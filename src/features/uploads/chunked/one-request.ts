@@ -4,7 +4,7 @@ import type { Events } from "../../../events/events.ts";
 import type { UploadHooks } from "../../library/files/service.ts";
 import { factsOf } from "../../../tree/model/facts.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
-import { type Capture, CAPTURE_HEAD_BYTES } from "../../media/metadata/exif.ts";
+import { type ExifData, EXIF_HEAD_BYTES } from "../../media/metadata/exif.ts";
 import { fillIn, metadataOf } from "./complete.ts";
 import { deletedByYou, findSameFile, type KnownContents } from "./known-contents.ts";
 
@@ -21,7 +21,7 @@ export interface DeviceUpload {
   readonly accountId: number;
   readonly deviceId: number;
   /** As the form tells. */
-  readonly capture: Capture;
+  readonly capture: ExifData;
   /** Sent by an unattended backup. */
   readonly isAutomatic: boolean;
 }
@@ -35,7 +35,7 @@ export function deviceUploadHooks(options: OneRequestOptions, upload: DeviceUplo
       if (isAutomatic && contents.wasDeleted(accountId, digest)) throw deletedByYou(digest);
     },
     describe: async ({ digest, sizeBytes }, mediaType) => {
-      const head = await blobs.read(digest, 0, Math.min(sizeBytes, CAPTURE_HEAD_BYTES));
+      const head = await blobs.read(digest, 0, Math.min(sizeBytes, EXIF_HEAD_BYTES));
       const filled = await fillIn(capture, head, mediaType);
       return { metadata: metadataOf(filled), capturedAt: filled.capturedAt };
     },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import sharp from "sharp";
-import { readCapture, readLocation } from "../../../../src/features/media/metadata/exif.ts";
+import { readExif, readLocation } from "../../../../src/features/media/metadata/exif.ts";
 
 const NOTHING = { capturedAt: undefined, location: undefined };
 
@@ -23,12 +23,12 @@ const VIENNA = {
   GPSLongitude: "16/1 22/1 2568/100",
 };
 
-describe("readCapture", () => {
+describe("readExif", () => {
   test("reads time with its offset, and place, from every format that carries them", async () => {
     const IFD2 = { DateTimeOriginal: "2026:07:01 12:30:00", OffsetTimeOriginal: "+02:00" };
     for (const format of ["jpeg", "png", "webp", "avif"] as const) {
       const picture = await pictureWith({ IFD2, IFD3: VIENNA }, format);
-      expect(await readCapture(picture, `image/${format}`)).toEqual({
+      expect(await readExif(picture, `image/${format}`)).toEqual({
         capturedAt: "2026-07-01T12:30:00+02:00",
         location: "48.2082,16.3738",
       });
@@ -37,46 +37,46 @@ describe("readCapture", () => {
 
   test("takes south and west as negative", async () => {
     const IFD3 = { ...VIENNA, GPSLatitudeRef: "S", GPSLongitudeRef: "W" };
-    expect((await readCapture(await pictureWith({ IFD3 }), "image/jpeg")).location).toBe("-48.2082,-16.3738");
+    expect((await readExif(await pictureWith({ IFD3 }), "image/jpeg")).location).toBe("-48.2082,-16.3738");
   });
 
   test("finds a missing offset by the satellites' clock, and otherwise takes the camera's as UTC", async () => {
     const IFD2 = { DateTimeOriginal: "2026:07:01 12:30:05" };
     const IFD3 = { GPSDateStamp: "2026:07:01", GPSTimeStamp: "7/1 0/1 3/1" };
-    expect((await readCapture(await pictureWith({ IFD2, IFD3 }), "image/jpeg")).capturedAt).toBe(
+    expect((await readExif(await pictureWith({ IFD2, IFD3 }), "image/jpeg")).capturedAt).toBe(
       "2026-07-01T12:30:05+05:30",
     );
-    expect((await readCapture(await pictureWith({ IFD2 }), "image/jpeg")).capturedAt).toBe("2026-07-01T12:30:05Z");
+    expect((await readExif(await pictureWith({ IFD2 }), "image/jpeg")).capturedAt).toBe("2026-07-01T12:30:05Z");
     const unlikely = { GPSDateStamp: "2026:07:20", GPSTimeStamp: "7/1 0/1 3/1" };
     const picture = await pictureWith({ IFD2, IFD3: unlikely });
-    expect((await readCapture(picture, "image/jpeg")).capturedAt).toBe("2026-07-01T12:30:05Z");
+    expect((await readExif(picture, "image/jpeg")).capturedAt).toBe("2026-07-01T12:30:05Z");
   });
 
   test("tells nothing rather than nonsense", async () => {
     for (const DateTimeOriginal of ["0000:00:00 00:00:00", "    :  :     :  :  ", "2026:13:40 99:99:99", "today"]) {
       const picture = await pictureWith({ IFD2: { DateTimeOriginal } });
-      expect((await readCapture(picture, "image/jpeg")).capturedAt).toBeUndefined();
+      expect((await readExif(picture, "image/jpeg")).capturedAt).toBeUndefined();
     }
     const zeros = { ...VIENNA, GPSLatitude: "0/1 0/1 0/1", GPSLongitude: "0/1 0/1 0/1" };
-    expect((await readCapture(await pictureWith({ IFD3: zeros }), "image/jpeg")).location).toBeUndefined();
+    expect((await readExif(await pictureWith({ IFD3: zeros }), "image/jpeg")).location).toBeUndefined();
     const { GPSLongitude: _, ...half } = VIENNA;
-    expect((await readCapture(await pictureWith({ IFD3: half }), "image/jpeg")).location).toBeUndefined();
+    expect((await readExif(await pictureWith({ IFD3: half }), "image/jpeg")).location).toBeUndefined();
   });
 
   test("throws for no bytes whatever", async () => {
     const whole = await pictureWith({ IFD2: { DateTimeOriginal: "2026:07:01 12:30:00" }, IFD3: VIENNA });
-    for (let end = 0; end < whole.length; end += 7) await readCapture(whole.slice(0, end), "image/jpeg");
+    for (let end = 0; end < whole.length; end += 7) await readExif(whole.slice(0, end), "image/jpeg");
     for (let round = 0; round < 200; round++) {
       const broken = whole.slice();
       for (let count = 0; count < 5; count++) broken[(round * 31 + count * 17) % 400] = (round * 7 + count) % 256;
-      await readCapture(broken, "image/jpeg");
+      await readExif(broken, "image/jpeg");
     }
     for (const name of ["broken.png", "truncated.jpg", "bomb.png", "text-as.jpg", "phone.heic", "clip.mp4"]) {
       const bytes = new Uint8Array(await readFile(`test/fixtures/images/${name}`));
-      for (const type of ["image/jpeg", "image/heic", "image/png"]) await readCapture(bytes, type);
+      for (const type of ["image/jpeg", "image/heic", "image/png"]) await readExif(bytes, type);
     }
-    expect(await readCapture(new Uint8Array(), "image/jpeg")).toEqual(NOTHING);
-    expect(await readCapture(whole, "text/plain")).toEqual(NOTHING);
+    expect(await readExif(new Uint8Array(), "image/jpeg")).toEqual(NOTHING);
+    expect(await readExif(whole, "text/plain")).toEqual(NOTHING);
   });
 });
 
