@@ -10,7 +10,7 @@ import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";
 import { type AttemptSeal, readReturnPath } from "./attempt.ts";
 import type { Identities } from "./identities.ts";
-import { PassingThings } from "./passing.ts";
+import { ExpiringMap } from "../../../lib/expiring-map.ts";
 import type { OidcProvider } from "./provider.ts";
 import type { Attempt, Entry, ProviderUser, SignInMode } from "./types.ts";
 
@@ -63,14 +63,14 @@ const CODES_MAX = 1_000;
 export class OidcService {
   readonly #options: OidcServiceOptions;
   /** States whose answer has come: each counts once. After a restart the provider itself refuses a used answer. */
-  readonly #used: PassingThings<true>;
-  readonly #codes: PassingThings<{ readonly userId: number; readonly challenge: string }>;
+  readonly #used: ExpiringMap<true>;
+  readonly #codes: ExpiringMap<{ readonly userId: number; readonly challenge: string }>;
 
   constructor(options: OidcServiceOptions) {
     this.#options = options;
     const { clock } = options;
-    this.#used = new PassingThings({ clock, lifetimeMs: ATTEMPT_MS, countMax: USED_MAX });
-    this.#codes = new PassingThings({ clock, lifetimeMs: CODE_MS, countMax: CODES_MAX });
+    this.#used = new ExpiringMap({ clock, lifetimeMs: ATTEMPT_MS, countMax: USED_MAX });
+    this.#codes = new ExpiringMap({ clock, lifetimeMs: CODE_MS, countMax: CODES_MAX });
   }
 
   /** What the button says. */

@@ -6,7 +6,7 @@ import { type Layout, STORE_MARKER } from "../../../blobs/layout.ts";
 import { describeSize } from "../../../config/quantities.ts";
 import { StartupError } from "../../../config/startup-error.ts";
 import { FIRST_BYTES, listNamed, listStored } from "./contents.ts";
-import { NOT_HERE } from "./placer.ts";
+import { NOT_HERE } from "./blob-copier.ts";
 import type { Content, Plan } from "./types.ts";
 
 /** What {@link planContents} looks at. */

@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import { join } from "node:path";
-import { syncFolder } from "./placer.ts";
+import { syncFolder } from "./blob-copier.ts";
 
 /** Copies a file for its user alone, durably, where the target's bytes differ. Never half: `.tmp`, sync, rename. */
 export function copyPrivateFile(from: string, to: string): void {

@@ -13,7 +13,7 @@ import { type Db, openReadOnly } from "../../../db/open.ts";
 import { digestOf, type Snapshot } from "../../../db/snapshot.ts";
 import { countNamed, FIRST_BYTES, isInBucket, isNamed, listNamed, namesOf } from "./contents.ts";
 import { BLOCK_BYTES, paddingOf, readHeader, readPax, TAR_END, TarError, writeHeader } from "./tar-format.ts";
-import { canSyncFileSystem, isUnreadable, syncFileSystem } from "./placer.ts";
+import { canSyncFileSystem, isUnreadable, syncFileSystem } from "./blob-copier.ts";
 import type { Content, LostContent, Place, Progress, Tally } from "./types.ts";
 
 /** What {@link writeTar} works with. */

@@ -5,7 +5,7 @@ import { errorCode } from "../../../blobs/disk.ts";
 import { AppError } from "../../../errors.ts";
 import { joinPath, normalizeName, segmentsOf } from "../../../lib/path.ts";
 import { LEVELS_MAX } from "../../../tree/tables/heights.ts";
-import { describeSourceError } from "./content-taker.ts";
+import { describeSourceError } from "./content-importer.ts";
 import { MANIFEST_NAME, type ManifestEntry, VERSIONS_NAME } from "./manifest.ts";
 import type { TransferProblem } from "./types.ts";
 

@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import { errorCode } from "../../../blobs/disk.ts";
 import { Layout } from "../../../blobs/layout.ts";
 import { loadSyncfs, syncsWhole } from "../../../blobs/syncfs.ts";
-import { ContentTaker } from "./content-taker.ts";
+import { ContentImporter } from "./content-importer.ts";
 import { ContentWriter } from "./content-writer.ts";
 import type { TakeJob, TakeResult, WriteJob, WriteResult } from "./types.ts";
 
@@ -25,7 +25,7 @@ export type TransferReply =
 declare const self: Worker;
 
 const syncfs = loadSyncfs();
-let taker: ContentTaker | undefined;
+let contentImporter: ContentImporter | undefined;
 let writer: ContentWriter | undefined;
 /** What to sync all at once; undefined where each content is synced as it comes. */
 let together: string | undefined;
@@ -35,7 +35,7 @@ async function answer(request: TransferRequest): Promise<TransferReply> {
     const layout = new Layout(request.dataDir);
     together = syncfs !== undefined && syncsWhole(request.target) ? request.target : undefined;
     const isSyncingEach = together === undefined;
-    taker = new ContentTaker({ layout, label: request.label, isSyncingEach });
+    contentImporter = new ContentImporter({ layout, label: request.label, isSyncingEach });
     writer = new ContentWriter({ label: request.label, isSyncingEach });
     return { kind: "done" };
   }
@@ -43,7 +43,7 @@ async function answer(request: TransferRequest): Promise<TransferReply> {
     syncAll();
     return { kind: "done" };
   }
-  const [reader, exporter] = [taker, writer];
+  const [reader, exporter] = [contentImporter, writer];
   if (reader === undefined || exporter === undefined) throw new Error("The thread was not opened.");
   if (request.kind === "write") return { kind: "written", results: request.jobs.map((job) => exporter.write(job)) };
   const results: TakeResult[] = [];

@@ -4,7 +4,7 @@ import { AppError } from "../../../errors.ts";
 import { UPLOADS_OF_DROP_BOX } from "../../sharing/shares/types.ts";
 import { SESSION_MS, type UploadStore } from "../chunked/store.ts";
 import type { ActiveTusUploads } from "./active.ts";
-import type { Joiner } from "./join.ts";
+import type { PartConcatenator } from "./concatenate-parts.ts";
 import { sendingKey, senderKey, type TusRows } from "./queries.ts";
 import type { TusSender, TusUpload } from "./types.ts";
 
@@ -20,7 +20,7 @@ export interface PlacesOptions {
   readonly store: Pick<UploadStore, "clock">;
   readonly rows: Pick<TusRows, "countOpenOf" | "listOpenOf">;
   readonly active: Pick<ActiveTusUploads, "find">;
-  readonly joiner: Pick<Joiner, "isJoining">;
+  readonly partConcatenator: Pick<PartConcatenator, "isJoining">;
   /** Ends an upload, in the caller's deed. */
   readonly end: (tx: Transaction, tus: TusUpload) => void;
 }
@@ -52,12 +52,12 @@ export class Places {
   }
 
   #makeRoom(tx: Transaction, key: string, max: number, idleMsMin: number): void {
-    const { store, rows, active, joiner, end } = this.#options;
+    const { store, rows, active, partConcatenator, end } = this.#options;
     const count = rows.countOpenOf(key);
     if (count < max) return;
     const nowMs = store.clock.nowMs();
     const resting = rows.listOpenOf(key, count).filter(({ kind, upload }) => {
-      return kind !== "final" && active.find(upload.id) === undefined && !joiner.isJoining(upload.publicId);
+      return kind !== "final" && active.find(upload.id) === undefined && !partConcatenator.isJoining(upload.publicId);
     });
     const one = givingWay(resting, nowMs, idleMsMin);
     if (one === undefined) {

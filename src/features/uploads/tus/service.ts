@@ -13,7 +13,7 @@ import { NO_DEVICE, type Upload } from "../chunked/types.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { ActiveTusUploads, supersede } from "./active.ts";
 import { Finisher } from "./finish.ts";
-import { Joiner } from "./join.ts";
+import { PartConcatenator } from "./concatenate-parts.ts";
 import { readMetadata, type TusMetadata } from "./metadata.ts";
 import { Places } from "./places.ts";
 import type { Concatenation } from "./protocol.ts";
@@ -71,7 +71,7 @@ export class TusService {
   readonly #active = new ActiveTusUploads();
   readonly #receiver: BytesReceiver;
   readonly #finisher: Finisher;
-  readonly #joiner: Joiner;
+  readonly #partConcatenator: PartConcatenator;
   readonly #places: Places;
 
   constructor(options: TusServiceOptions) {
@@ -83,8 +83,8 @@ export class TusService {
     this.#receiver = new BytesReceiver(parts);
     this.#finisher = new Finisher(parts);
     const find = (sender: TusSender, id: string) => this.get(sender, id);
-    this.#joiner = new Joiner({ store, rows: this.#rows, find });
-    this.#places = new Places({ ...parts, joiner: this.#joiner, end: (tx, { upload }) => this.#end(tx, upload) });
+    this.#partConcatenator = new PartConcatenator({ store, rows: this.#rows, find });
+    this.#places = new Places({ ...parts, partConcatenator: this.#partConcatenator, end: (tx, { upload }) => this.#end(tx, upload) });
   }
 
   /**
@@ -95,14 +95,14 @@ export class TusService {
    */
   async create(sender: TusSender, creation: Creation): Promise<TusProgress> {
     const { kind, parts: partIds } = creation.concatenation;
-    if (kind === "final") await this.#joiner.settled(partIds);
+    if (kind === "final") await this.#partConcatenator.settled(partIds);
     // Before anything else: by now the name may be taken, by the very file that it became.
     const known = this.#findKeyed(creation.keyed);
     if (known !== undefined) return this.#progressOfKnown(sender, known);
-    const joined = kind === "final" ? this.#joiner.findJoined(sender, partIds) : undefined;
+    const joined = kind === "final" ? this.#partConcatenator.findJoined(sender, partIds) : undefined;
     if (joined !== undefined) return { tus: joined, offsetBytes: joined.offsetBytes, file: undefined };
     const metadata = readMetadata(creation.metadata);
-    const parts = kind === "final" ? this.#joiner.wholeParts(sender, partIds) : [];
+    const parts = kind === "final" ? this.#partConcatenator.wholeParts(sender, partIds) : [];
     const lengthBytes =
       kind === "final" ? parts.reduce((sum, { upload }) => sum + upload.sizeBytes, 0) : creation.lengthBytes;
     const destination = sender.destination(metadata);
@@ -114,7 +114,7 @@ export class TusService {
     if (!isNew) return this.#progressOfKnown(sender, tus);
     if (kind === "partial") return { tus, offsetBytes: tus.offsetBytes, file: undefined };
     try {
-      if (kind === "final") return await this.#joiner.join(tus, parts, () => this.progress(sender, tus));
+      if (kind === "final") return await this.#partConcatenator.join(tus, parts, () => this.progress(sender, tus));
       return await this.progress(sender, tus);
     } catch (error) {
       // Nobody was told its address.

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { AttemptSeal, readReturnPath } from "../../../../src/features/accounts/oidc/attempt.ts";
-import { PassingThings } from "../../../../src/features/accounts/oidc/passing.ts";
+import { ExpiringMap } from "../../../../src/lib/expiring-map.ts";
 import type { Attempt } from "../../../../src/features/accounts/oidc/types.ts";
 import { TestClock } from "../rate-limits/support.ts";
 
@@ -66,7 +66,7 @@ test.each([
 
 test("what passes is given away once, and not after its time", () => {
   const clock = new TestClock();
-  const things = new PassingThings<string>({ clock, lifetimeMs: 100, countMax: 2 });
+  const things = new ExpiringMap<string>({ clock, lifetimeMs: 100, countMax: 2 });
   things.put("a", "1");
   expect(things.take("a")).toBe("1");
   expect(things.take("a")).toBeUndefined();

@@ -11,8 +11,8 @@ import type { Layout } from "../../../blobs/layout.ts";
 import { detectMediaType, MEDIA_TYPE_HEAD_BYTES } from "../../library/files/media-type.ts";
 import type { TakeJob, TakeResult } from "./types.ts";
 
-/** What a {@link ContentTaker} works with. */
-export interface ContentTakerOptions {
+/** What a {@link ContentImporter} works with. */
+export interface ContentImporterOptions {
   readonly layout: Layout;
   /** Unique among all that write to the store at the same time: part of the names of unfinished files. */
   readonly label: string;
@@ -47,15 +47,15 @@ interface Draft {
 }
 
 /** See the head of this file. Synchronous inside: for a thread of its own. */
-export class ContentTaker {
-  readonly #options: ContentTakerOptions;
+export class ContentImporter {
+  readonly #options: ContentImporterOptions;
   readonly #piece = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   readonly #small = Buffer.allocUnsafeSlow(IN_MEMORY_BYTES_MAX + 1);
   /** Devices of sources that share no blocks with the store. */
   readonly #unclonable = new Set<number>();
   #staged = 0;
 
-  constructor(options: ContentTakerOptions) {
+  constructor(options: ContentImporterOptions) {
     this.#options = options;
   }
 

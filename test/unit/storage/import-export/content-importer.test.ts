@@ -4,18 +4,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { Layout } from "../../../../src/blobs/layout.ts";
-import { ContentTaker } from "../../../../src/features/storage/import-export/content-taker.ts";
+import { ContentImporter } from "../../../../src/features/storage/import-export/content-importer.ts";
 import type { TakeJob } from "../../../../src/features/storage/import-export/types.ts";
 
 let folder = "";
 let layout: Layout;
-let taker: ContentTaker;
+let contentImporter: ContentImporter;
 
 beforeEach(() => {
   folder = fs.mkdtempSync(join(tmpdir(), "larder-taker-"));
   layout = new Layout(join(folder, "data"));
   for (const path of layout.folders()) fs.mkdirSync(path, { recursive: true });
-  taker = new ContentTaker({ layout, label: "1-0", isSyncingEach: false });
+  contentImporter = new ContentImporter({ layout, label: "1-0", isSyncingEach: false });
 });
 afterEach(() => fs.rmSync(folder, { recursive: true }));
 
@@ -44,15 +44,15 @@ describe("a content", () => {
   ])("that is %s is stored as it is", async (_name, sizeBytes) => {
     const content = new Uint8Array(sizeBytes).map((_, index) => (index * 31) % 251);
     const digest = write("a.bin", content);
-    expect(await taker.take(jobOf("a.bin"))).toMatchObject({
+    expect(await contentImporter.take(jobOf("a.bin"))).toMatchObject({
       digest,
       sizeBytes,
       crc32: crc32(content),
       placed: expect.stringMatching(/^(copied|cloned)$/),
     });
     expect(stored()).toEqual([digest]);
-    expect(await taker.take(jobOf("a.bin"))).toMatchObject({ digest, placed: "there" });
-    expect(await taker.take(jobOf("a.bin", { isForced: true }))).toMatchObject({
+    expect(await contentImporter.take(jobOf("a.bin"))).toMatchObject({ digest, placed: "there" });
+    expect(await contentImporter.take(jobOf("a.bin", { isForced: true }))).toMatchObject({
       placed: expect.stringMatching(/^(copied|cloned)$/),
     });
     expect(stored()).toEqual([digest]);
@@ -61,29 +61,29 @@ describe("a content", () => {
 
   test("is only read with `hash`", async () => {
     const digest = write("a.txt", "text");
-    expect(await taker.take(jobOf("a.txt", { how: "hash" }))).toMatchObject({ digest, placed: "hashed" });
+    expect(await contentImporter.take(jobOf("a.txt", { how: "hash" }))).toMatchObject({ digest, placed: "hashed" });
     write("b.bin", new Uint8Array(1_000_000));
-    expect(await taker.take(jobOf("b.bin", { how: "hash" }))).toMatchObject({ placed: "hashed" });
+    expect(await contentImporter.take(jobOf("b.bin", { how: "hash" }))).toMatchObject({ placed: "hashed" });
     expect(stored()).toEqual([]);
   });
 
   test.each([100, 1_000_000])("of %i bytes gets a second name with `link`", async (sizeBytes) => {
     write("a.bin", new Uint8Array(sizeBytes));
-    expect(await taker.take(jobOf("a.bin", { how: "link" }))).toMatchObject({ placed: "linked" });
+    expect(await contentImporter.take(jobOf("a.bin", { how: "link" }))).toMatchObject({ placed: "linked" });
     expect(fs.statSync(join(folder, "a.bin")).nlink).toBe(2);
     expect(stored()).toHaveLength(1);
   });
 
   test("that lies there with another size is no content", async () => {
     const digest = write("a.txt", "text");
-    await taker.take(jobOf("a.txt"));
+    await contentImporter.take(jobOf("a.txt"));
     fs.truncateSync(layout.blob(Layout.digestOf(digest) ?? fail()), 2);
-    expect(await taker.take(jobOf("a.txt"))).toMatchObject({ placed: "copied" });
+    expect(await contentImporter.take(jobOf("a.txt"))).toMatchObject({ placed: "copied" });
   });
 
   test("has its media type told from its bytes", async () => {
     write("picture.txt", Buffer.from("\x89PNG\r\n\x1a\n0000IDAT", "latin1"));
-    expect(await taker.take(jobOf("picture.txt"))).toMatchObject({ mediaType: "image/png" });
+    expect(await contentImporter.take(jobOf("picture.txt"))).toMatchObject({ mediaType: "image/png" });
   });
 });
 
@@ -93,17 +93,17 @@ describe("a source", () => {
     fs.symlinkSync("a.txt", join(folder, "link"));
     fs.mkdirSync(join(folder, "folder"));
     Bun.spawnSync(["mkfifo", join(folder, "pipe")]);
-    expect(await taker.take(jobOf("link"))).toMatchObject({ reason: "unreadable" });
-    expect(await taker.take(jobOf("folder"))).toMatchObject({ reason: "not_a_file" });
-    expect(await taker.take(jobOf("pipe"))).toMatchObject({ reason: "not_a_file" });
-    expect(await taker.take(jobOf("nothing"))).toMatchObject({ reason: "unreadable" });
+    expect(await contentImporter.take(jobOf("link"))).toMatchObject({ reason: "unreadable" });
+    expect(await contentImporter.take(jobOf("folder"))).toMatchObject({ reason: "not_a_file" });
+    expect(await contentImporter.take(jobOf("pipe"))).toMatchObject({ reason: "not_a_file" });
+    expect(await contentImporter.take(jobOf("nothing"))).toMatchObject({ reason: "unreadable" });
     expect(stored()).toEqual([]);
   });
 
   test("that holds more than the system says is not stored cut off", async () => {
     const path = "/proc/version";
     expect(fs.statSync(path).size).toBe(0);
-    expect(await taker.take({ ...jobOf("version"), path })).toMatchObject({ reason: "changed" });
+    expect(await contentImporter.take({ ...jobOf("version"), path })).toMatchObject({ reason: "changed" });
     expect(stored()).toEqual([]);
   });
 
@@ -114,7 +114,7 @@ describe("a source", () => {
     try {
       const before = fs.statSync(path).size;
       while (fs.statSync(path).size === before) await Bun.sleep(1);
-      expect(await taker.take(jobOf("growing.bin"))).toMatchObject({ reason: "changed" });
+      expect(await contentImporter.take(jobOf("growing.bin"))).toMatchObject({ reason: "changed" });
     } finally {
       child.kill("SIGKILL");
       await child.exited;
@@ -138,8 +138,8 @@ test.each([4, 1_000_000])(
   async (sizeBytes) => {
     const digest = write("a.bin", new Uint8Array(sizeBytes));
     const swept = new SweptLayout(join(folder, "data"));
-    taker = new ContentTaker({ layout: swept, label: "1-0", isSyncingEach: false });
-    expect(await taker.take(jobOf("a.bin"))).toMatchObject({ digest });
+    contentImporter = new ContentImporter({ layout: swept, label: "1-0", isSyncingEach: false });
+    expect(await contentImporter.take(jobOf("a.bin"))).toMatchObject({ digest });
     expect(swept.swept).toBe(2);
     expect(stored()).toEqual([digest]);
   },

@@ -1,8 +1,8 @@
 /** Things that are passed on once and soon: kept in memory, bounded, oldest out first. */
-import type { Clock } from "../../../lib/clock.ts";
+import type { Clock } from "./clock.ts";
 
 /** See the head of this file. Keys are secrets, or digests of them. */
-export class PassingThings<T> {
+export class ExpiringMap<T> {
   readonly #clock: Clock;
   readonly #lifetimeMs: number;
   readonly #countMax: number;

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Digest, toDigest } from "../../../../src/blobs/digest.ts";
 import { Layout } from "../../../../src/blobs/layout.ts";
-import { bringContents } from "../../../../src/features/storage/backup/bring.ts";
-import { ContentPlacer } from "../../../../src/features/storage/backup/placer.ts";
+import { bringContents } from "../../../../src/features/storage/backup/copy-blobs.ts";
+import { BlobCopier } from "../../../../src/features/storage/backup/blob-copier.ts";
 
 let root: string;
 let source: Layout;
@@ -34,19 +34,19 @@ function put(
 describe("a content", () => {
   test("that is copied has its name only once it is whole and synced", () => {
     const content = put("one");
-    const placer = new ContentPlacer({ source, target, mayLink: false });
-    expect(placer.place(content)).toMatch(/copied|cloned/);
+    const blobCopier = new BlobCopier({ source, target, mayLink: false });
+    expect(blobCopier.place(content)).toMatch(/copied|cloned/);
     expect(fs.existsSync(target.blob(content.digest))).toBe(false);
-    placer.finish();
+    blobCopier.finish();
     expect(fs.readFileSync(target.blob(content.digest), "utf8")).toBe("one");
     expect(fs.readdirSync(target.staging)).toEqual([]);
   });
 
   test("that is linked is the same file", () => {
     const content = put("one");
-    const placer = new ContentPlacer({ source, target, mayLink: true });
-    expect(placer.place(content)).toBe("linked");
-    placer.finish();
+    const blobCopier = new BlobCopier({ source, target, mayLink: true });
+    expect(blobCopier.place(content)).toBe("linked");
+    blobCopier.finish();
     expect(fs.statSync(target.blob(content.digest)).ino).toBe(fs.statSync(source.blob(content.digest)).ino);
   });
 
@@ -60,10 +60,10 @@ describe("a content", () => {
     const link = put("linked to");
     fs.renameSync(source.blob(link.digest), join(root, "elsewhere"));
     fs.symlinkSync(join(root, "elsewhere"), source.blob(link.digest));
-    const placer = new ContentPlacer({ source, target, mayLink: false });
+    const blobCopier = new BlobCopier({ source, target, mayLink: false });
     const all = [changed, cut, missing, link];
-    expect(all.map((content) => placer.place(content))).toEqual(["damaged", "damaged", "missing", "missing"]);
-    placer.finish();
+    expect(all.map((content) => blobCopier.place(content))).toEqual(["damaged", "damaged", "missing", "missing"]);
+    blobCopier.finish();
     expect(all.some(({ digest }) => fs.existsSync(target.blob(digest)))).toBe(false);
     expect(fs.readdirSync(target.staging)).toEqual([]);
   });
@@ -71,32 +71,32 @@ describe("a content", () => {
   test("that was found damaged before is read before it gets a second name", () => {
     const content = put("right");
     fs.writeFileSync(source.blob(content.digest), "wrong");
-    const placer = new ContentPlacer({ source, target, mayLink: true });
-    expect(placer.place({ ...content, isDamaged: true })).toBe("damaged");
+    const blobCopier = new BlobCopier({ source, target, mayLink: true });
+    expect(blobCopier.place({ ...content, isDamaged: true })).toBe("damaged");
   });
 
   test("that the collector has set aside is brought from there", () => {
     const content = put("aside", (digest) => source.quarantined(digest));
-    const placer = new ContentPlacer({ source, target, mayLink: true });
-    expect(placer.place(content)).toBe("linked");
+    const blobCopier = new BlobCopier({ source, target, mayLink: true });
+    expect(blobCopier.place(content)).toBe("linked");
   });
 });
 
 test("what an earlier run left half is removed", () => {
   fs.mkdirSync(target.staging, { recursive: true });
   fs.writeFileSync(join(target.staging, "1-1.part"), "half");
-  new ContentPlacer({ source, target, mayLink: false }).finish();
+  new BlobCopier({ source, target, mayLink: false }).finish();
   expect(fs.readdirSync(target.staging)).toEqual([]);
 });
 
 test("a target that fails is told, and what was brought before stays", () => {
   const first = put("first");
   const second = put("second");
-  const placer = new ContentPlacer({ source, target, mayLink: false });
-  placer.place(first);
-  placer.flush();
+  const blobCopier = new BlobCopier({ source, target, mayLink: false });
+  blobCopier.place(first);
+  blobCopier.flush();
   fs.rmSync(target.staging, { recursive: true });
-  expect(() => placer.place(second)).toThrow("ENOENT");
+  expect(() => blobCopier.place(second)).toThrow("ENOENT");
   expect(fs.existsSync(target.blob(first.digest))).toBe(true);
 });
 
@@ -121,7 +121,7 @@ test("a target that is taken away is told in its own words, not in those of the 
       broken.mockRestore();
       clearing.mockRestore();
     }
-    new ContentPlacer({ source, target, mayLink: false }).abandon();
+    new BlobCopier({ source, target, mayLink: false }).abandon();
   }
   sqlite.close();
 });

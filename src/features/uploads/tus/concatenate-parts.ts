@@ -4,8 +4,8 @@ import { isOpen, type UploadStore } from "../chunked/store.ts";
 import type { TusRows } from "./queries.ts";
 import type { TusSender, TusUpload } from "./types.ts";
 
-/** What {@link Joiner} works with. */
-export interface JoinerOptions {
+/** What {@link PartConcatenator} works with. */
+export interface PartConcatenatorOptions {
   readonly store: UploadStore;
   readonly rows: TusRows;
   /** An upload of this sender. @throws AppError not_found | upload_expired */
@@ -17,12 +17,12 @@ const COPY_BYTES = 1024 * 1024;
 const HASH_STEP_BYTES = 16 * 1024 * 1024;
 
 /** Joins parts. */
-export class Joiner {
-  readonly #options: JoinerOptions;
+export class PartConcatenator {
+  readonly #options: PartConcatenatorOptions;
   /** Joinings under way, by their parts. */
   readonly #underWay = new Map<string, Promise<unknown>>();
 
-  constructor(options: JoinerOptions) {
+  constructor(options: PartConcatenatorOptions) {
     this.#options = options;
   }
 

@@ -4,7 +4,7 @@ import type { Digest } from "../../../blobs/digest.ts";
 import type { Layout } from "../../../blobs/layout.ts";
 import { countNamed, FIRST_BYTES, isInBucket, listNamed, listStored, namesOf } from "./contents.ts";
 import { isShared } from "./plan.ts";
-import { ContentPlacer } from "./placer.ts";
+import { BlobCopier } from "./blob-copier.ts";
 import type { Content, Progress, Tally } from "./types.ts";
 
 /** What {@link bringContents} works with. */
@@ -38,7 +38,7 @@ export async function bringContents(options: BringOptions): Promise<Tally> {
     tally.newBytes += bytes;
     tell();
   };
-  const placer = new ContentPlacer({ source, target, mayLink, onBytes });
+  const blobCopier = new BlobCopier({ source, target, mayLink, onBytes });
   try {
     for (const firstByte of FIRST_BYTES) {
       const named = listNamed(sqlite, firstByte);
@@ -47,20 +47,20 @@ export async function bringContents(options: BringOptions): Promise<Tally> {
       for (const content of named) {
         if (stored.has(content.digest) && hasLength(content, target)) {
           if (!mayLink && isShared(content, source, target)) {
-            if (await bringOne(content, placer, options, tally)) tally.unshared++;
+            if (await bringOne(content, blobCopier, options, tally)) tally.unshared++;
           } else {
             tally.already++;
             at.bytes += content.sizeBytes;
           }
-        } else await bringOne(content, placer, options, tally);
+        } else await bringOne(content, blobCopier, options, tally);
         at.contents++;
       }
       tell();
     }
-    placer.finish();
+    blobCopier.finish();
     return tally;
   } catch (error) {
-    placer.abandon();
+    blobCopier.abandon();
     throw error;
   }
 }
@@ -79,12 +79,12 @@ const NOTHING = { elsewhere: 0, already: 0, linked: 0, cloned: 0, copied: 0, uns
 /** @returns whether the target has it now */
 async function bringOne(
   content: Content,
-  placer: ContentPlacer,
+  blobCopier: BlobCopier,
   { sqlite, fetchContent }: BringOptions,
   tally: Tally,
 ): Promise<boolean> {
-  let placed = placer.place(content);
-  if (placed === "missing" && (await fetchContent?.(content.digest)) === true) placed = placer.place(content);
+  let placed = blobCopier.place(content);
+  if (placed === "missing" && (await fetchContent?.(content.digest)) === true) placed = blobCopier.place(content);
   if (placed === "linked" || placed === "cloned" || placed === "copied") {
     tally[placed]++;
     return true;

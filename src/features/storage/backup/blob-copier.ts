@@ -10,8 +10,8 @@ import type { Layout } from "../../../blobs/layout.ts";
 import { loadSyncfs, syncsWhole } from "../../../blobs/syncfs.ts";
 import type { Content, LostContent } from "./types.ts";
 
-/** What {@link ContentPlacer} works with. */
-export interface PlacerOptions {
+/** What {@link BlobCopier} works with. */
+export interface BlobCopierOptions {
   readonly source: Layout;
   readonly target: Layout;
   /** Whether a second name for the same bytes will do. */
@@ -21,7 +21,7 @@ export interface PlacerOptions {
 }
 
 /** How a content came to be in the target, or why it did not. */
-export type Placed = "linked" | "cloned" | "copied" | LostContent["why"];
+export type CopyResult = "linked" | "cloned" | "copied" | LostContent["why"];
 
 interface Part {
   readonly fd: number;
@@ -54,8 +54,8 @@ export function isUnreadable(error: unknown): boolean {
 }
 
 /** See the head of this file. For a process of its own: it blocks while it works. */
-export class ContentPlacer {
-  readonly #options: PlacerOptions;
+export class BlobCopier {
+  readonly #options: BlobCopierOptions;
   readonly #piece = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   readonly #folders = new Set<string>();
   /** Folders whose entries are not durable yet. */
@@ -66,7 +66,7 @@ export class ContentPlacer {
   #mayLink: boolean;
   #mayClone = true;
 
-  constructor(options: PlacerOptions) {
+  constructor(options: BlobCopierOptions) {
     this.#options = options;
     this.#mayLink = options.mayLink;
     for (const folder of options.target.folders()) fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -77,7 +77,7 @@ export class ContentPlacer {
    * Brings one content that the target has not. It has its name there by the next {@link flush} at the latest.
    * @throws the system's error where the target fails
    */
-  place({ digest, sizeBytes, isDamaged }: Content): Placed {
+  place({ digest, sizeBytes, isDamaged }: Content): CopyResult {
     const { source, target } = this.#options;
     let from = source.blob(digest);
     let found = this.#look(from);
@@ -168,7 +168,7 @@ export class ContentPlacer {
     return true;
   }
 
-  #tryClone(from: string, path: string, digest: Digest): Placed | undefined {
+  #tryClone(from: string, path: string, digest: Digest): CopyResult | undefined {
     if (!this.#mayClone) return undefined;
     const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = fs.constants;
     try {
@@ -188,7 +188,7 @@ export class ContentPlacer {
     );
   }
 
-  #copy(from: string, path: string, digest: Digest): Placed {
+  #copy(from: string, path: string, digest: Digest): CopyResult {
     const { O_RDONLY, O_NOFOLLOW } = fs.constants;
     let source: number;
     try {
@@ -212,7 +212,7 @@ export class ContentPlacer {
     }
   }
 
-  #keep(part: Part, read: Digest | "unreadable", how: "cloned" | "copied"): Placed {
+  #keep(part: Part, read: Digest | "unreadable", how: "cloned" | "copied"): CopyResult {
     if (read === part.digest) {
       this.#parts.push(part);
       return how;
