@@ -12,7 +12,7 @@ import { AppError } from "../../errors.ts";
 import { backUp, readMarker, requireOwnTarget } from "../../features/storage/backup/service.ts";
 import { writeTar } from "../../features/storage/backup/tar.ts";
 import { explainTarget } from "../../features/storage/backup/target-errors.ts";
-import type { BackupSummary, LostContent, Plan, Tally } from "../../features/storage/backup/types.ts";
+import type { BackupSummary, LostContent, Plan, CopyTotals } from "../../features/storage/backup/types.ts";
 import { toTimestamp } from "../../lib/clock.ts";
 import { createLog } from "../../lib/log.ts";
 import { originOf } from "../../server/data/backup-origin.ts";
@@ -144,7 +144,7 @@ async function writeArchive(
   const folder = makeFolder(source);
   try {
     const origin = originOf(source, 0);
-    const { snapshot, tally } = await writeTar({
+    const { snapshot, totals } = await writeTar({
       source,
       takeSnapshot: () => origin.take(folder),
       isLive: origin.isLive,
@@ -153,7 +153,7 @@ async function writeArchive(
       onProgress: progressLine(terminal, process.stderr.isTTY),
     });
     const seconds = Math.round(performance.now() - startedMs) / 1000;
-    const { contents, bytes, lost } = tally;
+    const { contents, bytes, lost } = totals;
     terminal.error(
       isJson
         ? toJson({
@@ -165,7 +165,7 @@ async function writeArchive(
             seconds,
           })
         : `Archived ${count(contents, "blob")}, ${describeSize(bytes)}, in ${describeSeconds(seconds)}. Snapshot ${snapshot.name}.\n` +
-            describeElsewhere(tally) +
+            describeElsewhere(totals) +
             "The archive contains this server's keys: keep it where nobody else can read it.\n",
     );
     if (lost.length === 0) return EXIT.fine;
@@ -319,16 +319,16 @@ function describeLinks(source: string): string {
 
 function tell(summary: BackupSummary, isJson: boolean, terminal: Terminal): ExitCode {
   for (const warning of summary.warnings) terminal.error(`Warning: ${warning}\n`);
-  const { tally } = summary;
+  const { totals } = summary;
   if (isJson) terminal.out(toJson(present(summary)));
   else terminal.out(describe(summary));
-  if (tally.lost.length === 0) return EXIT.fine;
-  if (!isJson) terminal.error(describeLost(tally.lost));
+  if (totals.lost.length === 0) return EXIT.fine;
+  if (!isJson) terminal.error(describeLost(totals.lost));
   return EXIT.wrong;
 }
 
-function present({ tally, ...summary }: BackupSummary) {
-  const { lost, newBytes, ...counts } = tally;
+function present({ totals, ...summary }: BackupSummary) {
+  const { lost, newBytes, ...counts } = totals;
   return {
     ok: lost.length === 0,
     target: summary.target,
@@ -336,7 +336,7 @@ function present({ tally, ...summary }: BackupSummary) {
     takenAt: toTimestamp(summary.takenAtMs),
     store: summary.store,
     ...counts,
-    new: tally.linked + tally.cloned + tally.copied,
+    new: totals.linked + totals.cloned + totals.copied,
     newBytes,
     lost: lost.map(presentLost),
     snapshots: summary.snapshots,
@@ -352,27 +352,27 @@ function presentLost({ digest, sizeBytes, why, names }: LostContent) {
 }
 
 function describe(summary: BackupSummary): string {
-  const { tally, target, snapshot, snapshots, pruned } = summary;
-  const fresh = tally.linked + tally.cloned + tally.copied;
+  const { totals, target, snapshot, snapshots, pruned } = summary;
+  const fresh = totals.linked + totals.cloned + totals.copied;
   const how = [
-    ...(tally.linked > 0 ? [`${tally.linked} linked`] : []),
-    ...(tally.cloned > 0 ? [`${tally.cloned} cloned`] : []),
-    ...(tally.copied > 0 ? [`${tally.copied} copied`] : []),
+    ...(totals.linked > 0 ? [`${totals.linked} linked`] : []),
+    ...(totals.cloned > 0 ? [`${totals.cloned} cloned`] : []),
+    ...(totals.copied > 0 ? [`${totals.copied} copied`] : []),
   ].join(", ");
   return (
-    `${count(tally.contents, "blob")}, ${describeSize(tally.bytes)}: ${tally.already} already backed up, ${fresh} new` +
-    `${fresh > 0 ? ` (${how}; ${describeSize(tally.newBytes)})` : ""}.\n` +
-    (tally.unshared > 0
-      ? `Replaced ${count(tally.unshared, "hard link")} to the data directory (--link) with independent copies.\n`
+    `${count(totals.contents, "blob")}, ${describeSize(totals.bytes)}: ${totals.already} already backed up, ${fresh} new` +
+    `${fresh > 0 ? ` (${how}; ${describeSize(totals.newBytes)})` : ""}.\n` +
+    (totals.unshared > 0
+      ? `Replaced ${count(totals.unshared, "hard link")} to the data directory (--link) with independent copies.\n`
       : "") +
-    describeElsewhere(tally) +
+    describeElsewhere(totals) +
     (pruned > 0 ? `Removed ${count(pruned, "blob")} that no snapshot needs.\n` : "") +
     `Snapshot ${snapshot}, one of ${snapshots} in ${target}, in ${describeSeconds(summary.durationMs / 1000)}.\n` +
     `The backup contains this server's keys in ${join(target, "secrets")}: keep it where nobody else can read it.\n`
   );
 }
 
-function describeElsewhere({ elsewhere }: Tally): string {
+function describeElsewhere({ elsewhere }: CopyTotals): string {
   if (elsewhere === 0) return "";
   return `${count(elsewhere, "blob")} stored only in the bucket (s3.bucket) are not in the backup: keep the bucket too. See: larder blobs status\n`;
 }

@@ -30,7 +30,7 @@ export function reportRestored(outcome: Outcome, isJson: boolean, terminal: Term
   const { count, some } = restored.missing;
   if (count === 0) return EXIT.fine;
   // Where contents were copied, the reason of each loss is known.
-  const lost = summary?.tally.lost ?? [];
+  const lost = summary?.totals.lost ?? [];
   if (!isJson) terminal.error(describeLost(lost.length > 0 ? lost : some, count));
   return EXIT.wrong;
 }
@@ -47,12 +47,12 @@ function present({ restored, paths, summary, reduced, secrets, bucket }: Outcome
     bytes: counts?.bytes ?? null,
     lastChange: counts?.lastChangeMs === undefined ? null : toTimestamp(counts.lastChangeMs),
     missing: missing.count,
-    lost: (summary?.tally.lost ?? missing.some).map(({ digest, why, names }) => ({
+    lost: (summary?.totals.lost ?? missing.some).map(({ digest, why, names }) => ({
       checksum: `sha256:${digest}`,
       why,
       names,
     })),
-    contents: summary?.tally.contents ?? null,
+    contents: summary?.totals.contents ?? null,
     givenUp: restored.givenUp ?? null,
     signedOut: restored.signedOut,
     keptAs: restored.keptAs ?? null,

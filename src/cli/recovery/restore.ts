@@ -275,7 +275,7 @@ async function restoreFrom(
     const restored = putInPlace(
       paths,
       from,
-      { signOut: options.signOut, isApart: summary.tally.elsewhere === 0, nowMs: Date.now() },
+      { signOut: options.signOut, isApart: summary.totals.elsewhere === 0, nowMs: Date.now() },
       log,
     );
     return reportRestored({ restored, paths, summary, reduced }, options.isJson, context.terminal);

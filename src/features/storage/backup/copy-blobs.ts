@@ -5,7 +5,7 @@ import type { Layout } from "../../../blobs/layout.ts";
 import { countNamed, FIRST_BYTES, isInBucket, listNamed, listStored, namesOf } from "./contents.ts";
 import { isShared } from "./plan.ts";
 import { BlobCopier } from "./blob-copier.ts";
-import type { Content, Progress, Tally } from "./types.ts";
+import type { Content, Progress, CopyTotals } from "./types.ts";
 
 /** What {@link bringContents} works with. */
 export interface BringOptions {
@@ -27,15 +27,15 @@ export interface BringOptions {
  * Durable on return.
  * @throws the system's error where the target fails; what was brought until then stays
  */
-export async function bringContents(options: BringOptions): Promise<Tally> {
+export async function bringContents(options: BringOptions): Promise<CopyTotals> {
   const { sqlite, source, target, mayLink, onProgress } = options;
   const { contents: ofContents, bytes: ofBytes } = countNamed(sqlite);
-  const tally: Tally = { contents: ofContents, bytes: ofBytes, ...NOTHING, lost: [] };
+  const totals: CopyTotals = { contents: ofContents, bytes: ofBytes, ...NOTHING, lost: [] };
   const at = { contents: 0, bytes: 0 };
-  const tell = () => onProgress({ ...at, ofContents, ofBytes, newBytes: tally.newBytes });
+  const tell = () => onProgress({ ...at, ofContents, ofBytes, newBytes: totals.newBytes });
   const onBytes = (bytes: number) => {
     at.bytes += bytes;
-    tally.newBytes += bytes;
+    totals.newBytes += bytes;
     tell();
   };
   const blobCopier = new BlobCopier({ source, target, mayLink, onBytes });
@@ -47,18 +47,18 @@ export async function bringContents(options: BringOptions): Promise<Tally> {
       for (const content of named) {
         if (stored.has(content.digest) && hasLength(content, target)) {
           if (!mayLink && isShared(content, source, target)) {
-            if (await bringOne(content, blobCopier, options, tally)) tally.unshared++;
+            if (await bringOne(content, blobCopier, options, totals)) totals.unshared++;
           } else {
-            tally.already++;
+            totals.already++;
             at.bytes += content.sizeBytes;
           }
-        } else await bringOne(content, blobCopier, options, tally);
+        } else await bringOne(content, blobCopier, options, totals);
         at.contents++;
       }
       tell();
     }
     blobCopier.finish();
-    return tally;
+    return totals;
   } catch (error) {
     blobCopier.abandon();
     throw error;
@@ -81,16 +81,16 @@ async function bringOne(
   content: Content,
   blobCopier: BlobCopier,
   { sqlite, fetchContent }: BringOptions,
-  tally: Tally,
+  totals: CopyTotals,
 ): Promise<boolean> {
   let placed = blobCopier.place(content);
   if (placed === "missing" && (await fetchContent?.(content.digest)) === true) placed = blobCopier.place(content);
   if (placed === "linked" || placed === "cloned" || placed === "copied") {
-    tally[placed]++;
+    totals[placed]++;
     return true;
   }
   const { digest, sizeBytes } = content;
-  if (placed === "missing" && isInBucket(sqlite, digest)) tally.elsewhere++;
-  else tally.lost.push({ digest, sizeBytes, why: placed, names: namesOf(sqlite, digest) });
+  if (placed === "missing" && isInBucket(sqlite, digest)) totals.elsewhere++;
+  else totals.lost.push({ digest, sizeBytes, why: placed, names: namesOf(sqlite, digest) });
   return false;
 }

@@ -20,7 +20,7 @@ import { copyPrivateFile, copySecrets } from "./private-files.ts";
 import { syncFolder } from "./blob-copier.ts";
 import { planContents, requireRoom } from "./plan.ts";
 import { explainTarget } from "./target-errors.ts";
-import type { BackupSummary, Place, Plan, Progress, Tally } from "./types.ts";
+import type { BackupSummary, Place, Plan, Progress, CopyTotals } from "./types.ts";
 
 /** What {@link backUp} works with. */
 export interface BackupOptions {
@@ -72,7 +72,7 @@ export async function backUp(options: BackupOptions): Promise<BackupSummary> {
   try {
     const incoming = join(target.snapshots, INCOMING);
     fs.mkdirSync(target.snapshots, { recursive: true, mode: 0o700 });
-    const { snapshot, tally, store } = await gather(options, incoming);
+    const { snapshot, totals, store } = await gather(options, incoming);
     const warnings = options.isOneAccount === true ? copyFactors(source, target) : copyKeys(source, target);
     const kept = putInPlace(snapshot, target.snapshots);
     fs.rmSync(incoming, { recursive: true, force: true });
@@ -84,7 +84,7 @@ export async function backUp(options: BackupOptions): Promise<BackupSummary> {
       snapshot: kept.name,
       takenAtMs: kept.takenAtMs,
       store,
-      tally,
+      totals,
       snapshots: rest.length,
       pruned,
       durationMs: performance.now() - startedMs,
@@ -148,9 +148,9 @@ const IGNORED = /^(lost\+found|larder\.lock(-journal)?|\.Trash.*|System Volume I
 async function gather(
   options: BackupOptions,
   incoming: string,
-): Promise<{ snapshot: Snapshot; tally: Tally; store: string }> {
+): Promise<{ snapshot: Snapshot; totals: CopyTotals; store: string }> {
   const { source, target, mayLink, isLive, fetchContent, onProgress } = options;
-  let before: Tally | undefined;
+  let before: CopyTotals | undefined;
   for (let attempt = 1; ; attempt++) {
     fs.rmSync(incoming, { recursive: true, force: true });
     fs.mkdirSync(incoming, { mode: 0o700 });
@@ -165,12 +165,12 @@ async function gather(
         options.onPlan?.(plan);
         requireRoom(plan, target.root);
       }
-      const tally = await bringContents({ sqlite: db.sqlite, ...layouts, mayLink, fetchContent, onProgress });
-      const whole = before === undefined ? tally : addUp(before, tally);
-      const isLost = tally.lost.some(({ why }) => why === "missing");
+      const totals = await bringContents({ sqlite: db.sqlite, ...layouts, mayLink, fetchContent, onProgress });
+      const whole = before === undefined ? totals : addUp(before, totals);
+      const isLost = totals.lost.some(({ why }) => why === "missing");
       // Collected while we were at it (`larder gc --now`): a later state doesn't name it. What stays away is lost.
-      const isDone = !isLost || !isLive || attempt === ATTEMPTS_MAX || before?.lost.length === tally.lost.length;
-      if (isDone) return { snapshot, tally: whole, store };
+      const isDone = !isLost || !isLive || attempt === ATTEMPTS_MAX || before?.lost.length === totals.lost.length;
+      if (isDone) return { snapshot, totals: whole, store };
       before = whole;
     } finally {
       db.close();
@@ -179,7 +179,7 @@ async function gather(
 }
 
 /** What several runs brought together; what is there and what is lost, as the last one says. */
-function addUp(before: Tally, last: Tally): Tally {
+function addUp(before: CopyTotals, last: CopyTotals): CopyTotals {
   const brought = before.linked + before.cloned + before.copied;
   return {
     ...last,
@@ -295,8 +295,8 @@ function prune(target: Place, snapshots: readonly Snapshot[]): { pruned: number;
   }
 }
 
-function writeManifest(target: Place, { snapshot, takenAtMs, store, tally, snapshots }: BackupSummary): void {
-  const { contents, bytes, lost } = tally;
+function writeManifest(target: Place, { snapshot, takenAtMs, store, totals, snapshots }: BackupSummary): void {
+  const { contents, bytes, lost } = totals;
   const manifest = {
     what: "A backup by Larder. To use it: put this directory in place as the data directory, and start the server.",
     store,

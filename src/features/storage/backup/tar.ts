@@ -14,7 +14,7 @@ import { digestOf, type Snapshot } from "../../../db/snapshot.ts";
 import { countNamed, FIRST_BYTES, isInBucket, isNamed, listNamed, namesOf } from "./contents.ts";
 import { BLOCK_BYTES, paddingOf, readHeader, readPax, TAR_END, TarError, writeHeader } from "./tar-format.ts";
 import { canSyncFileSystem, isUnreadable, syncFileSystem } from "./blob-copier.ts";
-import type { Content, LostContent, Place, Progress, Tally } from "./types.ts";
+import type { Content, LostContent, Place, Progress, CopyTotals } from "./types.ts";
 
 /** What {@link writeTar} works with. */
 export interface TarBackupOptions {
@@ -35,7 +35,7 @@ const MARK = `${JSON.stringify({ state: "backup" })}\n`;
 const STATE = "larder.state";
 
 /** Writes a backup as an archive. @throws StartupError where database and contents don't belong together */
-export async function writeTar(options: TarBackupOptions): Promise<{ snapshot: Snapshot; tally: Tally }> {
+export async function writeTar(options: TarBackupOptions): Promise<{ snapshot: Snapshot; totals: CopyTotals }> {
   const { source, isLive } = options;
   const writer = new TarWriter(options.write);
   // Or whoever unpacks it would make a folder that others may read.
@@ -49,10 +49,10 @@ export async function writeTar(options: TarBackupOptions): Promise<{ snapshot: S
       const snapshot = options.takeSnapshot();
       const db = openReadOnly(snapshot.path);
       opened.push(db);
-      const tally = await writeContents(db.sqlite, writer, isWritten, options);
-      const lost = new Set(tally.lost.map(({ digest }) => digest));
+      const totals = await writeContents(db.sqlite, writer, isWritten, options);
+      const lost = new Set(totals.lost.map(({ digest }) => digest));
       // Collected meanwhile: a later state, which comes behind, doesn't name it.
-      if (tally.lost.some(({ why }) => why === "missing") && isLive && attempt < ATTEMPTS_MAX) {
+      if (totals.lost.some(({ why }) => why === "missing") && isLive && attempt < ATTEMPTS_MAX) {
         const before = isWritten;
         isWritten = (digest) => before(digest) || (!lost.has(digest) && isNamed(db.sqlite, digest));
         continue;
@@ -61,7 +61,7 @@ export async function writeTar(options: TarBackupOptions): Promise<{ snapshot: S
       requireWritten(writer.large(`snapshots/${snapshot.name}`, snapshot.path), snapshot);
       writer.bytes(STATE, Buffer.from(MARK));
       options.write(TAR_END);
-      return { snapshot, tally };
+      return { snapshot, totals };
     }
   } finally {
     for (const db of opened) db.close();
@@ -83,10 +83,10 @@ async function writeContents(
   writer: TarWriter,
   isWritten: (digest: Digest) => boolean,
   options: TarBackupOptions,
-): Promise<Tally> {
+): Promise<CopyTotals> {
   const layout = new Layout(options.source.root);
   const { contents: ofContents, bytes: ofBytes } = countNamed(sqlite);
-  const tally: Tally = {
+  const totals: CopyTotals = {
     contents: ofContents,
     bytes: ofBytes,
     elsewhere: 0,
@@ -106,16 +106,16 @@ async function writeContents(
       if (why === "missing" && (await options.fetchContent?.(digest)) === true)
         why = writeContent(content, layout, writer);
       if (why === undefined) {
-        tally.copied++;
-        tally.newBytes += sizeBytes;
-      } else if (why === "missing" && isInBucket(sqlite, digest)) tally.elsewhere++;
-      else tally.lost.push({ digest, sizeBytes, why, names: namesOf(sqlite, digest) });
+        totals.copied++;
+        totals.newBytes += sizeBytes;
+      } else if (why === "missing" && isInBucket(sqlite, digest)) totals.elsewhere++;
+      else totals.lost.push({ digest, sizeBytes, why, names: namesOf(sqlite, digest) });
       at.contents++;
       at.bytes += sizeBytes;
-      options.onProgress({ ...at, ofContents, ofBytes, newBytes: tally.newBytes });
+      options.onProgress({ ...at, ofContents, ofBytes, newBytes: totals.newBytes });
     }
   }
-  return tally;
+  return totals;
 }
 
 /**

@@ -30,7 +30,7 @@ export interface LostContent {
 }
 
 /** What became of the contents that a database names. */
-export interface Tally {
+export interface CopyTotals {
   /** All that it names. */
   contents: number;
   bytes: number;
@@ -79,7 +79,7 @@ export interface BackupSummary {
   readonly snapshot: string;
   readonly takenAtMs: number;
   readonly store: string;
-  readonly tally: Tally;
+  readonly totals: CopyTotals;
   /** Copies of the database that are kept in it, this one included. */
   readonly snapshots: number;
   /** Contents that were removed because no kept copy of the database names them. */
