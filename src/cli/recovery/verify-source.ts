@@ -105,7 +105,7 @@ function readable(paths: DataPaths, found: Omit<VerifySource, "close">, mustCopy
       const from = found.databasePath + suffix;
       if (fs.existsSync(from)) fs.copyFileSync(from, copy + suffix, fs.constants.COPYFILE_FICLONE);
     }
-    bringUpToDate(copy);
+    applyWal(copy);
     return { ...found, databasePath: copy, close };
   } catch (error) {
     close();
@@ -123,7 +123,7 @@ function isUpToDate(path: string): boolean {
 }
 
 /** In a copy: folds the log in, and takes the steps of this version. */
-function bringUpToDate(copy: string): void {
+function applyWal(copy: string): void {
   fs.chmodSync(copy, 0o600);
   const sqlite = new Database(copy, { readwrite: true, strict: true });
   try {

@@ -16,7 +16,7 @@ import type { TreeTrials } from "../../../tree/trial.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { User } from "../../accounts/users/types.ts";
-import { BringBack, type BringBackPlan } from "./bring-back.ts";
+import { RestoreRun, type RestorePlanRun } from "./restore-run.ts";
 import type { PastListing, RestoreOutcome, RestoreRequest, RestoreResult } from "./types.ts";
 
 /** What {@link HistoryService} works with. */
@@ -50,7 +50,7 @@ const STEP_MS = 4;
 /** So much of what is new and stays is told of. */
 const NEW_TOLD_MAX = 1_000;
 
-interface RestorePlan extends BringBackPlan {
+interface RestorePlan extends RestorePlanRun {
   /** How much is new and stays, whatever is told of it. */
   readonly newCount: number;
   readonly isWhole: boolean;
@@ -120,7 +120,7 @@ export class HistoryService {
 
   async #bringBack(user: User, plan: RestorePlan): Promise<readonly RestoreOutcome[]> {
     const { writer, treeWriter } = this.#options;
-    const bringBack = new BringBack(this.#options, plan);
+    const bringBack = new RestoreRun(this.#options, plan);
     await this.#requireRoom(user, bringBack, plan);
     const step = (tx: Transaction) => treeWriter.by(user.viaDeviceId, () => bringBack.run(tx, STEP_MS));
     // What is done is remembered outside of the database.
@@ -130,7 +130,7 @@ export class HistoryService {
 
   #tryOut(user: User, plan: RestorePlan): Promise<readonly RestoreOutcome[]> {
     return this.#options.trials.run(async ({ tx, tree, treeWriter }) => {
-      const bringBack = new BringBack({ tree, treeWriter }, plan);
+      const bringBack = new RestoreRun({ tree, treeWriter }, plan);
       while (!treeWriter.by(user.viaDeviceId, () => bringBack.run(tx, STEP_MS))) await new Promise(setImmediate);
       return bringBack.outcomes;
     });
@@ -169,7 +169,7 @@ export class HistoryService {
   }
 
   /** @throws AppError quota_exceeded where what comes back finds no room; nothing was changed then */
-  async #requireRoom(user: User, bringBack: BringBack, { contents, quotaBytes }: RestorePlan): Promise<void> {
+  async #requireRoom(user: User, bringBack: RestoreRun, { contents, quotaBytes }: RestorePlan): Promise<void> {
     let [bytes, nodes] = [0, 0];
     const steps = new Steps(STEP_MS);
     for (const entry of contents.changed) {

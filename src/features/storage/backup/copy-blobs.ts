@@ -7,8 +7,8 @@ import { isShared } from "./plan.ts";
 import { BlobCopier } from "./blob-copier.ts";
 import type { Content, Progress, CopyTotals } from "./types.ts";
 
-/** What {@link bringContents} works with. */
-export interface BringOptions {
+/** What {@link copyBlobs} works with. */
+export interface CopyBlobsOptions {
   /** Names the contents. */
   readonly sqlite: Database;
   readonly source: Layout;
@@ -27,7 +27,7 @@ export interface BringOptions {
  * Durable on return.
  * @throws the system's error where the target fails; what was brought until then stays
  */
-export async function bringContents(options: BringOptions): Promise<CopyTotals> {
+export async function copyBlobs(options: CopyBlobsOptions): Promise<CopyTotals> {
   const { sqlite, source, target, mayLink, onProgress } = options;
   const { contents: ofContents, bytes: ofBytes } = countNamed(sqlite);
   const totals: CopyTotals = { contents: ofContents, bytes: ofBytes, ...NOTHING, lost: [] };
@@ -47,12 +47,12 @@ export async function bringContents(options: BringOptions): Promise<CopyTotals> 
       for (const content of named) {
         if (stored.has(content.digest) && hasLength(content, target)) {
           if (!mayLink && isShared(content, source, target)) {
-            if (await bringOne(content, blobCopier, options, totals)) totals.unshared++;
+            if (await copyBlob(content, blobCopier, options, totals)) totals.unshared++;
           } else {
             totals.already++;
             at.bytes += content.sizeBytes;
           }
-        } else await bringOne(content, blobCopier, options, totals);
+        } else await copyBlob(content, blobCopier, options, totals);
         at.contents++;
       }
       tell();
@@ -77,10 +77,10 @@ function hasLength({ digest, sizeBytes }: Content, store: Layout): boolean {
 const NOTHING = { elsewhere: 0, already: 0, linked: 0, cloned: 0, copied: 0, unshared: 0, newBytes: 0 };
 
 /** @returns whether the target has it now */
-async function bringOne(
+async function copyBlob(
   content: Content,
   blobCopier: BlobCopier,
-  { sqlite, fetchContent }: BringOptions,
+  { sqlite, fetchContent }: CopyBlobsOptions,
   totals: CopyTotals,
 ): Promise<boolean> {
   let placed = blobCopier.place(content);

@@ -14,7 +14,7 @@ import { MIGRATIONS } from "../../../db/migrations.ts";
 import { type Db, openReadOnly } from "../../../db/open.ts";
 import { digestOf, isWhole, listSnapshots, removeSnapshot, type Snapshot } from "../../../db/snapshot.ts";
 import { chooseSuperfluous } from "../snapshots/thinning.ts";
-import { bringContents } from "./copy-blobs.ts";
+import { copyBlobs } from "./copy-blobs.ts";
 import { FIRST_BYTES, isNamed, listStored } from "./contents.ts";
 import { copyPrivateFile, copySecrets } from "./private-files.ts";
 import { syncFolder } from "./blob-copier.ts";
@@ -165,7 +165,7 @@ async function gather(
         options.onPlan?.(plan);
         requireRoom(plan, target.root);
       }
-      const totals = await bringContents({ sqlite: db.sqlite, ...layouts, mayLink, fetchContent, onProgress });
+      const totals = await copyBlobs({ sqlite: db.sqlite, ...layouts, mayLink, fetchContent, onProgress });
       const whole = before === undefined ? totals : addUp(before, totals);
       const isLost = totals.lost.some(({ why }) => why === "missing");
       // Collected while we were at it (`larder gc --now`): a later state doesn't name it. What stays away is lost.

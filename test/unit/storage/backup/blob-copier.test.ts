@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Digest, toDigest } from "../../../../src/blobs/digest.ts";
 import { Layout } from "../../../../src/blobs/layout.ts";
-import { bringContents } from "../../../../src/features/storage/backup/copy-blobs.ts";
+import { copyBlobs } from "../../../../src/features/storage/backup/copy-blobs.ts";
 import { BlobCopier } from "../../../../src/features/storage/backup/blob-copier.ts";
 
 let root: string;
@@ -115,7 +115,7 @@ test("a target that is taken away is told in its own words, not in those of the 
       broken.mock.calls.length > 0 ? fail("EFAULT")() : rmSync(path, options),
     );
     try {
-      const bringing = bringContents({ sqlite, source, target, mayLink: false, onProgress: () => {} });
+      const bringing = copyBlobs({ sqlite, source, target, mayLink: false, onProgress: () => {} });
       await expect(bringing).rejects.toThrow("EIO");
     } finally {
       broken.mockRestore();

@@ -14,7 +14,7 @@ import type { TreeWriter } from "../../../tree/writer.ts";
 import type { RestoredNode, RestoreOutcome, RestoreSkip } from "./types.ts";
 
 /** What is to be brought back. */
-export interface BringBackPlan {
+export interface RestorePlanRun {
   readonly moment: Moment;
   readonly folder: PastFolder;
   /** Row id of the folder that held it; undefined for the root. */
@@ -26,8 +26,8 @@ export interface BringBackPlan {
   readonly quotaBytes: number | null;
 }
 
-/** What {@link BringBack} works with. */
-export interface BringBackOptions {
+/** What {@link RestoreRun} works with. */
+export interface RestoreRunOptions {
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
 }
@@ -36,9 +36,9 @@ export interface BringBackOptions {
 const LIVES_MAX = 100;
 
 /** See the head of this file. One for a restore. */
-export class BringBack {
-  readonly #options: BringBackOptions;
-  readonly #plan: BringBackPlan;
+export class RestoreRun {
+  readonly #options: RestoreRunOptions;
+  readonly #plan: RestorePlanRun;
   readonly #steps: Generator<void, void>;
   /** The transaction of the present step. */
   #currentTx: Transaction | undefined;
@@ -54,7 +54,7 @@ export class BringBack {
   /** Row ids of what came out of the trash. */
   readonly #fromTrash = new Set<number>();
 
-  constructor(options: BringBackOptions, plan: BringBackPlan) {
+  constructor(options: RestoreRunOptions, plan: RestorePlanRun) {
     this.#options = options;
     this.#plan = plan;
     this.#steps = this.#work();
