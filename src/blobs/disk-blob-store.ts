@@ -23,7 +23,7 @@ import {
 import { type Digest, toDigest } from "./digest.ts";
 import { type Disk, errorCode, realDisk, translateDiskError } from "./disk.ts";
 import { Layout } from "./layout.ts";
-import { type RemotePlace, RemoteReader } from "./remote.ts";
+import { type RemoteStore, RemoteReader } from "./remote.ts";
 import { SyncQueue } from "./sync-queue.ts";
 
 /** What a {@link DiskBlobStore} works on. */
@@ -36,7 +36,7 @@ export interface DiskBlobStoreOptions {
   /** Reads each new blob back before it is acknowledged (D4). */
   readonly verifyAfterWrite?: boolean;
   /** Where contents may lie that are not on this disk any more. */
-  readonly remote?: RemotePlace | undefined;
+  readonly remote?: RemoteStore | undefined;
   /** Takes room for a copy of what lies there. @returns what gives it back @throws AppError disk_full */
   readonly reserveCopy?: (bytes: number) => () => void;
   /** Told of a content that could not be read, or was asked for though it is known to be damaged. Must not throw. */

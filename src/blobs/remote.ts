@@ -11,7 +11,7 @@ import {
 import { type Digest, toDigest } from "./digest.ts";
 
 /** The other place. Contents come to it only after they are durable here. */
-export interface RemotePlace {
+export interface RemoteStore {
   /** A content that is known to be there. */
   find(digest: Digest): { readonly sizeBytes: number } | undefined;
   /** Whether it is there now, by asking. @throws AppError provider_unavailable */
@@ -33,7 +33,7 @@ export interface RemotePlace {
 
 /** What {@link RemoteReader} works with. */
 export interface RemoteReaderOptions {
-  readonly place: RemotePlace;
+  readonly place: RemoteStore;
   readonly index: BlobIndex;
   /** Begins a content on this disk. */
   readonly begin: (options: PutOptions) => Incoming;
@@ -54,7 +54,7 @@ export class RemoteReader {
   }
 
   /** The other place. */
-  get place(): RemotePlace {
+  get place(): RemoteStore {
     return this.#options.place;
   }
 

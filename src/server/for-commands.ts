@@ -32,7 +32,7 @@ export interface CommandServices
     | "limitsOf"
     | "history"
     | "integrity"
-    | "blobPlaces"
+    | "remoteStore"
     | "storeJournal"
     | "close"
   > {

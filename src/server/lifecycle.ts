@@ -100,7 +100,7 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
   const swept = blobs.sweepStaging();
   if (swept > 0) log.info("Removed what unfinished uploads left behind.", { files: swept });
   await services.derived.sweep();
-  await services.blobPlaces?.checkAtStart();
+  await services.remoteStore?.checkAtStart();
   await services.uploads.recover();
   await services.tus.recover();
   limiter.load();
@@ -225,7 +225,7 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
   services.searchIndexer.start();
   services.photoBackfill.start();
   services.storeJournal.start();
-  services.blobPlaces?.start();
+  services.remoteStore?.start();
   await services.mediaInfo.start();
   services.webhookDispatcher.start();
   const { port } = listener;

@@ -4,7 +4,7 @@ import { S3Error } from "../../blobs/s3/client.ts";
 import { describeSize, formatSize, parseSize } from "../../config/quantities.ts";
 import type { Config } from "../../config/settings.ts";
 import { StartupError } from "../../config/startup-error.ts";
-import type { BlobPlaces } from "../../features/storage/remote-store/service.ts";
+import type { RemoteStoreService } from "../../features/storage/remote-store/service.ts";
 import type { ContentFault } from "../../features/storage/integrity/hash-file.ts";
 import type { Command } from "commander";
 import { systemClock } from "../../lib/clock.ts";
@@ -46,7 +46,7 @@ export function wantsBucket(command: Command, isCopy: boolean): boolean {
  * @throws UsageError where it is too much, or nobody can be asked; StartupError where the bucket can't be read
  */
 export async function readBucket(
-  places: BlobPlaces | undefined,
+  places: RemoteStoreService | undefined,
   { s3 }: Config,
   command: Command,
   terminal: Terminal,

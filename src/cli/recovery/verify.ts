@@ -107,7 +107,7 @@ export function define(command: Command, context: CommandContext): void {
 interface Notes {
   readonly take: NonNullable<VerifyOptions["onRead"]>;
   /** Undefined where no bucket is set up. */
-  readonly places: CommandServices["blobPlaces"];
+  readonly places: CommandServices["remoteStore"];
   close(): Promise<void>;
 }
 
@@ -121,7 +121,7 @@ async function openNotes(config: Config, terminal: Terminal): Promise<Notes | un
     );
     let isWorking = true;
     return {
-      places: services.blobPlaces,
+      places: services.remoteStore,
       async take(read) {
         if (!isWorking) return;
         try {

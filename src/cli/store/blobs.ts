@@ -5,8 +5,8 @@ import { StartupError } from "../../config/startup-error.ts";
 import { openDatabase } from "../../db/open.ts";
 import { Reader } from "../../db/reader.ts";
 import { Writer } from "../../db/transaction.ts";
-import { PLACES_JOB, type PlacesRequest, readStatus } from "../../features/storage/remote-store/service.ts";
-import type { PlaceCounts } from "../../features/storage/remote-store/types.ts";
+import { REMOTE_STORE_JOB, type MoveRequest, readStatus } from "../../features/storage/remote-store/service.ts";
+import type { TierCounts } from "../../features/storage/remote-store/types.ts";
 import { findJobResult, type JobOutcome, requestJob } from "../../jobs/scheduler.ts";
 import { createLog } from "../../lib/log.ts";
 import { type DataPaths, dataPaths, openDataDirectory } from "../../server/data/data-directory.ts";
@@ -117,7 +117,7 @@ function defineClaim(command: Command, context: CommandContext): void {
   });
 }
 
-function row(name: string, { contents, bytes }: PlaceCounts): string[] {
+function row(name: string, { contents, bytes }: TierCounts): string[] {
   return [name, String(contents), describeSize(bytes)];
 }
 
@@ -133,7 +133,7 @@ function requireBucket({ s3 }: Config): void {
     throw new StartupError("No bucket is configured. Set s3.endpoint, s3.bucket, and the access keys.");
 }
 
-function minus(all: PlaceCounts, part: PlaceCounts): PlaceCounts {
+function minus(all: TierCounts, part: TierCounts): TierCounts {
   return { contents: all.contents - part.contents, bytes: all.bytes - part.bytes };
 }
 
@@ -146,7 +146,7 @@ async function readPlaces(paths: DataPaths, terminal: Terminal) {
       .query<{ result: string | null; error: string | null }, [string]>(
         "SELECT last_result AS result, last_error AS error FROM jobs WHERE name = ?1",
       )
-      .get(PLACES_JOB);
+      .get(REMOTE_STORE_JOB);
     return { ...(await readStatus(reader)), lastRun: row?.error ?? row?.result ?? null };
   } finally {
     reader.close();
@@ -159,7 +159,7 @@ function commandLog(terminal: Terminal) {
 }
 
 /** In the running server where there is one, else here. */
-async function carryOut(config: Config, request: PlacesRequest, terminal: Terminal): Promise<JobOutcome> {
+async function carryOut(config: Config, request: MoveRequest, terminal: Terminal): Promise<JobOutcome> {
   const paths = openDataDirectory(config.data);
   const progress = new Progress(paths, request, terminal);
   if (findRunningServer(paths.lock) !== undefined) return askServer(paths, request, progress);
@@ -168,7 +168,7 @@ async function carryOut(config: Config, request: PlacesRequest, terminal: Termin
     const services = await openForCommand(config, commandLog(terminal), true);
     const looking = setInterval(() => void progress.tell(), PROGRESS_MS);
     try {
-      return { isOk: true, text: await services.runJob(PLACES_JOB, request) };
+      return { isOk: true, text: await services.runJob(REMOTE_STORE_JOB, request) };
     } catch (error) {
       return { isOk: false, text: error instanceof Error ? error.message : String(error) };
     } finally {
@@ -180,13 +180,13 @@ async function carryOut(config: Config, request: PlacesRequest, terminal: Termin
   }
 }
 
-async function askServer(paths: DataPaths, request: PlacesRequest, progress: Progress): Promise<JobOutcome> {
+async function askServer(paths: DataPaths, request: MoveRequest, progress: Progress): Promise<JobOutcome> {
   const db = openDatabase(paths.database, BUSY_TIMEOUT_MS);
   try {
     const writer = new Writer(db.sqlite, progress.log);
-    const requestedAt = requestJob(writer, db, PLACES_JOB, request, Date.now());
+    const requestedAt = requestJob(writer, db, REMOTE_STORE_JOB, request, Date.now());
     for (;;) {
-      const outcome = findJobResult(db, PLACES_JOB, requestedAt);
+      const outcome = findJobResult(db, REMOTE_STORE_JOB, requestedAt);
       if (outcome !== undefined) return outcome;
       if (findRunningServer(paths.lock) === undefined) {
         throw new StartupError("The server stopped before all blobs were moved. Run the command again to continue.");
@@ -203,11 +203,11 @@ async function askServer(paths: DataPaths, request: PlacesRequest, progress: Pro
 class Progress {
   readonly log: ReturnType<typeof createLog>;
   readonly #paths: DataPaths;
-  readonly #request: PlacesRequest;
+  readonly #request: MoveRequest;
   readonly #terminal: Terminal;
   #nextMs = performance.now() + PROGRESS_MS;
 
-  constructor(paths: DataPaths, request: PlacesRequest, terminal: Terminal) {
+  constructor(paths: DataPaths, request: MoveRequest, terminal: Terminal) {
     this.#paths = paths;
     this.#request = request;
     this.#terminal = terminal;

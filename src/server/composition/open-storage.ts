@@ -16,7 +16,7 @@ import { isBusy, isDamage, Writer } from "../../db/transaction.ts";
 import { Trials } from "../../db/trial.ts";
 import { AppError } from "../../errors.ts";
 import { Events } from "../../events/events.ts";
-import { openBlobPlaces, openBucket } from "../../features/storage/remote-store/open.ts";
+import { openRemoteStore, openBucket } from "../../features/storage/remote-store/open.ts";
 import { Idempotency } from "../../features/library/idempotency/service.ts";
 import { BlobRows } from "../../features/storage/integrity/blob-rows.ts";
 import { Collector } from "../../features/storage/integrity/gc.ts";
@@ -115,7 +115,7 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
     reserveCopy: (bytes) => reservations.reserve(bytes + reservations.floorBytes),
     onFailure: (digest) => {
       integrity.suspect(digest);
-      blobPlaces?.suspect(digest);
+      remoteStore?.suspect(digest);
     },
   });
   const integrity = new Integrity({
@@ -151,9 +151,9 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
   const openSnapshotReferences = async () => mergeReferences(await snapshots.openSnapshotReferencesSoon(), await newerContents.openSnapshotReferences());
   const reader = new Reader(paths.database, log);
   const arrivals = new UploadsInProgress();
-  const blobPlaces =
+  const remoteStore =
     bucket &&
-    openBlobPlaces(bucket, {
+    openRemoteStore(bucket, {
       ...bucketOptions,
       blobs,
       reader,
@@ -220,7 +220,7 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
       checkStore: () => storeGuard.check(),
     }),
     /** Moves contents between this disk and a bucket; undefined where none is set up. */
-    blobPlaces,
+    remoteStore,
     /** Set by the lifecycle: wakes the job that takes deleted folders apart. */
     onDetached: { wake: () => {} },
   };

@@ -68,7 +68,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
         people.audit.flush(),
         people.limiter.flush(),
         contents.transfers.flush(),
-        storage.blobPlaces?.close(),
+        storage.remoteStore?.close(),
         contents.access.flush(),
         phones.devices.flush(),
         contents.shareStatistics.flush(),

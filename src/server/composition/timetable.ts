@@ -2,7 +2,7 @@
 import { describeSize } from "../../config/quantities.ts";
 import { rows } from "../../db/reader.ts";
 import { isDamage } from "../../db/transaction.ts";
-import { PLACES_JOB, readPlacesRequest } from "../../features/storage/remote-store/service.ts";
+import { REMOTE_STORE_JOB, readMoveRequest } from "../../features/storage/remote-store/service.ts";
 import { reachOf } from "../../features/library/history/service.ts";
 import { journalRoot } from "../../features/storage/store-journal/open.ts";
 import { forgetNewer } from "../../features/storage/store-journal/newer-objects.ts";
@@ -90,7 +90,7 @@ export function timetable(services: Omit<Services, "close">): Job[] {
         return `${found} set aside`;
       },
     },
-    ...(services.blobPlaces === undefined ? [] : placesJobs(services.blobPlaces, services)),
+    ...(services.remoteStore === undefined ? [] : remoteStoreJobs(services.remoteStore, services)),
     {
       name: "scrub",
       schedule: "7 1 * * *",
@@ -390,17 +390,17 @@ export function timetable(services: Omit<Services, "close">): Job[] {
   ];
 }
 
-/** Contents on this disk and in a bucket; a command may ask the first for more ({@link PlacesRequest}). */
-function placesJobs(
-  places: NonNullable<Services["blobPlaces"]>,
+/** Contents on this disk and in a bucket; a command may ask the first for more ({@link MoveRequest}). */
+function remoteStoreJobs(
+  places: NonNullable<Services["remoteStore"]>,
   { config, clock }: Pick<Services, "config" | "clock">,
 ): Job[] {
   return [
     {
-      name: PLACES_JOB,
+      name: REMOTE_STORE_JOB,
       schedule: "* * * * *",
       description: "Sends contents to the bucket, and lets copies here go that are not used.",
-      run: ({ signal, arguments: given }) => places.run(signal, readPlacesRequest(given)),
+      run: ({ signal, arguments: given }) => places.run(signal, readMoveRequest(given)),
     },
     {
       name: "bucket-stock",

@@ -42,7 +42,7 @@ export function healthRoutes({ whyNotReady, openApi, viewOf }: HealthOptions) {
 
 /** How the server stands, for GET /api/admin/health. */
 export async function healthOf(
-  { paths, sqlite, writer, snapshots, integrity, blobPlaces }: Services,
+  { paths, sqlite, writer, snapshots, integrity, remoteStore }: Services,
   { notReady, certificateEndsAtMs }: Pick<ServerHealth, "notReady" | "certificateEndsAtMs">,
 ): Promise<ServerHealth> {
   const kept = snapshots.list();
@@ -63,7 +63,7 @@ export async function healthOf(
       lastBytes: kept[0]?.sizeBytes ?? null,
     },
     openFindings: Object.values(open).reduce((sum, count) => sum + count, 0),
-    bucket: await blobPlaces?.health(),
+    bucket: await remoteStore?.health(),
     versions: { larder: VERSION, commit: COMMIT, bun: Bun.version, sqlite: version ?? "unknown" },
     memoryBytes: process.memoryUsage.rss(),
   };

@@ -33,11 +33,11 @@ const PATIENCE_MS = 10;
 
 /** Sums of the database that make nobody wait: what takes long is told from the time before. */
 export class SumsReader {
-  readonly #services: Pick<Services, "statistics" | "reader" | "blobPlaces">;
+  readonly #services: Pick<Services, "statistics" | "reader" | "remoteStore">;
   #last: Sums | undefined;
   #reading: Promise<Sums> | undefined;
 
-  constructor(services: Pick<Services, "statistics" | "reader" | "blobPlaces">) {
+  constructor(services: Pick<Services, "statistics" | "reader" | "remoteStore">) {
     this.#services = services;
   }
 
@@ -56,9 +56,9 @@ export class SumsReader {
   }
 
   async #readAnew(): Promise<Sums> {
-    const { statistics, reader, blobPlaces } = this.#services;
+    const { statistics, reader, remoteStore } = this.#services;
     const counted = await statistics.count();
-    const bucket = await blobPlaces?.countWaiting();
+    const bucket = await remoteStore?.countWaiting();
     const [media, lag, findings, oldest] = await reader.read([
       rows<{ waiting: number }>(`SELECT count(*) AS waiting FROM (SELECT 1 FROM media_queue LIMIT ${COUNTED_MAX})`),
       rows<{ lag: number }>(
@@ -151,18 +151,18 @@ export function storageFamilies(services: Services, sums: Sums): Family[] {
     gauge("larder_used_bytes", "What counts against the quotas, together.", storage.usedBytes),
     gauge("larder_blobs", "Different contents in the store.", storage.blobs),
     gauge("larder_blob_bytes", "Bytes of the contents in the store.", storage.blobBytes),
-    ...(services.blobPlaces === undefined
+    ...(services.remoteStore === undefined
       ? []
       : [
           gauge(
             "larder_bucket_up",
             "1 when the bucket could be used.",
-            services.blobPlaces.outage === undefined ? 1 : 0,
+            services.remoteStore.outage === undefined ? 1 : 0,
           ),
           gauge(
             "larder_bucket_outage_seconds",
             "For how long the bucket could not be used; 0 while it can.",
-            outageSeconds(services.blobPlaces.outage, services.clock.nowMs()),
+            outageSeconds(services.remoteStore.outage, services.clock.nowMs()),
           ),
         ]),
     byLabel("gauge", "larder_users", "Accounts, by role.", "role", Object.entries(users.byRole)),

@@ -6,7 +6,7 @@ import { type Digest, toDigest } from "../../../src/blobs/digest.ts";
 import { type Disk, realDisk } from "../../../src/blobs/disk.ts";
 import { DiskBlobStore } from "../../../src/blobs/disk-blob-store.ts";
 import { Layout } from "../../../src/blobs/layout.ts";
-import { type RemotePlace, streamWhenTaken } from "../../../src/blobs/remote.ts";
+import { type RemoteStore, streamWhenTaken } from "../../../src/blobs/remote.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { digestOf, randomContent } from "../../support/client.ts";
 
@@ -23,7 +23,7 @@ let whole: Digest[];
 let doubts: Digest[];
 let stored: [Digest, boolean][];
 
-const place: RemotePlace = {
+const place: RemoteStore = {
   find: (digest) => {
     const bytes = there.get(digest);
     return bytes && { sizeBytes: bytes.length };

@@ -32,7 +32,7 @@ import {
 import type { RemoteContents } from "./remote-contents.ts";
 import { DamagedHereError, tagOfFile } from "./send-content.ts";
 import type { BlobSender, SendResult } from "./sender.ts";
-import type { PlaceCounts, PlacedContent } from "./types.ts";
+import type { TierCounts, PlacedContent } from "./types.ts";
 
 /** What {@link BlobMover} works with. */
 export interface BlobMoverOptions {
@@ -252,10 +252,10 @@ export class BlobMover {
    * Lets copies on this disk go until the others fit into the cache, those unused for longest first. Each is asked for in
    * the bucket once more: what is not there, in its length, is sent again instead.
    */
-  async trimCache(signal: AbortSignal): Promise<PlaceCounts> {
+  async trimCache(signal: AbortSignal): Promise<TierCounts> {
     const { remote, reader, rows, cacheBytes, clock, snapshotAtMs, shortageBytes } = this.#options;
     await remote.flush();
-    const [[cached]] = await reader.read([rowsOf<PlaceCounts>(CACHED)]);
+    const [[cached]] = await reader.read([rowsOf<TierCounts>(CACHED)]);
     let surplus = Math.max((cached?.bytes ?? 0) - cacheBytes, shortageBytes());
     let [contents, bytes] = [0, 0];
     while (surplus > 0 && !signal.aborted) {

@@ -27,7 +27,7 @@ import { BlobSender } from "./sender.ts";
 import { SendQueue } from "./send-queue.ts";
 import { ObjectReading } from "./read-objects.ts";
 import { BucketReconciliation } from "./reconcile.ts";
-import { BlobPlaces } from "./service.ts";
+import { RemoteStoreService } from "./service.ts";
 
 /** What the bucket is opened with. */
 export interface BucketOptions {
@@ -38,7 +38,7 @@ export interface BucketOptions {
   readonly log: Log;
 }
 
-/** A bucket that is set up: what the store needs of it, and what {@link openBlobPlaces} goes on with. */
+/** A bucket that is set up: what the store needs of it, and what {@link openRemoteStore} goes on with. */
 export interface Bucket {
   readonly client: S3Client;
   readonly name: string;
@@ -86,7 +86,7 @@ export function openClient(s3: Config["s3"]): Pick<Bucket, "client" | "name" | "
 }
 
 /** What moves contents between this disk and the bucket. */
-export function openBlobPlaces(
+export function openRemoteStore(
   bucket: Bucket,
   options: BucketOptions & {
     readonly blobs: BlobStore & Pick<DiskBlobStore, "statHere" | "dropCopy" | "replaceFromRemote">;
@@ -102,7 +102,7 @@ export function openBlobPlaces(
     readonly integrity: Pick<Integrity, "note" | "noteSpare">;
     readonly onWhole: (digest: Digest) => Promise<void>;
   },
-): BlobPlaces {
+): RemoteStoreService {
   const { client, name, prefix, rows, contents: remote } = bucket;
   const { config, reader, log } = options;
   const noteFaults = (readings: readonly Reading[]) => options.integrity.note(readings);
@@ -142,7 +142,7 @@ export function openBlobPlaces(
     },
     log,
   });
-  return new BlobPlaces({
+  return new RemoteStoreService({
     watch,
     reading: new ObjectReading({ checker, reader }),
     mover,

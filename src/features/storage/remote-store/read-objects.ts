@@ -3,7 +3,7 @@ import { type Reader, rows as rowsOf } from "../../../db/reader.ts";
 import type { Reading } from "../integrity/types.ts";
 import type { ObjectChecker } from "./object-checker.ts";
 import { ALONE, DAMAGED_ALONE, UNREAD } from "./queries.ts";
-import type { PlaceCounts, PlacedContent } from "./types.ts";
+import type { TierCounts, PlacedContent } from "./types.ts";
 
 /** How much is to be read. */
 export interface ObjectReadRequest {
@@ -13,11 +13,11 @@ export interface ObjectReadRequest {
   readonly untilMs: number;
   /** For how long, at most. */
   readonly maxTimeMs?: number;
-  readonly onProgress?: (read: PlaceCounts) => void;
+  readonly onProgress?: (read: TierCounts) => void;
 }
 
 /** What was read, and what is wrong with it. */
-export interface ObjectsRead extends PlaceCounts {
+export interface ObjectsRead extends TierCounts {
   readonly faults: readonly (PlacedContent & Pick<Reading, "fault">)[];
   /** Faults that were not known before. */
   readonly found: number;
@@ -44,8 +44,8 @@ export class ObjectReading {
   }
 
   /** What lies in the bucket alone, in contents and bytes. */
-  async countAlone(): Promise<PlaceCounts> {
-    const [[found]] = await this.#reader.read([rowsOf<PlaceCounts>(ALONE)]);
+  async countAlone(): Promise<TierCounts> {
+    const [[found]] = await this.#reader.read([rowsOf<TierCounts>(ALONE)]);
     return found ?? { contents: 0, bytes: 0 };
   }
 

@@ -4,7 +4,7 @@
  */
 import { contentDamaged, contentMissing } from "../../../blobs/blob-store.ts";
 import type { Digest } from "../../../blobs/digest.ts";
-import type { RemotePlace } from "../../../blobs/remote.ts";
+import type { RemoteStore } from "../../../blobs/remote.ts";
 import { type S3Client, S3Error } from "../../../blobs/s3/client.ts";
 import type { Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
@@ -44,7 +44,7 @@ export function contentsFolder(prefix: string): string {
 }
 
 /** Reads contents of the bucket, and remembers which copies on this disk were used. */
-export class RemoteContents implements RemotePlace {
+export class RemoteContents implements RemoteStore {
   readonly #options: RemoteContentsOptions;
   readonly #behind: WriteBehind<Pending>;
   /** When copies on this disk were last used, as far as that may be newer than their rows. */

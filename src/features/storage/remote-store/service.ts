@@ -12,10 +12,10 @@ import type { Outage, OutageWatch } from "./outage-watch.ts";
 import type { ObjectReading, ObjectReadRequest, ObjectsRead } from "./read-objects.ts";
 import type { BucketReconciliation } from "./reconcile.ts";
 import type { SendQueue } from "./send-queue.ts";
-import type { PlaceCounts } from "./types.ts";
+import type { TierCounts } from "./types.ts";
 
-/** What {@link BlobPlaces} works with. */
-export interface BlobPlacesOptions {
+/** What {@link RemoteStoreService} works with. */
+export interface RemoteStoreOptions {
   readonly mover: BlobMover;
   readonly stock: BucketReconciliation;
   readonly checker: ObjectChecker;
@@ -31,7 +31,7 @@ export interface BlobPlacesOptions {
 }
 
 /** Name of the job that moves contents. */
-export const PLACES_JOB = "blob-places";
+export const REMOTE_STORE_JOB = "blob-places";
 
 /** Name of the job that compares the bucket with what is known of it. */
 export const RECONCILE_JOB = "bucket-stock";
@@ -40,7 +40,7 @@ export const RECONCILE_JOB = "bucket-stock";
 const START_MS_MAX = 5_000;
 
 /** What a command may ask of a run besides the usual. */
-export interface PlacesRequest {
+export interface MoveRequest {
   /** Where all contents are to go. */
   readonly to?: "s3" | "disk";
   /** And then remove from the bucket what is here. */
@@ -57,24 +57,24 @@ export interface BucketHealth {
 }
 
 /** How contents are spread. */
-export interface PlacesStatus {
+export interface RemoteStoreStatus {
   /** All that files and versions name. */
-  readonly all: PlaceCounts;
+  readonly all: TierCounts;
   /** Of them, what the bucket has. */
-  readonly remote: PlaceCounts;
+  readonly remote: TierCounts;
   /** Of those, what has no copy on this disk. */
-  readonly away: PlaceCounts;
+  readonly away: TierCounts;
   /** Copies on this disk that the cache holds. */
-  readonly cached: PlaceCounts;
+  readonly cached: TierCounts;
   /** Why the service could not be used when it was last tried; null where it could. */
   readonly problem: string | null;
 }
 
 /** Contents on this disk and in a bucket: the work of the timetable and of `larder blobs`. */
-export class BlobPlaces {
-  readonly #options: BlobPlacesOptions;
+export class RemoteStoreService {
+  readonly #options: RemoteStoreOptions;
 
-  constructor(options: BlobPlacesOptions) {
+  constructor(options: RemoteStoreOptions) {
     this.#options = options;
   }
 
@@ -138,7 +138,7 @@ export class BlobPlaces {
    * @returns in words what was done; JSON where a command asked
    * @throws S3Error; AppError provider_unavailable | disk_full | invalid_request
    */
-  async run(signal: AbortSignal, request?: PlacesRequest): Promise<string> {
+  async run(signal: AbortSignal, request?: MoveRequest): Promise<string> {
     try {
       return await this.#run(signal, request ?? {});
     } catch (error) {
@@ -147,7 +147,7 @@ export class BlobPlaces {
     }
   }
 
-  async #run(signal: AbortSignal, request: PlacesRequest): Promise<string> {
+  async #run(signal: AbortSignal, request: MoveRequest): Promise<string> {
     const { mover, watch, isStore } = this.#options;
     if (request.claim === true) {
       await mover.claim();
@@ -181,7 +181,7 @@ export class BlobPlaces {
   }
 
   /** What lies in the bucket alone, in contents and bytes. */
-  countAlone(): Promise<PlaceCounts> {
+  countAlone(): Promise<TierCounts> {
     return this.#options.reading.countAlone();
   }
 
@@ -192,7 +192,7 @@ export class BlobPlaces {
   }
 
   /** How contents are spread. Reads all rows, off the event loop. */
-  async status(): Promise<PlacesStatus> {
+  async status(): Promise<RemoteStoreStatus> {
     const { reader, remote } = this.#options;
     await remote.flush();
     return { ...(await readStatus(reader)), problem: remote.outage?.problem ?? null };
@@ -213,14 +213,14 @@ export class BlobPlaces {
 }
 
 /** How contents are spread, by their rows alone. */
-export async function readStatus(reader: Reader): Promise<Omit<PlacesStatus, "problem">> {
-  interface Totals extends PlaceCounts {
+export async function readStatus(reader: Reader): Promise<Omit<RemoteStoreStatus, "problem">> {
+  interface Totals extends TierCounts {
     readonly remoteContents: number;
     readonly remoteBytes: number;
     readonly awayContents: number;
     readonly awayBytes: number;
   }
-  const [[totals], [cached]] = await reader.read([rowsOf<Totals>(TOTALS), rowsOf<PlaceCounts>(CACHED)]);
+  const [[totals], [cached]] = await reader.read([rowsOf<Totals>(TOTALS), rowsOf<TierCounts>(CACHED)]);
   const none = { contents: 0, bytes: 0 };
   if (totals === undefined) return { all: none, remote: none, away: none, cached: none };
   return {
@@ -232,7 +232,7 @@ export async function readStatus(reader: Reader): Promise<Omit<PlacesStatus, "pr
 }
 
 /** What a command gave along with its request for a run; undefined where it was none. */
-export function readPlacesRequest(given: unknown): PlacesRequest | undefined {
+export function readMoveRequest(given: unknown): MoveRequest | undefined {
   if (typeof given !== "object" || given === null) return undefined;
   const to = "to" in given && (given.to === "s3" || given.to === "disk") ? given.to : undefined;
   return {

@@ -7,7 +7,7 @@ export interface PlacedContent {
 }
 
 /** What is where, in contents and bytes. */
-export interface PlaceCounts {
+export interface TierCounts {
   readonly contents: number;
   readonly bytes: number;
 }
