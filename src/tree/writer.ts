@@ -15,7 +15,7 @@ import { createAccountRoot, ensureFolderId } from "./operations/make-folder.ts";
 import {
   type LostFile,
   type LostFolder,
-  type PutPlace,
+  type RestoredLocation,
   putBack,
   putContentBack,
   remakeFile,
@@ -84,7 +84,7 @@ export class TreeWriter {
    * folder made. Inside {@link rewinding}, as the following ones.
    * @throws AppError not_found | not_a_folder; invalid_path for a folder into itself
    */
-  putBack(tx: Transaction, node: TreeNode, place: PutPlace | undefined, labels: Labels | undefined): TreeNode {
+  putBack(tx: Transaction, node: TreeNode, place: RestoredLocation | undefined, labels: Labels | undefined): TreeNode {
     return putBack(this.#store, tx, node, place, labels);
   }
 

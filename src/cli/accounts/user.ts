@@ -19,7 +19,7 @@ import {
   EXIT,
   hasOption,
   optionText,
-  PLACE_SETTINGS,
+  DATA_SETTINGS,
   readConfig,
   requireDatabase,
   runs,
@@ -129,7 +129,7 @@ function defineSet(command: Command, context: CommandContext): void {
 
 function defineList(command: Command, context: CommandContext): void {
   command.option("--json", "Print the accounts as a JSON array.");
-  addSettings(command, PLACE_SETTINGS);
+  addSettings(command, DATA_SETTINGS);
   describeEnd(command, "larder user list --json");
   runs(command, async () => {
     const loaded = readConfig(command, context);
@@ -157,7 +157,7 @@ function defineToken(command: Command, context: CommandContext): void {
       "Sign in as an account and print the session token, the same as over HTTP. It is valid for tokenLifetime.",
     )
     .option("--json", "Print {token, expiresIn, user} as JSON.");
-  addSettings(command, [...PLACE_SETTINGS, "tokenLifetime"]);
+  addSettings(command, [...DATA_SETTINGS, "tokenLifetime"]);
   describeEnd(
     command,
     'curl -H "Authorization: Bearer $(larder user token anna@example.org)" http://127.0.0.1:8790/api/files',
@@ -187,7 +187,7 @@ function defineSetupLink(command: Command, context: CommandContext): void {
     "Print a one-time link to the page that creates the first administrator. It is valid for 24 hours; " +
       "earlier links stop working.",
   );
-  addSettings(command, [...PLACE_SETTINGS, "host", "port", "basePath", "publicUrl"]);
+  addSettings(command, [...DATA_SETTINGS, "host", "port", "basePath", "publicUrl"]);
   describeEnd(command, "larder user setup-link", "an administrator already exists");
   runs(command, async () => {
     const loaded = readConfig(command, context);
@@ -217,7 +217,7 @@ function defineResetLink(command: Command, context: CommandContext): void {
     "Print a one-time link to the page where the user sets a new password. It is valid for 30 minutes; " +
       "earlier links stop working. API keys and two-factor authentication stay as they are.",
   );
-  addSettings(command, [...PLACE_SETTINGS, "host", "port", "basePath", "publicUrl"]);
+  addSettings(command, [...DATA_SETTINGS, "host", "port", "basePath", "publicUrl"]);
   describeEnd(command, "larder user reset-link anna@example.org");
   runs(command, async ([email = ""]) => {
     const loaded = readConfig(command, context);
@@ -248,7 +248,7 @@ function defineInvite(command: Command, context: CommandContext): void {
     .option("--admin", "Same as --role admin.")
     .option("--expires <duration>", "How long the invite is valid, such as 2d. (default: 7d)")
     .option("--json", "Print {id, invite, url, expiresAt} as JSON.");
-  addSettings(command, [...PLACE_SETTINGS, "host", "port", "basePath", "publicUrl"]);
+  addSettings(command, [...DATA_SETTINGS, "host", "port", "basePath", "publicUrl"]);
   describeEnd(command, "larder user invite --email anna@example.org --role viewer --expires 2d");
   runs(command, async () => {
     const loaded = readConfig(command, context);
@@ -291,7 +291,7 @@ function defineErase(command: Command, context: CommandContext): void {
       "Delete an account with all its files, links, and devices permanently. Disk space is freed after gcGrace.",
     )
     .option("--yes", "Confirm. Without this option, nothing is deleted.");
-  addSettings(command, PLACE_SETTINGS);
+  addSettings(command, DATA_SETTINGS);
   describeEnd(command, "larder user erase anna@example.org --yes");
   runs(command, async ([email = ""]) => {
     const loaded = readConfig(command, context);
@@ -314,7 +314,7 @@ function defineLinkOidc(command: Command, context: CommandContext): void {
   command.description(
     "Link an account to a user of the OpenID Connect provider (oidc.issuer). The subject is the claim sub of that user.",
   );
-  addSettings(command, [...PLACE_SETTINGS, "oidc.issuer", "oidc.clientId"]);
+  addSettings(command, [...DATA_SETTINGS, "oidc.issuer", "oidc.clientId"]);
   describeEnd(command, "larder user link-oidc anna@example.org 5f2b6c1e-0d7a-4a57-9a3e-2f1d8c9b7e60");
   runs(command, async ([email = "", subject = ""]) => {
     const loaded = readConfig(command, context);
@@ -349,7 +349,7 @@ function addAccountOptions(command: Command): Command {
     .option("--password-stdin", "Read the password from standard input.")
     .option("--password-file <file>", "Read the password from this file.")
     .option("--json", "Print the account as JSON.");
-  addSettings(command, [...PLACE_SETTINGS, "defaultPlan"]);
+  addSettings(command, [...DATA_SETTINGS, "defaultPlan"]);
   return command;
 }
 

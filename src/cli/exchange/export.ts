@@ -13,7 +13,7 @@ import {
   type ExitCode,
   hasOption,
   optionText,
-  PLACE_SETTINGS,
+  DATA_SETTINGS,
   readConfig,
   requireDatabase,
   runs,
@@ -47,7 +47,7 @@ export function define(command: Command, context: CommandContext): void {
     .option("--versions", "Also write earlier versions to .larder-versions.")
     .option("--checksum", "Compare existing files by checksum, not by size and time.")
     .option("--json", "Print the result as JSON.");
-  addSettings(command, PLACE_SETTINGS);
+  addSettings(command, DATA_SETTINGS);
   describeEnd(
     command,
     "larder export --user anna@example.org --to /mnt/usb/anna --metadata",

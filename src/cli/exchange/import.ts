@@ -20,7 +20,7 @@ import {
   type ExitCode,
   hasOption,
   optionText,
-  PLACE_SETTINGS,
+  DATA_SETTINGS,
   readConfig,
   requireDatabase,
   runs,
@@ -64,7 +64,7 @@ export function define(command: Command, context: CommandContext): void {
     .option("--rename", "Replace characters that are not allowed in names with _, instead of skipping those files.")
     .option("--dry-run", "Print what would be imported without importing it.")
     .option("--json", "Print the result as JSON.");
-  addSettings(command, [...PLACE_SETTINGS, "minFreeSpace"]);
+  addSettings(command, [...DATA_SETTINGS, "minFreeSpace"]);
   describeEnd(
     command,
     "larder import /home/anna/Pictures --user anna@example.org --folder /Pictures",

@@ -28,7 +28,7 @@ import {
   type ExitCode,
   hasOption,
   optionText,
-  PLACE_SETTINGS,
+  DATA_SETTINGS,
   readConfig,
   runs,
   tellWarnings,
@@ -81,7 +81,7 @@ export function define(command: Command, context: CommandContext): void {
       ),
     )
     .option("--json", "Print the summary as JSON.");
-  addSettings(command, PLACE_SETTINGS);
+  addSettings(command, DATA_SETTINGS);
   describeEnd(
     command,
     "larder backup /mnt/usb/larder --data /srv/larder\nlarder backup --drill /mnt/usb/larder\n" +

@@ -15,7 +15,7 @@ import {
   EXIT,
   type ExitCode,
   hasOption,
-  PLACE_SETTINGS,
+  DATA_SETTINGS,
   readConfig,
   requireDatabase,
   runs,
@@ -40,7 +40,7 @@ export function define(command: Command, context: CommandContext): void {
     .option("--from <dir>", "Directory with good copies. Can be repeated.", collect, [])
     .option("--search", "Compare all files of the right size in those directories, whatever their names.")
     .option("--json", "Print the result as JSON.");
-  addSettings(command, PLACE_SETTINGS);
+  addSettings(command, DATA_SETTINGS);
   describeEnd(
     command,
     "larder heal --from /mnt/usb/backup --data /srv/larder\nlarder heal --search --from ~/Pictures",

@@ -20,7 +20,7 @@ import {
   type ExitCode,
   hasOption,
   optionText,
-  PLACE_SETTINGS,
+  DATA_SETTINGS,
   readConfig,
   requireDatabase,
   runs,
@@ -67,7 +67,7 @@ export function define(command: Command, context: CommandContext): void {
     .option("--user <email>", "With --newer: apply only the changes of this account.")
     .option("--dry-run", "With --newer: list the changes without applying them.")
     .option("--json", "Print the result as JSON.");
-  addSettings(command, PLACE_SETTINGS);
+  addSettings(command, DATA_SETTINGS);
   describeEnd(
     command,
     "larder rebuild --data /srv/larder\nlarder rebuild --newer --data /srv/larder",

@@ -29,7 +29,7 @@ import {
   type ExitCode,
   hasOption,
   optionText,
-  PLACE_SETTINGS,
+  DATA_SETTINGS,
   readConfig,
   runs,
   tellWarnings,
@@ -115,7 +115,7 @@ interface Given {
 }
 
 /** Settings that the command takes: where the data is, and the bucket. */
-const SETTINGS = [...PLACE_SETTINGS, ...[...SETTINGS_BY_KEY.keys()].filter((key) => key.startsWith("s3."))];
+const SETTINGS = [...DATA_SETTINGS, ...[...SETTINGS_BY_KEY.keys()].filter((key) => key.startsWith("s3."))];
 
 /** @throws UsageError */
 function refuseBucketOptions({ secrets, withoutSecrets, noClaim }: Given): void {

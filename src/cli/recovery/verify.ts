@@ -22,7 +22,7 @@ import {
   EXIT,
   type ExitCode,
   hasOption,
-  PLACE_SETTINGS,
+  DATA_SETTINGS,
   readConfig,
   runs,
   tellWarnings,
@@ -54,7 +54,7 @@ export function define(command: Command, context: CommandContext): void {
     .option("--read-only", "Do not record findings in the data directory.")
     .option("--json", "Print the findings as JSON.");
   addBucketOptions(command);
-  addSettings(command, PLACE_SETTINGS);
+  addSettings(command, DATA_SETTINGS);
   describeEnd(
     command,
     "larder verify --data /srv/larder\nlarder verify /mnt/usb/backup",

@@ -10,7 +10,7 @@ import {
   describeEnd,
   EXIT,
   hasOption,
-  PLACE_SETTINGS,
+  DATA_SETTINGS,
   readConfig,
   requireDatabase,
   runs,
@@ -47,7 +47,7 @@ function defineRotate(command: Command, context: CommandContext): void {
       "Also replace the key of public links: each link gets a new address and the old one stops working.",
     )
     .option("--push", "Also replace the browser push key: browsers subscribe again when the app is next opened.");
-  addSettings(command, PLACE_SETTINGS);
+  addSettings(command, DATA_SETTINGS);
   describeEnd(command, "larder config rotate-secrets --data /srv/larder", null);
   runs(command, async () => {
     const { config } = readConfig(command, context);

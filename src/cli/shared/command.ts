@@ -96,7 +96,7 @@ function describeDefault(setting: AnySetting): string {
 }
 
 /** The settings that tell a command beside the server where the data is. */
-export const PLACE_SETTINGS = ["data"];
+export const DATA_SETTINGS = ["data"];
 
 /** The configuration that this command runs under. @throws ConfigError */
 export function readConfig(command: Command, context: CommandContext): LoadedConfig {

@@ -21,7 +21,7 @@ import {
   type ExitCode,
   hasOption,
   optionText,
-  PLACE_SETTINGS,
+  DATA_SETTINGS,
   readConfig,
   requireDatabase,
   runs,
@@ -33,7 +33,7 @@ import { type Terminal, toJson, toTable } from "../shared/output.ts";
 const POLL_MS = 200;
 const PROGRESS_MS = 1_000;
 /** What a command beside the server reads of the settings; the keys themselves come from file or environment. */
-const SETTINGS = [...PLACE_SETTINGS, "blobs.store"];
+const SETTINGS = [...DATA_SETTINGS, "blobs.store"];
 
 /** `larder blobs status|move|claim`: where contents lie, on this disk and in a bucket. */
 export function define(command: Command, context: CommandContext): void {

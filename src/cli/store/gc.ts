@@ -15,7 +15,7 @@ import {
   EXIT,
   type ExitCode,
   hasOption,
-  PLACE_SETTINGS,
+  DATA_SETTINGS,
   readConfig,
   requireDatabase,
   runs,
@@ -41,7 +41,7 @@ export function define(command: Command, context: CommandContext): void {
         "Do not use while you copy the data directory.",
     )
     .option("--json", "Print the result as JSON.");
-  addSettings(command, [...PLACE_SETTINGS, "gcGrace"]);
+  addSettings(command, [...DATA_SETTINGS, "gcGrace"]);
   describeEnd(command, "larder gc --now", "garbage collection failed");
   runs(command, async () => {
     const loaded = readConfig(command, context);

@@ -12,7 +12,7 @@ import { applyFileChanges, updateFolder } from "./update.ts";
 import { addVersion } from "../tables/versions.ts";
 
 /** Where something is put. */
-export interface PutPlace {
+export interface RestoredLocation {
   /** Path of the folder; made where it is missing. */
   readonly folder: string;
   readonly name: string;
@@ -22,7 +22,7 @@ export interface PutPlace {
 export interface LostFile {
   readonly accountId: number;
   readonly former: FormerNode;
-  readonly place: PutPlace;
+  readonly place: RestoredLocation;
   readonly labels: Labels;
   readonly file: DeletedFile;
   /** The version that is to be its content; those before it are made again as far as their contents are there. */
@@ -34,7 +34,7 @@ export interface LostFile {
 export interface LostFolder {
   readonly accountId: number;
   readonly former: FormerNode;
-  readonly place: PutPlace;
+  readonly place: RestoredLocation;
   readonly labels: Labels;
 }
 
@@ -49,7 +49,7 @@ export function putBack(
   store: TreeStore,
   tx: Transaction,
   node: TreeNode,
-  place: PutPlace | undefined,
+  place: RestoredLocation | undefined,
   labels: Labels | undefined,
 ): TreeNode {
   const folderPath = place?.folder;
@@ -193,7 +193,7 @@ function remakeVersion(
 }
 
 /** The name, or a numbered one where another node has it. */
-function freeName(store: TreeStore, tx: Transaction, node: TreeNode, { folder, name }: PutPlace): string {
+function freeName(store: TreeStore, tx: Transaction, node: TreeNode, { folder, name }: RestoredLocation): string {
   const folderId = ensureFolderId(store, tx, node.accountId, folder);
   const holder = store.names.find(folderId, name);
   return holder === undefined || holder.id === node.id ? name : store.names.numbered(tx, folderId, name);

@@ -112,7 +112,7 @@ interface ChangedRow extends ChildRow {
   readonly isGone: number;
 }
 
-interface PlaceRow {
+interface LocationRow {
   readonly parentId: number;
   readonly name: string;
   readonly bornSeq: number;
@@ -130,7 +130,7 @@ export class PastReader {
   readonly #row: Statement<NodeRow, [number]>;
   readonly #deleted;
   readonly #successor;
-  readonly #formerPlace;
+  readonly #formerLocation;
   readonly #presentPlace;
   readonly #ofPublicId;
   readonly #isLiving;
@@ -154,7 +154,7 @@ export class PastReader {
       `SELECT before FROM undo INDEXED BY undo_node WHERE node_id = ?1 AND account_id = ?2 AND what = 'restore'
        ORDER BY seq DESC LIMIT 1`,
     );
-    this.#formerPlace = sqlite.prepare<PlaceRow, [number, number, number]>(
+    this.#formerLocation = sqlite.prepare<LocationRow, [number, number, number]>(
       `SELECT parent_id AS parentId, name, born_seq AS bornSeq FROM former_places
        WHERE node_id = ?1 AND seq > ?2 AND account_id = ?3 ORDER BY seq LIMIT 1`,
     );
@@ -375,7 +375,7 @@ export class PastReader {
 
   /** Where a node was; undefined where it was not there, or in the trash, or is unknown by now. */
   #placeAt({ accountId, seq }: Moment, nodeId: number): { parentId: number; name: string } | undefined {
-    const row = this.#formerPlace.get(nodeId, seq, accountId) ?? this.#presentPlace.get(nodeId, accountId);
+    const row = this.#formerLocation.get(nodeId, seq, accountId) ?? this.#presentPlace.get(nodeId, accountId);
     if (row === null || row.bornSeq > seq || (row.parentId ?? IN_TRASH) <= IN_TRASH) return undefined;
     return { parentId: row.parentId ?? IN_TRASH, name: row.name };
   }

@@ -23,7 +23,7 @@ export interface WalkedNode {
 }
 
 /** What a walk tells of the place where a node was met. */
-export interface WalkedPlace {
+export interface WalkPosition {
   /** What the visitor gave for the folder that holds it; -1 for the nodes that the walk began with. */
   readonly parent: number;
   /** Whether its folder has a child of exactly this name. Never where the walk began. */
@@ -31,7 +31,7 @@ export interface WalkedPlace {
 }
 
 /** Called for each node; of a folder before anything in it. @returns what stands for it as a parent */
-export type WalkVisitor = (node: WalkedNode, place: WalkedPlace) => number;
+export type WalkVisitor = (node: WalkedNode, place: WalkPosition) => number;
 
 const ROWS_AT_ONCE = 256;
 /** How long a walk may hold the event loop at a time. */
@@ -130,7 +130,7 @@ class Walk {
   async #children(
     statement: { all(id: number, sortKey: string, name: string): WalkedRow[] },
     folderId: number,
-    place: WalkedPlace,
+    place: WalkPosition,
   ): Promise<void> {
     let sortKey = "";
     let name = "";
@@ -144,7 +144,7 @@ class Walk {
     }
   }
 
-  #meet(row: WalkedRow, place: WalkedPlace): void {
+  #meet(row: WalkedRow, place: WalkPosition): void {
     const mark = this.#visit(row, place);
     if (row.kind === 1) return;
     this.#folderIds.push(row.id);

@@ -34,7 +34,7 @@ export interface Place {
 }
 
 /** Where a node was, with the path of its folder at that time. */
-export interface FormerPlace extends Place {
+export interface FormerLocation extends Place {
   readonly folder: string;
 }
 
@@ -69,7 +69,7 @@ export interface DeletedFile {
 export interface UndoDetail {
   /** How the node was called, where nothing else here tells: for saying what was left, should it be gone. */
   readonly seen?: { readonly name: string; readonly folder: string };
-  readonly placeFrom?: FormerPlace;
+  readonly placeFrom?: FormerLocation;
   readonly placeTo?: Place;
   readonly labelsFrom?: Labels;
   /** {@link fingerprint} of the labels. */

@@ -9,7 +9,7 @@ import { IN_TRASH } from "../../../tree/tables/history.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { ActivityRows, type LeftRow } from "./queries.ts";
-import type { Activity, ActivityPlace } from "./types.ts";
+import type { Activity, ActivityFolder } from "./types.ts";
 
 /** What {@link ActivityService} works with. */
 export interface ActivityServiceOptions {
@@ -106,7 +106,7 @@ export class ActivityService {
     }));
   }
 
-  #place({ parentId, name }: Place): ActivityPlace {
+  #place({ parentId, name }: Place): ActivityFolder {
     return { name, folder: this.#options.tree.pathOf(parentId) ?? null };
   }
 

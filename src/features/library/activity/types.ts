@@ -15,7 +15,7 @@ export const ACTIVITY_KINDS = [
 export type ActivityKind = (typeof ACTIVITY_KINDS)[number];
 
 /** Where a file or folder was or went. */
-export interface ActivityPlace {
+export interface ActivityFolder {
   readonly name: string;
   /** Path of the folder; null where that is gone. */
   readonly folder: string | null;
@@ -29,8 +29,8 @@ export interface Activity {
   readonly by?: { readonly publicId: string; readonly name: string } | undefined;
   /** The device that did it, where it was one. */
   readonly device?: { readonly publicId: string; readonly name: string } | undefined;
-  readonly from?: ActivityPlace | undefined;
-  readonly to?: ActivityPlace | undefined;
+  readonly from?: ActivityFolder | undefined;
+  readonly to?: ActivityFolder | undefined;
   /** Of a content: its number. */
   readonly version?: number | undefined;
   /** Of a share: its kind. */

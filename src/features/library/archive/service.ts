@@ -8,7 +8,7 @@ import { PATH_BYTES_MAX } from "../../../tree/tables/heights.ts";
 import { numberedName } from "../../../tree/tables/names.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";
-import type { WalkedNode, WalkedPlace } from "../../../tree/queries/walk.ts";
+import type { WalkedNode, WalkPosition } from "../../../tree/queries/walk.ts";
 import { Entries } from "./entries.ts";
 import { safeName } from "./entry-name.ts";
 import { archiveBytes, archivePieces } from "./pieces.ts";
@@ -149,7 +149,7 @@ class Builder {
   readonly #topNames = new Set<string>();
   #replaced: { readonly parent: number; readonly names: Set<string> } = { parent: -1, names: new Set() };
 
-  add(node: WalkedNode, place: WalkedPlace): number {
+  add(node: WalkedNode, place: WalkPosition): number {
     const { entries, hasher } = this;
     if (entries.count >= ARCHIVE_ENTRIES_MAX) {
       throw new AppError(
@@ -173,14 +173,14 @@ class Builder {
   }
 
   /** A folder whose path no system could unpack lies at the top, under a name that says so. */
-  #placeOf(node: WalkedNode, place: WalkedPlace, isFolder: boolean): { parent: number; name: string } {
+  #placeOf(node: WalkedNode, place: WalkPosition, isFolder: boolean): { parent: number; name: string } {
     const { parent } = place;
     const name = this.#nameOf(node, place);
     const isTooLong = isFolder && this.entries.pathBytes(parent) + Buffer.byteLength(name) > PATH_BYTES_MAX;
     return isTooLong ? { parent: -1, name: unused(`… ${name}`, this.#topNames, () => false) } : { parent, name };
   }
 
-  #nameOf(node: WalkedNode, place: WalkedPlace): string {
+  #nameOf(node: WalkedNode, place: WalkPosition): string {
     const name = node.name === ROOT_PATH ? ROOT_NAME : node.name;
     const safe = safeName(name);
     if (place.parent < 0) return unused(safe, this.#topNames, () => false);

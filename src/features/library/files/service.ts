@@ -251,7 +251,7 @@ export class FileService {
       if (!isOwn) this.open(user, fileId, neededFor(changes, node));
       const { folderPath } = changes;
       const isMoved = folderPath !== undefined && folderPath !== node.folder;
-      const to = isMoved ? permissions.placeBeside(user, permitted, folderPath).path : undefined;
+      const to = isMoved ? permissions.locationBeside(user, permitted, folderPath).path : undefined;
       const file = this.#acting.write(user, permitted, () =>
         treeWriter.updateFile(tx, node, { ...changes, folderPath: to }, precondition),
       );

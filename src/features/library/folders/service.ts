@@ -76,7 +76,7 @@ export class FolderService {
       const { name = node.name, folderPath = node.folder } = changes;
       const isMoved = folderPath !== node.folder;
       if (isMoved || name !== node.name) permissions.folder(user, folderId, "place");
-      const to = isMoved ? permissions.placeBeside(user, permitted, folderPath).path : undefined;
+      const to = isMoved ? permissions.locationBeside(user, permitted, folderPath).path : undefined;
       return this.#write(user, permitted, () => treeWriter.updateFolder(tx, node, { ...changes, folderPath: to }));
     });
   }

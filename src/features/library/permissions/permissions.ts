@@ -105,7 +105,7 @@ export class Permissions {
   }
 
   /** As {@link place}, for a path that stands beside a node in a request: in the same tree, seen in the same way. */
-  placeBeside(user: User, { owner, isOwn, view }: Permitted<TreeNode>, path: string): Place {
+  locationBeside(user: User, { owner, isOwn, view }: Permitted<TreeNode>, path: string): Place {
     const place = { owner, isOwn, path: view.toOwner(path), view };
     return isOwn ? place : this.#writable(user, place);
   }

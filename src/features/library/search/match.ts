@@ -15,7 +15,7 @@ export const TIERS = ["name", "name tags", "name tags description", "name tags d
 const ANYWHERE = TIERS[3];
 
 /** A folder below which everything found must lie. */
-export interface SearchPlace {
+export interface SearchFolders {
   readonly folderId: number;
   /** It and the folders below it; undefined for too many to be named. */
   readonly folderIds: readonly number[] | undefined;
@@ -39,7 +39,7 @@ export function hasWords(terms: readonly SearchTerm[]): boolean {
 /** The question to the index, the free words wanted in these columns. */
 export function matchExpression(
   terms: readonly SearchTerm[],
-  places: readonly SearchPlace[],
+  places: readonly SearchFolders[],
   columns: (typeof TIERS)[number] = ANYWHERE,
 ): string {
   const wanted = terms.filter((term) => !term.isExcluded);
@@ -64,7 +64,7 @@ export interface Question {
   /** See {@link matchExpression}. */
   readonly match: string;
   readonly terms: readonly SearchTerm[];
-  readonly places: readonly SearchPlace[];
+  readonly places: readonly SearchFolders[];
   /** What {@link selectGoneFolders} gave; undefined for too many. */
   readonly gone: readonly number[] | undefined;
   readonly limit: number;
@@ -155,7 +155,7 @@ function sizeWords({ min, max }: SizeTerm): string[] {
   return words === undefined ? [] : [anyOf(words)];
 }
 
-function placeFacets({ folderIds }: SearchPlace): string[] {
+function placeFacets({ folderIds }: SearchFolders): string[] {
   return folderIds === undefined || folderIds.length > FOLDERS_MAX
     ? []
     : [anyOf(folderIds.map((id) => facet("fo", id)))];
@@ -189,7 +189,7 @@ function toConditions(term: SearchTerm): Condition[] {
 }
 
 /** Where the folders are named, the facets say it. */
-function belowConditions({ folderId, folderIds }: SearchPlace): Condition[] {
+function belowConditions({ folderId, folderIds }: SearchFolders): Condition[] {
   if (folderIds !== undefined) return [];
   const sql = `n.parent_id IN (WITH RECURSIVE s(id) AS (SELECT ? UNION ALL
     SELECT c.id FROM s JOIN nodes c INDEXED BY nodes_name ON c.parent_id = s.id AND c.kind = 0) SELECT id FROM s)`;

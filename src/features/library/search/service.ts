@@ -4,7 +4,7 @@ import { notFound } from "../../../errors.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";
 import type { SearchIndexer } from "./indexer.ts";
-import { hasWords, matchExpression, type SearchPlace, selectGoneFolders, selectIds, TIERS } from "./match.ts";
+import { hasWords, matchExpression, type SearchFolders, selectGoneFolders, selectIds, TIERS } from "./match.ts";
 import { parseQuery } from "./parse-query.ts";
 import type { SearchTerm } from "./types.ts";
 
@@ -88,14 +88,14 @@ export class SearchService {
     return { nodes, total, isLowerBound: ids.length > FOUND_MAX, isBehind: knownSeq === undefined, terms };
   }
 
-  #place(accountId: number, path: string): SearchPlace {
+  #place(accountId: number, path: string): SearchFolders {
     const folder = this.#options.tree.findFolderByPath(accountId, path);
     if (folder === undefined) throw notFound("This folder");
     return { folderId: folder.id, folderIds: this.#options.foldersBelow(folder.id, FOLDERS_NAMED_MAX) };
   }
 
   /** At most one more than can be paged through. */
-  async #find(accountId: number, terms: readonly SearchTerm[], places: readonly SearchPlace[]): Promise<Float64Array> {
+  async #find(accountId: number, terms: readonly SearchTerm[], places: readonly SearchFolders[]): Promise<Float64Array> {
     const gone = await this.#goneFolders(accountId);
     const find = async (columns: (typeof TIERS)[number]): Promise<Float64Array> => {
       const match = matchExpression(terms, places, columns);

@@ -3,7 +3,7 @@
  * (place, labels, content) by itself: where a change did not find what the one before had left, or the last one's result
  * is not what is there now, somebody else changed that aspect in between, and it is left as it is.
  */
-import { type FormerPlace, fingerprint, type Labels, labelsOf, placeOf } from "../../../tree/tables/undo.ts";
+import { type FormerLocation, fingerprint, type Labels, labelsOf, placeOf } from "../../../tree/tables/undo.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";
 import type { NodePlan, UndoEntry } from "./types.ts";
 
@@ -24,7 +24,7 @@ interface Aspect<T> {
  * @param current the node as it is, or the one made in its place; undefined where there is none
  */
 export function planNode(entries: readonly UndoEntry[], current: TreeNode | undefined): NodePlan {
-  const place = emptyAspect<FormerPlace>();
+  const place = emptyAspect<FormerLocation>();
   const labels = emptyAspect<Labels>();
   const content = emptyAspect<number>();
   let deletion: UndoEntry | undefined;
@@ -57,7 +57,7 @@ export function planNode(entries: readonly UndoEntry[], current: TreeNode | unde
 function planRestore(
   deletion: UndoEntry,
   isMade: boolean,
-  place: Aspect<FormerPlace>,
+  place: Aspect<FormerLocation>,
   labels: Aspect<Labels>,
   content: Aspect<number>,
 ): NodePlan {

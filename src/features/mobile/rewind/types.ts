@@ -1,5 +1,5 @@
 import type { AppError } from "../../../errors.ts";
-import type { FormerPlace, Labels, UndoDetail, UndoWhat } from "../../../tree/tables/undo.ts";
+import type { FormerLocation, Labels, UndoDetail, UndoWhat } from "../../../tree/tables/undo.ts";
 
 /** A change of a device as it was noted. */
 export interface UndoEntry extends UndoDetail {
@@ -30,7 +30,7 @@ export type NodePlan =
   | { readonly kind: "remove" }
   | {
       readonly kind: "change";
-      readonly place?: FormerPlace;
+      readonly place?: FormerLocation;
       readonly labels?: Labels;
       /** The version that is to be its content again. */
       readonly version?: number;
@@ -41,7 +41,7 @@ export type NodePlan =
       /** The device deleted it: it is made again. */
       readonly kind: "restore";
       readonly deletion: UndoEntry;
-      readonly place: FormerPlace;
+      readonly place: FormerLocation;
       readonly labels: Labels;
       /** Of files. */
       readonly version?: number;

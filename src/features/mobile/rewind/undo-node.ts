@@ -2,7 +2,7 @@
 import type { Transaction } from "../../../db/transaction.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.ts";
-import type { FormerPlace } from "../../../tree/tables/undo.ts";
+import type { FormerLocation } from "../../../tree/tables/undo.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import { planNode } from "./plan.ts";
 import type { RewindQueries } from "./queries.ts";
@@ -172,7 +172,7 @@ export class NodeUndoer {
    * Path of the folder in which something was, wherever that folder is now. If the device deleted it, it is made again
    * first; if it is gone otherwise, the path that it had is taken.
    */
-  #folderOf(tx: Transaction, place: FormerPlace, way: Set<number>, outcomes: RewindOutcome[]): string {
+  #folderOf(tx: Transaction, place: FormerLocation, way: Set<number>, outcomes: RewindOutcome[]): string {
     const found = this.#findFolder(place.parentId);
     if (found !== undefined) return found.path;
     const entries = this.#entriesOf({ nodeId: place.parentId, publicId: "" });

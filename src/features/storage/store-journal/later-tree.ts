@@ -9,11 +9,11 @@ import { AppError } from "../../../errors.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";
 import { ChangeBatches } from "./change-batches.ts";
 import { idOf } from "./parse-record.ts";
-import { RecordedPlaces, type RecordedPlacesOptions } from "./recorded-places.ts";
+import { RecordedLocations, type RecordedLocationsOptions } from "./recorded-locations.ts";
 import type { FileRecord, FolderRecord } from "./records.ts";
 
 /** What {@link LaterTree} works with. */
-export interface LaterTreeOptions extends RecordedPlacesOptions {
+export interface LaterTreeOptions extends RecordedLocationsOptions {
   readonly sqlite: Database;
   readonly writer: Pick<Writer, "run">;
   /** Whether the records are everything that the account has: what they don't name is gone. */
@@ -42,13 +42,13 @@ export class LaterTree {
   readonly #options: LaterTreeOptions;
   readonly #isTrashed;
   readonly #batches: ChangeBatches;
-  readonly #places: RecordedPlaces;
+  readonly #places: RecordedLocations;
   #refused: readonly string[] = [];
 
   constructor(options: LaterTreeOptions) {
     this.#options = options;
     this.#batches = new ChangeBatches(options.writer);
-    this.#places = new RecordedPlaces(options, this.#batches);
+    this.#places = new RecordedLocations(options, this.#batches);
     this.#isTrashed = options.sqlite.prepare<{ one: 1 }, [string, number]>(
       "SELECT 1 AS one FROM trash t JOIN nodes n ON n.id = t.node_id WHERE n.public_id = ?1 AND t.account_id = ?2",
     );

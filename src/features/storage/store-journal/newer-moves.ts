@@ -6,11 +6,11 @@ import type { Writer } from "../../../db/transaction.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";
 import { ChangeBatches } from "./change-batches.ts";
 import { idOf } from "./parse-record.ts";
-import { RecordedPlaces, type RecordedPlacesOptions } from "./recorded-places.ts";
+import { RecordedLocations, type RecordedLocationsOptions } from "./recorded-locations.ts";
 import type { FileRecord, FolderRecord } from "./records.ts";
 
 /** What {@link NewerMoves} works with. */
-export interface NewerMovesOptions extends RecordedPlacesOptions {
+export interface NewerMovesOptions extends RecordedLocationsOptions {
   readonly writer: Pick<Writer, "run">;
   /** Whether a record tells of a later change of a node. */
   readonly isLater: (node: TreeNode, record: FileRecord | FolderRecord) => boolean;
@@ -21,12 +21,12 @@ export class NewerMoves {
   readonly #options: NewerMovesOptions;
   readonly #wanted = new Set<string>();
   readonly #batches: ChangeBatches;
-  readonly #places: RecordedPlaces;
+  readonly #places: RecordedLocations;
 
   constructor(options: NewerMovesOptions) {
     this.#options = options;
     this.#batches = new ChangeBatches(options.writer);
-    this.#places = new RecordedPlaces(options, this.#batches);
+    this.#places = new RecordedLocations(options, this.#batches);
   }
 
   /** Whether a node is one of those that were to be moved. */

@@ -80,7 +80,7 @@ export interface ShareRecord {
 }
 
 /** Where a node was before a rename, a move or the trash. */
-export interface PlaceRecord {
+export interface LocationRecord {
   /** Number of the change in the account's journal, and its time. */
   readonly seq: number;
   readonly at: number;
@@ -104,7 +104,7 @@ interface NodeRecord {
   /** Time of that change, where it is not {@link created}; 0 where the journal has forgotten it. */
   readonly bornAt?: number;
   /** Former places as far as they are remembered, oldest first. */
-  readonly places?: readonly PlaceRecord[];
+  readonly places?: readonly LocationRecord[];
 }
 
 /** A folder; a root has the name `/`. */
@@ -178,7 +178,7 @@ export interface JournaledRow {
   readonly shares: string | null;
   readonly born: number;
   readonly bornAt: number | null;
-  /** JSON array of {@link PlaceRecord}, with nulls for what is absent. */
+  /** JSON array of {@link LocationRecord}, with nulls for what is absent. */
   readonly places: string | null;
   readonly trashedAt: number | null;
   readonly trashedIn: string | null;
@@ -209,7 +209,7 @@ export function toRecord(row: JournaledRow): FileRecord | FolderRecord | GoneRec
     ...(row.shares !== null && { shares: parseList<ShareRecord>(row.shares) }),
     born: row.born,
     ...(row.bornAt !== row.createdAt && { bornAt: row.bornAt ?? 0 }),
-    ...(row.places !== null && { places: parseList<PlaceRecord>(row.places) }),
+    ...(row.places !== null && { places: parseList<LocationRecord>(row.places) }),
   };
   if (row.kind !== FILE) return { folder: row.publicId, ...common };
   return {

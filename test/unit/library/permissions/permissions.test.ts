@@ -261,8 +261,8 @@ describe("where something may be put", () => {
     expect(reasonOf(() => permissions.place(guest, "/b/c", read))).toBeUndefined();
     expect(reasonOf(() => permissions.place(guest, "/c", read))).toBe(REFUSED);
     const below = permissions.file(guest, file("/a/b", "d.txt").publicId, "place");
-    expect(permissions.placeBeside(guest, below, "/b/e").path).toBe("/a/b/e");
-    expect(reasonOf(() => permissions.placeBeside(guest, below, "/e"))).toBe(REFUSED);
+    expect(permissions.locationBeside(guest, below, "/b/e").path).toBe("/a/b/e");
+    expect(reasonOf(() => permissions.locationBeside(guest, below, "/e"))).toBe(REFUSED);
   });
 
   test("not so deep that the owner's path gets too long", () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { toDigest } from "../../../../src/blobs/digest.ts";
 import { planNode } from "../../../../src/features/mobile/rewind/plan.ts";
 import type { UndoEntry } from "../../../../src/features/mobile/rewind/types.ts";
-import { type FormerPlace, fingerprint, type Labels, type UndoDetail } from "../../../../src/tree/tables/undo.ts";
+import { type FormerLocation, fingerprint, type Labels, type UndoDetail } from "../../../../src/tree/tables/undo.ts";
 import type { FileNode } from "../../../../src/tree/model/types.ts";
 
 const NO_LABELS: Labels = { tags: [], metadata: {}, isPublic: false };
@@ -40,7 +40,7 @@ function entry(what: UndoEntry["what"], detail: UndoDetail): UndoEntry {
   return { seq: ++seq, nodeId: 7, publicId: "file_7", isFolder: false, what, isRewound: false, ...detail };
 }
 
-const at = (name: string): FormerPlace => ({ parentId: 1, name, folder: "/f" });
+const at = (name: string): FormerLocation => ({ parentId: 1, name, folder: "/f" });
 const made = (name: string) =>
   entry("create", { placeTo: { parentId: 1, name }, labelsTo: fingerprint(NO_LABELS), contentTo: 1 });
 const renamed = (from: string, to: string) =>

@@ -7,8 +7,8 @@ import type { ChangeBatches } from "./change-batches.ts";
 import type { FileRecord, FolderRecord } from "./records.ts";
 import type { StagedRecords } from "./staged-records.ts";
 
-/** What {@link RecordedPlaces} works with. */
-export interface RecordedPlacesOptions {
+/** What {@link RecordedLocations} works with. */
+export interface RecordedLocationsOptions {
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
   readonly staged: StagedRecords;
@@ -30,11 +30,11 @@ const REFUSALS: ReadonlySet<string> = new Set([
 ]);
 
 /** Moves nodes of an account to the places that records of them name. */
-export class RecordedPlaces {
-  readonly #options: RecordedPlacesOptions;
+export class RecordedLocations {
+  readonly #options: RecordedLocationsOptions;
   readonly #batches: ChangeBatches;
 
-  constructor(options: RecordedPlacesOptions, batches: ChangeBatches) {
+  constructor(options: RecordedLocationsOptions, batches: ChangeBatches) {
     this.#options = options;
     this.#batches = batches;
   }
