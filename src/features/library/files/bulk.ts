@@ -4,7 +4,7 @@ import { AppError, type ErrorDetails, type Reason } from "../../../errors.ts";
 import type { Turns } from "../../../lib/turns.ts";
 import type { Idempotency, KeyedRequest } from "../idempotency/service.ts";
 import { Acting } from "../permissions/acting.ts";
-import { actingDevice, type Permissions, type Place } from "../permissions/permissions.ts";
+import { actingDevice, type Permissions, type TreeLocation } from "../permissions/permissions.ts";
 import type { CopyOptions, TreeNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { User } from "../../accounts/users/types.ts";
@@ -125,7 +125,7 @@ export class FileBulkService {
       node: permissions.node(user, publicId, "read").node,
       place: permissions.place(user, path, share),
     });
-    const optionsFor = ({ owner }: Place): CopyOptions => ({
+    const optionsFor = ({ owner }: TreeLocation): CopyOptions => ({
       ...options,
       accountId: owner.id,
       createdBy: user.id,

@@ -9,7 +9,7 @@ import { joinPath, uploadedName } from "../../../lib/path.ts";
 import type { Uploader } from "../../accounts/auth/principal.ts";
 import type { Idempotency, KeyedRequest } from "../idempotency/service.ts";
 import { Acting } from "../permissions/acting.ts";
-import { forOwnersAlone, type Need, type Permissions, type Permitted, type Place } from "../permissions/permissions.ts";
+import { forOwnersAlone, type Need, type Permissions, type Permitted, type TreeLocation } from "../permissions/permissions.ts";
 import type { AccessCounters } from "../../accounts/plans/access-counters.ts";
 import type { TransferCounters } from "../../accounts/plans/transfers.ts";
 import type { PublicLinks } from "./public-links.ts";
@@ -305,7 +305,7 @@ export class FileService {
   }
 
   /** Where an upload goes. Asked before its content is stored, and again in the deed. */
-  #uploadPlace(user: User, fields: UploadFields, share: string | undefined): Place {
+  #uploadPlace(user: User, fields: UploadFields, share: string | undefined): TreeLocation {
     const place = this.#options.permissions.place(user, fields.folderPath, share);
     if (fields.isPublic && !place.isOwn) throw forOwnersAlone();
     return place;

@@ -1,10 +1,10 @@
 import { AppError } from "../../../errors.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { User } from "../../accounts/users/types.ts";
-import { actingDevice, type Place } from "./permissions.ts";
+import { actingDevice, type TreeLocation } from "./permissions.ts";
 
 /** Whose tree something touches, and how the user sees it. */
-export type Target = Pick<Place, "owner" | "isOwn" | "view">;
+export type Target = Pick<TreeLocation, "owner" | "isOwn" | "view">;
 
 /** Touches trees in a user's name, their own and those that others share with them. */
 export class Acting {

@@ -38,7 +38,7 @@ export interface Permitted<N extends TreeNode> {
 }
 
 /** A folder that somebody may put something into, whether it is there already or not. */
-export interface Place {
+export interface TreeLocation {
   readonly owner: User;
   readonly isOwn: boolean;
   /** The owner's path. */
@@ -97,7 +97,7 @@ export class Permissions {
    * @throws AppError not_found for a share that is not, or not any more, the caller's; invalid_field for one of a single
    *   file; share_permission; invalid_path where the owner's path gets too long
    */
-  place(user: User, path: string, shareId: string | undefined): Place {
+  place(user: User, path: string, shareId: string | undefined): TreeLocation {
     if (shareId === undefined) return { owner: user, isOwn: true, path, view: OWN_VIEW };
     const { owner, node, view } = this.received(user, shareId);
     if (node.kind === "file") throw invalidField("share", "This share is a single file; nothing can be put into it.");
@@ -105,7 +105,7 @@ export class Permissions {
   }
 
   /** As {@link place}, for a path that stands beside a node in a request: in the same tree, seen in the same way. */
-  locationBeside(user: User, { owner, isOwn, view }: Permitted<TreeNode>, path: string): Place {
+  locationBeside(user: User, { owner, isOwn, view }: Permitted<TreeNode>, path: string): TreeLocation {
     const place = { owner, isOwn, path: view.toOwner(path), view };
     return isOwn ? place : this.#writable(user, place);
   }
@@ -166,7 +166,7 @@ export class Permissions {
   }
 
   /** What is not there yet is made in the nearest folder that is. */
-  #writable(user: User, place: Place): Place {
+  #writable(user: User, place: TreeLocation): TreeLocation {
     const { tree } = this.#options;
     for (let path = place.path; ; path = parentPath(path)) {
       const folder = tree.findFolderByPath(place.owner.id, path);
