@@ -20,13 +20,13 @@ import { copyPrivateFile, copySecrets } from "./private-files.ts";
 import { syncFolder } from "./blob-copier.ts";
 import { planContents, requireRoom } from "./plan.ts";
 import { explainTarget } from "./target-errors.ts";
-import type { BackupSummary, Place, Plan, Progress, CopyTotals } from "./types.ts";
+import type { BackupSummary, BackupLocation, Plan, Progress, CopyTotals } from "./types.ts";
 
 /** What {@link backUp} works with. */
 export interface BackupOptions {
-  readonly source: Place;
+  readonly source: BackupLocation;
   /** There, and held by this process alone. */
-  readonly target: Place;
+  readonly target: BackupLocation;
   /** Copies the source's database into a folder, digest beside it. Called again where contents went meanwhile. */
   readonly takeSnapshot: (folder: string) => Snapshot | Promise<Snapshot>;
   /** Whether another call of `takeSnapshot` gives a later state. */
@@ -103,7 +103,7 @@ export async function backUp(options: BackupOptions): Promise<BackupSummary> {
  * @param store of the source; undefined where it has no contents yet
  * @throws StartupError
  */
-export function requireOwnTarget(target: Place, store: string | undefined): void {
+export function requireOwnTarget(target: BackupLocation, store: string | undefined): void {
   if (isEmpty(target)) return;
   const marker = readMarker(target.storeMarker);
   if (fs.existsSync(target.database)) {
@@ -135,7 +135,7 @@ export function readMarker(path: string): string | undefined {
 }
 
 /** Whether a directory holds nothing yet, or what is left of a backup that ended before its first content. */
-export function isEmpty({ root, snapshots }: Place): boolean {
+export function isEmpty({ root, snapshots }: BackupLocation): boolean {
   const names = fs.readdirSync(root).filter((name) => !IGNORED.test(name));
   if (names.length === 0) return true;
   return names.length === 1 && join(root, names[0] ?? "") === snapshots && listSnapshots(snapshots).length === 0;
@@ -193,7 +193,7 @@ function addUp(before: CopyTotals, last: CopyTotals): CopyTotals {
 }
 
 /** Refuses the database of a server that has only just begun to make it. */
-function requireSchema(sqlite: Database, source: Place): void {
+function requireSchema(sqlite: Database, source: BackupLocation): void {
   if (pendingMigrations(sqlite).length < MIGRATIONS.length) return;
   throw new StartupError(
     `The database in ${source.root} is still empty. Start the server, wait until it is ready, then run this again.`,
@@ -201,7 +201,7 @@ function requireSchema(sqlite: Database, source: Place): void {
 }
 
 /** Makes sure that database, source and target are of one store, and gives a new target its marker. @returns the store */
-function claim(sqlite: Database, source: Place, target: Place): string {
+function claim(sqlite: Database, source: BackupLocation, target: BackupLocation): string {
   const row = sqlite.query<{ value: string }, []>("SELECT value FROM meta WHERE key = 'store_id'").get();
   const store = row?.value ?? "";
   const marker = readMarker(source.storeMarker);
@@ -221,7 +221,7 @@ function claim(sqlite: Database, source: Place, target: Place): string {
 }
 
 /** The keys and the configuration. @returns what the operator should know */
-function copyKeys(source: Place, target: Place): string[] {
+function copyKeys(source: BackupLocation, target: BackupLocation): string[] {
   const config = join(source.root, CONFIG_FILE);
   if (fs.existsSync(config)) copyPrivateFile(config, join(target.root, CONFIG_FILE));
   else fs.rmSync(join(target.root, CONFIG_FILE), { force: true });
@@ -229,7 +229,7 @@ function copyKeys(source: Place, target: Place): string[] {
 }
 
 /** The key without which nobody with an authenticator app could sign in; it opens what lies in the database alone. */
-function copyFactors(source: Place, target: Place): string[] {
+function copyFactors(source: BackupLocation, target: BackupLocation): string[] {
   const key = join(source.secrets, "factors.json");
   fs.mkdirSync(target.secrets, { recursive: true, mode: 0o700 });
   if (fs.existsSync(key)) copyPrivateFile(key, join(target.secrets, "factors.json"));
@@ -263,7 +263,7 @@ function thin(folder: string, { keep, nowMs }: BackupOptions): { superfluous: Sn
  * Removes contents of the target that none of its snapshots names; none any more from where one can't be read.
  * @returns how many, and what the operator should know
  */
-function prune(target: Place, snapshots: readonly Snapshot[]): { pruned: number; refused: string[] } {
+function prune(target: BackupLocation, snapshots: readonly Snapshot[]): { pruned: number; refused: string[] } {
   const layout = new Layout(target.root);
   const opened: { path: string; db: Db }[] = [];
   let pruned = 0;
@@ -295,7 +295,7 @@ function prune(target: Place, snapshots: readonly Snapshot[]): { pruned: number;
   }
 }
 
-function writeManifest(target: Place, { snapshot, takenAtMs, store, totals, snapshots }: BackupSummary): void {
+function writeManifest(target: BackupLocation, { snapshot, takenAtMs, store, totals, snapshots }: BackupSummary): void {
   const { contents, bytes, lost } = totals;
   const manifest = {
     what: "A backup by Larder. To use it: put this directory in place as the data directory, and start the server.",

@@ -14,11 +14,11 @@ import { digestOf, type Snapshot } from "../../../db/snapshot.ts";
 import { countNamed, FIRST_BYTES, isInBucket, isNamed, listNamed, namesOf } from "./contents.ts";
 import { BLOCK_BYTES, paddingOf, readHeader, readPax, TAR_END, TarError, writeHeader } from "./tar-format.ts";
 import { canSyncFileSystem, isUnreadable, syncFileSystem } from "./blob-copier.ts";
-import type { Content, LostContent, Place, Progress, CopyTotals } from "./types.ts";
+import type { Content, LostContent, BackupLocation, Progress, CopyTotals } from "./types.ts";
 
 /** What {@link writeTar} works with. */
 export interface TarBackupOptions {
-  readonly source: Place;
+  readonly source: BackupLocation;
   /** A copy of the source's database, and again for a later state. */
   readonly takeSnapshot: () => Snapshot;
   readonly isLive: boolean;
@@ -139,7 +139,7 @@ function writeContent(
   return "missing";
 }
 
-function listSecrets({ secrets }: Place): string[] {
+function listSecrets({ secrets }: BackupLocation): string[] {
   if (!fs.existsSync(secrets)) return [];
   return fs
     .readdirSync(secrets)

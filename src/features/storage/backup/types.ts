@@ -1,7 +1,7 @@
 import type { Digest } from "../../../blobs/digest.ts";
 
 /** Where the parts of a data directory lie, a backup being one. */
-export interface Place {
+export interface BackupLocation {
   readonly root: string;
   readonly database: string;
   readonly state: string;
