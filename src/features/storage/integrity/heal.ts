@@ -54,7 +54,7 @@ const PLACES: readonly ((digest: Digest) => string)[] = [
  */
 export async function heal(options: HealOptions): Promise<Healed> {
   const wanted = await findUnhealthy(options);
-  const places = new Places(options, wanted);
+  const places = new CandidateRoots(options, wanted);
   const healed: (Wanted & { from: string })[] = [];
   const missing: Wanted[] = [];
   for (const content of wanted) {
@@ -89,7 +89,7 @@ async function findUnhealthy({ sqlite, blobs, integrity }: HealOptions): Promise
 }
 
 /** The directories that copies are taken from. */
-class Places {
+class CandidateRoots {
   readonly bad: string[] = [];
   readonly #options: HealOptions;
   /** Files of the sizes that are looked for, found by a walk through the directories. */
