@@ -39,7 +39,7 @@ export interface DiskBlobStoreOptions {
   readonly remote?: RemoteStore | undefined;
   /** Takes room for a copy of what lies there. @returns what gives it back @throws AppError disk_full */
   readonly reserveCopy?: (bytes: number) => () => void;
-  /** Told of a content that could not be read, or was asked for though it is known to be damaged. Must not throw. */
+  /** Reported of a content that could not be read, or was asked for though it is known to be damaged. Must not throw. */
   readonly onFailure?: (digest: Digest) => void;
   readonly disk?: Disk;
 }

@@ -138,7 +138,7 @@ export class ClientAddresses {
     this.#log.warn(
       "A request carried a forwarding header, but its sender is not in trustedProxies, so the header is ignored. " +
         "If this is your reverse proxy, list its address there: until then all of its users count as one. " +
-        "Told once.",
+        "Reported once.",
       { peer },
     );
   }

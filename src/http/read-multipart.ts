@@ -40,7 +40,7 @@ export interface FormFile {
 /** The text fields of a form, each with its values in the order sent. */
 export type FormFields = ReadonlyMap<string, readonly string[]>;
 
-/** Told of the file when it begins. */
+/** Reported of the file when it begins. */
 export interface FormHandlers {
   /** Called once, at the part named `file`; `fieldsSoFar` are those sent before it. Gives where its bytes go. */
   beginFile(file: FormFile, fieldsSoFar: FormFields): BufferSink | Promise<BufferSink>;

@@ -69,9 +69,9 @@ test("every family has its help and its type, once, and no line comes twice", as
   expect(new Set(names).size).toBe(names.length);
   for (const name of names) {
     const family = name.replace(/\{.*/, "").replace(/_(bucket|sum|count)$/, "");
-    expect({ name, isTold: types.includes(family) || types.includes(name.replace(/\{.*/, "")) }).toEqual({
+    expect({ name, isReported: types.includes(family) || types.includes(name.replace(/\{.*/, "")) }).toEqual({
       name,
-      isTold: true,
+      isReported: true,
     });
   }
 });

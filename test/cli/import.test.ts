@@ -64,7 +64,7 @@ async function source(files: Record<string, string>): Promise<string> {
   return path;
 }
 
-interface Told {
+interface Reported {
   code: number;
   report: Record<string, unknown>;
   reasons: Record<string, unknown>;
@@ -77,7 +77,7 @@ async function importing(
   path: string,
   flags: string[] = [],
   on: TestServer = server(),
-): Promise<Told> {
+): Promise<Reported> {
   const { code, stdout, stderr } = await on.larder(["import", path, "--user", account.email, "--json", ...flags]);
   if (stdout === "") throw new Error(`import ${path}: ${code} ${stderr}`);
   const report: Record<string, unknown> = JSON.parse(stdout);

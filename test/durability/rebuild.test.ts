@@ -275,15 +275,15 @@ async function damageDatabase({ dataDir }: TestServer): Promise<void> {
   await file.close();
 }
 
-interface Told {
+interface Reported {
   readonly accounts: readonly Record<string, unknown>[];
 }
 
-async function applyNewer(server: TestServer, ...flags: string[]): Promise<Told> {
+async function applyNewer(server: TestServer, ...flags: string[]): Promise<Reported> {
   const { code, stdout, stderr } = await server.larder(["rebuild", "--newer", "--json", ...flags]);
   expect([code, stderr]).toEqual([0, ""]);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the command promises
-  return JSON.parse(stdout) as Told;
+  return JSON.parse(stdout) as Reported;
 }
 
 test("a database that was damaged goes back to a snapshot, and all that was acknowledged since comes back with rebuild --newer", async () => {

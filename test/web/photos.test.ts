@@ -79,10 +79,10 @@ async function openUploading(
   await page.getByText("No photos yet").waitFor();
   const days = [{ date: new Date().toISOString().slice(0, 10), count: 1 }];
   const data = { days, total: 1, isIndexing: false, isSettling };
-  let isTold = false;
+  let isReported = false;
   await page.route("**/api/photos/timeline*", async (route) => {
-    if (isTold) return route.continue();
-    isTold = true;
+    if (isReported) return route.continue();
+    isReported = true;
     await eventually("its own day is known", async () => {
       const [first] = (await account.client.get("/api/photos/timeline")).strings("data.days", "date");
       return first === takenAt.slice(0, 10);

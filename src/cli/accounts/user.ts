@@ -23,7 +23,7 @@ import {
   readConfig,
   requireDatabase,
   runs,
-  tellWarnings,
+  printWarnings,
   UsageError,
 } from "../shared/command.ts";
 import { toJson, toTable } from "../shared/output.ts";
@@ -69,7 +69,7 @@ function defineAdd(command: Command, context: CommandContext): void {
         audit.write(tx, commandEntry("user.create", users.findById(id), { role: input.role, plan: input.plan })),
       ),
     );
-    tellUser(command, context, user, `Added ${user.email} (${user.publicId}), role ${user.role}, plan ${user.plan}.`);
+    printUser(command, context, user, `Added ${user.email} (${user.publicId}), role ${user.role}, plan ${user.plan}.`);
     return EXIT.fine;
   });
 }
@@ -122,7 +122,7 @@ function defineSet(command: Command, context: CommandContext): void {
       });
     });
     const state = user.disabledAtMs === null ? "" : ", disabled";
-    tellUser(command, context, user, `Changed ${user.email}: role ${user.role}, plan ${user.plan}${state}.`);
+    printUser(command, context, user, `Changed ${user.email}: role ${user.role}, plan ${user.plan}${state}.`);
     return EXIT.fine;
   });
 }
@@ -358,7 +358,7 @@ async function withServices<T>(
   { terminal }: CommandContext,
   work: (services: CommandServices) => Promise<T>,
 ): Promise<T> {
-  tellWarnings(loaded, terminal);
+  printWarnings(loaded, terminal);
   const services = await openForCommand(
     loaded.config,
     createLog("pretty", "warn", (line) => terminal.error(line)),
@@ -370,7 +370,7 @@ async function withServices<T>(
   }
 }
 
-function tellUser(command: Command, { terminal }: CommandContext, user: User, text: string): void {
+function printUser(command: Command, { terminal }: CommandContext, user: User, text: string): void {
   terminal.out(hasOption(command, "json") ? toJson(present(user)) : `${text}\n`);
 }
 

@@ -17,7 +17,7 @@ import {
   readConfig,
   requireDatabase,
   runs,
-  tellWarnings,
+  printWarnings,
   UsageError,
 } from "../shared/command.ts";
 import { type Terminal, toJson } from "../shared/output.ts";
@@ -27,7 +27,7 @@ import {
   refuseOwnData,
   requiredText,
   requireUser,
-  tellProblems,
+  printProblems,
   untilSignal,
   withTransfer,
 } from "../shared/transfer.ts";
@@ -55,7 +55,7 @@ export function define(command: Command, context: CommandContext): void {
   );
   runs(command, async () => {
     const loaded = readConfig(command, context);
-    tellWarnings(loaded, context.terminal);
+    printWarnings(loaded, context.terminal);
     requireDatabase(loaded.config);
     const email = requiredText(command, "user", "--user EMAIL, the account to export");
     const to = requiredText(command, "to", "--to DIR, the target directory");
@@ -105,7 +105,7 @@ function tell(report: ExportReport, isJson: boolean, terminal: Terminal): ExitCo
     const { problemList, ...numbers } = report;
     terminal.out(toJson({ ok: isWhole, ...numbers, list: problemList }));
   } else {
-    tellProblems(report.problemList, report.problems, terminal);
+    printProblems(report.problemList, report.problems, terminal);
     for (const { path, writtenAs } of report.renamings) terminal.error(`${path}: written as ${writtenAs}\n`);
     terminal.out(`${describe(report)}\n`);
   }

@@ -24,7 +24,7 @@ import {
   readConfig,
   requireDatabase,
   runs,
-  tellWarnings,
+  printWarnings,
   UsageError,
 } from "../shared/command.ts";
 import { type Terminal, toJson } from "../shared/output.ts";
@@ -34,7 +34,7 @@ import {
   refuseOwnData,
   requiredText,
   requireUser,
-  tellProblems,
+  printProblems,
   untilSignal,
   withTransfer,
 } from "../shared/transfer.ts";
@@ -72,7 +72,7 @@ export function define(command: Command, context: CommandContext): void {
   );
   runs(command, async ([directory = ""]) => {
     const loaded = readConfig(command, context);
-    tellWarnings(loaded, context.terminal);
+    printWarnings(loaded, context.terminal);
     requireDatabase(loaded.config);
     const email = requiredText(command, "user", "--user EMAIL, the account to import into");
     const wanted = readWanted(command, resolve(context.directory, directory));
@@ -131,7 +131,7 @@ function tell(report: ImportReport, isDryRun: boolean, isJson: boolean, terminal
     const { problemList, ...numbers } = report;
     terminal.out(toJson({ ok: isWhole, dryRun: isDryRun, ...numbers, list: problemList }));
   } else {
-    tellProblems(report.problemList, report.problems + report.leftOut, terminal);
+    printProblems(report.problemList, report.problems + report.leftOut, terminal);
     terminal.out(`${describe(report, isDryRun)}\n`);
   }
   return isWhole ? EXIT.fine : EXIT.wrong;

@@ -31,7 +31,7 @@ import {
   DATA_SETTINGS,
   readConfig,
   runs,
-  tellWarnings,
+  printWarnings,
   UsageError,
 } from "../shared/command.ts";
 import { runDrill } from "./drill.ts";
@@ -90,7 +90,7 @@ export function define(command: Command, context: CommandContext): void {
   );
   runs(command, async ([dir = ""]) => {
     const loaded = readConfig(command, context);
-    tellWarnings(loaded, context.terminal);
+    printWarnings(loaded, context.terminal);
     const source = dataPaths(loaded.config.data);
     if (hasOption(command, "drill")) return runDrill(command, loaded.config, dir, context);
     requireSource(source);

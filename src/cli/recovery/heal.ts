@@ -19,14 +19,14 @@ import {
   readConfig,
   requireDatabase,
   runs,
-  tellWarnings,
+  printWarnings,
   UsageError,
 } from "../shared/command.ts";
 import { type Terminal, toJson } from "../shared/output.ts";
 import { count } from "../shared/transfer.ts";
 
 const FILES_MAX = 10;
-const TOLD_MAX = 50;
+const REPORTED_MAX = 50;
 const PROGRESS_MS = 1_000;
 
 /** `larder heal --from DIR`: puts good copies of damaged and missing contents back. */
@@ -48,7 +48,7 @@ export function define(command: Command, context: CommandContext): void {
   );
   runs(command, async () => {
     const loaded = readConfig(command, context);
-    tellWarnings(loaded, context.terminal);
+    printWarnings(loaded, context.terminal);
     requireDatabase(loaded.config);
     const from = readFolders(command, context);
     const services = await openForCommand(
@@ -115,15 +115,15 @@ function tell({ healed, missing, bad }: Healed, uses: ContentUses, isJson: boole
     return missing.length === 0 ? EXIT.fine : EXIT.wrong;
   }
   const lines = [
-    ...healed.slice(0, TOLD_MAX).map((content) => `repaired ${toChecksum(content.digest)} from ${content.from}`),
-    ...bad.slice(0, TOLD_MAX).map((path) => `bad copy ${path}`),
+    ...healed.slice(0, REPORTED_MAX).map((content) => `repaired ${toChecksum(content.digest)} from ${content.from}`),
+    ...bad.slice(0, REPORTED_MAX).map((path) => `bad copy ${path}`),
     ...missing
-      .slice(0, TOLD_MAX)
+      .slice(0, REPORTED_MAX)
       .flatMap((content) => [
         `MISSING  ${toChecksum(content.digest)} (${describeSize(content.sizeBytes)})`,
         ...filesOf(content).map(({ account, path }) => `         ${account}: ${path}`),
       ]),
-    ...(missing.length > TOLD_MAX ? [`MISSING  ${missing.length - TOLD_MAX} more; use --json to list them`] : []),
+    ...(missing.length > REPORTED_MAX ? [`MISSING  ${missing.length - REPORTED_MAX} more; use --json to list them`] : []),
     summarize(healed.length, missing.length),
   ];
   terminal.out(lines.map((line) => `${line}\n`).join(""));

@@ -24,7 +24,7 @@ import {
   readConfig,
   requireDatabase,
   runs,
-  tellWarnings,
+  printWarnings,
   UsageError,
 } from "../shared/command.ts";
 import { describeMissing, describeUnread, presentMissing } from "../shared/lost-contents.ts";
@@ -75,7 +75,7 @@ export function define(command: Command, context: CommandContext): void {
   );
   runs(command, async () => {
     const loaded = readConfig(command, context);
-    tellWarnings(loaded, context.terminal);
+    printWarnings(loaded, context.terminal);
     if (!fs.existsSync(loaded.config.data)) throw new StartupError(`Directory ${loaded.config.data} does not exist.`);
     if (hasOption(command, "newer")) return applyNewer(command, loaded.config, context);
     for (const [name, option] of NEWER_OPTIONS) {

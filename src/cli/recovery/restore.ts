@@ -32,7 +32,7 @@ import {
   DATA_SETTINGS,
   readConfig,
   runs,
-  tellWarnings,
+  printWarnings,
   UsageError,
 } from "../shared/command.ts";
 import { isWithoutData, restoreFromBucket } from "./restore-bucket.ts";
@@ -77,7 +77,7 @@ export function define(command: Command, context: CommandContext): void {
   );
   runs(command, async ([source]) => {
     const loaded = readConfig(command, context);
-    tellWarnings(loaded, context.terminal);
+    printWarnings(loaded, context.terminal);
     const given = {
       snapshot: optionText(command, "snapshot"),
       database: optionText(command, "database"),

@@ -25,7 +25,7 @@ import {
   DATA_SETTINGS,
   readConfig,
   runs,
-  tellWarnings,
+  printWarnings,
 } from "../shared/command.ts";
 import { type Terminal, toJson } from "../shared/output.ts";
 import { count } from "../shared/transfer.ts";
@@ -34,7 +34,7 @@ import { addBucketOptions, type BucketReading, readBucket, wantsBucket } from ".
 import { openVerifySource, type VerifySource } from "./verify-source.ts";
 
 /** Faulty contents that are told one by one to people; scripts get them all. */
-const TOLD_MAX = 50;
+const REPORTED_MAX = 50;
 const BYTES_PER_MB = 1_000_000;
 /** SQLite keeps no sums of its pages: of what it holds, nothing else would tell. */
 const ALTERED =
@@ -64,7 +64,7 @@ export function define(command: Command, context: CommandContext): void {
     const loaded = readConfig(command, context);
     const isCopy = dir !== undefined;
     const mustReadBucket = wantsBucket(command, isCopy);
-    if (!isCopy) tellWarnings(loaded, context.terminal);
+    if (!isCopy) printWarnings(loaded, context.terminal);
     const paths = dataPaths(isCopy ? resolve(context.directory, dir) : loaded.config.data);
     const source = openVerifySource(paths);
     try {
@@ -263,8 +263,8 @@ function describe(
   const rate = `${describeSize(Math.round(bytes / Math.max(seconds, 0.001)))}/s`;
   const lines = [
     ...problems.map((problem) => `WRONG  database: ${problem}`),
-    ...faults.slice(0, TOLD_MAX).flatMap(describeFault),
-    ...(faultsTotal > TOLD_MAX ? [`WRONG  ${faultsTotal - TOLD_MAX} more blobs; use --json to list them`] : []),
+    ...faults.slice(0, REPORTED_MAX).flatMap(describeFault),
+    ...(faultsTotal > REPORTED_MAX ? [`WRONG  ${faultsTotal - REPORTED_MAX} more blobs; use --json to list them`] : []),
     `Verified ${count(contents, "blob")}, ${describeSize(bytes)}, against ${source.described} in ${describeSeconds(seconds)} (${rate}).`,
     ...describeBucket(bucket, elsewhere),
     ...(unlisted.contents > 0

@@ -14,7 +14,7 @@ import {
   readConfig,
   requireDatabase,
   runs,
-  tellWarnings,
+  printWarnings,
 } from "../shared/command.ts";
 import { toJson, toTable } from "../shared/output.ts";
 
@@ -27,7 +27,7 @@ export function define(command: Command, context: CommandContext): void {
   describeEnd(command, "larder config --preset household\nlarder config --json", null);
   runs(command, async () => {
     const loaded = readConfig(command, context);
-    tellWarnings(loaded, context.terminal);
+    printWarnings(loaded, context.terminal);
     context.terminal.out(hasOption(command, "json") ? toJson(presentConfig(loaded)) : describeConfig(loaded));
     return EXIT.fine;
   });

@@ -124,7 +124,7 @@ export function requireDatabase(config: Config): void {
 }
 
 /** Tells the configuration's warnings where no server is there to log them. */
-export function tellWarnings(loaded: LoadedConfig, terminal: Terminal): void {
+export function printWarnings(loaded: LoadedConfig, terminal: Terminal): void {
   for (const warning of loaded.warnings) terminal.error(`Warning: ${warning}\n`);
 }
 

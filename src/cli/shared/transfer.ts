@@ -132,7 +132,7 @@ export class Progress<T> {
 }
 
 /** Names what was not carried over, the first of it. */
-export function tellProblems(problems: readonly TransferProblem[], total: number, terminal: Terminal): void {
+export function printProblems(problems: readonly TransferProblem[], total: number, terminal: Terminal): void {
   for (const { path, message } of problems.slice(0, PROBLEMS_SHOWN)) {
     // A name may hold anything, line ends and what terminals obey included.
     terminal.error(`${JSON.stringify(path).slice(1, -1)}: ${message}\n`);

@@ -25,7 +25,7 @@ import {
   readConfig,
   requireDatabase,
   runs,
-  tellWarnings,
+  printWarnings,
   UsageError,
 } from "../shared/command.ts";
 import { type Terminal, toJson, toTable } from "../shared/output.ts";
@@ -96,7 +96,7 @@ function defineMove(command: Command, context: CommandContext): void {
     const { config } = open(command, context);
     requireBucket(config);
     const outcome = await carryOut(config, { to, empty: isEmptied }, context.terminal);
-    return tellMoved(outcome, hasOption(command, "json"), context.terminal);
+    return printMoved(outcome, hasOption(command, "json"), context.terminal);
   });
 }
 
@@ -123,7 +123,7 @@ function row(name: string, { contents, bytes }: TierCounts): string[] {
 
 function open(command: Command, context: CommandContext): { config: Config } {
   const loaded = readConfig(command, context);
-  tellWarnings(loaded, context.terminal);
+  printWarnings(loaded, context.terminal);
   requireDatabase(loaded.config);
   return loaded;
 }
@@ -224,7 +224,7 @@ class Progress {
   }
 }
 
-function tellMoved({ isOk, text }: JobOutcome, isJson: boolean, terminal: Terminal): ExitCode {
+function printMoved({ isOk, text }: JobOutcome, isJson: boolean, terminal: Terminal): ExitCode {
   const result = isOk ? parse(text) : undefined;
   const count = (name: string) => Number(result?.get(name) ?? 0);
   if (isJson)

@@ -19,7 +19,7 @@ import {
   readConfig,
   requireDatabase,
   runs,
-  tellWarnings,
+  printWarnings,
 } from "../shared/command.ts";
 import { type Terminal, toJson } from "../shared/output.ts";
 
@@ -45,7 +45,7 @@ export function define(command: Command, context: CommandContext): void {
   describeEnd(command, "larder gc --now", "garbage collection failed");
   runs(command, async () => {
     const loaded = readConfig(command, context);
-    tellWarnings(loaded, context.terminal);
+    printWarnings(loaded, context.terminal);
     requireDatabase(loaded.config);
     const request = { now: hasOption(command, "now") };
     const paths = openDataDirectory(loaded.config.data);

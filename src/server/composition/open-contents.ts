@@ -78,7 +78,7 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
     findPath: (digest) => findReadable(blobs, digest, log),
     onRead: (tx, digest) => {
       enqueueRescan(tx, digest);
-      tx.afterCommit(() => noteTold());
+      tx.afterCommit(() => onMetadataRead());
     },
     isBusy: () => arrivals.isAny,
     program: VERSION,
@@ -96,7 +96,7 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
     noteContent: (tx, digest, mediaType) => mediaInfo.enqueue(tx, digest, mediaType),
   });
 
-  const { photos, photoBackfill, noteTold } = openPhotos({
+  const { photos, photoBackfill, onMetadataRead } = openPhotos({
     sqlite,
     reader: searchReader,
     writer,

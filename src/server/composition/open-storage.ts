@@ -263,7 +263,7 @@ function openOwnDatabase(
     if (snapshot === undefined) markOpen(paths);
     const hasTables = db.sqlite.query("SELECT 1 FROM sqlite_schema LIMIT 1").get() !== null;
     if (hasTables && pendingMigrations(db.sqlite).length > 0) {
-      tellWayBack(takeSnapshot(db.sqlite, paths.snapshots, "before-migration"), paths, log);
+      logWayBack(takeSnapshot(db.sqlite, paths.snapshots, "before-migration"), paths, log);
     }
     migrate(db.sqlite, log);
     if (snapshot !== undefined) {
@@ -298,7 +298,7 @@ function warnOfNewSecrets(sqlite: Database, made: readonly SecretName[], log: Lo
 }
 
 /** An upgrade is told with both ways back: to the state of before, and to the program of before. */
-function tellWayBack({ path, name }: Snapshot, paths: DataPaths, log: Log): void {
+function logWayBack({ path, name }: Snapshot, paths: DataPaths, log: Log): void {
   const { database, state } = paths;
   const aside = join(paths.setAside, name);
   log.info("The database is about to be changed for this version of the program. It was copied before.", {

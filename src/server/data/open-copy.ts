@@ -228,12 +228,12 @@ export function openFromSnapshot(paths: DataPaths, left: Left, log: Log): Chosen
     ...(aside !== undefined && { formerDatabase: aside }),
     ...(broughtBack > 0 && { broughtBack }),
   });
-  tellMissing(chosen.missing, log);
+  logMissing(chosen.missing, log);
   return chosen;
 }
 
 /** Says in the log what is not there, by name (D42). */
-export function tellMissing(missing: readonly MissingContent[], log: Log): void {
+export function logMissing(missing: readonly MissingContent[], log: Log): void {
   if (missing.length === 0) return;
   const count = missing.length === MISSING_MAX ? `${MISSING_MAX} or more` : String(missing.length);
   log.error(

@@ -98,7 +98,7 @@ export class ConnectionGuard {
     if (!this.#isShort) {
       log.warn(
         "Too many connections are open: those that ask for nothing are closed. If this is no attack, raise the limit of " +
-          "open files (ulimit -n, LimitNOFILE=) or maxConnections. Told once until there is room again.",
+          "open files (ulimit -n, LimitNOFILE=) or maxConnections. Reported once until there is room again.",
         { open, max: this.#options.descriptorsMax },
       );
     }

@@ -33,7 +33,7 @@ const RETIRE_MS = (IDLE_SECONDS + 5) * 1_000;
 /** How often the files of the certificate are looked at. */
 const TLS_LOOK_MS = 60_000;
 /** How often a certificate that ends soon is told of. */
-const EXPIRY_TOLD_MS = 24 * 3_600_000;
+const EXPIRY_WARNING_MS = 24 * 3_600_000;
 /** Of a socket's path, with the zero at its end (unix(7)). */
 const SOCKET_PATH_BYTES_MAX = 107;
 /** Owner and group: the group is the proxy's. */
@@ -238,7 +238,7 @@ export class Listener {
 
   #warnOfExpiry(): void {
     const nowMs = this.#options.clock.nowMs();
-    if (this.#pair === undefined || Math.abs(nowMs - this.#warnedMs) < EXPIRY_TOLD_MS) return;
+    if (this.#pair === undefined || Math.abs(nowMs - this.#warnedMs) < EXPIRY_WARNING_MS) return;
     const warning = expiryWarning(this.#pair, nowMs);
     if (warning === undefined) return;
     this.#warnedMs = nowMs;

@@ -16,7 +16,7 @@ export async function renderMetrics(families: readonly Family[]): Promise<string
     const labelNames = [...new Set(family.values.flatMap(([labels]) => Object.keys(labels)))];
     const configuration = { name, help, labelNames, registers: [registry] };
     if (family.kind === "histogram") {
-      registry.registerMetric(new Told({ ...configuration, registers: [] }, family.values));
+      registry.registerMetric(new Reported({ ...configuration, registers: [] }, family.values));
     } else if (family.kind === "gauge") {
       const gauge = new Gauge(configuration);
       for (const [labels, value] of family.values) gauge.set(labels, value);
@@ -29,7 +29,7 @@ export async function renderMetrics(families: readonly Family[]): Promise<string
 }
 
 /** A histogram that was counted elsewhere: in the library's own each observation costs more than all else that is counted. */
-class Told extends PromHistogram {
+class Reported extends PromHistogram {
   readonly #told: {
     readonly name: string;
     readonly help: string;

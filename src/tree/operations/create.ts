@@ -29,7 +29,7 @@ export function createFolder(store: TreeStore, tx: Transaction, input: NewFolder
   if (store.names.find(parentId, name) !== undefined) throw nameTaken(name);
   refuseTooLong(addWays(store.nodes.heights.wayTo(parentId), stepTo(name)));
   const folder = store.getFolder(insertFolder(store, tx, accountId, parentId, name, metadataToJson(metadata)));
-  store.tellOfFolder(tx, "folder.created", folder);
+  store.emitFolderEvent(tx, "folder.created", folder);
   return folder;
 }
 

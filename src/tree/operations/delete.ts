@@ -50,7 +50,7 @@ export function deleteFolder(
     const message = "The folder is not empty. Empty it first, or ask for all of it with recursive=true.";
     throw new AppError("folder_not_empty", message, { itemCount: folder.itemCount });
   }
-  store.tellOfFolder(tx, "folder.deleted", folder);
+  store.emitFolderEvent(tx, "folder.deleted", folder);
   const sums = sumBelow(store, folder.accountId, folder.id);
   const seq = store.accounts.take(folder.accountId, {
     files: -sums.files,

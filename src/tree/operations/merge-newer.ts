@@ -129,7 +129,7 @@ export function mergeFolder(store: TreeStore, tx: Transaction, merged: MergedFol
   store.accounts.record(accountId, seq, id);
   store.paths.freeze();
   const folder = store.getFolder(id);
-  store.tellOfFolder(tx, "folder.created", folder);
+  store.emitFolderEvent(tx, "folder.created", folder);
   return folder;
 }
 

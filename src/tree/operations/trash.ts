@@ -120,7 +120,7 @@ export function trashNode(store: TreeStore, tx: Transaction, ref: NodeRef, measu
   }
   const sums = sumsOf(store, node, measured);
   if (node.kind === "file") store.tell(tx, "file.deleted", node);
-  else store.tellOfFolder(tx, "folder.deleted", node);
+  else store.emitFolderEvent(tx, "folder.deleted", node);
   const { files, folders, fileBytes, versionBytes } = sums;
   const trashBytes = fileBytes + versionBytes;
   const seq = store.accounts.take(accountId, {
@@ -216,7 +216,7 @@ export function restoreNode(store: TreeStore, tx: Transaction, ref: NodeRef): Tr
   const node = store.findById(row.id);
   invariant(node !== undefined, "what was put back is in the tree");
   if (node.kind === "file") store.tell(tx, "file.created", node);
-  else store.tellOfFolder(tx, "folder.created", node);
+  else store.emitFolderEvent(tx, "folder.created", node);
   return node;
 }
 

@@ -38,7 +38,7 @@ export interface AccountsOptions {
   readonly actorDeviceId: () => number | null;
   /** How many files and folders an account may hold, the trash included; null for no limit. */
   readonly maxNodesOf: (accountId: number) => number | null;
-  /** Told inside the deed when the stored bytes of an account grew. */
+  /** Reported inside the deed when the stored bytes of an account grew. */
   readonly onGrown: (tx: Transaction, accountId: number, usedBeforeBytes: number, usedAfterBytes: number) => void;
 }
 

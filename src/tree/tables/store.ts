@@ -185,7 +185,7 @@ export class TreeStore {
   }
 
   /** Tells what happened to a folder, where anybody listens. Inside a deed. */
-  tellOfFolder(tx: Transaction, name: "folder.created" | "folder.deleted", folder: FolderNode): void {
+  emitFolderEvent(tx: Transaction, name: "folder.created" | "folder.deleted", folder: FolderNode): void {
     if (!this.events.hasListeners(name)) return;
     const { accountId, publicId } = folder;
     const facts = { publicId, name: folder.name, folder: folder.folder };

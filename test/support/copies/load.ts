@@ -218,7 +218,7 @@ export class MixedLoad {
   private constructor(accounts: readonly LoadedAccount[], restMs: number) {
     this.accounts = accounts;
     this.working = accounts.map((account) => this.work(account, restMs));
-    // Told by stop(), crashed() and failure: until one of them is asked, a failure is nobody's.
+    // Reported by stop(), crashed() and failure: until one of them is asked, a failure is nobody's.
     for (const working of this.working) working.catch(() => {});
   }
 

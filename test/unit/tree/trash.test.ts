@@ -25,7 +25,7 @@ const noDrift = async () => {
 };
 
 /** All that there is to be told after a place, as `what publicId`, a few at a time; and where that ends. */
-function tellAll(from: ChangePosition, limit = 3): { told: string[]; end: ChangePosition } {
+function listAll(from: ChangePosition, limit = 3): { told: string[]; end: ChangePosition } {
   const told: string[] = [];
   let at = from;
   for (;;) {
@@ -185,25 +185,25 @@ describe("sync", () => {
   test("tells what went into the trash as deleted, with all below it, once, and what came back as created", () => {
     const files = [1, 2, 3, 4, 5].map((number) => tree.addFile(accountId, "/f/g", `${number}`));
     const single = tree.addFile(accountId, "/", "single");
-    const { end } = tellAll(NOTHING_KNOWN);
+    const { end } = listAll(NOTHING_KNOWN);
     const folders = ["/f", "/f/g"].flatMap((path) => tree.read.findFolderByPath(accountId, path) ?? []);
     const [top] = folders;
     if (top === undefined) throw new Error("no folder");
     trash(single);
     trash(top);
     const ids = [...files, ...folders, single].map(({ publicId }) => publicId).toSorted();
-    const gone = tellAll(end);
+    const gone = listAll(end);
     expect(gone.told.toSorted()).toEqual(ids.map((id) => `deleted ${id}`));
-    expect(tellAll(gone.end).told).toEqual([]);
+    expect(listAll(gone.end).told).toEqual([]);
     restore(top);
     restore(single);
     // Who was told that they are gone hears of new ones; who was not, of changes; nobody twice.
-    expect(tellAll(gone.end).told.toSorted()).toEqual(ids.map((id) => `created ${id}`));
-    expect(tellAll(end).told.toSorted()).toEqual(ids.map((id) => `updated ${id}`));
-    expect(tellAll(NOTHING_KNOWN).told.toSorted()).toEqual(ids.map((id) => `created ${id}`));
+    expect(listAll(gone.end).told.toSorted()).toEqual(ids.map((id) => `created ${id}`));
+    expect(listAll(end).told.toSorted()).toEqual(ids.map((id) => `updated ${id}`));
+    expect(listAll(NOTHING_KNOWN).told.toSorted()).toEqual(ids.map((id) => `created ${id}`));
     // Who begins now hears nothing of the trash.
     trash(top);
-    expect(tellAll(NOTHING_KNOWN).told).toEqual([`created ${single.publicId}`]);
+    expect(listAll(NOTHING_KNOWN).told).toEqual([`created ${single.publicId}`]);
   });
 
   test("what came back is new to who was told that it was gone, wherever it went since, and new once", () => {

@@ -105,13 +105,13 @@ function outcomeOf(status: number, reason: string | undefined, audited: AuditedA
 }
 
 /** Whom and what an answer names: who signed in, what was made. */
-interface Told {
+interface Reported {
   readonly userId: string | undefined;
   readonly madeId: string | undefined;
 }
 
 /** Answers to changes are looked at where they are JSON, which is small; nothing but ids is taken out of them. */
-async function readResponse(response: Response, note: AuditNote): Promise<Told> {
+async function readResponse(response: Response, note: AuditNote): Promise<Reported> {
   const nothing = { userId: note.userId, madeId: undefined };
   if (!/^application\/json(;|$)/.test(response.headers.get("content-type") ?? "")) return nothing;
   const body: unknown = await response.clone().json();
@@ -132,7 +132,7 @@ function entryOf(
   request: Request,
   audited: AuditedAction,
   note: AuditNote,
-  told?: Told,
+  told?: Reported,
 ): Omit<AuditEntry, "outcome"> {
   const { users } = options;
   const { principal } = identityOf(request);

@@ -48,7 +48,7 @@ export const RESTORE_CHANGES_MAX = 5_000;
 /** How long the event loop waits for one step of a restore. */
 const STEP_MS = 4;
 /** So much of what is new and stays is told of. */
-const NEW_TOLD_MAX = 1_000;
+const NEW_LISTED_MAX = 1_000;
 
 interface RestorePlan extends RestorePlanRun {
   /** How much is new and stays, whatever is told of it. */
@@ -143,7 +143,7 @@ export class HistoryService {
     if (folder === undefined) throw notFound("This folder, at that time,");
     const contents = await tree.past.contents(moment, folder, RESTORE_CHANGES_MAX);
     const { changed, newIds } = contents;
-    const left = removesNew ? RESTORE_CHANGES_MAX - changed.length : NEW_TOLD_MAX;
+    const left = removesNew ? RESTORE_CHANGES_MAX - changed.length : NEW_LISTED_MAX;
     const isWhole = contents.isWhole && !(removesNew && newIds.length > left);
     if (!isWhole && !isPartial) {
       throw new AppError(

@@ -12,7 +12,7 @@ export interface PhotoBackfillOptions {
   readonly rows: PhotoRows;
   readonly writer: Pick<Writer, "run" | "waiting">;
   readonly log: Log;
-  /** Told when places changed without a change in any journal. */
+  /** Reported when places changed without a change in any journal. */
   readonly onMoved: () => void;
 }
 

@@ -23,9 +23,9 @@ export function openPhotos({ sqlite, reader, writer, tree, isAsking, log }: Phot
   const rows = new PhotoRows(sqlite);
   const photos = new PhotoService({ rows, tree, reader, isAsking });
   const photoBackfill = new PhotoBackfill({ rows, writer, log, onMoved: () => photos.noteChanged() });
-  const noteTold = () => {
+  const onMetadataRead = () => {
     photos.noteChanged();
     photoBackfill.wake();
   };
-  return { photos, photoBackfill, noteTold };
+  return { photos, photoBackfill, onMetadataRead };
 }

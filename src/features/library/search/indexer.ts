@@ -18,7 +18,7 @@ export interface SearchIndexerOptions {
   readonly log: Log;
   /** The last journal number of an account. */
   readonly headOf: (accountId: number) => number;
-  /** Told of each content that is indexed and was not yet asked what it tells of itself; inside the deed. */
+  /** Reported of each content that is indexed and was not yet asked what it tells of itself; inside the deed. */
   readonly noteContent?: (tx: Transaction, digest: Uint8Array, mediaType: string) => void;
 }
 

@@ -15,7 +15,7 @@ export interface SearchOptions {
   readonly writer: Writer;
   readonly tree: TreeReader;
   readonly log: Log;
-  /** Told of each content that is indexed and was not yet asked what it tells of itself; inside the deed. */
+  /** Reported of each content that is indexed and was not yet asked what it tells of itself; inside the deed. */
   readonly noteContent?: (tx: Transaction, digest: Uint8Array, mediaType: string) => void;
 }
 

@@ -20,7 +20,7 @@ export interface MediaInfoOptions {
   readonly process: Pick<MediaProcess, "read" | "close">;
   /** Where the bytes of a content lie; undefined where they can't be had. */
   readonly findPath: (digest: Digest) => Promise<string | undefined>;
-  /** Told in the deed that keeps what a content told. */
+  /** Reported in the deed that keeps what a content told. */
   readonly onRead: (tx: Transaction, digest: Uint8Array) => void;
   /** Whether files are arriving: then it waits a while. */
   readonly isBusy: () => boolean;

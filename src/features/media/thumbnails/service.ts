@@ -210,7 +210,7 @@ export class ThumbnailService {
     for (const { timer } of this.#running.values()) clearTimeout(timer);
     this.#running.clear();
     this.#finishAll({ kind: "cancelled" });
-    this.#tellStatus(this.#status ?? { renderer: "none", reason: "the server is closing", heic: false, ffmpeg: false });
+    this.#reportStatus(this.#status ?? { renderer: "none", reason: "the server is closing", heic: false, ffmpeg: false });
     this.#process?.kill("the server is closing");
     await this.#process?.ended();
   }
@@ -361,7 +361,7 @@ export class ThumbnailService {
       clearTimeout(this.#startTimer);
       this.#isReady = true;
       this.#status = message.status;
-      this.#tellStatus(message.status);
+      this.#reportStatus(message.status);
     } else {
       const running = this.#running.get(message.id);
       if (running === undefined) return;
@@ -479,10 +479,10 @@ export class ThumbnailService {
 
   #giveUp(reason: string): void {
     this.#finishAll({ kind: "failed", reason });
-    this.#tellStatus({ renderer: "none", reason, heic: false, ffmpeg: this.#ffmpeg !== undefined });
+    this.#reportStatus({ renderer: "none", reason, heic: false, ffmpeg: this.#ffmpeg !== undefined });
   }
 
-  #tellStatus(status: ThumbnailStatus): void {
+  #reportStatus(status: ThumbnailStatus): void {
     for (const waiter of this.#statusWaiters.splice(0)) waiter(status);
   }
 

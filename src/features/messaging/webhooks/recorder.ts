@@ -96,7 +96,7 @@ export class WebhookRecorder {
     }));
   }
 
-  /** Told to administrators alone. */
+  /** Reported to administrators alone. */
   userCreated(tx: Transaction, { publicId, email, name }: EventOf<"user.created">): void {
     const { outbox, subscriptions } = this.#options;
     for (const webhookId of subscriptions.ofAdministrators("user.created")) {

@@ -43,7 +43,7 @@ export interface LocalChangeServiceOptions {
   readonly conflicts: ConflictService;
   readonly massChangeGuard: MassChangeGuard;
   readonly limitsOf: (user: User) => StorageLimits;
-  /** Told of each file that was deleted, after the commit. */
+  /** Reported of each file that was deleted, after the commit. */
   readonly onDeleted: (nodeId: number) => void;
 }
 

@@ -21,7 +21,7 @@ export interface NodeUndoerOptions {
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
   readonly queries: RewindQueries;
-  /** Told of a file that is deleted (by row id). */
+  /** Reported of a file that is deleted (by row id). */
   readonly onDeleted: (nodeId: number) => void;
 }
 

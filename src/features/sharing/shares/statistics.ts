@@ -40,7 +40,7 @@ interface Pending {
 /** Shares that may wait to be written; counts of further ones are dropped rather than kept without bound. */
 const PENDING_MAX = 20_000;
 /** Downloads of one share within a second that are told one by one. */
-const TOLD_MAX = 100;
+const REPORTED_MAX = 100;
 
 /** See the head of this file. */
 export class ShareStatistics {
@@ -160,7 +160,7 @@ export class ShareStatistics {
     waiting.views += counts.views;
     waiting.downloads += counts.downloads;
     waiting.lastAtMs = Math.max(waiting.lastAtMs, counts.lastAtMs);
-    waiting.files.push(...counts.files.slice(0, TOLD_MAX - waiting.files.length));
+    waiting.files.push(...counts.files.slice(0, REPORTED_MAX - waiting.files.length));
   }
 }
 

@@ -61,7 +61,7 @@ export interface Plan {
   readonly availableBytes: number;
 }
 
-/** Told while contents are brought, often. */
+/** Reported while contents are brought, often. */
 export interface Progress {
   /** How far: contents and bytes that are there. */
   readonly contents: number;

@@ -32,7 +32,7 @@ export interface ExporterOptions {
 const BATCH_FILES = 64;
 const BATCH_BYTES = 8 * 1024 * 1024;
 const PAGE = 1_000;
-const PROBLEMS_TOLD_MAX = 10_000;
+const PROBLEMS_MAX = 10_000;
 const POLL_MS = 2;
 /** Bytes of the path of a folder on disk: systems take 4,096, and names of files come on top. */
 const DISK_PATH_MAX = 3_700;
@@ -276,7 +276,7 @@ class Run {
   }
 
   #noteRenaming(path: string, writtenAs: string): void {
-    if (this.#renamings.length < PROBLEMS_TOLD_MAX) this.#renamings.push({ path, writtenAs });
+    if (this.#renamings.length < PROBLEMS_MAX) this.#renamings.push({ path, writtenAs });
   }
 
   async #enqueue(
@@ -336,7 +336,7 @@ class Run {
 
   #tell(path: string, reason: TransferReason, message: string): void {
     this.#counts.problems++;
-    if (this.#problems.length < PROBLEMS_TOLD_MAX) this.#problems.push({ path, reason, message });
+    if (this.#problems.length < PROBLEMS_MAX) this.#problems.push({ path, reason, message });
   }
 }
 

@@ -45,7 +45,7 @@ const BATCH_BYTES = 8 * 1024 * 1024;
 const GROUP_FILES = 4_000;
 const GROUP_BYTES = 512 * 1024 * 1024;
 /** Problems that are told one by one. */
-const PROBLEMS_TOLD_MAX = 10_000;
+const PROBLEMS_MAX = 10_000;
 const POLL_MS = 2;
 const SLICE_MS_MAX = 20;
 
@@ -185,7 +185,7 @@ class Run {
 
   async #meet(found: Found): Promise<void> {
     if (found.kind === "problem") this.#tell(found.path, found.reason, found.message);
-    else if (found.kind === "renamed") this.#tellRenamed(found.path, found.storedAs);
+    else if (found.kind === "renamed") this.#reportRenamed(found.path, found.storedAs);
     else if (found.kind === "folder") this.#enter(found);
     else if (!isBelow(found.folder, this.#blocked)) await this.#consider(found);
   }
@@ -233,7 +233,7 @@ class Run {
     // What has another size has another content: no need to read it.
     const isOther = there?.kind === "file" && there.sizeBytes !== file.sizeBytes;
     if (isOther && this.#request.onConflict === "skip") {
-      this.#tellOther(file);
+      this.#reportOther(file);
       return;
     }
     if (this.#request.isDryRun) this.#plan(file, there !== undefined);
@@ -505,7 +505,7 @@ class Run {
   #kept(arrival: Arrival, outcome: Outcome, storedAs: FileNode | undefined): void {
     const { file, taken, isAgain } = arrival;
     if (outcome === "unchanged") this.#counts.unchanged++;
-    else if (outcome === "other_content") this.#tellOther(file);
+    else if (outcome === "other_content") this.#reportOther(file);
     else if (outcome === "content_gone") {
       if (isAgain) this.#tell(file.path, "changed", "It could not be kept in the store. Import again.");
       else this.#takeAgain([file]);
@@ -515,7 +515,7 @@ class Run {
       if (outcome === "version") this.#counts.versions++;
       if (outcome === "renamed") {
         this.#counts.renamed++;
-        if (storedAs !== undefined) this.#tellRenamed(file.path, joinPath(storedAs.folder, storedAs.name));
+        if (storedAs !== undefined) this.#reportRenamed(file.path, joinPath(storedAs.folder, storedAs.name));
       }
       if (taken.placed === "copied" || taken.placed === "cloned" || taken.placed === "linked")
         this.#counts[taken.placed]++;
@@ -560,20 +560,20 @@ class Run {
     this.#stopped ??= "quota_exceeded";
   }
 
-  #tellOther({ path, folder, name }: FoundFile): void {
+  #reportOther({ path, folder, name }: FoundFile): void {
     const place = joinPath(folder, name);
     const message = `"${place}" has another content, and was left as it is. See --on-conflict.`;
     this.#tell(path, "other_content", message);
   }
 
-  #tellRenamed(path: string, storedAs: string): void {
-    if (this.#renamings.length < PROBLEMS_TOLD_MAX) this.#renamings.push({ path, storedAs });
+  #reportRenamed(path: string, storedAs: string): void {
+    if (this.#renamings.length < PROBLEMS_MAX) this.#renamings.push({ path, storedAs });
   }
 
   #tell(path: string, reason: TransferReason, message: string): void {
     if (reason === "not_a_file") this.#counts.leftOut++;
     else this.#counts.problems++;
-    if (this.#problems.length < PROBLEMS_TOLD_MAX) this.#problems.push({ path, reason, message });
+    if (this.#problems.length < PROBLEMS_MAX) this.#problems.push({ path, reason, message });
   }
 }
 

@@ -40,7 +40,7 @@ export interface IntegrityFigures {
 /** Readings that are noted in one transaction. */
 const NOTED_AT_ONCE = 500;
 /** People are told at once, and of what is found afterwards once in so long. */
-const TELL_EVERY_MS = 60 * 60 * 1000;
+const REPORT_INTERVAL_MS = 60 * 60 * 1000;
 /** Contents that wait to be read again because sending them failed. */
 const SUSPECTS_MAX = 100;
 /** A content is read again for that reason once in so long. */
@@ -95,7 +95,7 @@ export class Integrity {
       added.push(...(await writer.run(() => some.filter((reading) => this.#noteOne(reading)), { isQuiet })));
     }
     this.#logFaults(added, "Stored contents are damaged or missing. larder verify prints which files have them.");
-    if (added.length > 0) this.#tellSoon();
+    if (added.length > 0) this.#reportSoon();
     return added.length;
   }
 
@@ -121,7 +121,7 @@ export class Integrity {
       log.error("The database is damaged. Stop the server, and run: larder verify", { problems });
       try {
         await writer.run(() => this.#findings.note("database", undefined, problems.join("; "), clock.nowMs()));
-        this.#tellSoon();
+        this.#reportSoon();
       } catch (error) {
         log.error("The damage could not be noted in the database itself.", { error });
       }
@@ -241,9 +241,9 @@ export class Integrity {
   }
 
   /** At once, or when it is time again. */
-  #tellSoon(): void {
+  #reportSoon(): void {
     if (this.#telling !== undefined || this.#isClosed) return;
-    const waitMs = Math.max(0, this.#toldMs + TELL_EVERY_MS - performance.now());
+    const waitMs = Math.max(0, this.#toldMs + REPORT_INTERVAL_MS - performance.now());
     this.#telling = setTimeout(() => {
       this.#telling = undefined;
       void this.tell();

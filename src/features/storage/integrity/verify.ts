@@ -30,7 +30,7 @@ export interface VerifyOptions {
   readonly onProgress: (progress: VerifyProgress) => void;
   /** Where the bucket was read: all that is wrong with what lies there alone. */
   readonly bucketFaults?: ReadonlyMap<Digest, ContentFault> | undefined;
-  /** Told of each batch of contents that was read whole, and of those that were not. */
+  /** Reported of each batch of contents that was read whole, and of those that were not. */
   readonly onRead?: (
     read: readonly { readonly digest: Digest; readonly fault: ContentFault | null }[],
   ) => Promise<void>;
@@ -280,8 +280,8 @@ class ContentVerifier {
       else if (this.#isNamed.get(digestToBytes(digest)) !== null) {
         certain.set(digest, fault);
         this.#faultsTotal++;
-        const isTold = this.#faults.length < FAULTS_MAX;
-        if (isTold) this.#faults.push({ digest, sizeBytes, ...fault, files: this.#uses.find(digest, FILES_MAX) });
+        const isReported = this.#faults.length < FAULTS_MAX;
+        if (isReported) this.#faults.push({ digest, sizeBytes, ...fault, files: this.#uses.find(digest, FILES_MAX) });
       }
     }
     return certain;

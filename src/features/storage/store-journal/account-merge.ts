@@ -239,7 +239,7 @@ export class AccountMerge {
       record,
     );
     const { fileModifiedAt, capturedAt } = record;
-    if (later.length > 0) this.#tellName(record);
+    if (later.length > 0) this.#emitRename(record);
     for (const content of later) {
       this.#counts.versions++;
       const next = { ...this.#toMerged(content), fileModifiedAt, capturedAt };
@@ -304,10 +304,10 @@ export class AccountMerge {
   #countMade(record: FileRecord | FolderRecord, kind: "files" | "folders"): void {
     this.#counts[kind]++;
     if (record.trash !== undefined) this.#counts.trashed++;
-    this.#tellName(record);
+    this.#emitRename(record);
   }
 
-  #tellName(record: FileRecord | FolderRecord): void {
+  #emitRename(record: FileRecord | FolderRecord): void {
     if (this.#names.length < NAMES_MAX) this.#names.push(this.#pathOf(record));
   }
 

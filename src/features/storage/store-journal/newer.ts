@@ -54,7 +54,7 @@ export interface NewerOptions {
    * carried out whole, deletions and moves included.
    */
   readonly copyStart?: CopyStart | undefined;
-  /** Told now and then how many lines were gone through. */
+  /** Reported now and then how many lines were gone through. */
   readonly onProgress?: (records: number) => void;
 }
 

@@ -37,7 +37,7 @@ export interface RebuildOptions {
   readonly nowMs: number;
   /** E-mail of the account that gets the contents which nothing names, in a folder of their own; undefined for nobody. */
   readonly recoverFor?: string | undefined;
-  /** Told now and then how many lines were read. */
+  /** Reported now and then how many lines were read. */
   readonly onProgress?: (records: number) => void;
 }
 
@@ -70,7 +70,7 @@ export interface RebuildReport {
   readonly unnamed: { readonly count: number; readonly bytes: number };
 }
 
-const TOLD_MAX = 1_000;
+const REPORTED_MAX = 1_000;
 const NAMES_MAX = 5;
 const PROGRESS_RECORDS = 10_000;
 
@@ -304,7 +304,7 @@ function findNamed(sqlite: Database, layout: Layout): Omit<Compared, "unnamed"> 
       continue;
     }
     missing++;
-    if (missingSome.length >= TOLD_MAX) continue;
+    if (missingSome.length >= REPORTED_MAX) continue;
     missingSome.push({ digest, sizeBytes, names: names.all(id, NAMES_MAX).map(({ name }) => name) });
   }
   return { contents, missing, missingSome, returned };

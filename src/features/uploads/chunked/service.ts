@@ -39,7 +39,7 @@ export interface UploadServiceOptions {
   readonly reserveDisk: (bytes: number) => ReleaseRoom;
   /** Holds room that was promised before the last stop, whether it is there or not. */
   readonly holdDisk: (bytes: number) => ReleaseRoom;
-  /** Told that bytes are arriving; gives what is called when no more are. */
+  /** Reported that bytes are arriving; gives what is called when no more are. */
   readonly noteArriving: () => () => void;
   /** @see SessionStarterOptions.admitReplacement */
   readonly admitReplacement: SessionStarterOptions["admitReplacement"];
@@ -161,7 +161,7 @@ export class UploadService {
         return;
       }
       store.rows.setStatus(upload.id, status);
-      if (status === "failed") store.tellFailure(tx, current, "reported by the device");
+      if (status === "failed") store.emitFailure(tx, current, "reported by the device");
     });
     return this.#again(upload);
   }
@@ -249,7 +249,7 @@ export class UploadService {
         const sessions = rows.listExpiredSessions(clock.nowMs(), SWEEP_SESSIONS);
         for (const upload of sessions.flatMap((sessionId) => rows.listOpen({ sessionId }))) {
           // One that never began is no failure that anybody should hear of.
-          if (upload.status !== "pending" || rows.hasChunks(upload.id)) store.tellFailure(tx, upload, "expired");
+          if (upload.status !== "pending" || rows.hasChunks(upload.id)) store.emitFailure(tx, upload, "expired");
           store.end(tx, upload, "expired");
           ended++;
         }

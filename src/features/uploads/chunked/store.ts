@@ -129,7 +129,7 @@ export class UploadStore {
   }
 
   /** Tells once that a device's upload has failed, in the caller's deed. */
-  tellFailure(tx: Transaction, upload: Upload, reason: string): void {
+  emitFailure(tx: Transaction, upload: Upload, reason: string): void {
     if (upload.deviceId === NO_DEVICE) return;
     if (!this.rows.noteFailure(upload.id, this.clock.nowMs())) return;
     const { accountId, deviceId, name, publicId: uploadId } = upload;

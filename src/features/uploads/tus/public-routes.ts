@@ -24,7 +24,7 @@ const HOME = "/api/public/:token/tus";
 const GRANT = { "X-Share-Grant": "What unlock gave, for a locked share" };
 const ERRORS = [...BYTES_ERRORS, "share_expired", "share_used_up", "password_required"] as const;
 
-const tellCapabilities = ({ set }: { set: TusCall["set"] }) => {
+const setCapabilities = ({ set }: { set: TusCall["set"] }) => {
   Object.assign(set.headers, capabilities(null));
   return new Response(null, { status: 204 });
 };
@@ -41,8 +41,8 @@ export function publicTusRoutes(options: PublicTusRoutesOptions) {
   });
   return new Elysia({ name: "public-tus-routes" })
     .use(guard)
-    .options(HOME, tellCapabilities, { access: "public" })
-    .options(`${HOME}/:uploadId`, tellCapabilities, { access: "public" })
+    .options(HOME, setCapabilities, { access: "public" })
+    .options(`${HOME}/:uploadId`, setCapabilities, { access: "public" })
     .post(
       HOME,
       async ({ params, request, set }) => {

@@ -29,7 +29,7 @@ export interface BytesReceiverOptions {
   readonly store: UploadStore;
   readonly rows: TusRows;
   readonly active: ActiveTusUploads;
-  /** Told that bytes are arriving; gives what is called when no more are. */
+  /** Reported that bytes are arriving; gives what is called when no more are. */
   readonly noteArriving: () => () => void;
   /** Asks whether there is room on the disk, and holds it. @throws AppError disk_full | store_missing */
   readonly reserveDisk: (bytes: number) => ReleaseRoom;

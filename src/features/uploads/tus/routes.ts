@@ -87,7 +87,7 @@ export function tusRoutes(options: TusRoutesOptions) {
     const file = progress.file ?? (fileId === undefined ? undefined : findFile(permissions, user, fileId));
     return presentTus(progress, file, { baseUrl: requestContextOf(request).baseUrl, hasThumbnail });
   };
-  const tellCapabilities = ({ request, set }: { request: Request; set: TusCall["set"] }) => {
+  const setCapabilities = ({ request, set }: { request: Request; set: TusCall["set"] }) => {
     const caller = callerOf(request);
     Object.assign(set.headers, capabilities(caller === undefined ? null : limitsOf(caller.user).maxFileSizeBytes));
     return new Response(null, { status: 204 });
@@ -95,8 +95,8 @@ export function tusRoutes(options: TusRoutesOptions) {
 
   return new Elysia({ name: "tus-routes" })
     .use(guard)
-    .options(HOME, tellCapabilities, { access: "public" })
-    .options(`${HOME}/:uploadId`, tellCapabilities, { access: "public" })
+    .options(HOME, setCapabilities, { access: "public" })
+    .options(`${HOME}/:uploadId`, setCapabilities, { access: "public" })
     .get(
       HOME,
       ({ principal, request, set }) => {

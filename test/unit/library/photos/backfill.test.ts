@@ -113,7 +113,7 @@ test("what a content tells moves all files that have it, however many, in pieces
   expect(rows.hasFilesToMove()).toBe(false);
   expect(told).toBeGreaterThan(1);
 
-  // Told once more before it is begun, and by a server that runs.
+  // Reported once more before it is begun, and by a server that runs.
   db.sqlite.run("UPDATE photos SET taken_at = 0");
   await tell();
   expect(moved()).toBe(50);
