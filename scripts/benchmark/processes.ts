@@ -28,13 +28,13 @@ export interface SpawnOptions {
   environment?: Record<string, string>;
 }
 
-function refuseWhenClosed(): void {
+function rejectWhenClosed(): void {
   if (isClosed) throw new Error("the bench is ending");
 }
 
 /** Starts a process whose life ends with the bench's at the latest. */
 export function startProcess(options: SpawnOptions): Started {
-  refuseWhenClosed();
+  rejectWhenClosed();
   const log = openSync(options.logPath, "a");
   const child = Bun.spawn(options.command, {
     stdin: "ignore",
@@ -85,7 +85,7 @@ function killNow(pid: number): void {
 
 /** Runs a command to its end and returns its standard output. @throws Error with what it said where it failed */
 export async function run(command: string[], input = "", environment: Record<string, string> = {}): Promise<string> {
-  refuseWhenClosed();
+  rejectWhenClosed();
   const child = Bun.spawn(command, {
     stdin: new Blob([input]),
     stdout: "pipe",

@@ -100,14 +100,14 @@ export class DiskBlobStore implements BlobStore {
   }
 
   fetchLocal(digest: Digest): Promise<void> | undefined {
-    const refusal = this.#refusalOf(digest);
-    if (refusal !== undefined) return Promise.reject(refusal);
+    const rejection = this.#rejectionOf(digest);
+    if (rejection !== undefined) return Promise.reject(rejection);
     return this.#findAway(digest)?.fetchLocal(digest);
   }
 
   reach(digest: Digest): Promise<"here" | "away"> | undefined {
-    const refusal = this.#refusalOf(digest);
-    if (refusal !== undefined) return Promise.reject(refusal);
+    const rejection = this.#rejectionOf(digest);
+    if (rejection !== undefined) return Promise.reject(rejection);
     return this.#findAway(digest)?.reach(digest);
   }
 
@@ -340,7 +340,7 @@ export class DiskBlobStore implements BlobStore {
     }
   }
 
-  #refusalOf(digest: Digest): AppError | undefined {
+  #rejectionOf(digest: Digest): AppError | undefined {
     if (this.#index.isDamaged?.(digest) !== true) return undefined;
     // Somebody may have put a good copy in its place.
     this.#onFailure(digest);

@@ -67,7 +67,7 @@ const KEY_BYTES = 32;
  */
 export function openSecrets(directory: string): Secrets {
   if (!existsSync(directory)) makeDirectory(directory);
-  refuseLoosePermissions(directory, "700");
+  rejectLoosePermissions(directory, "700");
   const made: SecretName[] = [];
   const open = (name: SecretName) => {
     const path = join(directory, `${name}.json`);
@@ -83,7 +83,7 @@ export function openSecrets(directory: string): Secrets {
  */
 export function checkSecrets(directory: string): void {
   if (!existsSync(directory)) return;
-  refuseLoosePermissions(directory, "700");
+  rejectLoosePermissions(directory, "700");
   for (const name of SECRET_NAMES) {
     const path = join(directory, `${name}.json`);
     if (existsSync(path)) readKey(path);
@@ -109,7 +109,7 @@ export function findMissingSecrets(directory: string): SecretName[] {
  */
 export function rotateSecret(directory: string, name: SecretName): SecretKey {
   if (!existsSync(directory)) makeDirectory(directory);
-  refuseLoosePermissions(directory, "700");
+  rejectLoosePermissions(directory, "700");
   const path = join(directory, `${name}.json`);
   writeKey(path, "replace");
   return readKey(path);
@@ -150,7 +150,7 @@ function makeDirectory(directory: string): void {
   }
 }
 
-function refuseLoosePermissions(path: string, wanted: "600" | "700"): void {
+function rejectLoosePermissions(path: string, wanted: "600" | "700"): void {
   const mode = statSync(path).mode & 0o777;
   if ((mode & 0o077) === 0) return;
   throw new StartupError(
@@ -160,7 +160,7 @@ function refuseLoosePermissions(path: string, wanted: "600" | "700"): void {
 }
 
 function readKey(path: string, mustBePrivate = true): SecretKey {
-  if (mustBePrivate) refuseLoosePermissions(path, "600");
+  if (mustBePrivate) rejectLoosePermissions(path, "600");
   let content: string;
   try {
     content = readFileSync(path, "utf8");

@@ -22,10 +22,10 @@ export class MigrationError extends Error {
 const FIRST_WITH_MARKS = "0015_findings";
 
 /**
- * Refuses a database of a newer program before anything is opened for writing: not a byte of it is changed.
+ * Rejects a database of a newer program before anything is opened for writing: not a byte of it is changed.
  * @throws ForeignDatabaseError; SQLiteError where it can't be read
  */
-export function refuseForeign(path: string): void {
+export function rejectForeign(path: string): void {
   if (!existsSync(path)) return;
   // Beside a log the file alone may be of any time; without one, looking at it must not make one.
   const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = constants;

@@ -105,7 +105,7 @@ export class BodyPace {
   readonly #keepOpen: () => void;
   #kind: BodyKind;
   #cancel: () => void = () => {};
-  #refusal: AppError | undefined;
+  #rejection: AppError | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isOpen = false;
   #hasPlace = false;
@@ -132,7 +132,7 @@ export class BodyPace {
   begin(cancel: () => void): void {
     this.#cancel = cancel;
     this.#open();
-    if (this.#refusal !== undefined) throw this.#refusal;
+    if (this.#rejection !== undefined) throw this.#rejection;
   }
 
   /** The reader waits for the next bytes. */
@@ -145,7 +145,7 @@ export class BodyPace {
     const nowMs = this.#paces.now();
     if (this.#isOpen) this.#waitedMs += nowMs - (this.#waitingSinceMs ?? nowMs);
     this.#waitingSinceMs = undefined;
-    if (this.#refusal !== undefined) throw this.#refusal;
+    if (this.#rejection !== undefined) throw this.#rejection;
     if (this.#kind === "guestFile") this.#allowedMs += (bytes * 1000) / GUEST_BYTES_PER_SECOND;
     if (this.#kind !== "small" && nowMs - this.#keepAliveMs > KEEP_OPEN_EVERY_MS) {
       this.#keepOpen();
@@ -201,7 +201,7 @@ export class BodyPace {
   }
 
   #refuse(error: AppError): void {
-    this.#refusal = error;
+    this.#rejection = error;
     this.#cancel();
   }
 }

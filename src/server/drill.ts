@@ -164,7 +164,7 @@ async function fetchAll(paths: DataPaths, samples: readonly Sample[], options: D
     const results: Fetched[] = [];
     for (const sample of samples) {
       const why = await fetchOne(server.url, sample, tokens.get(sample.accountId) ?? "", options.signal);
-      refuseEnded(options.signal);
+      rejectEnded(options.signal);
       results.push({ sample, why });
     }
     return results;
@@ -173,7 +173,7 @@ async function fetchAll(paths: DataPaths, samples: readonly Sample[], options: D
   }
 }
 
-function refuseEnded(signal: AbortSignal): void {
+function rejectEnded(signal: AbortSignal): void {
   if (signal.aborted) throw new StartupError("The drill was ended before it was done. What it made was removed.");
 }
 
@@ -234,7 +234,7 @@ async function startServer(
   paths: DataPaths,
   { program, environment, config, signal }: DrillOptions,
 ): Promise<{ url: string; stop: () => Promise<void> }> {
-  refuseEnded(signal);
+  rejectEnded(signal);
   const kept = ["PATH", "HOME", "TMPDIR", "LANG", "LARDER_NATIVE_DIR", "LARDER_LIBVIPS"];
   const child = Bun.spawn([...program, "serve", "--data", paths.root, "--host", "127.0.0.1", "--port", "0"], {
     env: {
@@ -266,7 +266,7 @@ async function startServer(
   try {
     for (let text = ""; ; ) {
       const { done, value } = await reader.read();
-      if (done) refuseEnded(signal);
+      if (done) rejectEnded(signal);
       if (done) throw new StartupError(`The restored server did not start:\n${await said}`);
       text += decoder.decode(value, { stream: true });
       const url = /listening on (http:\/\/\S+)/.exec(text)?.[1];

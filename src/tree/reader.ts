@@ -224,8 +224,8 @@ export class TreeReader {
   }
 
   /** @throws AppError quota_exceeded where the account may not hold so many more files and folders */
-  refuseNodes(accountId: number, added: number): void {
-    this.#store.accounts.refuseNodes(accountId, added);
+  rejectNodes(accountId: number, added: number): void {
+    this.#store.accounts.rejectNodes(accountId, added);
   }
 
   /** Largest first. Files of a large folder that was just deleted leave this list within seconds, the sums at once. */

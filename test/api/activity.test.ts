@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Client } from "../support/client.ts";
-import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { eventually, expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
@@ -118,10 +118,10 @@ describe("GET /api/files/{id}/activity", () => {
     const { client } = await server().signUp();
     const id = await client.storedId("one");
     const [stranger, admin] = [await server().signUp(), await server().addUser(["--admin"])];
-    expectRefusal(await stranger.client.get(`/api/files/${id}/activity`), 404, "not_found");
-    expectRefusal(await admin.client.get(`/api/files/${id}/activity`), 404, "not_found");
-    expectRefusal(await client.get("/api/files/file_00000000000000000000/activity"), 404, "not_found");
-    expectRefusal(await client.get(`/api/files/${id}/activity?limit=101`), 400, "invalid_field");
+    expectError(await stranger.client.get(`/api/files/${id}/activity`), 404, "not_found");
+    expectError(await admin.client.get(`/api/files/${id}/activity`), 404, "not_found");
+    expectError(await client.get("/api/files/file_00000000000000000000/activity"), 404, "not_found");
+    expectError(await client.get(`/api/files/${id}/activity?limit=101`), 400, "invalid_field");
   });
 });
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, Client, freshEmail } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
-import { eventually, expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
+import { eventually, expectError, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { objectOf } from "../support/openapi.ts";
@@ -89,7 +89,7 @@ describe("GET /api/admin/users", () => {
   test.each(["limit=101", "limit=0", "page=0", "sort=size", "order=up", "role=king", "plan=gold", "disabled=perhaps"])(
     "refuses %s",
     async (query) => {
-      expectRefusal(await admin.client.get(`/api/admin/users?${query}`), 400, "invalid_field", query.split("=")[0]);
+      expectError(await admin.client.get(`/api/admin/users?${query}`), 400, "invalid_field", query.split("=")[0]);
     },
   );
 });
@@ -124,12 +124,12 @@ describe("POST /api/admin/users", () => {
     const reset = { token, newPassword: password };
     expectStatus(await server().visitor.post("/api/auth/password/reset", reset), 200);
     expectStatus(await signIn(email), 200);
-    expectRefusal(await server().visitor.post("/api/auth/password/reset", reset), 401, "invalid_token");
+    expectError(await server().visitor.post("/api/auth/password/reset", reset), 401, "invalid_token");
   });
 
   test("refuses what is taken, malformed or out of range", async () => {
     const { email } = await server().signUp();
-    expectRefusal(
+    expectError(
       await admin.client.post("/api/admin/users", { email: email.toUpperCase(), password }),
       409,
       "email_taken",
@@ -146,7 +146,7 @@ describe("POST /api/admin/users", () => {
       ["name", { email: freshEmail(), password, name: " " }],
     ];
     for (const [field, body] of rows) {
-      expectRefusal(await admin.client.post("/api/admin/users", body), 400, "invalid_field", field);
+      expectError(await admin.client.post("/api/admin/users", body), 400, "invalid_field", field);
     }
   });
 });
@@ -165,7 +165,7 @@ describe("PATCH /api/admin/users/{id}", () => {
       role: "user",
     });
     expect((await client.get("/api/users/profile")).at("data")).toMatchObject({ name: "After", plan: "free" });
-    expectRefusal(await client.upload("more than ten bytes"), 413, "quota_exceeded");
+    expectError(await client.upload("more than ten bytes"), 413, "quota_exceeded");
     expect((await patch(id, { quota: null })).at("data")).toMatchObject({ quota: null, quotaOverride: true });
     expect((await patch(id, { quota: "plan" })).at("data")).toMatchObject({
       quota: 5 * 1024 ** 3,
@@ -176,11 +176,11 @@ describe("PATCH /api/admin/users/{id}", () => {
   test("a role takes effect on the next request", async () => {
     const { id, client } = await server().signUp();
     await patch(id, { role: "viewer" });
-    expectRefusal(await client.upload("x"), 403, "role");
+    expectError(await client.upload("x"), 403, "role");
     await patch(id, { role: "admin" });
     expectStatus(await client.get("/api/admin/users"), 200);
     await patch(id, { role: "user" });
-    expectRefusal(await client.get("/api/admin/users"), 403, "role");
+    expectError(await client.get("/api/admin/users"), 403, "role");
   });
 
   test("disabling ends sessions, phones and keys; enabling brings no session back", async () => {
@@ -193,7 +193,7 @@ describe("PATCH /api/admin/users/{id}", () => {
     expectStatus(await byKey.get("/api/files"), 200);
     expect((await patch(account.id, { disabled: true })).at("data.disabled")).toBe(true);
     for (const client of [account.client, phone.client, byKey]) expectStatus(await client.get("/api/files"), 401);
-    expectRefusal(await signIn(account.email), 403, "account_disabled");
+    expectError(await signIn(account.email), 403, "account_disabled");
     await patch(account.id, { disabled: false });
     expectStatus(await account.client.get("/api/files"), 401);
     expectStatus(await signIn(account.email), 200);
@@ -203,9 +203,9 @@ describe("PATCH /api/admin/users/{id}", () => {
     const account = await server().signUp();
     const phone = await registerDevice(server(), account);
     await patch(account.id, { password: "another password" });
-    expectRefusal(await account.client.get("/api/files"), 401, "revoked_token");
-    expectRefusal(await phone.client.get("/api/files"), 401, "revoked_token");
-    expectRefusal(await signIn(account.email), 401, "bad_credentials");
+    expectError(await account.client.get("/api/files"), 401, "revoked_token");
+    expectError(await phone.client.get("/api/files"), 401, "revoked_token");
+    expectError(await signIn(account.email), 401, "bad_credentials");
     const again = await registerDevice(server(), { ...account, password: "another password" });
     const inbox = await again.client.get("/api/mobile/notifications");
     expect(inbox.strings("data.notifications", "body").join(" ")).toContain("by an administrator");
@@ -215,17 +215,17 @@ describe("PATCH /api/admin/users/{id}", () => {
     const { id, email } = await server().signUp();
     const next = freshEmail();
     expect((await patch(id, { email: next })).at("data.email")).toBe(next);
-    expectRefusal(await signIn(email), 401, "bad_credentials");
+    expectError(await signIn(email), 401, "bad_credentials");
     expectStatus(await signIn(next), 200);
-    expectRefusal(await patch(id, { email: admin.email }), 409, "email_taken");
+    expectError(await patch(id, { email: admin.email }), 409, "email_taken");
   });
 
   test("refuses nothing at all, bad values and unknown ids", async () => {
     const { id } = await server().signUp();
-    expectRefusal(await patch(id, {}), 400, "invalid_field");
-    expectRefusal(await patch(id, { role: "king" }), 400, "invalid_field", "role");
-    expectRefusal(await patch(id, { disabled: "yes" }), 400, "invalid_field", "disabled");
-    expectRefusal(await patch("usr_00000000000000000000", { role: "user" }), 404, "not_found");
+    expectError(await patch(id, {}), 400, "invalid_field");
+    expectError(await patch(id, { role: "king" }), 400, "invalid_field", "role");
+    expectError(await patch(id, { disabled: "yes" }), 400, "invalid_field", "disabled");
+    expectError(await patch("usr_00000000000000000000", { role: "user" }), 404, "not_found");
   });
 });
 
@@ -235,9 +235,9 @@ describe("the last administrator", () => {
       const only = await confirmed(await own.addUser(["--admin"]));
       const other = await confirmed(await own.signUp());
       const change = (id: string, json: object) => only.client.request("PATCH", `/api/admin/users/${id}`, { json });
-      expectRefusal(await change(only.id, { role: "user" }), 409, "last_admin");
-      expectRefusal(await change(only.id, { disabled: true }), 409, "last_admin");
-      expectRefusal(await only.client.delete(`/api/admin/users/${only.id}`), 409, "last_admin");
+      expectError(await change(only.id, { role: "user" }), 409, "last_admin");
+      expectError(await change(only.id, { disabled: true }), 409, "last_admin");
+      expectError(await only.client.delete(`/api/admin/users/${only.id}`), 409, "last_admin");
       await change(other.id, { role: "admin" });
       // Two administrators who dismiss each other at once: one of them stays.
       const answers = await Promise.all([
@@ -256,11 +256,11 @@ describe("DELETE /api/admin/users/{id}", () => {
     const account = await server().signUp();
     await account.client.stored("x");
     expectStatus(await admin.client.delete(`/api/admin/users/${account.id}`), 200);
-    expectRefusal(await account.client.get("/api/files"), 401, "revoked_token");
-    expectRefusal(await signIn(account.email), 401, "bad_credentials");
-    expectRefusal(await admin.client.get(`/api/admin/users/${account.id}`), 404, "not_found");
-    expectRefusal(await patch(account.id, { disabled: false }), 404, "not_found");
-    expectRefusal(await admin.client.delete(`/api/admin/users/${account.id}`), 404, "not_found");
+    expectError(await account.client.get("/api/files"), 401, "revoked_token");
+    expectError(await signIn(account.email), 401, "bad_credentials");
+    expectError(await admin.client.get(`/api/admin/users/${account.id}`), 404, "not_found");
+    expectError(await patch(account.id, { disabled: false }), 404, "not_found");
+    expectError(await admin.client.delete(`/api/admin/users/${account.id}`), 404, "not_found");
     expect((await admin.client.get(`/api/admin/users?search=${account.email}`)).list("data.users")).toEqual([]);
     await server().signUp({ email: account.email });
   });
@@ -275,13 +275,13 @@ describe("sessions, devices and usage of an account", () => {
     expect(listed.list("data.sessions")).toHaveLength(2);
     const ownId = (await second.get("/api/auth/session")).string("session.id");
     expectStatus(await admin.client.delete(`${base}/${ownId}`), 200);
-    expectRefusal(await second.get("/api/files"), 401, "revoked_token");
+    expectError(await second.get("/api/files"), 401, "revoked_token");
     expectStatus(await account.client.get("/api/files"), 200);
-    expectRefusal(await admin.client.delete(`${base}/${ownId}`), 404, "not_found");
+    expectError(await admin.client.delete(`${base}/${ownId}`), 404, "not_found");
     const foreign = (await admin.client.get("/api/auth/session")).string("session.id");
-    expectRefusal(await admin.client.delete(`${base}/${foreign}`), 404, "not_found");
+    expectError(await admin.client.delete(`${base}/${foreign}`), 404, "not_found");
     expectStatus(await admin.client.delete(base), 200);
-    expectRefusal(await account.client.get("/api/files"), 401, "revoked_token");
+    expectError(await account.client.get("/api/files"), 401, "revoked_token");
     expect((await admin.client.get(base)).list("data.sessions")).toEqual([]);
   });
 
@@ -294,8 +294,8 @@ describe("sessions, devices and usage of an account", () => {
     expect(listed.strings("data.devices", "id")).toEqual([phone.deviceId]);
     expect(listed.text).not.toContain("hidden");
     expectStatus(await admin.client.delete(`${base}/${phone.deviceId}`), 200);
-    expectRefusal(await phone.client.get("/api/files"), 401, "revoked_token");
-    expectRefusal(await admin.client.delete(`${base}/${phone.deviceId}`), 404, "not_found");
+    expectError(await phone.client.get("/api/files"), 401, "revoked_token");
+    expectError(await admin.client.delete(`${base}/${phone.deviceId}`), 404, "not_found");
   });
 
   test("usage is what the account itself is told", async () => {
@@ -319,7 +319,7 @@ describe("sessions, devices and usage of an account", () => {
   });
 
   test.each(["sessions", "devices", "usage"])("%s of an unknown account: 404", async (what) => {
-    expectRefusal(await admin.client.get(`/api/admin/users/usr_00000000000000000000/${what}`), 404, "not_found");
+    expectError(await admin.client.get(`/api/admin/users/usr_00000000000000000000/${what}`), 404, "not_found");
   });
 });
 
@@ -371,7 +371,7 @@ describe("jobs and plans", () => {
     });
     const listed = await admin.client.get("/api/admin/jobs");
     expect(listed.list("data.jobs")).toContainEqual(ran.at("data"));
-    expectRefusal(await admin.client.post("/api/admin/jobs/nothing/run"), 404, "not_found");
+    expectError(await admin.client.post("/api/admin/jobs/nothing/run"), 404, "not_found");
   });
 
   test("plans have their numbers as configured", async () => {
@@ -487,16 +487,16 @@ describe("GET /api/admin/stats/history", () => {
       await eventually("the file is counted", isCounted, 120_000);
       expect(days.at(-1)).toMatchObject({ users: 2, files: 1, usedBytes: 5, contents: 1, storedBytes: 5 });
       expect(days.length).toBeLessThanOrEqual(2);
-      expectRefusal(await root.client.get("/api/admin/stats/history?days=0"), 400, "invalid_field", "days");
-      expectRefusal(await root.client.get("/api/admin/stats/history?days=732"), 400, "invalid_field", "days");
+      expectError(await root.client.get("/api/admin/stats/history?days=0"), 400, "invalid_field", "days");
+      expectError(await root.client.get("/api/admin/stats/history?days=732"), 400, "invalid_field", "days");
     });
   });
 });
 
 test.each(["health", "config", "stats/history"])("GET /api/admin/%s is for administrators alone", async (path) => {
   const { client } = await server().signUp();
-  expectRefusal(await client.get(`/api/admin/${path}`), 403, "role");
-  expectRefusal(await server().visitor.get(`/api/admin/${path}`), 401, "missing_token");
+  expectError(await client.get(`/api/admin/${path}`), 403, "role");
+  expectError(await server().visitor.get(`/api/admin/${path}`), 401, "missing_token");
 });
 
 testAllResponses(server);

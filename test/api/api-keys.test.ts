@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, Client, type Answer } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
-import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { eventually, expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
@@ -82,13 +82,13 @@ describe("POST /api/users/api-keys", () => {
     ["an end that is a number", { name: "x", expiresAt: 4_000_000_000 }, "expiresAt"],
   ])("refuses %s", async (_what, body, field) => {
     const { client } = await confirmed(await server().signUp());
-    expectRefusal(await client.post("/api/users/api-keys", body), 400, "invalid_field", field);
+    expectError(await client.post("/api/users/api-keys", body), 400, "invalid_field", field);
     expect((await client.get("/api/users/api-keys")).list("data.apiKeys")).toEqual([]);
   });
 
   test("gives the scope admin to administrators alone", async () => {
     const { client } = await confirmed(await server().signUp());
-    expectRefusal(await client.post("/api/users/api-keys", { name: "x", scopes: ["admin"] }), 403, "role");
+    expectError(await client.post("/api/users/api-keys", { name: "x", scopes: ["admin"] }), 403, "role");
     await newKey(await confirmed(await server().addUser(["--admin"])), { scopes: ["admin"] });
   });
 
@@ -96,7 +96,7 @@ describe("POST /api/users/api-keys", () => {
     const account = await confirmed(await server().signUp());
     const first = await newKey(account);
     for (let i = 1; i < 100; i++) await newKey(account);
-    expectRefusal(await account.client.post("/api/users/api-keys", { name: "x" }), 400, "invalid_request");
+    expectError(await account.client.post("/api/users/api-keys", { name: "x" }), 400, "invalid_request");
     expectStatus(await account.client.delete(`/api/users/api-keys/${first.id}`), 200);
     await newKey(account);
   });
@@ -118,17 +118,17 @@ describe("POST /api/users/api-keys", () => {
     const account = await confirmed(await server().signUp());
     const { id, key } = await newKey(account);
     await server().change(account.id, { role: "viewer" });
-    expectRefusal(await account.client.post("/api/users/api-keys", { name: "one more" }), 403, "role");
+    expectError(await account.client.post("/api/users/api-keys", { name: "one more" }), 403, "role");
     expectStatus(await byHeader(key), 200);
     const folder = { name: "x", path: "/" };
-    expectRefusal(await server().visitor.post("/api/files/folders", folder, { "x-api-key": key }), 403, "role");
+    expectError(await server().visitor.post("/api/files/folders", folder, { "x-api-key": key }), 403, "role");
     expectStatus(await account.client.delete(`/api/users/api-keys/${id}`), 200);
   });
 
   test("with a name that is no text is refused", async () => {
     const { client } = await confirmed(await server().signUp());
     for (const name of ["", " ", "a\nb", "\ud800", "x".repeat(101)]) {
-      expectRefusal(await client.post("/api/users/api-keys", { name }), 400, "invalid_field", "name");
+      expectError(await client.post("/api/users/api-keys", { name }), 400, "invalid_field", "name");
     }
   });
 });
@@ -149,10 +149,10 @@ describe("a key", () => {
   test("is never taken from the query or from the cookie", async () => {
     const { key } = await newKey(await confirmed(await server().signUp()));
     for (const query of [`api_key=${key}`, `key=${key}`, `access_token=${key}`]) {
-      expectRefusal(await server().visitor.get(`/api/files?${query}`), 401, "missing_token");
+      expectError(await server().visitor.get(`/api/files?${query}`), 401, "missing_token");
     }
     const answer = await server().visitor.get("/api/files", { cookie: `larder_session=${key}` });
-    expectRefusal(answer, 401, "invalid_token");
+    expectError(answer, 401, "invalid_token");
   });
 
   test("gives way to an Authorization header, and goes before the cookie", async () => {
@@ -167,16 +167,16 @@ describe("a key", () => {
     const headers = { "x-api-key": key, cookie };
     expectStatus(await server().visitor.post("/api/files/folders", { name: "x", path: "/" }, headers), 201);
     // And a bad one is not made good by what else is there.
-    expectRefusal(await server().visitor.get("/api/files", { "x-api-key": "lk_bad", cookie }), 401, "invalid_token");
-    expectRefusal(await server().visitor.get("/api/files", { "x-api-key": b.token }), 401, "invalid_token");
+    expectError(await server().visitor.get("/api/files", { "x-api-key": "lk_bad", cookie }), 401, "invalid_token");
+    expectError(await server().visitor.get("/api/files", { "x-api-key": b.token }), 401, "invalid_token");
   });
 
   test("is told from every other text", async () => {
     const { key } = await newKey(await confirmed(await server().signUp()));
     const last = key.endsWith("A") ? "B" : "A";
     for (const bad of [`${key}x`, key.slice(0, -1), `${key.slice(0, -1)}${last}`, key.toUpperCase(), "lk_", "lk_%00"]) {
-      expectRefusal(await byHeader(bad), 401, "invalid_token");
-      expectRefusal(await server().visitor.get("/api/files", { authorization: `Bearer ${bad}` }), 401, "invalid_token");
+      expectError(await byHeader(bad), 401, "invalid_token");
+      expectError(await server().visitor.get("/api/files", { authorization: `Bearer ${bad}` }), 401, "invalid_token");
     }
   });
 
@@ -233,7 +233,7 @@ describe("a key", () => {
     const { key } = await newKey(admin, { scopes: ["admin"] });
     expectStatus(await server().visitor.get("/metrics", { "x-api-key": key, ...forwarded }), 200);
     const reader = await newKey(admin);
-    expectRefusal(await server().visitor.get("/metrics", { "x-api-key": reader.key, ...forwarded }), 403, "role");
+    expectError(await server().visitor.get("/metrics", { "x-api-key": reader.key, ...forwarded }), 403, "role");
   });
 });
 
@@ -243,17 +243,17 @@ describe("DELETE /api/users/api-keys/{id}", () => {
     const [one, other] = [await newKey(account), await newKey(account)];
     expectStatus(await byHeader(one.key), 200);
     expectStatus(await account.client.delete(`/api/users/api-keys/${one.id}`), 200);
-    expectRefusal(await byHeader(one.key), 401, "revoked_token");
+    expectError(await byHeader(one.key), 401, "revoked_token");
     expectStatus(await byHeader(other.key), 200);
     expect((await account.client.get("/api/users/api-keys")).strings("data.apiKeys", "id")).toEqual([other.id]);
-    expectRefusal(await account.client.delete(`/api/users/api-keys/${one.id}`), 404, "not_found");
+    expectError(await account.client.delete(`/api/users/api-keys/${one.id}`), 404, "not_found");
   });
 
   test("knows nothing of another user's keys", async () => {
     const [a, b] = [await confirmed(await server().signUp()), await confirmed(await server().signUp())];
     const { id, key } = await newKey(a);
-    expectRefusal(await b.client.delete(`/api/users/api-keys/${id}`), 404, "not_found");
-    expectRefusal(await b.client.delete("/api/users/api-keys/key_nothing"), 404, "not_found");
+    expectError(await b.client.delete(`/api/users/api-keys/${id}`), 404, "not_found");
+    expectError(await b.client.delete("/api/users/api-keys/key_nothing"), 404, "not_found");
     expect((await b.client.get("/api/users/api-keys")).list("data.apiKeys")).toEqual([]);
     expectStatus(await byHeader(key), 200);
   });
@@ -264,17 +264,17 @@ test("the end of a key and of its account is noticed from the command line (D57)
   const { key } = await newKey(account);
   expectStatus(await byHeader(key), 200);
   await server().change(account.id, { disabled: true });
-  expectRefusal(await byHeader(key), 401, "revoked_token");
+  expectError(await byHeader(key), 401, "revoked_token");
   await server().change(account.id, { disabled: false });
   expectStatus(await byHeader(key), 200);
 });
 
 test("nobody makes, sees or deletes keys without signing in", async () => {
-  expectRefusal(await server().visitor.post("/api/users/api-keys", { name: "x" }), 401, "missing_token");
-  expectRefusal(await server().visitor.get("/api/users/api-keys"), 401, "missing_token");
-  expectRefusal(await server().visitor.delete("/api/users/api-keys/key_x"), 401, "missing_token");
+  expectError(await server().visitor.post("/api/users/api-keys", { name: "x" }), 401, "missing_token");
+  expectError(await server().visitor.get("/api/users/api-keys"), 401, "missing_token");
+  expectError(await server().visitor.delete("/api/users/api-keys/key_x"), 401, "missing_token");
   const cookie = `larder_session=${(await confirmed(await server().signUp())).token}`;
-  expectRefusal(await new Client(server()).post("/api/users/api-keys", { name: "x" }, { cookie }), 403, "csrf");
+  expectError(await new Client(server()).post("/api/users/api-keys", { name: "x" }, { cookie }), 403, "csrf");
 });
 
 testAllResponses(server);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { fromBuffer, type Entry, type ZipFile } from "yauzl";
 import { type Account, type Client, digestOf, randomContent } from "../support/client.ts";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { runLarder, sharedServer, type TestServer } from "../support/server.ts";
 
@@ -92,7 +92,7 @@ describe("GET /api/files/folders/{id}/archive", () => {
     const third = await client.get(path, { "if-none-match": first.header("etag") });
     expectStatus(third, 200);
     expect(third.header("etag")).not.toBe(first.header("etag"));
-    expectRefusal(await client.get(path, { "if-match": first.header("etag") }), 412, "precondition_failed");
+    expectError(await client.get(path, { "if-match": first.header("etag") }), 412, "precondition_failed");
   });
 
   test("goes on where a download broke off, and begins anew where the files have changed", async () => {
@@ -113,7 +113,7 @@ describe("GET /api/files/folders/{id}/archive", () => {
     }
     // Several at once get the whole; beyond the end there is nothing.
     expectStatus(await client.get(path, { range: "bytes=0-1,5-6" }), 200);
-    expectRefusal(await client.get(path, { range: `bytes=${whole.bytes.length}-` }), 416, "range_not_satisfiable");
+    expectError(await client.get(path, { range: `bytes=${whole.bytes.length}-` }), 416, "range_not_satisfiable");
     await client.stored("new", { name: "n.txt", fields: { folder: "/Album" } });
     expectStatus(await client.get(path, { range: "bytes=100-", "if-range": etag }), 200);
   });
@@ -183,12 +183,12 @@ describe("GET /api/files/folders/{id}/archive", () => {
     expectStatus(await account.client.get(`/api/files/folders/${id}/archive`), 200);
     expectStatus(await account.client.post("/api/files/archive", { fileIds: [id] }), 200);
     const other = await server().signUp();
-    expectRefusal(await other.client.get(`/api/files/folders/${id}/archive`), 404, "not_found");
-    expectRefusal(await other.client.head(`/api/files/folders/${id}/archive`), 404);
-    expectRefusal(await other.client.post("/api/files/archive", { fileIds: [id] }), 404, "not_found");
-    expectRefusal(await account.client.get(`/api/files/folders/${file}/archive`), 404, "not_found");
-    expectRefusal(await server().visitor.get(`/api/files/folders/${id}/archive`), 401, "missing_token");
-    expectRefusal(await server().visitor.post("/api/files/archive", { fileIds: [id] }), 401, "missing_token");
+    expectError(await other.client.get(`/api/files/folders/${id}/archive`), 404, "not_found");
+    expectError(await other.client.head(`/api/files/folders/${id}/archive`), 404);
+    expectError(await other.client.post("/api/files/archive", { fileIds: [id] }), 404, "not_found");
+    expectError(await account.client.get(`/api/files/folders/${file}/archive`), 404, "not_found");
+    expectError(await server().visitor.get(`/api/files/folders/${id}/archive`), 401, "missing_token");
+    expectError(await server().visitor.post("/api/files/archive", { fileIds: [id] }), 401, "missing_token");
   });
 });
 
@@ -230,12 +230,12 @@ describe("POST /api/files/archive", () => {
     expectStatus(answer, 200);
     expect(answer.header("content-disposition")).toBe('attachment; filename="Both.zip"');
     expect((await namesIn(answer.bytes)).toSorted()).toEqual(["one.txt", "two.txt"]);
-    expectRefusal(await send({ origin: "https://evil.example" }, fields), 403, "csrf");
-    expectRefusal(await send({}, fields), 403, "csrf");
-    expectRefusal(await send({ origin: server().url, cookie: "" }, fields), 401, "missing_token");
-    expectRefusal(await send({ origin: server().url }, [["name", "x"]]), 400, "invalid_field", "fileIds");
+    expectError(await send({ origin: "https://evil.example" }, fields), 403, "csrf");
+    expectError(await send({}, fields), 403, "csrf");
+    expectError(await send({ origin: server().url, cookie: "" }, fields), 401, "missing_token");
+    expectError(await send({ origin: server().url }, [["name", "x"]]), 400, "invalid_field", "fileIds");
     const large = [["fileIds", "x".repeat(200_000)]];
-    expectRefusal(await send({ origin: server().url }, large), 413, "body_too_large");
+    expectError(await send({ origin: server().url }, large), 413, "body_too_large");
   });
 
   test("replaces what would be hostile where it is unpacked, and numbers what is the same then (D50)", async () => {
@@ -259,12 +259,12 @@ describe("POST /api/files/archive", () => {
   test("refuses nothing, too much, unknown ids and names that are none", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "x.txt" });
-    expectRefusal(await client.post("/api/files/archive", {}), 400, "invalid_field", "fileIds");
-    expectRefusal(await client.post("/api/files/archive", { fileIds: [] }), 400, "invalid_field", "fileIds");
+    expectError(await client.post("/api/files/archive", {}), 400, "invalid_field", "fileIds");
+    expectError(await client.post("/api/files/archive", { fileIds: [] }), 400, "invalid_field", "fileIds");
     const many = Array.from({ length: 1_001 }, (_, index) => `file_${index}`);
-    expectRefusal(await client.post("/api/files/archive", { fileIds: many }), 400, "invalid_field", "fileIds");
-    expectRefusal(await client.post("/api/files/archive", { fileIds: [id, "file_nothing"] }), 404, "not_found");
-    expectRefusal(await client.post("/api/files/archive", { fileIds: [id], name: "a/b" }), 400, "invalid_path", "name");
+    expectError(await client.post("/api/files/archive", { fileIds: many }), 400, "invalid_field", "fileIds");
+    expectError(await client.post("/api/files/archive", { fileIds: [id, "file_nothing"] }), 404, "not_found");
+    expectError(await client.post("/api/files/archive", { fileIds: [id], name: "a/b" }), 400, "invalid_path", "name");
   });
 });
 

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { type Account, Client, freshEmail, signUp } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
-import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { eventually, expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, tryRefresh } from "../support/mobile.ts";
 import { objectOf } from "../support/openapi.ts";
@@ -154,8 +154,8 @@ describe("the log tells", () => {
 
   test("who tried what only administrators may", async () => {
     const { id, client } = await server().signUp();
-    expectRefusal(await client.get("/api/admin/users"), 403, "role");
-    expectRefusal(await client.post("/api/admin/jobs/gc/run"), 403, "role");
+    expectError(await client.get("/api/admin/users"), 403, "role");
+    expectError(await client.post("/api/admin/jobs/gc/run"), 403, "role");
     await eventually(
       "the refusals are in the log",
       async () => (await entries(`user=${id}&action=job.run`)).length === 1,
@@ -256,13 +256,13 @@ describe("GET /api/admin/audit", () => {
   });
 
   test.each(["from=yesterday", "to=1", "outcome=perhaps", "page=0", "limit=101"])("refuses %s", async (query) => {
-    expectRefusal(await admin.client.get(`/api/admin/audit?${query}`), 400, "invalid_field", query.split("=")[0]);
+    expectError(await admin.client.get(`/api/admin/audit?${query}`), 400, "invalid_field", query.split("=")[0]);
   });
 
   test.each(["/api/admin/audit", "/api/admin/audit/export"])("%s is for administrators", async (path) => {
     const { client } = await server().signUp();
-    expectRefusal(await client.get(path), 403, "role");
-    expectRefusal(await server().visitor.get(path), 401, "missing_token");
+    expectError(await client.get(path), 403, "role");
+    expectError(await server().visitor.get(path), 401, "missing_token");
   });
 });
 
@@ -296,7 +296,7 @@ describe("GET /api/admin/audit/export", () => {
   });
 
   test("refuses an unknown format", async () => {
-    expectRefusal(await admin.client.get("/api/admin/audit/export?format=xml"), 400, "invalid_field", "format");
+    expectError(await admin.client.get("/api/admin/audit/export?format=xml"), 400, "invalid_field", "format");
   });
 });
 

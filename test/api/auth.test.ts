@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Client, freshEmail, signUp } from "../support/client.ts";
-import { expectClientError, expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
+import { expectClientError, expectError, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { objectOf } from "../support/openapi.ts";
 import { sharedServer, withServer } from "../support/server.ts";
@@ -37,9 +37,9 @@ describe("sign-up", () => {
   test("refuses an address that is taken, in whatever letters", async () => {
     const email = freshEmail();
     await signUp(server(), { email });
-    expectRefusal(await server().visitor.post("/api/auth/signup", { email, password }), 409, "email_taken");
+    expectError(await server().visitor.post("/api/auth/signup", { email, password }), 409, "email_taken");
     const upper = email.toUpperCase();
-    expectRefusal(await server().visitor.post("/api/auth/signup", { email: upper, password }), 409, "email_taken");
+    expectError(await server().visitor.post("/api/auth/signup", { email: upper, password }), 409, "email_taken");
   });
 
   test("gives one account where two ask for the same address at once", async () => {
@@ -54,7 +54,7 @@ describe("sign-up", () => {
     "refuses %p as an address",
     async (email) => {
       const answer = await server().visitor.post("/api/auth/signup", { email, password });
-      expectRefusal(answer, 400, "invalid_field", "email");
+      expectError(answer, 400, "invalid_field", "email");
     },
   );
 
@@ -75,7 +75,7 @@ describe("sign-up", () => {
     await signUp(server(), { email, password: "Ünïcödé 密码 🔑" });
     const decomposed = "Ünïcödé 密码 🔑".normalize("NFD");
     expectStatus(await server().visitor.post("/api/auth/signin", { email, password: decomposed }), 200);
-    expectRefusal(
+    expectError(
       await server().visitor.post("/api/auth/signin", { email, password: "Unicode 密码 🔑" }),
       401,
       "bad_credentials",
@@ -89,7 +89,7 @@ describe("sign-up", () => {
     ["password", { email: "someone@example.com", password: 12345678 }],
     ["name", { email: "someone@example.com", password, name: ["Ada"] }],
   ])("names the field at fault: %s in %p (D23)", async (field, body) => {
-    expectRefusal(await server().visitor.post("/api/auth/signup", body), 400, "invalid_field", field);
+    expectError(await server().visitor.post("/api/auth/signup", body), 400, "invalid_field", field);
   });
 
   test("never makes an administrator, and ignores unknown fields", async () => {
@@ -111,7 +111,7 @@ describe("sign-up", () => {
   test("is refused with signup_closed where it is closed, and needs an invite where it is by invite", async () => {
     await withServer({ env: { LARDER_SIGNUP: "closed" } }, async (closed) => {
       const answer = await closed.visitor.post("/api/auth/signup", { email: freshEmail(), password });
-      expectRefusal(answer, 403, "signup_closed");
+      expectError(answer, 403, "signup_closed");
       await closed.restart({ env: { LARDER_SIGNUP: "invite" } });
       const uninvited = await closed.visitor.post("/api/auth/signup", { email: freshEmail(), password });
       expectClientError(uninvited);
@@ -141,7 +141,7 @@ describe("sign-in", () => {
       email: freshEmail(),
       password: "wrong password",
     });
-    expectRefusal(wrong, 401, "bad_credentials");
+    expectError(wrong, 401, "bad_credentials");
     expect(unknown.status).toBe(wrong.status);
     expect(unknown.json).toEqual(wrong.json);
     const fixed = (answer: typeof wrong) =>
@@ -151,9 +151,9 @@ describe("sign-in", () => {
 
   test("refuses a malformed address and a short password as invalid, not as wrong", async () => {
     const bad = await server().visitor.post("/api/auth/signin", { email: "no address", password });
-    expectRefusal(bad, 400, "invalid_field", "email");
+    expectError(bad, 400, "invalid_field", "email");
     const short = await server().visitor.post("/api/auth/signin", { email: freshEmail(), password: "short" });
-    expectRefusal(short, 400, "invalid_field", "password");
+    expectError(short, 400, "invalid_field", "password");
   });
 
   test.each([
@@ -163,7 +163,7 @@ describe("sign-in", () => {
   ])("%s refuses an address with half a character as invalid", async (path, more) => {
     // It was a failure of the server, written to its log at any stranger's wish.
     const answer = await server().visitor.post(path, { email: "\ud800@example.org", ...more });
-    expectRefusal(answer, 400, "invalid_field", "email");
+    expectError(answer, 400, "invalid_field", "email");
   });
 
   test("needs no Authorization header and is not disturbed by a bad one", async () => {
@@ -200,13 +200,13 @@ describe("session", () => {
   });
 
   test("without a token is 401 missing_token", async () => {
-    expectRefusal(await server().visitor.get("/api/auth/session"), 401, "missing_token");
+    expectError(await server().visitor.get("/api/auth/session"), 401, "missing_token");
   });
 
   test("a token in the query is none", async () => {
     const { token } = await server().signUp();
     for (const name of ["token", "access_token", "authorization", "key", "api_key"])
-      expectRefusal(await server().visitor.get(`/api/auth/session?${name}=${token}`), 401, "missing_token");
+      expectError(await server().visitor.get(`/api/auth/session?${name}=${token}`), 401, "missing_token");
   });
 });
 
@@ -218,12 +218,12 @@ describe("refresh", () => {
     expect(answer.json).toMatchObject({ success: true, user: { id } });
     expect(answer.string("expiresIn")).toMatch(/^\d+[smhd]$/);
     expectStatus(await new Client(server(), answer.string("token")).get("/api/auth/session"), 200);
-    expectRefusal(await client.get("/api/auth/session"), 401, "revoked_token");
-    expectRefusal(await client.post("/api/auth/refresh"), 401, "revoked_token");
+    expectError(await client.get("/api/auth/session"), 401, "revoked_token");
+    expectError(await client.post("/api/auth/refresh"), 401, "revoked_token");
   });
 
   test("without a token is 401", async () => {
-    expectRefusal(await server().visitor.post("/api/auth/refresh"), 401, "missing_token");
+    expectError(await server().visitor.post("/api/auth/refresh"), 401, "missing_token");
   });
 
   test("by two at once gives one successor at most per token", async () => {
@@ -241,8 +241,8 @@ describe("sign-out", () => {
     expectStatus(answer, 200);
     expect(answer.at("success")).toBe(true);
     expect(answer.string("message")).not.toBe("");
-    expectRefusal(await client.get("/api/auth/session"), 401, "revoked_token");
-    expectRefusal(await client.get("/api/files"), 401, "revoked_token");
+    expectError(await client.get("/api/auth/session"), 401, "revoked_token");
+    expectError(await client.get("/api/files"), 401, "revoked_token");
     expectStatus(await new Client(server(), other.string("token")).get("/api/auth/session"), 200);
   });
 
@@ -252,19 +252,19 @@ describe("sign-out", () => {
     const other = await server().visitor.post("/api/auth/signin", { email, password });
     expectStatus(await client.post("/api/auth/signout", { everywhere: true }), 200);
     for (const token of [client.token ?? "", other.string("token")])
-      expectRefusal(await new Client(server(), token).get("/api/auth/session"), 401, "revoked_token");
+      expectError(await new Client(server(), token).get("/api/auth/session"), 401, "revoked_token");
     expectStatus(await stranger.client.get("/api/auth/session"), 200);
     expectStatus(await server().visitor.post("/api/auth/signin", { email, password }), 200);
   });
 
   test("everywhere must be a boolean", async () => {
     const { client } = await server().signUp();
-    expectRefusal(await client.post("/api/auth/signout", { everywhere: "yes" }), 400, "invalid_field", "everywhere");
+    expectError(await client.post("/api/auth/signout", { everywhere: "yes" }), 400, "invalid_field", "everywhere");
     expectStatus(await client.get("/api/auth/session"), 200);
   });
 
   test("without a token is 401", async () => {
-    expectRefusal(await server().visitor.post("/api/auth/signout"), 401, "missing_token");
+    expectError(await server().visitor.post("/api/auth/signout"), 401, "missing_token");
   });
 });
 
@@ -323,7 +323,7 @@ describe("tokens", () => {
   test.each(["Basic dXNlcjpwYXNz", "Bearer", "Bearer ", "Token abc", "bearerabc"])(
     "an Authorization header %p is 401",
     async (authorization) => {
-      expectRefusal(await server().visitor.get("/api/auth/session", { authorization }), 401);
+      expectError(await server().visitor.get("/api/auth/session", { authorization }), 401);
     },
   );
 
@@ -375,9 +375,9 @@ describe("tokens", () => {
       await ended.client.post("/api/auth/signout");
       await own.restart();
       expectStatus(await client.get("/api/auth/session"), 200);
-      expectRefusal(await ended.client.get("/api/auth/session"), 401, "revoked_token");
+      expectError(await ended.client.get("/api/auth/session"), 401, "revoked_token");
       await withServer({}, async (foreign) => {
-        expectRefusal(await new Client(foreign, token).get("/api/auth/session"), 401, "invalid_token");
+        expectError(await new Client(foreign, token).get("/api/auth/session"), 401, "invalid_token");
       });
     });
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Account, type Answer, Client, checksumOf, digestOf, randomContent } from "../support/client.ts";
-import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
+import { expectError, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { httpChunk, RawConnection } from "../support/raw-http.ts";
@@ -125,35 +125,35 @@ describe("upload/init", () => {
 
   test("fails with the first error where no file could be planned", async () => {
     const { client } = await newPhone();
-    expectRefusal(await tryInit(client, { size: 1, name: "a/b" }), 400, "invalid_path");
-    expectRefusal(await tryInit(client, { size: 1, fileId: "file_x" }), 404, "not_found");
+    expectError(await tryInit(client, { size: 1, name: "a/b" }), 400, "invalid_path");
+    expectError(await tryInit(client, { size: 1, fileId: "file_x" }), 404, "not_found");
   });
 
   test("refuses what is no request", async () => {
     const { client } = await newPhone();
     const init = (body: unknown) => client.post("/api/mobile/upload/init", body);
-    expectRefusal(await init({ files: [] }), 400, "invalid_field", "files");
-    expectRefusal(await init({ files: [{ localId: "1", name: "x" }] }), 400, "invalid_field", "files.0.size");
+    expectError(await init({ files: [] }), 400, "invalid_field", "files");
+    expectError(await init({ files: [{ localId: "1", name: "x" }] }), 400, "invalid_field", "files.0.size");
     for (const size of [-1, 1.5, "10", null, 2 ** 60]) {
-      expectRefusal(await tryInit(client, { size }), 400, "invalid_field", "files.0.size");
+      expectError(await tryInit(client, { size }), 400, "invalid_field", "files.0.size");
     }
     for (const chunkSize of [0, 1023, 64 * 1024 * kibibyte + 1, -5]) {
-      expectRefusal(await tryInit(client, { size: 1 }, { chunkSize }), 400, "chunk_size");
+      expectError(await tryInit(client, { size: 1 }, { chunkSize }), 400, "chunk_size");
     }
     for (const maxRetries of [-1, 21])
-      expectRefusal(await tryInit(client, { size: 1 }, { maxRetries }), 400, "invalid_field");
+      expectError(await tryInit(client, { size: 1 }, { maxRetries }), 400, "invalid_field");
     const many = Array.from({ length: 1001 }, (_, index) => ({ localId: `${index}`, name: `${index}`, size: 1 }));
-    expectRefusal(await init({ files: many }), 400, "invalid_field", "files");
+    expectError(await init({ files: many }), 400, "invalid_field", "files");
     expectStatus(await init({ files: many.slice(1) }), 200);
   });
 
   test("is for devices that may write", async () => {
     const { account } = await newPhone();
-    expectRefusal(await tryInit(server().visitor, { size: 1 }), 401, "missing_token");
-    expectRefusal(await tryInit(account.client, { size: 1 }), 401, "invalid_token");
+    expectError(await tryInit(server().visitor, { size: 1 }), 401, "missing_token");
+    expectError(await tryInit(account.client, { size: 1 }), 401, "invalid_token");
     const viewer = await server().addUser(["--role", "viewer"]);
     const device = await registerDevice(server(), viewer);
-    expectRefusal(await tryInit(device.client, { size: 1 }), 403, "role");
+    expectError(await tryInit(device.client, { size: 1 }), 403, "role");
   });
 
   test("says where the account holds the content already, and then completes without a byte (D25)", async () => {
@@ -169,7 +169,7 @@ describe("upload/init", () => {
     const other = await newPhone();
     const foreign = await tryInit(other.client, { size: 3000, checksum: checksumOf(content) });
     expect(foreign.at("data.files.0.alreadyStored")).toBe(false);
-    expectRefusal(await complete(other.client, foreign.string("data.files.0.uploadId")), 409, "upload_state");
+    expectError(await complete(other.client, foreign.string("data.files.0.uploadId")), 409, "upload_state");
     // A size that does not fit the digest is another content.
     const wrong = await tryInit(client, { size: 2999, checksum: checksumOf(content) });
     expect(wrong.at("data.files.0.alreadyStored")).toBe(false);
@@ -181,8 +181,8 @@ describe("upload/init", () => {
     const id = await account.client.storedId(content);
     expectStatus(await account.client.delete(`/api/files/${id}`), 200);
     const file = { size: 2000, checksum: checksumOf(content) };
-    expectRefusal(await tryInit(client, { ...file, automatic: true }), 409, "deleted_by_you");
-    expectRefusal(await tryInit(client, file, { automatic: true }), 409, "deleted_by_you");
+    expectError(await tryInit(client, { ...file, automatic: true }), 409, "deleted_by_you");
+    expectError(await tryInit(client, file, { automatic: true }), 409, "deleted_by_you");
     expectStatus(await tryInit(client, file), 200);
   });
 });
@@ -218,7 +218,7 @@ describe("upload/init of a file that the device is sending already", () => {
     const file = { size: 1000, checksum: checksumOf(content) };
     const first = planIn(await tryInit(client, { ...file, onConflict: "error" }));
     await sendChunks(client, first, content);
-    expectRefusal(await complete(client, first.uploadId), 409, "name_taken");
+    expectError(await complete(client, first.uploadId), 409, "name_taken");
     expect(planIn(await tryInit(client, file)).uploadId).toBe(first.uploadId);
     expect((await complete(client, first.uploadId)).string("data.name")).toBe("photo (1).bin");
   });
@@ -373,7 +373,7 @@ describe("a chunk", () => {
         controller.close();
       },
     });
-    expectRefusal(await client.request("PUT", plan.chunks[1]?.path ?? "", { body: chunked }), 400, "chunk_size");
+    expectError(await client.request("PUT", plan.chunks[1]?.path ?? "", { body: chunked }), 400, "chunk_size");
     const done = await complete(client, plan.uploadId, { checksum: checksumOf(content) });
     expectStatus(done, 200);
     expect(await contentOf(client, done)).toBe(digestOf(content));
@@ -385,7 +385,7 @@ describe("a chunk", () => {
     const plan = await planUpload(client, content);
     const path = plan.chunks[0]?.path ?? "";
     for (const length of [0, 1, 1023, 1025, 5000]) {
-      expectRefusal(await putBytes(client, path, randomContent(length)), 400, "chunk_size");
+      expectError(await putBytes(client, path, randomContent(length)), 400, "chunk_size");
     }
     for (const length of [10, 1023, 1025, 300_000]) {
       const connection = await RawConnection.open(server().port);
@@ -395,7 +395,7 @@ describe("a chunk", () => {
       );
       await connection.write(httpChunk(randomContent(length)));
       await connection.write(httpChunk(new Uint8Array()));
-      expectRefusal(await connection.answer(), 400, "chunk_size");
+      expectError(await connection.answer(), 400, "chunk_size");
       connection.cut();
     }
     expect((await stateOf(client, plan.uploadId)).at("data.completedChunks")).toEqual([]);
@@ -428,7 +428,7 @@ describe("a chunk", () => {
     await sendChunks(client, plan, content, [0]);
     // What the first one still has to say is not taken any more.
     await silent.write(randomContent(524));
-    expectRefusal(await silent.answer(), 409, "upload_state");
+    expectError(await silent.answer(), 409, "upload_state");
     silent.cut();
     await sendChunks(client, plan, content, [1, 2]);
     expectStatus(await complete(client, plan.uploadId, { checksum: checksumOf(content) }), 200);
@@ -441,9 +441,9 @@ describe("a chunk", () => {
     const path = plan.chunks[0]?.path ?? "";
     const part = content.slice(0, 1024);
     const put = (digest: string) => putBytes(client, path, part, { "content-digest": digest });
-    expectRefusal(await put(contentDigest(randomContent(5))), 400, "checksum_mismatch", "Content-Digest");
-    expectRefusal(await put("sha-256=:abc:"), 400, "invalid_field", "Content-Digest");
-    expectRefusal(await put("sha-256=abc"), 400, "invalid_field", "Content-Digest");
+    expectError(await put(contentDigest(randomContent(5))), 400, "checksum_mismatch", "Content-Digest");
+    expectError(await put("sha-256=:abc:"), 400, "invalid_field", "Content-Digest");
+    expectError(await put("sha-256=abc"), 400, "invalid_field", "Content-Digest");
     expect((await stateOf(client, plan.uploadId)).at("data.completedChunks")).toEqual([]);
     expectStatus(await put(contentDigest(part)), 200);
     expectStatus(await put(`sha-512=:AAAA:, ${contentDigest(part)}`), 200);
@@ -456,11 +456,11 @@ describe("a chunk", () => {
     const plan = await planUpload(client, randomContent(2000));
     for (const index of ["2", "99999999", "-1", "x", "1e0"]) {
       const path = `/api/mobile/upload/${plan.uploadId}/chunks/${index}`;
-      expectRefusal(await putBytes(client, path, randomContent(1024)), 404, "not_found");
+      expectError(await putBytes(client, path, randomContent(1024)), 404, "not_found");
     }
     const path = `/api/mobile/upload/${plan.uploadId}/chunks/0`;
-    expectRefusal(await putBytes(other.client, path, randomContent(1024)), 404, "not_found");
-    expectRefusal(await putBytes(client, "/api/mobile/upload/upl_no/chunks/0", randomContent(1)), 404, "not_found");
+    expectError(await putBytes(other.client, path, randomContent(1024)), 404, "not_found");
+    expectError(await putBytes(client, "/api/mobile/upload/upl_no/chunks/0", randomContent(1)), 404, "not_found");
   });
 
   test("needs a device's token or the right signature", async () => {
@@ -471,20 +471,20 @@ describe("a chunk", () => {
     const [bare = "", signature = ""] = first.path.split("?sig=");
     const bytes = randomContent(1024);
     const visitor = server().visitor;
-    expectRefusal(await putBytes(visitor, bare, bytes), 401, "missing_token");
-    expectRefusal(await putBytes(account.client, bare, bytes), 401, "invalid_token");
+    expectError(await putBytes(visitor, bare, bytes), 401, "missing_token");
+    expectError(await putBytes(account.client, bare, bytes), 401, "invalid_token");
     for (const wrong of ["", "x", "A".repeat(32), `${signature}A`, signature.slice(1)]) {
-      expectRefusal(await putBytes(visitor, `${bare}?sig=${wrong}`, bytes), 401, "invalid_token");
+      expectError(await putBytes(visitor, `${bare}?sig=${wrong}`, bytes), 401, "invalid_token");
     }
     // A signature opens its own chunk of its own upload, and nothing else.
     const [secondBare = ""] = second.path.split("?");
-    expectRefusal(await putBytes(visitor, `${secondBare}?sig=${signature}`, bytes), 401, "invalid_token");
+    expectError(await putBytes(visitor, `${secondBare}?sig=${signature}`, bytes), 401, "invalid_token");
     const [wholeBare = ""] = plan.path.split("?");
-    expectRefusal(await putBytes(visitor, `${wholeBare}?sig=${signature}`, bytes), 401, "invalid_token");
+    expectError(await putBytes(visitor, `${wholeBare}?sig=${signature}`, bytes), 401, "invalid_token");
     const next = await planUpload(client, randomContent(2000));
     const foreign = `/api/mobile/upload/${next.uploadId}/chunks/0?sig=${signature}`;
-    expectRefusal(await putBytes(visitor, foreign, bytes), 401, "invalid_token");
-    expectRefusal(await visitor.get(`/api/mobile/upload/${plan.uploadId}?sig=${signature}`), 401, "missing_token");
+    expectError(await putBytes(visitor, foreign, bytes), 401, "invalid_token");
+    expectError(await visitor.get(`/api/mobile/upload/${plan.uploadId}?sig=${signature}`), 401, "missing_token");
     // A token that is worth nothing does no harm where the signature holds.
     const stale = new Client(server(), "not a token");
     expectStatus(await putBytes(stale, first.path, bytes), 200);
@@ -507,14 +507,14 @@ describe("a chunk", () => {
     const renewed = await signIn();
     expectStatus(renewed, 200);
     expectStatus(await putBytes(server().visitor, plan.chunks[1]?.path ?? "", content.slice(1024, 2048)), 200);
-    expectRefusal(await fresh.get("/api/mobile/devices"), 401, "revoked_token");
+    expectError(await fresh.get("/api/mobile/devices"), 401, "revoked_token");
     const last = new Client(server(), renewed.string("tokens.accessToken"));
     expectStatus(await last.post("/api/auth/signout", {}), 200);
     const refused = () => putBytes(server().visitor, plan.chunks[2]?.path ?? "", content.slice(2048));
-    expectRefusal(await refused(), 401, "invalid_token");
+    expectError(await refused(), 401, "invalid_token");
     // Signed in later, the old addresses stay dead; the upload itself goes on by the token.
     const back = new Client(server(), (await signIn()).string("tokens.accessToken"));
-    expectRefusal(await refused(), 401, "invalid_token");
+    expectError(await refused(), 401, "invalid_token");
     expectStatus(await putBytes(back, plan.chunks[2]?.path ?? "", content.slice(2048)), 200);
     expectStatus(await complete(back, plan.uploadId), 200);
 
@@ -525,7 +525,7 @@ describe("a chunk", () => {
     expectStatus(await account.client.delete(`/api/mobile/devices/${second.deviceId}`), 401);
     const third = await registerDevice(server(), account);
     expectStatus(await third.client.delete(`/api/mobile/devices/${second.deviceId}`), 200);
-    expectRefusal(
+    expectError(
       await putBytes(server().visitor, other.chunks[0]?.path ?? "", content.slice(0, 1024)),
       401,
       "invalid_token",
@@ -572,9 +572,9 @@ describe("a whole file on one address", () => {
     const { client } = await newPhone();
     const content = randomContent(3000);
     const plan = await planUpload(client, content);
-    expectRefusal(await putBytes(client, plan.path, content.slice(1)), 400, "chunk_size");
+    expectError(await putBytes(client, plan.path, content.slice(1)), 400, "chunk_size");
     const wrong = { "content-digest": contentDigest(content.slice(1)) };
-    expectRefusal(await putBytes(client, plan.path, content, wrong), 400, "checksum_mismatch");
+    expectError(await putBytes(client, plan.path, content, wrong), 400, "checksum_mismatch");
     expect((await stateOf(client, plan.uploadId)).at("data.completedChunks")).toEqual([]);
     expectStatus(await putBytes(client, plan.path, content), 200);
     expectStatus(await complete(client, plan.uploadId, { checksum: checksumOf(content) }), 200);
@@ -613,12 +613,12 @@ describe("progress", () => {
     expect((await stateOf(client, plan.uploadId)).at("data.completedChunks")).toEqual([0]);
     expect((await claim("uploading")).at("data.status")).toBe("uploading");
     for (const status of ["pending", "completed", "expired", "done", ""]) {
-      expectRefusal(await claim(status), 400, "invalid_field", "status");
+      expectError(await claim(status), 400, "invalid_field", "status");
     }
     expect((await claim("cancelled")).at("data.status")).toBe("cancelled");
     // A late report changes nothing; a wish that can't be fulfilled is no success (D24).
     for (const late of ["uploading", "cancelled"]) expect((await claim(late)).at("data.status")).toBe("cancelled");
-    for (const wish of ["paused", "failed"]) expectRefusal(await claim(wish), 409, "upload_state");
+    for (const wish of ["paused", "failed"]) expectError(await claim(wish), 409, "upload_state");
     expect(await usedBytes(account)).toBe(0);
   });
 
@@ -627,10 +627,10 @@ describe("progress", () => {
     const other = await newPhone();
     const plan = await planUpload(client, "x");
     for (const uploadId of [plan.uploadId, "upl_unknown"]) {
-      expectRefusal(await other.client.post("/api/mobile/upload/progress", { uploadId }), 404, "not_found");
-      expectRefusal(await stateOf(other.client, uploadId), 404, "not_found");
-      expectRefusal(await other.client.delete(`/api/mobile/upload/${uploadId}`), 404, "not_found");
-      expectRefusal(await complete(other.client, uploadId), 404, "not_found");
+      expectError(await other.client.post("/api/mobile/upload/progress", { uploadId }), 404, "not_found");
+      expectError(await stateOf(other.client, uploadId), 404, "not_found");
+      expectError(await other.client.delete(`/api/mobile/upload/${uploadId}`), 404, "not_found");
+      expectError(await complete(other.client, uploadId), 404, "not_found");
     }
   });
 });
@@ -646,9 +646,9 @@ describe("cancelling", () => {
     expect(answer.at("data")).toMatchObject({ status: "cancelled", completedChunks: [], bytesUploaded: 0 });
     expect(await usedBytes(account)).toBe(0);
     const path = plan.chunks[2]?.path ?? "";
-    expectRefusal(await putBytes(server().visitor, path, content.slice(2048, 3072)), 401, "invalid_token");
-    expectRefusal(await putBytes(client, path, content.slice(2048, 3072)), 409, "upload_state");
-    expectRefusal(await complete(client, plan.uploadId), 409, "upload_state");
+    expectError(await putBytes(server().visitor, path, content.slice(2048, 3072)), 401, "invalid_token");
+    expectError(await putBytes(client, path, content.slice(2048, 3072)), 409, "upload_state");
+    expectError(await complete(client, plan.uploadId), 409, "upload_state");
     expectStatus(await client.delete(`/api/mobile/upload/${plan.uploadId}`), 200);
     const left = await readdir(join(server().dataDir, "uploads"));
     expect(left.filter((name) => name.startsWith(plan.uploadId))).toEqual([]);
@@ -658,10 +658,10 @@ describe("cancelling", () => {
     const { client } = await newPhone();
     const plan = await planUpload(client, "");
     const done = await complete(client, plan.uploadId);
-    expectRefusal(await client.delete(`/api/mobile/upload/${plan.uploadId}`), 409, "upload_state");
+    expectError(await client.delete(`/api/mobile/upload/${plan.uploadId}`), 409, "upload_state");
     const report = { uploadId: plan.uploadId, status: "uploading" };
     expect((await client.post("/api/mobile/upload/progress", report)).at("data.status")).toBe("completed");
-    expectRefusal(
+    expectError(
       await client.post("/api/mobile/upload/progress", { ...report, status: "cancelled" }),
       409,
       "upload_state",
@@ -711,7 +711,7 @@ describe("complete", () => {
     const plan = await planUpload(client, content);
     await sendChunks(client, plan, content, [0, 2]);
     const answer = await complete(client, plan.uploadId);
-    expectRefusal(answer, 409, "upload_state");
+    expectError(answer, 409, "upload_state");
     expect(answer.at("error.details.missingChunks")).toEqual([1, 3]);
   });
 
@@ -722,12 +722,12 @@ describe("complete", () => {
     const wrong = content.slice();
     wrong[0] = ((wrong[0] ?? 0) + 1) % 256;
     await sendChunks(client, plan, wrong);
-    expectRefusal(await complete(client, plan.uploadId), 400, "checksum_mismatch");
-    expectRefusal(await complete(client, plan.uploadId, { checksum: checksumOf(wrong) }), 400, "checksum_mismatch");
+    expectError(await complete(client, plan.uploadId), 400, "checksum_mismatch");
+    expectError(await complete(client, plan.uploadId, { checksum: checksumOf(wrong) }), 400, "checksum_mismatch");
     expect((await stateOf(client, plan.uploadId)).at("data.missingChunks")).toEqual([]);
     expect(await usedBytes(account)).toBe(2500);
     await sendChunks(client, plan, content, [0]);
-    expectRefusal(await complete(client, plan.uploadId, { checksum: checksumOf("x") }), 400, "checksum_mismatch");
+    expectError(await complete(client, plan.uploadId, { checksum: checksumOf("x") }), 400, "checksum_mismatch");
     expectStatus(await complete(client, plan.uploadId, { checksum: checksumOf(content) }), 200);
     expect(await usedBytes(account)).toBe(2500);
   });
@@ -743,7 +743,7 @@ describe("complete", () => {
     expect(new Set(answers.map((answer) => answer.string("data.id"))).size).toBe(1);
     expect(await client.names()).toEqual(["photo.bin"]);
     expect(await usedBytes(account)).toBe(2500);
-    expectRefusal(await putBytes(client, plan.chunks[0]?.path ?? "", content.slice(0, 1024)), 409, "upload_state");
+    expectError(await putBytes(client, plan.chunks[0]?.path ?? "", content.slice(0, 1024)), 409, "upload_state");
   });
 
   test("makes an empty file of no chunk", async () => {
@@ -820,7 +820,7 @@ describe("complete", () => {
     };
     expect((await send({})).string("data.id")).toBe(id);
     expect((await send({ checksum: checksumOf(content) })).string("data.id")).toBe(id);
-    expectRefusal(await send({ onConflict: "error" }), 409, "name_taken");
+    expectError(await send({ onConflict: "error" }), 409, "name_taken");
     for (const other of [{ folder: "/B" }, { name: "two.bin" }]) {
       expect((await send(other)).string("data.id")).not.toBe(id);
     }
@@ -842,7 +842,7 @@ describe("complete", () => {
     expect((await make()).string("data.name")).toBe("a (1).txt");
     const version = await make("version");
     expect([version.string("data.id"), version.number("data.version")]).toEqual([first.string("data.id"), 2]);
-    expectRefusal(await make("error"), 409, "name_taken");
+    expectError(await make("error"), 409, "name_taken");
   });
 
   test("becomes the next version of a file, unless that has changed meanwhile", async () => {
@@ -866,7 +866,7 @@ describe("complete", () => {
     await sendChunks(client, repeated, content);
     expect((await complete(client, repeated.uploadId)).at("data")).toMatchObject({ id, version: 2 });
     const { answer: refused, plan } = await make("first");
-    expectRefusal(refused, 409, "version_conflict");
+    expectError(refused, 409, "version_conflict");
     expect(refused.at("error.details.checksum")).toBe(checksumOf(content));
     expect((await stateOf(client, plan.uploadId)).at("data.status")).toBe("uploading");
     expect(await contentOf(client, answer)).toBe(digestOf(content));
@@ -876,7 +876,7 @@ describe("complete", () => {
     const { client } = await newPhone();
     const plan = await planUpload(client, "");
     const refuse = async (fields: Record<string, unknown>, field: string) =>
-      expectRefusal(await complete(client, plan.uploadId, fields), 400, "invalid_field", field);
+      expectError(await complete(client, plan.uploadId, fields), 400, "invalid_field", field);
     for (const location of ["here", "91,0", "0,181", "1", "1,2,3"])
       await refuse({ metadata: { location } }, "metadata.location");
     for (const capturedAt of ["yesterday", "2026-01-02", "2026-13-01T00:00:00Z"]) {
@@ -903,7 +903,7 @@ test("quota is reserved at init, freed on cancel, settled at the end, and never 
     const [first, second] = answers.filter((answer) => answer.status === 200).map((answer) => planIn(answer));
     if (first === undefined || second === undefined) throw new Error("three plans");
     // An ordinary upload is held against what is promised, too.
-    expectRefusal(await account.client.upload(randomContent(20_000)), 413, "quota_exceeded");
+    expectError(await account.client.upload(randomContent(20_000)), 413, "quota_exceeded");
     await client.delete(`/api/mobile/upload/${first.uploadId}`);
     expect(await usedBytes(account)).toBe(60_000);
     await sendChunks(client, second, content);
@@ -923,7 +923,7 @@ test("a file beyond the plan's size is refused before anything is reserved", asy
   await withServer({ env: { LARDER_DEFAULT_PLAN: "free", LARDER_PLANS_FREE_MAX_FILE_SIZE: "50000" } }, async (own) => {
     const { account, client } = await newPhone(own);
     const answer = await tryInit(client, { size: 50_001 });
-    expectRefusal(answer, 413, "file_too_large");
+    expectError(answer, 413, "file_too_large");
     expect(answer.at("error.details")).toMatchObject({ limit: 50_000, plan: "free" });
     expect(await usedBytes(account)).toBe(0);
   });
@@ -943,7 +943,7 @@ test("init counts once per file it plans, as uploads; chunks and the rest count 
     expect(first.header("x-ratelimit-remaining")).toBe("2");
     // What plans nothing is not an upload.
     const none = await init(2, "a/b");
-    expectRefusal(none, 400, "invalid_path");
+    expectError(none, 400, "invalid_path");
     expect(none.header("x-ratelimit-resource")).toBe("general");
     const malformed = await client.post("/api/mobile/upload/init", { files: 5 });
     expect(malformed.header("x-ratelimit-resource")).toBe("general");
@@ -952,7 +952,7 @@ test("init counts once per file it plans, as uploads; chunks and the rest count 
     const reasons = [0, 1, 2, 3].map((index) => second.at(`data.files.${index}.error.details.reason`));
     expect(reasons).toEqual([undefined, undefined, "rate_limited", "rate_limited"]);
     const third = await init(1);
-    expectRefusal(third, 429, "rate_limited");
+    expectError(third, 429, "rate_limited");
     expect(third.header("x-ratelimit-resource")).toBe("uploads");
     const chunk = await putBytes(client, planIn(first).chunks[0]?.path ?? "", randomContent(10));
     expect(chunk.header("x-ratelimit-resource")).toBe("general");

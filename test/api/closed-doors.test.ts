@@ -114,9 +114,9 @@ describe("a session cookie that another site sends along changes nothing (D64)",
       const answer = await server().visitor.request(operation.method, samplePath(operation, nothing), options);
       const limitResult = `${answer.status} ${String(answer.at("error.details.reason"))}`;
       // Below /api/mobile a cookie is no device's token in any case.
-      const isRefused =
+      const isRejected =
         limitResult === "403 csrf" || (operation.template.startsWith("/api/mobile/") && answer.status === 401);
-      if (!isRefused) faults.push(`${operation.name}: ${limitResult}`);
+      if (!isRejected) faults.push(`${operation.name}: ${limitResult}`);
     }
     expect(faults).toEqual([]);
     expectStatus(await server().visitor.get("/api/auth/session", { cookie }), 200);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, type Answer, checksumOf } from "../support/client.ts";
-import { expectRefusal, expectStatus, nextMillisecond } from "../support/expect.ts";
+import { expectError, expectStatus, nextMillisecond } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
@@ -115,7 +115,7 @@ describe("a conflict that is decided on the web", () => {
     expect(await openOf(here.device)).toEqual([]);
     expect((await here.account.client.get("/api/users/conflicts")).at("data.conflicts")).toEqual([]);
     expect(await versionsOf(here.account, fileId)).toEqual([2, checksumOf(theirs)]);
-    expectRefusal(await decide(here, conflictId, "keep_remote"), 404, "not_found");
+    expectError(await decide(here, conflictId, "keep_remote"), 404, "not_found");
   });
 
   test("for the device's side waits for its content", async () => {
@@ -133,12 +133,12 @@ describe("a conflict that is decided on the web", () => {
     const here = await quarrel();
     const { client } = await server().signUp();
     expect((await client.get("/api/users/conflicts")).at("data.conflicts")).toEqual([]);
-    expectRefusal(
+    expectError(
       await client.post(`/api/users/conflicts/${here.conflictId}`, { resolution: "keep_remote" }),
       404,
       "not_found",
     );
-    expectRefusal(await decide(here, here.conflictId, "keep_both"), 400, "invalid_field");
+    expectError(await decide(here, here.conflictId, "keep_both"), 400, "invalid_field");
     expect(await openOf(here.device)).toEqual([here.conflictId]);
   });
 });
@@ -279,7 +279,7 @@ describe("keep_local of a changed file", () => {
     const gone = await quarrel({ action: "delete" });
     const result = await resolved(gone.device, { conflictId: gone.conflictId, resolution: "keep_local" });
     expect(result).toEqual({ conflictId: gone.conflictId, status: "resolved", fileId: gone.fileId });
-    expectRefusal(await gone.account.client.get(`/api/files/${gone.fileId}`), 404);
+    expectError(await gone.account.client.get(`/api/files/${gone.fileId}`), 404);
   });
 
   test("does not delete a content that came after the conflict was found, unless told so again", async () => {
@@ -296,7 +296,7 @@ describe("keep_local of a changed file", () => {
     expect(answer.at("data.conflicts.0")).toMatchObject({ remote: { checksum: checksumOf("even newer") } });
     expectStatus(await account.client.get(`/api/files/${fileId}`), 200);
     expect(await resolved(device, request)).toEqual({ conflictId, status: "resolved", fileId });
-    expectRefusal(await account.client.get(`/api/files/${fileId}`), 404);
+    expectError(await account.client.get(`/api/files/${fileId}`), 404);
   });
 });
 
@@ -572,7 +572,7 @@ describe("conflicts/resolve", () => {
     });
     expect(answer.at("data.results.0.status")).toBe("applied");
     expect(answer.list("data.conflicts")).toEqual([]);
-    expectRefusal(await account.client.get(`/api/files/${fileId}`), 404);
+    expectError(await account.client.get(`/api/files/${fileId}`), 404);
     expect(await resolved(device, { conflictId, resolution: "keep_local" })).toMatchObject({ status: "resolved" });
   });
 
@@ -597,20 +597,20 @@ describe("conflicts/resolve", () => {
     const { account, device, conflictId } = await quarrel();
     const path = "/api/mobile/conflicts/resolve";
     const body = { conflicts: [{ conflictId, resolution: "keep_remote" }] };
-    expectRefusal(await server().visitor.post(path, body), 401, "missing_token");
-    expectRefusal(await account.client.post(path, body), 401);
+    expectError(await server().visitor.post(path, body), 401, "missing_token");
+    expectError(await account.client.post(path, body), 401);
     const viewer = await registerDevice(server(), await server().addUser(["--role", "viewer"]));
-    expectRefusal(await viewer.client.post(path, body), 403, "role");
+    expectError(await viewer.client.post(path, body), 403, "role");
     for (const bad of [
       {},
       { conflicts: [] },
       { conflicts: [{ conflictId }] },
       { conflicts: [{ conflictId, resolution: "both" }] },
     ]) {
-      expectRefusal(await device.client.post(path, bad), 400, "invalid_field");
+      expectError(await device.client.post(path, bad), 400, "invalid_field");
     }
     const many = { conflicts: Array(1001).fill(body.conflicts[0]) };
-    expectRefusal(await device.client.post(path, many), 400, "invalid_field");
+    expectError(await device.client.post(path, many), 400, "invalid_field");
     expect(await openOf(device)).toEqual([conflictId]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, type Answer, freshEmail } from "../support/client.ts";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
@@ -53,7 +53,7 @@ describe("the session cookie", () => {
   test("must be asked for by a boolean", async () => {
     const { email, password } = await server().signUp();
     const answer = await server().visitor.post("/api/auth/signin", { email, password, cookie: "true" });
-    expectRefusal(answer, 400, "invalid_field", "cookie");
+    expectError(answer, 400, "invalid_field", "cookie");
     const no = await server().visitor.post("/api/auth/signin", { email, password, cookie: false });
     expectStatus(no, 200);
     expect(no.headers.get("set-cookie")).toBeNull();
@@ -127,7 +127,7 @@ describe("the session cookie", () => {
         const headers = { cookie, origin, host: new URL(asked).host };
         const answer = await own.visitor.post("/api/files/folders", { name: `${index}`, path: "/" }, headers);
         expect({ origin, asked, status: answer.status }).toEqual({ origin, asked, status });
-        if (status === 403) expectRefusal(answer, 403, "csrf");
+        if (status === 403) expectError(answer, 403, "csrf");
       }
     });
   });
@@ -137,7 +137,7 @@ describe("the session cookie", () => {
     const { cookie } = await signInWithCookie(account);
     const id = await account.client.storedId("content");
     const headers = { cookie };
-    expectRefusal(await server().visitor.upload("x", { headers }), 403, "csrf");
+    expectError(await server().visitor.upload("x", { headers }), 403, "csrf");
     const unsafe: [string, string][] = [
       ["PUT", `/api/files/${id}`],
       ["PUT", `/api/files/${id}/content`],
@@ -174,7 +174,7 @@ describe("the session cookie", () => {
     expect((await b.client.get("/api/auth/session", { cookie })).at("user.id")).toBe(b.id);
     expectStatus(await b.client.post("/api/files/folders", { name: "no origin needed", path: "/" }, { cookie }), 201);
     const bad = await server().visitor.get("/api/auth/session", { cookie, authorization: "Bearer nonsense" });
-    expectRefusal(bad, 401, "invalid_token");
+    expectError(bad, 401, "invalid_token");
   });
 
   test("can be refreshed, and the old one is dead then", async () => {
@@ -182,13 +182,13 @@ describe("the session cookie", () => {
     const answer = await server().visitor.post("/api/auth/refresh", undefined, { cookie, origin: server().url });
     expectStatus(answer, 200);
     expect(answer.string("token")).not.toBe("");
-    expectRefusal(await server().visitor.get("/api/auth/session", { cookie }), 401, "revoked_token");
+    expectError(await server().visitor.get("/api/auth/session", { cookie }), 401, "revoked_token");
   });
 
   test("is dead after sign-out (D57)", async () => {
     const { cookie } = await signInWithCookie(await server().signUp());
     expectStatus(await server().visitor.post("/api/auth/signout", undefined, { cookie, origin: server().url }), 200);
-    expectRefusal(await server().visitor.get("/api/auth/session", { cookie }), 401, "revoked_token");
+    expectError(await server().visitor.get("/api/auth/session", { cookie }), 401, "revoked_token");
   });
 
   test("is taken out of the browser by a sign-out, and replaced by a refresh", async () => {
@@ -235,7 +235,7 @@ describe("the session cookie", () => {
   });
 
   test("with a made-up value is 401", async () => {
-    expectRefusal(
+    expectError(
       await server().visitor.get("/api/auth/session", { cookie: "larder_session=x.y.z" }),
       401,
       "invalid_token",

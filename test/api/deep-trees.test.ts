@@ -6,7 +6,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Account } from "../support/client.ts";
 import { deepenTree } from "../support/deep-tree.ts";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { expectError, expectStatus } from "../support/expect.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { shareWith } from "../support/received.ts";
 import { sharedServer, temporaryDirectory } from "../support/server.ts";
@@ -98,7 +98,7 @@ describe("a folder that lies too deep", () => {
     const share = await shareWith(owner.client, at(2), guest, { permissions: "write" });
     expectStatus(await guest.client.get(`/api/files?share=${share}&recursive=true&search=zebra`), 200);
     expect((await guest.client.get(`/api/files/${file}/download`)).text).toBe("at the bottom");
-    expectRefusal(await guest.client.put(`/api/files/folders/${at(3)}`, { name: "longer" }), 400, "path_too_long");
+    expectError(await guest.client.put(`/api/files/folders/${at(3)}`, { name: "longer" }), 400, "path_too_long");
   });
 
   test("takes no new file: what its shortened path names is made nowhere else", async () => {
@@ -114,7 +114,7 @@ describe("a folder that lies too deep", () => {
       await client.post("/api/files/folders", { name: "x", path: folder }),
       await server().visitor.request("POST", `/api/public/${box.string("data.token")}/upload`, { body: form }),
     ];
-    for (const answer of refused) expectRefusal(answer, 400, "path_too_long");
+    for (const answer of refused) expectError(answer, 400, "path_too_long");
     expect((await guest.client.upload("x", { fields: { share, folder: "/" } })).status).toBeGreaterThanOrEqual(400);
     expect(await client.names()).toEqual(["d"]);
     expectStatus(await client.put(`/api/files/${file}`, { name: "renamed", folder }), 200);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, Client, freshEmail } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
-import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
+import { expectError, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { deviceIn, freshDeviceId, registerDevice, tryRefresh, tryRegister } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
@@ -52,7 +52,7 @@ describe("POST /api/mobile/auth/register", () => {
     const account = await server().signUp();
     const wrong = await tryRegister(server(), { email: account.email, password: "wrong password" }, freshDeviceId());
     const unknown = await tryRegister(server(), { email: freshEmail(), password: "wrong password" }, freshDeviceId());
-    expectRefusal(wrong, 401, "bad_credentials");
+    expectError(wrong, 401, "bad_credentials");
     expect(unknown.status).toBe(401);
     expect(unknown.json).toEqual(wrong.json);
     expect(unknown.header("x-ratelimit-resource")).toBe("general");
@@ -62,19 +62,19 @@ describe("POST /api/mobile/auth/register", () => {
     const account = await server().addUser([]);
     const { deviceId, tokens } = await registerDevice(server(), account);
     await server().change(account.id, { disabled: true });
-    expectRefusal(await tryRegister(server(), account, freshDeviceId()), 403, "account_disabled");
-    expectRefusal(await trySignIn(account, deviceId), 403, "account_disabled");
+    expectError(await tryRegister(server(), account, freshDeviceId()), 403, "account_disabled");
+    expectError(await trySignIn(account, deviceId), 403, "account_disabled");
     const wrong = { email: account.email, password: "wrong password" };
-    expectRefusal(await tryRegister(server(), wrong, freshDeviceId()), 401, "bad_credentials");
-    expectRefusal(await tryRefresh(server(), tokens.refreshToken, deviceId), 401);
-    expectRefusal(await new Client(server(), tokens.accessToken).get("/api/mobile/devices"), 401);
+    expectError(await tryRegister(server(), wrong, freshDeviceId()), 401, "bad_credentials");
+    expectError(await tryRefresh(server(), tokens.refreshToken, deviceId), 401);
+    expectError(await new Client(server(), tokens.accessToken).get("/api/mobile/devices"), 401);
   });
 
   test("says which field is at fault", async () => {
     const account = await server().signUp();
     const { email, password } = account;
     const refused = async (deviceInfo: unknown, field: string) =>
-      expectRefusal(
+      expectError(
         await server().visitor.post("/api/mobile/auth/register", { email, password, deviceInfo }),
         400,
         "invalid_field",
@@ -91,7 +91,7 @@ describe("POST /api/mobile/auth/register", () => {
     await refused({ deviceId: "a", platform: "ios", pushToken: "x".repeat(5_000) }, "deviceInfo.pushToken");
     const inside = { platform: "ios", pushToken: "https://10.0.0.1/topic" };
     const forbidden = await tryRegister(server(), account, "a", inside);
-    expectRefusal(forbidden, 400, "forbidden_target", "deviceInfo.pushToken");
+    expectError(forbidden, 400, "forbidden_target", "deviceInfo.pushToken");
     const unprintable = ["a\n", "a\u0000", "a\u007f", "a\u0085", "a\u2028b", "a\u202eb", "\ufeffa", "\ud800"];
     for (const deviceId of ["", ".", "..", "a/b", "a\\b", ...unprintable, "a".repeat(201), "\u{1f4f1}".repeat(201), 7])
       await refused({ deviceId, platform: "ios" }, "deviceInfo.deviceId");
@@ -120,7 +120,7 @@ describe("POST /api/mobile/auth/register", () => {
       expect(listed.at("data.currentDevice")).toBe(deviceId);
       expectStatus(await device.client.put(`${path}/settings`, { wifiOnly: false }), 200);
       expectStatus(await device.client.get(`${path}/holds`), 200);
-      expectRefusal(await device.client.post(`${path}/holds/hold_none`, { accept: true }), 404, "not_found");
+      expectError(await device.client.post(`${path}/holds/hold_none`, { accept: true }), 404, "not_found");
       const since = new Date(Date.now() - 1000).toISOString();
       const rewound = await device.client.post(`${path}/rewind`, { since, dryRun: true });
       expect(rewound.at("data.deviceId")).toBe(deviceId);
@@ -181,8 +181,8 @@ describe("POST /api/mobile/auth/register", () => {
       server(),
       await tryRegister(server(), account, first.deviceId, { model: "Pixel 10", osVersion: "17" }),
     );
-    expectRefusal(await first.client.get("/api/mobile/devices"), 401, "revoked_token");
-    expectRefusal(await tryRefresh(server(), first.tokens.refreshToken, first.deviceId), 401);
+    expectError(await first.client.get("/api/mobile/devices"), 401, "revoked_token");
+    expectError(await tryRefresh(server(), first.tokens.refreshToken, first.deviceId), 401);
     const listed = await again.client.get("/api/mobile/devices");
     expect(listed.list("data.devices")).toHaveLength(1);
     expect(listed.at("data.devices.0")).toMatchObject({
@@ -220,7 +220,7 @@ describe("the plan's number of devices", () => {
     for (const id of ids) await registerDevice(server(), account, id);
     const answers = await Promise.all(ids.map((id) => tryRegister(server(), account, id)));
     expect(statusesOf(answers)).toEqual([200, 200, 200]);
-    expectRefusal(await tryRegister(server(), account, freshDeviceId()), 403, "device_limit");
+    expectError(await tryRegister(server(), account, freshDeviceId()), 403, "device_limit");
   });
 
   test("counts the same new device once, however many times at once", async () => {
@@ -254,7 +254,7 @@ describe("the plan's number of devices", () => {
     for (let i = 0; i < 3; i++) phones.push(await registerDevice(server(), account));
     await server().change(account.id, { plan: "free" });
     for (const phone of phones) expectStatus(await phone.client.get("/api/mobile/devices"), 200);
-    expectRefusal(await tryRegister(server(), account, freshDeviceId()), 403, "device_limit");
+    expectError(await tryRegister(server(), account, freshDeviceId()), 403, "device_limit");
     expectStatus(await tryRegister(server(), account, first.deviceId), 200);
   });
 });
@@ -273,8 +273,8 @@ describe("POST /api/mobile/auth", () => {
       device: { id: deviceId, name: "Pixel 9" },
       syncData: { lastSyncAt: null, pendingUploads: 0, cacheSize: 5 },
     });
-    expectRefusal(await client.get("/api/mobile/devices"), 401, "revoked_token");
-    expectRefusal(await tryRefresh(server(), tokens.refreshToken, deviceId), 401);
+    expectError(await client.get("/api/mobile/devices"), 401, "revoked_token");
+    expectError(await tryRefresh(server(), tokens.refreshToken, deviceId), 401);
     expectStatus(await deviceIn(server(), answer).client.get("/api/mobile/devices"), 200);
   });
 
@@ -295,8 +295,8 @@ describe("POST /api/mobile/auth", () => {
     const { client, deviceId } = await registerDevice(server(), account);
     await client.delete(`/api/mobile/devices/${deviceId}`);
     for (const id of [deviceId, other.deviceId, freshDeviceId()]) {
-      expectRefusal(await trySignIn(account, id), 404, "not_found");
-      expectRefusal(await trySignIn({ ...account, password: "wrong password" }, id), 401, "bad_credentials");
+      expectError(await trySignIn(account, id), 404, "not_found");
+      expectError(await trySignIn({ ...account, password: "wrong password" }, id), 401, "bad_credentials");
     }
   });
 
@@ -304,11 +304,11 @@ describe("POST /api/mobile/auth", () => {
     const account = await server().signUp();
     const { email, password } = account;
     const post = (json: unknown) => server().visitor.post("/api/mobile/auth", json);
-    expectRefusal(await post({ email, password }), 400, "invalid_field", "deviceId");
-    expectRefusal(await post({ email, deviceId: "a" }), 400, "invalid_field", "password");
-    expectRefusal(await post({ password, deviceId: "a" }), 400, "invalid_field", "email");
-    expectRefusal(await post({ email, password, deviceId: "a/b" }), 400, "invalid_field", "deviceId");
-    expectRefusal(await post(undefined), 400, "invalid_json");
+    expectError(await post({ email, password }), 400, "invalid_field", "deviceId");
+    expectError(await post({ email, deviceId: "a" }), 400, "invalid_field", "password");
+    expectError(await post({ password, deviceId: "a" }), 400, "invalid_field", "email");
+    expectError(await post({ email, password, deviceId: "a/b" }), 400, "invalid_field", "deviceId");
+    expectError(await post(undefined), 400, "invalid_json");
   });
 });
 
@@ -338,8 +338,8 @@ describe("POST /api/mobile/auth/refresh", () => {
     const { deviceId, tokens } = await registerDevice(server(), await server().signUp());
     const lost = deviceIn(server(), await tryRefresh(server(), tokens.refreshToken, deviceId));
     const fresh = deviceIn(server(), await tryRefresh(server(), tokens.refreshToken, deviceId));
-    expectRefusal(await lost.client.get("/api/mobile/devices"), 401, "revoked_token");
-    expectRefusal(await tryRefresh(server(), lost.tokens.refreshToken, deviceId), 401);
+    expectError(await lost.client.get("/api/mobile/devices"), 401, "revoked_token");
+    expectError(await tryRefresh(server(), lost.tokens.refreshToken, deviceId), 401);
     expectStatus(await fresh.client.get("/api/mobile/devices"), 200);
     expectStatus(await tryRefresh(server(), fresh.tokens.refreshToken, deviceId), 200);
   });
@@ -348,9 +348,9 @@ describe("POST /api/mobile/auth/refresh", () => {
     const { client, deviceId, tokens } = await registerDevice(server(), await server().signUp());
     await tryRefresh(server(), tokens.refreshToken, deviceId);
     const fresh = deviceIn(server(), await tryRefresh(server(), tokens.refreshToken, deviceId));
-    expectRefusal(await tryRefresh(server(), tokens.refreshToken, deviceId), 401, "revoked_token");
-    for (const dead of [client, fresh.client]) expectRefusal(await dead.get("/api/mobile/devices"), 401);
-    expectRefusal(await tryRefresh(server(), fresh.tokens.refreshToken, deviceId), 401);
+    expectError(await tryRefresh(server(), tokens.refreshToken, deviceId), 401, "revoked_token");
+    for (const dead of [client, fresh.client]) expectError(await dead.get("/api/mobile/devices"), 401);
+    expectError(await tryRefresh(server(), fresh.tokens.refreshToken, deviceId), 401);
   });
 
   test("with a token whose successor was used signs the device out, and no other (D57)", async () => {
@@ -359,10 +359,10 @@ describe("POST /api/mobile/auth/refresh", () => {
     const { client, deviceId, tokens } = await registerDevice(server(), account);
     const second = deviceIn(server(), await tryRefresh(server(), tokens.refreshToken, deviceId));
     const third = deviceIn(server(), await tryRefresh(server(), second.tokens.refreshToken, deviceId));
-    expectRefusal(await tryRefresh(server(), tokens.refreshToken, deviceId), 401, "revoked_token");
+    expectError(await tryRefresh(server(), tokens.refreshToken, deviceId), 401, "revoked_token");
     for (const dead of [client, second.client, third.client])
-      expectRefusal(await dead.get("/api/auth/session"), 401, "revoked_token");
-    expectRefusal(await tryRefresh(server(), third.tokens.refreshToken, deviceId), 401);
+      expectError(await dead.get("/api/auth/session"), 401, "revoked_token");
+    expectError(await tryRefresh(server(), third.tokens.refreshToken, deviceId), 401);
     expectStatus(await other.client.get("/api/mobile/devices"), 200);
     expectStatus(await tryRefresh(server(), other.tokens.refreshToken, other.deviceId), 200);
     // The device is registered still, and may sign in.
@@ -384,7 +384,7 @@ describe("POST /api/mobile/auth/refresh", () => {
     expect(statusesOf(many)).toEqual([200, 200, 401, 401, 401, 401]);
     for (const answer of many)
       if (answer.status === 200)
-        expectRefusal(await deviceIn(server(), answer).client.get("/api/mobile/devices"), 401, "revoked_token");
+        expectError(await deviceIn(server(), answer).client.get("/api/mobile/devices"), 401, "revoked_token");
   });
 
   test("refuses a genuine token with another deviceId, which harms nothing", async () => {
@@ -392,24 +392,24 @@ describe("POST /api/mobile/auth/refresh", () => {
     const a = await registerDevice(server(), account);
     const b = await registerDevice(server(), account);
     for (const id of [b.deviceId, freshDeviceId(), ""])
-      expectRefusal(await tryRefresh(server(), a.tokens.refreshToken, id), 401, "invalid_token");
+      expectError(await tryRefresh(server(), a.tokens.refreshToken, id), 401, "invalid_token");
     expectStatus(await tryRefresh(server(), a.tokens.refreshToken, a.deviceId), 200);
   });
 
   test("refuses unknown tokens, access tokens and what is no token", async () => {
     const { deviceId, tokens } = await registerDevice(server(), await server().signUp());
     for (const token of ["", "nonsense", tokens.accessToken, `${tokens.refreshToken}A`, tokens.refreshToken.slice(1)])
-      expectRefusal(await tryRefresh(server(), token, deviceId), 401, "invalid_token");
+      expectError(await tryRefresh(server(), token, deviceId), 401, "invalid_token");
     const post = (json: unknown) => server().visitor.post("/api/mobile/auth/refresh", json);
-    expectRefusal(await post({ deviceId }), 400, "invalid_field", "refreshToken");
-    expectRefusal(await post({ refreshToken: tokens.refreshToken }), 400, "invalid_field", "deviceId");
-    expectRefusal(await post({ refreshToken: 1, deviceId }), 400, "invalid_field", "refreshToken");
+    expectError(await post({ deviceId }), 400, "invalid_field", "refreshToken");
+    expectError(await post({ refreshToken: tokens.refreshToken }), 400, "invalid_field", "deviceId");
+    expectError(await post({ refreshToken: 1, deviceId }), 400, "invalid_field", "refreshToken");
   });
 
   test("a refresh token opens nothing by itself", async () => {
     const { tokens } = await registerDevice(server(), await server().signUp());
     const client = new Client(server(), tokens.refreshToken);
-    expectRefusal(await client.get("/api/mobile/devices"), 401, "invalid_token");
+    expectError(await client.get("/api/mobile/devices"), 401, "invalid_token");
   });
 
   test("outlives a restart, and so does its single use", async () => {
@@ -419,8 +419,8 @@ describe("POST /api/mobile/auth/refresh", () => {
       await own.kill9();
       await own.start();
       const third = deviceIn(own, await tryRefresh(own, second.tokens.refreshToken, deviceId));
-      expectRefusal(await tryRefresh(own, tokens.refreshToken, deviceId), 401, "revoked_token");
-      expectRefusal(await third.client.get("/api/mobile/devices"), 401);
+      expectError(await tryRefresh(own, tokens.refreshToken, deviceId), 401, "revoked_token");
+      expectError(await third.client.get("/api/mobile/devices"), 401);
     });
   });
 });
@@ -464,10 +464,10 @@ describe("GET /api/mobile/devices", () => {
 
   test("is for devices: nobody and a web token are 401", async () => {
     const { client } = await server().signUp();
-    expectRefusal(await server().visitor.get("/api/mobile/devices"), 401, "missing_token");
-    expectRefusal(await client.get("/api/mobile/devices"), 401, "invalid_token");
-    expectRefusal(await client.put("/api/mobile/devices/a/settings", {}), 401, "invalid_token");
-    expectRefusal(await client.delete("/api/mobile/devices/a"), 401, "invalid_token");
+    expectError(await server().visitor.get("/api/mobile/devices"), 401, "missing_token");
+    expectError(await client.get("/api/mobile/devices"), 401, "invalid_token");
+    expectError(await client.put("/api/mobile/devices/a/settings", {}), 401, "invalid_token");
+    expectError(await client.delete("/api/mobile/devices/a"), 401, "invalid_token");
   });
 });
 
@@ -532,9 +532,9 @@ describe("PUT /api/mobile/devices/{deviceId}/settings", () => {
       [{ maxCacheSize: 2 ** 60 }, "maxCacheSize"],
     ];
     for (const [json, field] of wrong)
-      expectRefusal(await client.put(path, { autoUpload: true, ...json }), 400, "invalid_field", field);
+      expectError(await client.put(path, { autoUpload: true, ...json }), 400, "invalid_field", field);
     for (const folder of ["photos", "/a/../b", "/a//b", "", "/a\u0000"])
-      expectRefusal(await client.put(path, { syncFolders: [folder] }), 400, "invalid_path", "syncFolders");
+      expectError(await client.put(path, { syncFolders: [folder] }), 400, "invalid_path", "syncFolders");
     expect((await client.put(path, {})).at("data")).toEqual(before);
   });
 
@@ -542,7 +542,7 @@ describe("PUT /api/mobile/devices/{deviceId}/settings", () => {
     const { client } = await registerDevice(server(), await server().signUp());
     const other = await registerDevice(server(), await server().signUp());
     for (const id of [other.deviceId, freshDeviceId(), "%20", "a%2Fb"])
-      expectRefusal(await client.put(`/api/mobile/devices/${id}/settings`, { wifiOnly: false }), 404, "not_found");
+      expectError(await client.put(`/api/mobile/devices/${id}/settings`, { wifiOnly: false }), 404, "not_found");
   });
 });
 
@@ -560,28 +560,28 @@ describe("DELETE /api/mobile/devices/{deviceId}", () => {
       data: { id: b.deviceId, name: "Pixel 9", removedAt: expect.stringMatching(timestampPattern) },
     });
     for (const dead of [b.client, refreshed.client]) {
-      expectRefusal(await dead.get("/api/mobile/devices"), 401, "revoked_token");
-      expectRefusal(await dead.get("/api/files"), 401, "revoked_token");
+      expectError(await dead.get("/api/mobile/devices"), 401, "revoked_token");
+      expectError(await dead.get("/api/files"), 401, "revoked_token");
     }
-    expectRefusal(await tryRefresh(server(), refreshed.tokens.refreshToken, b.deviceId), 401);
+    expectError(await tryRefresh(server(), refreshed.tokens.refreshToken, b.deviceId), 401);
     expect((await a.client.get("/api/mobile/devices")).strings("data.devices", "id")).toEqual([a.deviceId]);
     expectStatus(await account.client.get("/api/files"), 200);
-    expectRefusal(await a.client.delete(`/api/mobile/devices/${b.deviceId}`), 404, "not_found");
-    expectRefusal(await a.client.put(`/api/mobile/devices/${b.deviceId}/settings`, {}), 404, "not_found");
+    expectError(await a.client.delete(`/api/mobile/devices/${b.deviceId}`), 404, "not_found");
+    expectError(await a.client.put(`/api/mobile/devices/${b.deviceId}/settings`, {}), 404, "not_found");
     expect((await account.client.get("/api/users/usage")).number("data.devices.count")).toBe(1);
   });
 
   test("may be asked by the device itself", async () => {
     const { client, deviceId } = await registerDevice(server(), await server().signUp());
     expectStatus(await client.delete(`/api/mobile/devices/${deviceId}`), 200);
-    expectRefusal(await client.get("/api/mobile/devices"), 401, "revoked_token");
+    expectError(await client.get("/api/mobile/devices"), 401, "revoked_token");
   });
 
   test("knows no unknown device, and none of others", async () => {
     const { client } = await registerDevice(server(), await server().signUp());
     const other = await registerDevice(server(), await server().signUp());
     for (const id of [other.deviceId, freshDeviceId()])
-      expectRefusal(await client.delete(`/api/mobile/devices/${id}`), 404, "not_found");
+      expectError(await client.delete(`/api/mobile/devices/${id}`), 404, "not_found");
     expectStatus(await other.client.get("/api/mobile/devices"), 200);
   });
 
@@ -596,7 +596,7 @@ describe("DELETE /api/mobile/devices/{deviceId}", () => {
     expect(listed.list("data.devices")).toHaveLength(1);
     expect(listed.at("data.devices.0.settings.wifiOnly")).toBe(true);
     expect(Date.parse(listed.string("data.devices.0.registeredAt"))).toBeGreaterThan(Date.parse(before));
-    expectRefusal(await first.client.get("/api/mobile/devices"), 401, "revoked_token");
+    expectError(await first.client.get("/api/mobile/devices"), 401, "revoked_token");
   });
 });
 
@@ -608,16 +608,16 @@ describe("/api/users/devices", () => {
     const stranger = await server().signUp();
     expect((await stranger.client.get("/api/users/devices")).at("data")).toEqual({ devices: [] });
     const path = `/api/users/devices/${lost.deviceId}`;
-    expectRefusal(await stranger.client.delete(path), 404, "not_found");
-    expectRefusal(await server().visitor.get("/api/users/devices"), 401, "missing_token");
-    expectRefusal(await server().visitor.delete(path), 401, "missing_token");
+    expectError(await stranger.client.delete(path), 404, "not_found");
+    expectError(await server().visitor.get("/api/users/devices"), 401, "missing_token");
+    expectError(await server().visitor.delete(path), 401, "missing_token");
     const listed = await account.client.get("/api/users/devices");
     expect(listed.strings("data.devices", "id")).toContain(lost.deviceId);
     for (const device of listed.list("data.devices")) expect(device).toMatchObject({ isCurrent: false });
-    expectRefusal(await tryRegister(server(), account, "next"), 403, "device_limit");
+    expectError(await tryRegister(server(), account, "next"), 403, "device_limit");
     expectStatus(await account.client.delete(path), 200);
-    expectRefusal(await lost.client.get("/api/mobile/devices"), 401, "revoked_token");
-    expectRefusal(await tryRefresh(server(), lost.tokens.refreshToken, lost.deviceId), 401);
+    expectError(await lost.client.get("/api/mobile/devices"), 401, "revoked_token");
+    expectError(await tryRefresh(server(), lost.tokens.refreshToken, lost.deviceId), 401);
     expectStatus(await tryRegister(server(), account, "next"), 200);
   });
 });
@@ -646,9 +646,9 @@ test("wrong passwords of devices count as wrong sign-ins do, and lock no other a
   await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_DEFAULT_PLAN: "free" } }, async (own) => {
     const account = await own.signUp();
     const wrong = { email: account.email, password: "wrong password" };
-    for (let i = 0; i < 5; i++) expectRefusal(await tryRegister(own, wrong, "phone"), 401, "bad_credentials");
+    for (let i = 0; i < 5; i++) expectError(await tryRegister(own, wrong, "phone"), 401, "bad_credentials");
     const refused = await tryRegister(own, account, "phone");
-    expectRefusal(refused, 429, "rate_limited");
+    expectError(refused, 429, "rate_limited");
     expect(refused.header("x-ratelimit-resource")).toBe("signin");
   });
 });

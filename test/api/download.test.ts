@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, checksumOf, digestOf, randomContent } from "../support/client.ts";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { expectError, expectStatus } from "../support/expect.ts";
 import { tinyPng } from "../support/images.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
@@ -65,7 +65,7 @@ describe("a download", () => {
   });
 
   test("of an unknown file is 404", async () => {
-    expectRefusal(await reader.client.get("/api/files/file_00000000000000000000/download"), 404);
+    expectError(await reader.client.get("/api/files/file_00000000000000000000/download"), 404);
     expectStatus(await reader.client.head("/api/files/file_00000000000000000000/download"), 404);
   });
 
@@ -105,7 +105,7 @@ describe("a range", () => {
 
   test.each(["bytes=10-", "bytes=10-20", "bytes=-0", "bytes=99999999999999999999-"])("%s is 416", async (range) => {
     const answer = await reader.client.get(path, { range });
-    expectRefusal(answer, 416, "range_not_satisfiable");
+    expectError(answer, 416, "range_not_satisfiable");
     expect(answer.header("content-range")).toBe("bytes */10");
   });
 
@@ -159,7 +159,7 @@ describe("a range", () => {
   });
 
   test("of several parts of which none can be satisfied is 416", async () => {
-    expectRefusal(await reader.client.get(path, { range: "bytes=20-30,50-60" }), 416, "range_not_satisfiable");
+    expectError(await reader.client.get(path, { range: "bytes=20-30,50-60" }), 416, "range_not_satisfiable");
   });
 
   test("with more than 16 parts or with overlapping ones is ignored (D65)", async () => {
@@ -183,7 +183,7 @@ describe("a range", () => {
     const { client } = await server().signUp();
     const id = await client.storedId("", { name: "empty" });
     const answer = await client.get(`/api/files/${id}/download`, { range: "bytes=0-" });
-    expectRefusal(answer, 416);
+    expectError(answer, 416);
     expect(answer.header("content-range")).toBe("bytes */0");
   });
 
@@ -244,7 +244,7 @@ describe("conditions", () => {
     const [get, head] = [await reader.client.get(path, headers), await reader.client.head(path, headers)];
     expectStatus(get, status);
     expectStatus(head, status);
-    if (status === 412) expectRefusal(get, 412, "precondition_failed");
+    if (status === 412) expectError(get, 412, "precondition_failed");
     if (status !== 304) return;
     expect(get.bytes).toHaveLength(0);
     expect(get.header("etag")).toBe(etag);
@@ -350,7 +350,7 @@ describe("inline", () => {
   });
 
   test("takes booleans only", async () => {
-    expectRefusal(await reader.client.get(`${path}?inline=maybe`), 400, "invalid_field", "inline");
+    expectError(await reader.client.get(`${path}?inline=maybe`), 400, "invalid_field", "inline");
   });
 });
 

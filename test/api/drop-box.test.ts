@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Answer, checksumOf, type Client } from "../support/client.ts";
-import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
+import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { field, file, form, formType, type Part } from "../support/multipart.ts";
 import { sharedServer, withServer } from "../support/server.ts";
@@ -93,7 +93,7 @@ describe("POST /api/public/{token}/upload", () => {
     expect(info.at("data")).toMatchObject({ name: "box", permissions: "upload", label: "Homework" });
     expect(Object.keys(info.at("data") as object)).not.toContain("itemCount");
     for (const path of ["files", "download", `download?fileId=${inside}`, `download?fileId=${inside}&thumbnail=true`])
-      expectRefusal(await visitor.get(`/api/public/${token}/${path}`), 403, "share_permission");
+      expectError(await visitor.get(`/api/public/${token}/${path}`), 403, "share_permission");
     expectStatus(await visitor.get(`/s/${token}/download?fileId=${inside}`), 403);
     const page = await visitor.get(`/s/${token}?fileId=${inside}`);
     expect(page.text).toContain("Homework");
@@ -104,27 +104,27 @@ describe("POST /api/public/{token}/upload", () => {
     const { client } = await server().signUp();
     const folder = await client.folderId("f");
     const made = await client.post(`/api/files/folders/${folder}/shares`, {});
-    expectRefusal(await drop(made.string("data.token"), [file("a", "x")]), 403, "share_permission");
-    expectRefusal(await drop("A".repeat(32), [file("a", "x")]), 404, "not_found");
+    expectError(await drop(made.string("data.token"), [file("a", "x")]), 403, "share_permission");
+    expectError(await drop("A".repeat(32), [file("a", "x")]), 404, "not_found");
     expect(await client.names("/f")).toEqual([]);
   });
 
   test("takes malformed forms no better than an upload does", async () => {
     const { client } = await server().signUp();
     const { token } = await dropBox(client);
-    expectRefusal(await drop(token, []), 400);
-    expectRefusal(await drop(token, [field("sender", "x")]), 400, "invalid_field", "file");
-    expectRefusal(await drop(token, [file("a", "1"), file("b", "2")]), 400, "invalid_field", "file");
-    expectRefusal(await drop(token, [file("..", "1")]), 400, "invalid_path");
-    expectRefusal(
+    expectError(await drop(token, []), 400);
+    expectError(await drop(token, [field("sender", "x")]), 400, "invalid_field", "file");
+    expectError(await drop(token, [file("a", "1"), file("b", "2")]), 400, "invalid_field", "file");
+    expectError(await drop(token, [file("..", "1")]), 400, "invalid_path");
+    expectError(
       await drop(token, [field("sender", "x".repeat(101)), file("a", "1")]),
       400,
       "invalid_field",
       "sender",
     );
-    expectRefusal(await drop(token, [field("checksum", checksumOf("2")), file("a", "1")]), 400, "checksum_mismatch");
+    expectError(await drop(token, [field("checksum", checksumOf("2")), file("a", "1")]), 400, "checksum_mismatch");
     const json = await server().visitor.post(`/api/public/${token}/upload`, { file: "x" });
-    expectRefusal(json, 415, "unsupported_media_type");
+    expectError(json, 415, "unsupported_media_type");
     expect(await client.names("/box")).toEqual([]);
   });
 
@@ -132,8 +132,8 @@ describe("POST /api/public/{token}/upload", () => {
     const { client } = await server().signUp();
     const box = await dropBox(client, { maxUploadBytes: 1000 });
     expect((await server().visitor.get(`/api/public/${box.token}`)).at("data.maxFileSize")).toBe(1000);
-    expectRefusal(await drop(box.token, [file("large", "x".repeat(1001))]), 413, "file_too_large");
-    expectRefusal(await drop(box.token, [file("larger", "x".repeat(200_000))]), 413, "file_too_large");
+    expectError(await drop(box.token, [file("large", "x".repeat(1001))]), 413, "file_too_large");
+    expectError(await drop(box.token, [file("larger", "x".repeat(200_000))]), 413, "file_too_large");
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) => drop(box.token, [file(`${index}`, "x".repeat(300))])),
     );
@@ -153,7 +153,7 @@ describe("POST /api/public/{token}/upload", () => {
         body: form([file("a", "x".repeat(1025))]),
         headers: { "content-type": formType },
       });
-      expectRefusal(answer, 413, "file_too_large");
+      expectError(answer, 413, "file_too_large");
     });
   });
 
@@ -172,7 +172,7 @@ describe("POST /api/public/{token}/upload", () => {
       const answers = await Promise.all(Array.from({ length: 12 }, send));
       expect(answers.filter(({ status }) => status === 201)).toHaveLength(3);
       for (const answer of answers.filter(({ status }) => status !== 201)) {
-        expectRefusal(answer, 413, "quota_exceeded");
+        expectError(answer, 413, "quota_exceeded");
         expect(answer.at("error.details")).toEqual({ reason: "quota_exceeded", limit: 10_240, plan: "pro" });
         expect(answer.string("error.message")).not.toMatch(/\d/);
       }
@@ -187,21 +187,21 @@ describe("POST /api/public/{token}/upload", () => {
     const send = () => drop(token, [file("b", "x")]);
     await eventually("it is closed", async () => (await send()).status === 403);
     for (const answer of [await send(), await server().visitor.get(`/api/public/${token}`)])
-      expectRefusal(answer, 403, "share_permission");
+      expectError(answer, 403, "share_permission");
     expectStatus(await server().visitor.get(`/s/${token}`), 403);
   });
 
   test("follows its folder, and closes with password, expiry and revocation", async () => {
     const { client } = await server().signUp();
     const box = await dropBox(client, { password: "open sesame" });
-    expectRefusal(await drop(box.token, [file("a", "1")]), 401, "password_required");
+    expectError(await drop(box.token, [file("a", "1")]), 401, "password_required");
     const unlocked = await server().visitor.post(`/api/public/${box.token}/unlock`, { password: "open sesame" });
     const grant = { "x-share-grant": unlocked.string("data.grant") };
     await client.put(`/api/files/folders/${box.folder}`, { name: "renamed" });
     expectStatus(await drop(box.token, [file("a", "1")], grant), 201);
     expect(await client.names("/renamed")).toEqual(["a"]);
     await client.delete(`/api/shares/${box.id}`);
-    expectRefusal(await drop(box.token, [file("b", "1")], grant), 404, "not_found");
+    expectError(await drop(box.token, [file("b", "1")], grant), 404, "not_found");
     expect(await client.names("/")).toEqual(["renamed"]);
   });
 });

@@ -4,7 +4,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { takeSnapshot } from "../../src/db/snapshot.ts";
 import { checksumOf, digestOf, randomContent } from "../support/client.ts";
-import { expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
@@ -98,8 +98,8 @@ describe("GET /api/mobile/files/{id}/durability (D26)", () => {
     const path = `/api/mobile/files/${id}/durability?checksum=`;
     expect((await device.get(path + checksumOf("held"))).at("data.matches")).toBe(true);
     expect((await device.get(path + checksumOf("other"))).at("data.matches")).toBe(false);
-    expectRefusal(await device.get(`${path}abc`), 400, "invalid_field", "checksum");
-    expectRefusal(await device.get(`/api/mobile/files/${id}/durability?verify=maybe`), 400, "invalid_field", "verify");
+    expectError(await device.get(`${path}abc`), 400, "invalid_field", "checksum");
+    expectError(await device.get(`/api/mobile/files/${id}/durability?verify=maybe`), 400, "invalid_field", "verify");
   });
 
   test("names the newest copy of the database that has this content", async () => {
@@ -124,9 +124,9 @@ describe("GET /api/mobile/files/{id}/durability (D26)", () => {
     const id = await theirs.device.storedId("theirs");
     const folder = await mine.web.folderId("folder");
     for (const fileId of [id, "file_none", folder])
-      expectRefusal(await mine.device.get(`/api/mobile/files/${fileId}/durability`), 404, "not_found");
-    expectRefusal(await theirs.web.get(`/api/mobile/files/${id}/durability`), 401);
-    expectRefusal(await theirs.web.post("/api/mobile/files/durability", { fileIds: [id] }), 401);
+      expectError(await mine.device.get(`/api/mobile/files/${fileId}/durability`), 404, "not_found");
+    expectError(await theirs.web.get(`/api/mobile/files/${id}/durability`), 401);
+    expectError(await theirs.web.post("/api/mobile/files/durability", { fileIds: [id] }), 401);
   });
 });
 
@@ -154,12 +154,12 @@ describe("POST /api/mobile/files/durability", () => {
     const many = (count: number) => Array.from({ length: count }, () => "file_none");
     expect((await post({ fileIds: many(500) })).list("data.files")).toHaveLength(500);
     expect((await post({ fileIds: [] })).list("data.files")).toEqual([]);
-    expectRefusal(await post({ fileIds: many(501) }), 400, "invalid_field", "fileIds");
-    expectRefusal(await post({ fileIds: many(300), files: many(201).map((fileId) => ({ fileId })) }), 400);
-    expectRefusal(await post({}), 400, "invalid_field", "fileIds");
-    expectRefusal(await post({ fileIds: [1] }), 400, "invalid_field", "fileIds.0");
-    expectRefusal(await post({ files: [{ fileId: "a", checksum: "sha1:1" }] }), 400, "invalid_field");
-    expectRefusal(await post({ fileIds: ["a"], verify: "yes" }), 400, "invalid_field", "verify");
+    expectError(await post({ fileIds: many(501) }), 400, "invalid_field", "fileIds");
+    expectError(await post({ fileIds: many(300), files: many(201).map((fileId) => ({ fileId })) }), 400);
+    expectError(await post({}), 400, "invalid_field", "fileIds");
+    expectError(await post({ fileIds: [1] }), 400, "invalid_field", "fileIds.0");
+    expectError(await post({ files: [{ fileId: "a", checksum: "sha1:1" }] }), 400, "invalid_field");
+    expectError(await post({ fileIds: ["a"], verify: "yes" }), 400, "invalid_field", "verify");
   });
 });
 

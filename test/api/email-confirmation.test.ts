@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Account, Client, freshEmail } from "../support/client.ts";
 import { confirmed as withProof } from "../support/confirm.ts";
-import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
+import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { MailServer, type TakenMail } from "../support/mail-server.ts";
 import { registerDevice } from "../support/mobile.ts";
@@ -78,14 +78,14 @@ describe("an account whose e-mail is not confirmed", () => {
       await client.upload("published", { fields: { isPublic: "true" } }),
     ];
     for (const answer of refused) {
-      expectRefusal(answer, 403, "email_unconfirmed");
+      expectError(answer, 403, "email_unconfirmed");
       expect(answer.string("error.message")).toContain("Confirm your email address");
     }
     const phone = await registerDevice(server(), account);
     const form = new FormData();
     form.set("isPublic", "true");
     form.set("file", new File(["published"], "published.txt"));
-    expectRefusal(await phone.client.request("POST", "/api/mobile/upload", { body: form }), 403, "email_unconfirmed");
+    expectError(await phone.client.request("POST", "/api/mobile/upload", { body: form }), 403, "email_unconfirmed");
     expect((await client.get("/api/shares")).list("data.shares")).toEqual([]);
     expect(await client.names()).toHaveLength(2);
     expectStatus(await client.put(`/api/files/${file}`, { isPublic: false, name: "other.txt" }), 200);
@@ -103,7 +103,7 @@ describe("an account whose e-mail is not confirmed", () => {
     const later = await shareFile(owner, email, "later");
     expect(await receivedBy(recipient)).toEqual([]);
     for (const id of [before, later]) {
-      expectRefusal(await recipient.client.get(`/api/files/${id}/download`), 404, "not_found");
+      expectError(await recipient.client.get(`/api/files/${id}/download`), 404, "not_found");
     }
     expectStatus(await confirm(await tokenTo(email)), 200);
     expect(await receivedBy(recipient)).toEqual(["before", "later"]);
@@ -122,8 +122,8 @@ describe("an account whose e-mail is not confirmed", () => {
     expectStatus(await owner.client.post(`/api/files/${waiting}/shares`, { user: email }), 201);
     const changed = await client.put("/api/users/profile", { email, currentPassword: password });
     expect(changed.at("data")).toMatchObject({ email, emailVerified: false });
-    expectRefusal(await client.post(`/api/files/${file}/shares`, {}), 403, "email_unconfirmed");
-    expectRefusal(await client.get(`/api/files/${waiting}/download`), 404, "not_found");
+    expectError(await client.post(`/api/files/${file}/shares`, {}), 403, "email_unconfirmed");
+    expectError(await client.get(`/api/files/${waiting}/download`), 404, "not_found");
     // What was shared before stays, and can be ended.
     expectStatus(await server().visitor.get(new URL(made.string("data.url")).pathname), 200);
     expectStatus(await client.delete(`/api/shares/${made.string("data.id")}`), 200);
@@ -165,7 +165,7 @@ describe("an account whose e-mail is not confirmed", () => {
       const answer = await client.patch(path, body);
       expect([body, answer.status]).toEqual([body, 200]);
     }
-    expectRefusal(await server().visitor.get(`/api/public/${link.url.split("/").at(-1)}`), 401, "password_required");
+    expectError(await server().visitor.get(`/api/public/${link.url.split("/").at(-1)}`), 401, "password_required");
 
     const before = (await client.get("/api/shares")).list("data.shares");
     const loosening: [string, object][] = [
@@ -198,8 +198,8 @@ describe("a link", () => {
     expect(second).not.toBe(first);
     for (const token of ["", "x", `${first}x`]) {
       const answer = await confirm(token);
-      if (token === "") expectRefusal(answer, 400, "invalid_field", "token");
-      else expectRefusal(answer, 401, "invalid_token");
+      if (token === "") expectError(answer, 400, "invalid_field", "token");
+      else expectError(answer, 401, "invalid_token");
     }
     const answers = await Promise.all([confirm(first), confirm(first), confirm(first)]);
     expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 401, 401]);
@@ -207,7 +207,7 @@ describe("a link", () => {
       email: account.email,
       emailVerified: true,
     });
-    expectRefusal(await confirm(second), 401, "invalid_token");
+    expectError(await confirm(second), 401, "invalid_token");
     expect(server().log).not.toContain(first);
     expect(server().log).not.toContain(second);
   });
@@ -217,14 +217,14 @@ describe("a link", () => {
     const token = await tokenTo(account.email);
     const email = freshEmail();
     expectStatus(await account.client.put("/api/users/profile", { email, currentPassword: password }), 200);
-    expectRefusal(await confirm(token), 401, "invalid_token");
+    expectError(await confirm(token), 401, "invalid_token");
     const current = await tokenTo(email);
     await server().larder(["user", "set", email, "--disable"]);
-    expectRefusal(await confirm(current), 401, "invalid_token");
+    expectError(await confirm(current), 401, "invalid_token");
     await server().larder(["user", "set", email, "--enable"]);
     const signedIn = (await server().visitor.post("/api/auth/signin", { email, password })).string("token");
     expectStatus(await new Client(server(), signedIn).delete("/api/users/profile", { password }), 200);
-    expectRefusal(await confirm(current), 401, "invalid_token");
+    expectError(await confirm(current), 401, "invalid_token");
   });
 
   test("opens a page whose button confirms; opening it does not, as mail scanners do", async () => {
@@ -266,7 +266,7 @@ describe("POST /api/auth/email/send", () => {
       await tokenTo(account.email, count);
     }
     const refused = await account.client.post("/api/auth/email/send");
-    expectRefusal(refused, 429, "rate_limited");
+    expectError(refused, 429, "rate_limited");
     expect(refused.at("error.details")).toMatchObject({ limit: 3, resource: "general" });
     expect(Number(refused.header("retry-after"))).toBeGreaterThan(3000);
     expect(refused.header("x-ratelimit-limit")).toBe("3");
@@ -274,8 +274,8 @@ describe("POST /api/auth/email/send", () => {
     const victim = account.email;
     await account.client.put("/api/users/profile", { email: freshEmail(), currentPassword: password });
     const second = await server().signUp({ email: victim });
-    expectRefusal(await second.client.post("/api/auth/email/send"), 429, "rate_limited");
-    expectRefusal(await account.client.post("/api/auth/email/send"), 429, "rate_limited");
+    expectError(await second.client.post("/api/auth/email/send"), 429, "rate_limited");
+    expectError(await account.client.post("/api/auth/email/send"), 429, "rate_limited");
     const third = await server().signUp();
     await tokenTo(third.email);
     expect(askedOf(victim)).toHaveLength(3);
@@ -285,14 +285,14 @@ describe("POST /api/auth/email/send", () => {
     const account = await confirmed();
     const answer = await account.client.post("/api/auth/email/send");
     expect(answer.at("data")).toEqual({ email: account.email, emailVerified: true, sent: false });
-    expectRefusal(await server().visitor.post("/api/auth/email/send"), 401, "missing_token");
+    expectError(await server().visitor.post("/api/auth/email/send"), 401, "missing_token");
     const key = await account.client.post("/api/users/api-keys", {
       name: "k",
       scopes: ["profile"],
       currentPassword: password,
     });
     const byKey = new Client(server(), key.string("data.key"));
-    expectRefusal(await byKey.post("/api/auth/email/send"), 403, "scope");
+    expectError(await byKey.post("/api/auth/email/send"), 403, "scope");
   });
 });
 
@@ -349,7 +349,7 @@ describe("confirmed from the start", () => {
       const later = await own.signUp();
       expect(await isVerified(later)).toBe(false);
       const file = await later.client.storedId("x");
-      expectRefusal(await later.client.post(`/api/files/${file}/shares`, {}), 403, "email_unconfirmed");
+      expectError(await later.client.post(`/api/files/${file}/shares`, {}), 403, "email_unconfirmed");
       await own.restart({ env: { LARDER_MAIL_VERIFY: "off" } });
       expect(await isVerified(later)).toBe(true);
       expectStatus(await later.client.post(`/api/files/${file}/shares`, {}), 201);
@@ -373,7 +373,7 @@ describe("administrators", () => {
       currentPassword: admin.password,
     });
     const byKey = new Client(server(), key.string("data.key"));
-    expectRefusal(await byKey.patch(path, { emailVerified: true }), 403, "scope");
+    expectError(await byKey.patch(path, { emailVerified: true }), 403, "scope");
     const set = (emailVerified: boolean) =>
       admin.client.patch(path, { emailVerified, currentPassword: admin.password });
     expect((await set(true)).at("data.emailVerified")).toBe(true);

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type Client, randomContent } from "../support/client.ts";
-import { expectClientError, expectRefusal, expectStatus } from "../support/expect.ts";
+import { expectClientError, expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { rawRequest, sendRaw } from "../support/raw-http.ts";
 import { sharedServer } from "../support/server.ts";
@@ -65,20 +65,20 @@ describe("an unknown path", () => {
     const { client } = account;
     const answer = await client.get(path);
     expect(answer.status).toBeLessThan(500);
-    if (/^\/api\/(nothing|files\/x)/.test(path)) expectRefusal(answer, 404);
+    if (/^\/api\/(nothing|files\/x)/.test(path)) expectError(answer, 404);
   });
 
   test("with an empty segment is no other path, whatever the method", async () => {
     // Empty segments were dropped in the search for other methods: 405 for what is not there at all.
     const { client } = account;
     for (const path of ["/api//files", "/api/files//upload", "/api/auth//session"])
-      for (const method of ["GET", "POST", "DELETE"]) expectRefusal(await client.request(method, path), 404);
+      for (const method of ["GET", "POST", "DELETE"]) expectError(await client.request(method, path), 404);
   });
 
   test("is 404 for every method", async () => {
     const { client } = account;
     for (const method of ["GET", "POST", "PUT", "DELETE", "PATCH"])
-      expectRefusal(await client.request(method, "/api/nothing/here"), 404);
+      expectError(await client.request(method, "/api/nothing/here"), 404);
     expectStatus(await client.head("/api/nothing/here"), 404);
   });
 });
@@ -102,7 +102,7 @@ describe("a wrong method", () => {
 
   test("needs no token to be told", async () => {
     const answer = await server().visitor.request("DELETE", "/api/auth/signin");
-    expectRefusal(answer, 405, "method_not_allowed");
+    expectError(answer, 405, "method_not_allowed");
     expect(answer.header("allow")).toContain("POST");
   });
 
@@ -135,27 +135,27 @@ describe.each(jsonEndpoints)("%s %s", (method, template) => {
       "application/x-www-form-urlencoded",
       "multipart/form-data; boundary=x",
     ])
-      expectRefusal(await send("{}", type), 415, "unsupported_media_type");
+      expectError(await send("{}", type), 415, "unsupported_media_type");
     const withCharset = await send('{"unknown":1}', "application/json; charset=utf-8");
     expect(withCharset.status).not.toBe(415);
   });
 
   test("refuses what is no JSON", async () => {
     for (const body of ["{", "{'a':1}", "[1,", "nonsense", '{"a":}', "\u0000", '{"a":1}}', "NaN", '{"a":01}'])
-      expectRefusal(await send(body), 400, "invalid_json");
+      expectError(await send(body), 400, "invalid_json");
     const notUtf8 = new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]);
     expectClientError(await send(notUtf8));
   });
 
   test("refuses JSON that is no object, and an absent body", async () => {
-    for (const body of ["[]", "7", '"text"', "null", "true"]) expectRefusal(await send(body), 400);
-    expectRefusal(await send(""), 400);
-    expectRefusal(await client.request(method, path), 400);
+    for (const body of ["[]", "7", '"text"', "null", "true"]) expectError(await send(body), 400);
+    expectError(await send(""), 400);
+    expectError(await client.request(method, path), 400);
   });
 
   test("refuses more than 1 MiB with body_too_large, told or not (D61)", async () => {
     const huge = `{"name":"${"x".repeat(1_048_576)}"}`;
-    expectRefusal(await send(huge), 413, "body_too_large");
+    expectError(await send(huge), 413, "body_too_large");
     const pieces = Array.from({ length: 40 }, () => randomContent(65_536).fill(0x20));
     const stream = new ReadableStream<Uint8Array>({
       pull: (controller) => {
@@ -168,7 +168,7 @@ describe.each(jsonEndpoints)("%s %s", (method, template) => {
       body: stream,
       headers: { "content-type": "application/json" },
     });
-    expectRefusal(chunked, 413, "body_too_large");
+    expectError(chunked, 413, "body_too_large");
   });
 
   test("survives JSON a hundred thousand levels deep (D65)", async () => {
@@ -221,7 +221,7 @@ describe("messages", () => {
   test("name the limit and what was sent (D23)", async () => {
     const { client } = account;
     const answer = await client.get("/api/files?limit=101");
-    expectRefusal(answer, 400, "invalid_field", "limit");
+    expectError(answer, 400, "invalid_field", "limit");
     expect(answer.string("error.message")).toContain("100");
   });
 });

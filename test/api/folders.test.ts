@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
+import { expectError, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
@@ -49,7 +49,7 @@ describe("POST /api/files/folders", () => {
     await client.folderId("docs");
     await client.stored("x", { name: "file" });
     for (const name of ["docs", "file"])
-      expectRefusal(await client.post("/api/files/folders", { name, path: "/" }), 409, "name_taken");
+      expectError(await client.post("/api/files/folders", { name, path: "/" }), 409, "name_taken");
     const many = await Promise.all(
       Array.from({ length: 5 }, () => client.post("/api/files/folders", { name: "one", path: "/" })),
     );
@@ -65,13 +65,13 @@ describe("POST /api/files/folders", () => {
       { name: "x".repeat(254), path: `${path}/y` },
       { name: "z", path: `${path}/${"p".repeat(255)}` },
     ])
-      expectRefusal(await client.post("/api/files/folders", body), 400);
+      expectError(await client.post("/api/files/folders", body), 400);
     expect(await client.names()).toEqual([]);
     const full = "x".repeat(255);
     expectStatus(await client.post("/api/files/folders", { name: full, path }), 201);
     expect(await client.names(path)).toEqual([full]);
     expect(await client.names(`${path}/${full}`)).toEqual([]);
-    expectRefusal(await client.post("/api/files/folders", { name: "z", path: `${path}/${full}` }), 400);
+    expectError(await client.post("/api/files/folders", { name: "z", path: `${path}/${full}` }), 400);
     expect(await client.names(`${path}/${full}`)).toEqual([]);
   });
 
@@ -79,7 +79,7 @@ describe("POST /api/files/folders", () => {
     const { client } = await server().signUp();
     await client.stored("x", { name: "file" });
     const answer = await client.post("/api/files/folders", { name: "sub", path: "/file" });
-    expectRefusal(answer, 400, "not_a_folder");
+    expectError(answer, 400, "not_a_folder");
   });
 
   test.each([
@@ -97,7 +97,7 @@ describe("POST /api/files/folders", () => {
     [{ name: "ok", path: "/", description: 7 }],
   ])("refuses %p", async (body) => {
     const { client } = await server().signUp();
-    expectRefusal(await client.post("/api/files/folders", body), 400);
+    expectError(await client.post("/api/files/folders", body), 400);
     expect(await client.names()).toEqual([]);
   });
 });
@@ -120,16 +120,16 @@ describe("GET /api/files/folders/{id}", () => {
     "is 404 for %p",
     async (id) => {
       const { client } = await server().signUp();
-      expectRefusal(await client.get(`/api/files/folders/${id}`), 404);
+      expectError(await client.get(`/api/files/folders/${id}`), 404);
     },
   );
 
   test("knows no file ids", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x");
-    expectRefusal(await client.get(`/api/files/folders/${id}`), 404);
-    expectRefusal(await client.put(`/api/files/folders/${id}`, { name: "y" }), 404);
-    expectRefusal(await client.delete(`/api/files/folders/${id}?recursive=true`), 404);
+    expectError(await client.get(`/api/files/folders/${id}`), 404);
+    expectError(await client.put(`/api/files/folders/${id}`, { name: "y" }), 404);
+    expectError(await client.delete(`/api/files/folders/${id}?recursive=true`), 404);
     expect(await client.names()).toEqual(["file.txt"]);
   });
 });
@@ -144,7 +144,7 @@ describe("PUT /api/files/folders/{id}", () => {
     expect(answer.json).toMatchObject({ data: { id, name: "papers", folder: "/" } });
     expect((await client.get(`/api/files/${file}`)).at("data.folder")).toBe("/papers/deep");
     expect(await client.names("/papers")).toEqual(["deep"]);
-    expectRefusal(await client.get("/api/files?folder=/docs"), 404);
+    expectError(await client.get("/api/files?folder=/docs"), 404);
   });
 
   test("moves, and makes missing parents", async () => {
@@ -172,13 +172,13 @@ describe("PUT /api/files/folders/{id}", () => {
     await client.folderId("sub", "/docs");
     await client.folderId("taken");
     await client.stored("x", { name: "file" });
-    expectRefusal(await client.put(`/api/files/folders/${id}`, { name: "taken" }), 409, "name_taken");
-    expectRefusal(await client.put(`/api/files/folders/${id}`, { name: "file" }), 409, "name_taken");
-    expectRefusal(await client.put(`/api/files/folders/${id}`, { folder: "/docs" }), 400);
-    expectRefusal(await client.put(`/api/files/folders/${id}`, { folder: "/docs/sub" }), 400);
-    expectRefusal(await client.put(`/api/files/folders/${id}`, { folder: "/docs/new" }), 400);
-    expectRefusal(await client.put(`/api/files/folders/${id}`, { name: "a/b" }), 400);
-    expectRefusal(await client.put(`/api/files/folders/${id}`, { name: 7 }), 400, "invalid_field", "name");
+    expectError(await client.put(`/api/files/folders/${id}`, { name: "taken" }), 409, "name_taken");
+    expectError(await client.put(`/api/files/folders/${id}`, { name: "file" }), 409, "name_taken");
+    expectError(await client.put(`/api/files/folders/${id}`, { folder: "/docs" }), 400);
+    expectError(await client.put(`/api/files/folders/${id}`, { folder: "/docs/sub" }), 400);
+    expectError(await client.put(`/api/files/folders/${id}`, { folder: "/docs/new" }), 400);
+    expectError(await client.put(`/api/files/folders/${id}`, { name: "a/b" }), 400);
+    expectError(await client.put(`/api/files/folders/${id}`, { name: 7 }), 400, "invalid_field", "name");
     expect(await client.names()).toEqual(["docs", "taken", "file"]);
     expect(await client.names("/docs")).toEqual(["sub"]);
     expectStatus(await client.put(`/api/files/folders/${id}`, { name: "DOCS" }), 200);
@@ -193,7 +193,7 @@ describe("DELETE /api/files/folders/{id}", () => {
     expectStatus(answer, 200);
     expect(answer.at("success")).toBe(true);
     expect(await client.names()).toEqual([]);
-    expectRefusal(await client.delete(`/api/files/folders/${id}`), 404);
+    expectError(await client.delete(`/api/files/folders/${id}`), 404);
   });
 
   test("refuses one that is not empty, unless recursive", async () => {
@@ -201,14 +201,14 @@ describe("DELETE /api/files/folders/{id}", () => {
     const id = await client.folderId("docs");
     const file = await client.storedId("hello", { fields: { folder: "/docs/deep", isPublic: "true" } });
     const link = new URL((await client.get(`/api/files/${file}`)).string("data.shareLink")).pathname;
-    expectRefusal(await client.delete(`/api/files/folders/${id}`), 409, "folder_not_empty");
-    expectRefusal(await client.delete(`/api/files/folders/${id}?recursive=false`), 409, "folder_not_empty");
-    expectRefusal(await client.delete(`/api/files/folders/${id}?recursive=si`), 400, "invalid_field", "recursive");
+    expectError(await client.delete(`/api/files/folders/${id}`), 409, "folder_not_empty");
+    expectError(await client.delete(`/api/files/folders/${id}?recursive=false`), 409, "folder_not_empty");
+    expectError(await client.delete(`/api/files/folders/${id}?recursive=si`), 400, "invalid_field", "recursive");
     expectStatus(await client.get(`/api/files/${file}`), 200);
     expectStatus(await client.delete(`/api/files/folders/${id}?recursive=true`), 200);
-    expectRefusal(await client.get(`/api/files/${file}`), 404);
-    expectRefusal(await client.get(`/api/files/${file}/download`), 404);
-    expectRefusal(await client.get("/api/files?folder=/docs/deep"), 404);
+    expectError(await client.get(`/api/files/${file}`), 404);
+    expectError(await client.get(`/api/files/${file}/download`), 404);
+    expectError(await client.get("/api/files?folder=/docs/deep"), 404);
     expectStatus(await server().visitor.get(`${link}/download`), 404);
     expect(await client.names("/", "&search=file")).toEqual([]);
     expect((await client.get("/api/users/usage")).at("data.storage")).toMatchObject({ used: 0, files: 0, folders: 0 });

@@ -241,15 +241,15 @@ test("every place for an id in the document has a kind", () => {
 });
 
 test("a stranger who gives another's ids is answered as if they never were", async () => {
-  await refuseEach(operations, clientFor);
+  await rejectEach(operations, clientFor);
 });
 
 test("so is an administrator, outside of administration", async () => {
   const ofUsers = operations.filter(({ template }) => !/^\/api\/(admin|mobile)\//.test(template));
-  await refuseEach(ofUsers, () => administrator);
+  await rejectEach(ofUsers, () => administrator);
 });
 
-async function refuseEach(tried: readonly SampledOperation[], clientOf: (operation: SampledOperation) => Client) {
+async function rejectEach(tried: readonly SampledOperation[], clientOf: (operation: SampledOperation) => Client) {
   const before = await stateOf(owner);
   for (const operation of tried) {
     if (placesOf(operation).length === 0 || CHOOSES_IDS.has(operation.name)) continue;
@@ -274,7 +274,7 @@ async function compare(operation: SampledOperation, ask: (ids: Record<Kind, stri
   const [foreign, unknown] = [await ask(owned), await ask(unknownIds)];
   const where = `${operation.name} ${foreign.status} ${foreign.text.slice(0, 500)}`;
   expect({ where, answer: masked(foreign) }).toEqual({ where, answer: masked(unknown) });
-  expect({ where, isRefused: foreign.status >= 400 || isHarmless(operation) }).toEqual({ where, isRefused: true });
+  expect({ where, isRejected: foreign.status >= 400 || isHarmless(operation) }).toEqual({ where, isRejected: true });
   expect({ where, tells: /secret/.test(foreign.text) }).toEqual({ where, tells: false });
 }
 

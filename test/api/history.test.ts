@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, type Answer, Client, checksumOf, randomContent } from "../support/client.ts";
-import { expectRefusal, expectStatus, nextMillisecond, timestampPattern } from "../support/expect.ts";
+import { expectError, expectStatus, nextMillisecond, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
@@ -74,7 +74,7 @@ describe("the tree as it was", () => {
       ["/docs/deep/b.txt", checksumOf("bbb")],
       ["/docs/a.txt", checksumOf("first")],
     ]);
-    expectRefusal(await client.get(`/api/files?folder=/papers&${at(then)}`), 404, "not_found");
+    expectError(await client.get(`/api/files?folder=/papers&${at(then)}`), 404, "not_found");
     const inBerlin = new Date(Date.parse(then) + 3_600_000).toISOString().replace("Z", "+01:00");
     for (const offset of [inBerlin, encodeURIComponent(inBerlin)]) {
       expect((await client.get(`/api/files?folder=/docs&at=${offset}`)).at("data.at")).toBe(then);
@@ -137,7 +137,7 @@ describe("the tree as it was", () => {
     const then = await now(account);
     expectStatus(await client.delete(`/api/files/${id}`), 200);
     expect([...(await allFiles(client, at(then))).keys()]).toEqual(["/f/b.txt"]);
-    expectRefusal(await client.get(`/api/files/${id}?${at(then)}`), 404, "not_found");
+    expectError(await client.get(`/api/files/${id}?${at(then)}`), 404, "not_found");
     const restored = await restore(client, "/", then);
     expectStatus(restored, 200);
     expect(restored.list("data.changes")).toEqual([]);
@@ -169,11 +169,11 @@ describe("the tree as it was", () => {
     const then = await now(account);
     expectStatus(await account.client.put(`/api/files/${id}`, { name: "b.txt" }), 200);
     const { client: other } = await server().signUp();
-    expectRefusal(await other.get(`/api/files/${id}?${at(then)}`), 404, "not_found");
-    expectRefusal(await other.get(`/api/files?folder=/mine&${at(then)}`), 404, "not_found");
-    expectRefusal(await other.post("/api/files/restore", { folder: "/mine", at: then }), 404, "not_found");
-    expectRefusal(await server().visitor.get(`/api/files?${at(then)}`), 401, "missing_token");
-    expectRefusal(await server().visitor.post("/api/files/restore", { folder: "/", at: then }), 401, "missing_token");
+    expectError(await other.get(`/api/files/${id}?${at(then)}`), 404, "not_found");
+    expectError(await other.get(`/api/files?folder=/mine&${at(then)}`), 404, "not_found");
+    expectError(await other.post("/api/files/restore", { folder: "/mine", at: then }), 404, "not_found");
+    expectError(await server().visitor.get(`/api/files?${at(then)}`), 401, "missing_token");
+    expectError(await server().visitor.post("/api/files/restore", { folder: "/", at: then }), 401, "missing_token");
   });
 
   test("is refused for a time that is none, that is to come, or that is too long ago", async () => {
@@ -182,20 +182,20 @@ describe("the tree as it was", () => {
     const future = new Date(Date.now() + 3_600_000).toISOString();
     const past = new Date(Date.now() - 31 * 24 * 3_600_000).toISOString();
     for (const time of ["yesterday", "", "2026-01-02", "2026-01-02T03:04:05", future, past]) {
-      expectRefusal(await client.get(`/api/files?${at(time)}`), 400, "invalid_field", "at");
-      expectRefusal(await client.get(`/api/files/${id}?${at(time)}`), 400, "invalid_field", "at");
-      expectRefusal(await restore(client, "/", time), 400, "invalid_field", "at");
+      expectError(await client.get(`/api/files?${at(time)}`), 400, "invalid_field", "at");
+      expectError(await client.get(`/api/files/${id}?${at(time)}`), 400, "invalid_field", "at");
+      expectError(await restore(client, "/", time), 400, "invalid_field", "at");
     }
     const refused = await client.get(`/api/files?${at(past)}`);
     expect(refused.at("error.details.oldest")).toMatch(timestampPattern);
     const then = await now({ client });
     for (const field of ["search", "tags", "mimeType", "recursive", "share"]) {
-      expectRefusal(await client.get(`/api/files?${at(then)}&${field}=true`), 400, "invalid_field", field);
+      expectError(await client.get(`/api/files?${at(then)}&${field}=true`), 400, "invalid_field", field);
     }
-    expectRefusal(await client.get(`/api/files?${at(then)}&limit=101`), 400, "invalid_field", "limit");
-    expectRefusal(await client.get(`/api/files?${at(then)}&folder=/../x`), 400, "invalid_path");
-    expectRefusal(await client.post("/api/files/restore", { at: then }), 400, "invalid_field", "folder");
-    expectRefusal(await client.post("/api/files/restore", { folder: "/" }), 400, "invalid_field", "at");
+    expectError(await client.get(`/api/files?${at(then)}&limit=101`), 400, "invalid_field", "limit");
+    expectError(await client.get(`/api/files?${at(then)}&folder=/../x`), 400, "invalid_path");
+    expectError(await client.post("/api/files/restore", { at: then }), 400, "invalid_field", "folder");
+    expectError(await client.post("/api/files/restore", { folder: "/" }), 400, "invalid_field", "at");
   });
 
   test("reaches as far as replaced contents are kept", async () => {
@@ -203,7 +203,7 @@ describe("the tree as it was", () => {
       const { client } = await own.signUp();
       const past = (minutes: number) => at(new Date(Date.now() - minutes * 60_000).toISOString());
       expectStatus(await client.get(`/api/files?${past(59)}`), 200);
-      expectRefusal(await client.get(`/api/files?${past(61)}`), 400, "invalid_field", "at");
+      expectError(await client.get(`/api/files?${past(61)}`), 400, "invalid_field", "at");
     });
   });
 });
@@ -300,7 +300,7 @@ describe("bringing back", () => {
         ["/b/b.txt", checksumOf("changed")],
       ]),
     );
-    expectRefusal(await restore(client, "/renamed", then), 404, "not_found");
+    expectError(await restore(client, "/renamed", then), 404, "not_found");
   });
 
   test("takes out of the trash what was in the folder, and puts into it what is new where that is asked for", async () => {
@@ -325,7 +325,7 @@ describe("bringing back", () => {
       isDeleted: true,
       folder: "/f",
     });
-    expectRefusal(await client.get(`/api/files/${file}?${at(inTrash)}`), 404, "not_found");
+    expectError(await client.get(`/api/files/${file}?${at(inTrash)}`), 404, "not_found");
 
     const done = await restore(client, "/f", then, { removeNew: true });
     expectStatus(done, 200);
@@ -358,7 +358,7 @@ describe("bringing back", () => {
     expectStatus(await client.put(`/api/files/${other}`, { name: "b.txt" }), 200);
     for (const dryRun of [true, false]) {
       const refused = await client.post("/api/files/restore", { folder: "/", at: then, dryRun });
-      expectRefusal(refused, 413, "quota_exceeded");
+      expectError(refused, 413, "quota_exceeded");
       expect(refused.at("error.details.plan")).toBe("enterprise");
     }
     expect(await client.names()).toEqual(["now", "b.txt", "big.bin"]);
@@ -373,8 +373,8 @@ describe("bringing back", () => {
     const answer = await server().visitor.post("/api/auth/signin", { email, password });
     const viewer = new Client(server(), answer.string("token"));
     expectStatus(await viewer.get(`/api/files?${at(then)}`), 200);
-    expectRefusal(await restore(viewer, "/", then), 403, "role");
-    expectRefusal(await restore(viewer, "/", then, { dryRun: true }), 403, "role");
+    expectError(await restore(viewer, "/", then), 403, "role");
+    expectError(await restore(viewer, "/", then, { dryRun: true }), 403, "role");
   });
 });
 

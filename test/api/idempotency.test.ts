@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { randomContent } from "../support/client.ts";
-import { expectClientError, expectRefusal, expectStatus, statusesOf } from "../support/expect.ts";
+import { expectClientError, expectError, expectStatus, statusesOf } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
@@ -40,7 +40,7 @@ describe("an Idempotency-Key", () => {
     const second = await client.post("/api/files/folders", body, headers);
     expectStatus(second, 201);
     expect(second.json).toEqual(first.json);
-    expectRefusal(await client.post("/api/files/folders", body, key()), 409, "name_taken");
+    expectError(await client.post("/api/files/folders", body, key()), 409, "name_taken");
   });
 
   test("makes a copy once", async () => {
@@ -89,8 +89,8 @@ describe("an Idempotency-Key", () => {
       { fileIds, destinationFolder: "/box", preserveMetadata: false },
     ];
     for (const body of others)
-      expectRefusal(await client.post("/api/files/copy", body, headers), 409, "idempotency_key");
-    expectRefusal(await client.upload("x", { headers }), 409, "idempotency_key");
+      expectError(await client.post("/api/files/copy", body, headers), 409, "idempotency_key");
+    expectError(await client.upload("x", { headers }), 409, "idempotency_key");
     expect(await client.names("/box")).toEqual(["good.txt"]);
     expect(await client.names()).toEqual(["box", "good.txt"]);
   });
@@ -105,7 +105,7 @@ describe("an Idempotency-Key", () => {
     const replaced = await client.putContent(uploaded.string("data.id"), replacement, forContent);
     expectStatus(replaced, 200);
     expect((await client.get("/api/users/usage")).number("data.storage.remaining")).toBe(0);
-    expectRefusal(await client.upload(content, { name: "a.bin", headers: key() }), 413, "quota_exceeded");
+    expectError(await client.upload(content, { name: "a.bin", headers: key() }), 413, "quota_exceeded");
     const uploadedAgain = await client.upload(content, { name: "a.bin", headers: forUpload });
     expectStatus(uploadedAgain, 201);
     expect(uploadedAgain.at("data.id")).toBe(uploaded.at("data.id"));
@@ -114,7 +114,7 @@ describe("an Idempotency-Key", () => {
     expect(replacedAgain.json).toEqual(replaced.json);
     // A known key is no way around the quota for anything else.
     const other = await client.upload(randomContent(1000), { name: "a.bin", headers: forUpload });
-    expectRefusal(other, 409, "idempotency_key");
+    expectError(other, 409, "idempotency_key");
     expect((await client.get("/api/users/usage")).number("data.storage.used")).toBe(2000);
   });
 
@@ -123,14 +123,14 @@ describe("an Idempotency-Key", () => {
     const headers = key();
     const id = await client.storedId("x", { name: "a.txt", headers });
     const otherBytes = await client.upload("other content", { name: "a.txt", headers });
-    expectRefusal(otherBytes, 409, "idempotency_key");
-    expectRefusal(await client.upload("x", { name: "b.txt", headers }), 409, "idempotency_key");
+    expectError(otherBytes, 409, "idempotency_key");
+    expectError(await client.upload("x", { name: "b.txt", headers }), 409, "idempotency_key");
     const elsewhere = await client.upload("x", { name: "a.txt", fields: { folder: "/other" }, headers });
-    expectRefusal(elsewhere, 409, "idempotency_key");
-    expectRefusal(await client.putContent(id, "x", headers), 409, "idempotency_key");
-    expectRefusal(await client.post("/api/files/folders", { name: "f", path: "/" }, headers), 409, "idempotency_key");
+    expectError(elsewhere, 409, "idempotency_key");
+    expectError(await client.putContent(id, "x", headers), 409, "idempotency_key");
+    expectError(await client.post("/api/files/folders", { name: "f", path: "/" }, headers), 409, "idempotency_key");
     const copy = { fileIds: [id], destinationFolder: "/" };
-    expectRefusal(await client.post("/api/files/copy", copy, headers), 409, "idempotency_key");
+    expectError(await client.post("/api/files/copy", copy, headers), 409, "idempotency_key");
     expect(await client.names()).toEqual(["a.txt"]);
   });
 

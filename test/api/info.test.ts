@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { checksumOf } from "../support/client.ts";
-import { expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
@@ -78,18 +78,18 @@ describe("GET /api/files/{id}", () => {
   ])("is 404 for the id %p", async (id) => {
     const { client } = await server().signUp();
     await client.stored("x");
-    expectRefusal(await client.get(`/api/files/${id}`), 404);
+    expectError(await client.get(`/api/files/${id}`), 404);
   });
 
   test("knows no folder ids", async () => {
     const { client } = await server().signUp();
     const id = await client.folderId("docs");
-    expectRefusal(await client.get(`/api/files/${id}`), 404);
-    expectRefusal(await client.get(`/api/files/${id}/download`), 404);
-    expectRefusal(await client.put(`/api/files/${id}`, { name: "x" }), 404);
-    expectRefusal(await client.delete(`/api/files/${id}`), 404);
-    expectRefusal(await client.putContent(id, "x"), 404);
-    expectRefusal(await client.get(`/api/files/${id}/checksum`), 404);
+    expectError(await client.get(`/api/files/${id}`), 404);
+    expectError(await client.get(`/api/files/${id}/download`), 404);
+    expectError(await client.put(`/api/files/${id}`, { name: "x" }), 404);
+    expectError(await client.delete(`/api/files/${id}`), 404);
+    expectError(await client.putContent(id, "x"), 404);
+    expectError(await client.get(`/api/files/${id}/checksum`), 404);
     expect(await client.names()).toEqual(["docs"]);
   });
 });

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { readdir, readFile, truncate, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Account, checksumOf, digestOf, randomContent } from "../support/client.ts";
-import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { eventually, expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
@@ -71,9 +71,9 @@ describe("the nightly reading finds what became of contents (D9)", () => {
       resolution: null,
     });
     const refused = await client.get(`/api/files/${id}/download`);
-    expectRefusal(refused, 500, reason);
+    expectError(refused, 500, reason);
     expect(refused.at("error.details.checksum")).toBe(checksumOf(content));
-    expectRefusal(await client.get(`/api/files/${id}/download`, { range: "bytes=0-9" }), 500, reason);
+    expectError(await client.get(`/api/files/${id}/download`, { range: "bytes=0-9" }), 500, reason);
     expectStatus(await client.get(`/api/files/${healthy}/download`), 200);
     // The file itself stays as it was.
     expect((await client.get(`/api/files/${id}`)).at("data")).toMatchObject({
@@ -112,7 +112,7 @@ describe("the nightly reading finds what became of contents (D9)", () => {
     const id = await client.storedId(content, { name: "a" });
     await unlink(blobPath(content));
     await scrub();
-    expectRefusal(await client.get(`/api/files/${id}/download`), 500, "content_missing");
+    expectError(await client.get(`/api/files/${id}/download`), 500, "content_missing");
     await writeFile(blobPath(content), content);
     await scrub();
     expectStatus(await client.get(`/api/files/${id}/download`), 200);
@@ -138,7 +138,7 @@ describe("a failure to send a content has it read again soon", () => {
     const content = randomContent(50_000);
     const id = await client.storedId(content, { name: "a" });
     await unlink(blobPath(content));
-    expectRefusal(await client.get(`/api/files/${id}/download`), 500, "content_missing");
+    expectError(await client.get(`/api/files/${id}/download`), 500, "content_missing");
     await eventually("it is found", async () => (await findingOf(content)) !== undefined);
     await client.stored(content, { name: "b" });
     expect(await findingOf(content)).toMatchObject({ kind: "missing", resolution: "healed" });
@@ -171,7 +171,7 @@ describe("every way in heals, and none trusts a damaged content (D10)", () => {
     const id = await account.client.storedId(content, { name: "a" });
     await flipBit(content);
     await scrub();
-    expectRefusal(await account.client.get(`/api/files/${id}/download`), 500, "content_damaged");
+    expectError(await account.client.get(`/api/files/${id}/download`), 500, "content_damaged");
     await send(account, content);
     expect(checksumOf((await account.client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
     expect(await findingOf(content)).toMatchObject({ resolution: "healed" });
@@ -199,7 +199,7 @@ describe("whoever asks, and however", () => {
     const token = (await client.post(`/api/files/${shared}/shares`, {})).string("data.token");
     await flipBit(content);
     await scrub();
-    expectRefusal(await client.get(`/api/files/${id}/versions/1/download`), 500, "content_damaged");
+    expectError(await client.get(`/api/files/${id}/versions/1/download`), 500, "content_damaged");
     expectStatus(await client.get(`/api/files/${id}/download`), 200);
     expect((await server().visitor.get(`/s/${token}/download`)).status).toBe(500);
     // Where the answer has begun nobody can say so any more: it breaks off.
@@ -276,9 +276,9 @@ describe("figures", () => {
   });
 
   test("bad questions are refused", async () => {
-    expectRefusal(await admin.client.get("/api/admin/findings?state=none"), 400, "invalid_field", "state");
-    expectRefusal(await admin.client.get("/api/admin/findings?page=0"), 400, "invalid_field", "page");
-    expectRefusal(await (await server().signUp()).client.get("/api/admin/findings"), 403);
+    expectError(await admin.client.get("/api/admin/findings?state=none"), 400, "invalid_field", "state");
+    expectError(await admin.client.get("/api/admin/findings?page=0"), 400, "invalid_field", "page");
+    expectError(await (await server().signUp()).client.get("/api/admin/findings"), 403);
   });
 });
 

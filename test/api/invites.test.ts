@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type Answer, Client, freshEmail } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
-import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
+import { expectError, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { certificateFile, MailServer } from "../support/mail-server.ts";
 import { soonExpiry, untilExpired } from "../support/received.ts";
@@ -56,11 +56,11 @@ describe("POST /api/admin/invites", () => {
     ["expiresIn", { expiresIn: "soon" }],
     ["expiresIn", { expiresIn: "7d", expiresAt: "2999-01-01T00:00:00.000Z" }],
   ])("refuses a bad %s", async (field, body) => {
-    expectRefusal(await invite(body), 400, "invalid_field", field);
+    expectError(await invite(body), 400, "invalid_field", field);
   });
 
   test("for an address that has an account is refused", async () => {
-    expectRefusal(await invite({ email: admin.email.toUpperCase() }), 409, "email_taken", "email");
+    expectError(await invite({ email: admin.email.toUpperCase() }), 409, "email_taken", "email");
   });
 });
 
@@ -71,7 +71,7 @@ describe("an invitation", () => {
     const answer = await signUp({ email, invite: made.string("data.invite") });
     expectStatus(answer, 201);
     expect((await profileOf(answer)).at("data")).toMatchObject({ email, role: "viewer", plan: "pro" });
-    expectRefusal(await signUp({ invite: made.string("data.invite") }), 403, "signup_closed");
+    expectError(await signUp({ invite: made.string("data.invite") }), 403, "signup_closed");
     const listed = await admin.client.get("/api/admin/invites?limit=100");
     expect(listed.list("data.invites")).toContainEqual(
       expect.objectContaining({
@@ -98,7 +98,7 @@ describe("an invitation", () => {
   test("bound to an address is good for that one alone, whatever its case", async () => {
     const email = freshEmail();
     const token = (await invite({ email: email.toUpperCase() })).string("data.invite");
-    expectRefusal(await signUp({ invite: token }), 403, "signup_closed");
+    expectError(await signUp({ invite: token }), 403, "signup_closed");
     expectStatus(await signUp({ email, invite: token }), 201);
   });
 
@@ -106,19 +106,19 @@ describe("an invitation", () => {
     const brief = await invite({ expiresAt: soonExpiry() });
     const revoked = await invite();
     expectStatus(await admin.client.delete(`/api/admin/invites/${revoked.string("data.id")}`), 200);
-    expectRefusal(await admin.client.delete(`/api/admin/invites/${revoked.string("data.id")}`), 404, "not_found");
+    expectError(await admin.client.delete(`/api/admin/invites/${revoked.string("data.id")}`), 404, "not_found");
     await untilExpired(brief.string("data.expiresAt"));
     for (const token of [brief.string("data.invite"), revoked.string("data.invite"), "nothing"]) {
-      expectRefusal(await signUp({ invite: token }), 403, "signup_closed");
+      expectError(await signUp({ invite: token }), 403, "signup_closed");
       expectStatus(await server().visitor.get(`/invite?token=${token}`), 404);
     }
-    expectRefusal(await signUp({}), 403, "signup_closed");
+    expectError(await signUp({}), 403, "signup_closed");
   });
 
   test("of a refused sign-up stays good", async () => {
     const token = (await invite()).string("data.invite");
-    expectRefusal(await signUp({ invite: token, email: admin.email }), 409, "email_taken");
-    expectRefusal(await signUp({ invite: token, password: "short" }), 400, "invalid_field", "password");
+    expectError(await signUp({ invite: token, email: admin.email }), 409, "email_taken");
+    expectError(await signUp({ invite: token, password: "short" }), 400, "invalid_field", "password");
     expectStatus(await signUp({ invite: token }), 201);
   });
 });
@@ -225,7 +225,7 @@ describe("where sign-up is", () => {
       const answer = await own.visitor.post("/api/auth/signup", body);
       const profile = await new Client(own, answer.string("token")).get("/api/users/profile");
       expect(profile.at("data")).toMatchObject({ role: "viewer", plan: "pro" });
-      expectRefusal(await own.visitor.post("/api/auth/signup", { ...body, email: freshEmail() }), 403, "signup_closed");
+      expectError(await own.visitor.post("/api/auth/signup", { ...body, email: freshEmail() }), 403, "signup_closed");
     });
   });
 
@@ -234,7 +234,7 @@ describe("where sign-up is", () => {
       const root = await own.addUser(["--admin"]);
       const token = (await root.client.post("/api/admin/invites", {})).string("data.invite");
       const body = { email: freshEmail(), password, invite: token };
-      expectRefusal(await own.visitor.post("/api/auth/signup", body), 403, "signup_closed");
+      expectError(await own.visitor.post("/api/auth/signup", body), 403, "signup_closed");
       expectStatus(await own.visitor.get(`/invite?token=${token}`), 404);
     });
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Client, checksumOf } from "../support/client.ts";
-import { expectClientError, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { expectClientError, expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { tinyPng } from "../support/images.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
@@ -81,9 +81,9 @@ describe("GET /api/files", () => {
   test("is 404 for an unknown folder, and never another user's", async () => {
     const [a, b] = [await server().signUp(), await server().signUp()];
     await fill(a.client, ["/secret/a.txt"]);
-    expectRefusal(await a.client.get("/api/files?folder=/nowhere"), 404);
-    expectRefusal(await a.client.get("/api/files?folder=/Secret"), 404);
-    expectRefusal(await b.client.get("/api/files?folder=/secret"), 404);
+    expectError(await a.client.get("/api/files?folder=/nowhere"), 404);
+    expectError(await a.client.get("/api/files?folder=/Secret"), 404);
+    expectError(await b.client.get("/api/files?folder=/secret"), 404);
     expect(await b.client.names()).toEqual([]);
   });
 
@@ -145,7 +145,7 @@ describe("sorting", () => {
 
   test.each(["sort=type", "sort=NAME", "sort=id;--", "order=up", "order=ASC"])("refuses %p", async (query) => {
     const { client } = await server().signUp();
-    expectRefusal(await client.get(`/api/files?${query}`), 400, "invalid_field", query.split("=")[0]);
+    expectError(await client.get(`/api/files?${query}`), 400, "invalid_field", query.split("=")[0]);
   });
 });
 
@@ -214,7 +214,7 @@ describe("pages", () => {
     ["page", "99999999999999999999999"],
   ])("refuse %s=%s (D61)", async (name, value) => {
     const { client } = await server().signUp();
-    expectRefusal(await client.get(`/api/files?${name}=${value}`), 400, "invalid_field", name);
+    expectError(await client.get(`/api/files?${name}=${value}`), 400, "invalid_field", name);
   });
 
   test("take limits of 1 and 100", async () => {
@@ -231,7 +231,7 @@ describe("filters", () => {
     expect(await client.names("/", "&type=file")).toEqual(["a", "b"]);
     expect(await client.names("/", "&type=folder")).toEqual(["f"]);
     expect((await client.get("/api/files?type=file")).number("data.pagination.total")).toBe(2);
-    expectRefusal(await client.get("/api/files?type=link"), 400, "invalid_field", "type");
+    expectError(await client.get("/api/files?type=link"), 400, "invalid_field", "type");
   });
 
   test("mimeType matches a type or a whole family", async () => {
@@ -259,7 +259,7 @@ describe("filters", () => {
     expect(await client.names("/", "&tags=blue&recursive=false")).toEqual(["1"]);
     expect(await client.names("/deep", "&tags=blue")).toEqual(["3"]);
     expect(await client.names("/", "&tags=green")).toEqual([]);
-    expectRefusal(await client.get("/api/files?tags=red&tagMode=some"), 400, "invalid_field", "tagMode");
+    expectError(await client.get("/api/files?tags=red&tagMode=some"), 400, "invalid_field", "tagMode");
   });
 
   test("recursive lists the whole subtree", async () => {
@@ -271,7 +271,7 @@ describe("filters", () => {
     expect(await client.names("/d", "&recursive=0")).toEqual(["e", "b"]);
     const folders = await client.get("/api/files?folder=/d&recursive=1&type=file");
     expect(folders.strings("data.files", "folder")).toEqual(["/d", "/d/e"]);
-    expectRefusal(await client.get("/api/files?recursive=maybe"), 400, "invalid_field", "recursive");
+    expectError(await client.get("/api/files?recursive=maybe"), 400, "invalid_field", "recursive");
   });
 
   test("combine", async () => {

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Account, freshEmail } from "../support/client.ts";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { expectError, expectStatus } from "../support/expect.ts";
 import { Browser, TestProvider } from "../support/oidc-provider.ts";
 import { sharedServer, type TestServer, withServer } from "../support/server.ts";
 
@@ -37,7 +37,7 @@ describe("an address that looks like another account's", () => {
     const { email } = await server().signUp();
     for (const [, other] of lookalikes(email)) {
       expect(other).not.toBe(email);
-      expectRefusal(await signUp(server(), other), 409, "email_taken", "email");
+      expectError(await signUp(server(), other), 409, "email_taken", "email");
     }
     expectStatus(await signUp(server(), `other-${email}`), 201);
   });
@@ -54,7 +54,7 @@ describe("an address that looks like another account's", () => {
     const { client, email: own } = await server().signUp();
     for (const [, other] of lookalikes(email)) {
       const answer = await client.put("/api/users/profile", { email: other, currentPassword: password });
-      expectRefusal(answer, 409, "email_taken", "email");
+      expectError(answer, 409, "email_taken", "email");
     }
     const [, another = ""] = lookalikes(own)[0] ?? [];
     const changed = await client.put("/api/users/profile", { email: another, currentPassword: password });
@@ -70,7 +70,7 @@ describe("an address that looks like another account's", () => {
     for (const [, other] of lookalikes(email).slice(0, 2)) {
       const invite = (await admin.client.post("/api/admin/invites", {})).string("data.invite");
       const body = { email: other, password, invite };
-      expectRefusal(await server().visitor.post("/api/auth/signup", body), 409, "email_taken", "email");
+      expectError(await server().visitor.post("/api/auth/signup", body), 409, "email_taken", "email");
       const form = new URLSearchParams({ token: invite, email: other, password }).toString();
       const headers = { "content-type": "application/x-www-form-urlencoded" };
       const page = await server().visitor.request("POST", "/invite", { body: form, headers });
@@ -85,7 +85,7 @@ describe("an address that looks like another account's", () => {
     const before = (await admin.client.get("/api/admin/invites")).number("data.pagination.total");
     for (const [, other] of lookalikes(email)) {
       const refused = await admin.client.post("/api/admin/invites", { email: other });
-      expectRefusal(refused, 409, "email_taken", "email");
+      expectError(refused, 409, "email_taken", "email");
       expect(refused.string("error.message")).toContain("looks like this one");
     }
     const invited = await server().larder(["user", "invite", "--email", lookalikes(email)[0]?.[1] ?? ""]);
@@ -102,7 +102,7 @@ describe("an address that looks like another account's", () => {
     const from = new Browser(() => server().url);
     const { pathname, search } = new URL(await from.untilCallback("lookalike"));
     const cookie = [...from.cookies()].map(([name, value]) => `${name}=${value}`).join("; ");
-    expectRefusal(await server().visitor.get(pathname + search, { cookie }), 409, "email_taken");
+    expectError(await server().visitor.get(pathname + search, { cookie }), 409, "email_taken");
   });
 
   test("makes none on the set-up page", async () => {
@@ -154,7 +154,7 @@ describe("accounts that exist already", () => {
       await own.start();
       for (const account of before) {
         for (const [, other] of lookalikes(account.email)) {
-          expectRefusal(await signUp(own, other), 409, "email_taken", "email");
+          expectError(await signUp(own, other), 409, "email_taken", "email");
         }
         expectStatus(await account.client.get("/api/users/profile"), 200);
       }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, type Answer, checksumOf } from "../support/client.ts";
-import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { eventually, expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
@@ -165,7 +165,7 @@ describe("a device that deletes far more than usual (D12)", () => {
     const other = await registerDevice(server(), here.account);
     expectStatus(await other.client.delete(`/api/mobile/devices/${here.device.deviceId}`), 200);
     expect((await here.account.client.get("/api/users/holds")).list("data.holds")).toEqual([]);
-    expectRefusal(await decide(here, holdId, true), 404);
+    expectError(await decide(here, holdId, true), 404);
     expect(await here.account.client.names()).toHaveLength(8);
   });
 
@@ -194,7 +194,7 @@ describe("a device that deletes far more than usual (D12)", () => {
     expectStatus(await here.account.client.get(`/api/files/${here.ids[5]}`), 200);
     const [hold] = (await holds(here)) as { holdId: string }[];
     expectStatus(await decide(here, hold?.holdId ?? "", true), 200);
-    for (const at of [5, 7]) expectRefusal(await here.account.client.get(`/api/files/${here.ids[at]}`), 404);
+    for (const at of [5, 7]) expectError(await here.account.client.get(`/api/files/${here.ids[at]}`), 404);
     expectStatus(await here.account.client.get(`/api/files/${here.ids[6]}`), 200);
   });
 });
@@ -213,7 +213,7 @@ describe("a hold", () => {
     expect(await holds(here)).toEqual([]);
     expect(reasons(await send(here.device, here.ids.map(remove)))).toEqual(Array(12).fill("applied"));
     expect(await here.account.client.names()).toEqual([]);
-    expectRefusal(await decide(here, holdId, false), 409, "version_conflict");
+    expectError(await decide(here, holdId, false), 409, "version_conflict");
   });
 
   test("that is accepted meets what others did meanwhile", async () => {
@@ -262,22 +262,22 @@ describe("a hold", () => {
     const other = await registerDevice(server(), here.account);
     const stranger = await stock(0);
     const path = `/api/mobile/devices/${here.device.deviceId}/holds`;
-    expectRefusal(await stranger.device.client.get(path), 404, "not_found");
-    expectRefusal(await stranger.device.client.post(`${path}/${holdId}`, { accept: true }), 404, "not_found");
-    expectRefusal(await decide(stranger, holdId, true), 404, "not_found");
-    expectRefusal(await decide(here, "hold_none", true), 404, "not_found");
-    expectRefusal(
+    expectError(await stranger.device.client.get(path), 404, "not_found");
+    expectError(await stranger.device.client.post(`${path}/${holdId}`, { accept: true }), 404, "not_found");
+    expectError(await decide(stranger, holdId, true), 404, "not_found");
+    expectError(await decide(here, "hold_none", true), 404, "not_found");
+    expectError(
       await other.client.post(`/api/mobile/devices/${other.deviceId}/holds/${holdId}`, { accept: true }),
       404,
     );
-    expectRefusal(await here.account.client.get(path), 401);
-    expectRefusal(await server().visitor.get("/api/users/holds"), 401, "missing_token");
+    expectError(await here.account.client.get(path), 401);
+    expectError(await server().visitor.get("/api/users/holds"), 401, "missing_token");
     const viewer = await server().addUser(["--role", "viewer"]);
     const viewing = await registerDevice(server(), viewer);
-    expectRefusal(await viewer.client.get("/api/users/holds"), 403, "role");
-    expectRefusal(await viewing.client.get(`/api/mobile/devices/${viewing.deviceId}/holds`), 403, "role");
+    expectError(await viewer.client.get("/api/users/holds"), 403, "role");
+    expectError(await viewing.client.get(`/api/mobile/devices/${viewing.deviceId}/holds`), 403, "role");
     for (const body of [{}, { accept: "yes" }]) {
-      expectRefusal(await here.account.client.post(`/api/users/holds/${holdId}`, body), 400, "invalid_field");
+      expectError(await here.account.client.post(`/api/users/holds/${holdId}`, body), 400, "invalid_field");
     }
     expectStatus(await other.client.post(`${path}/${holdId}`, { accept: true }), 200);
     expect(await here.account.client.names()).toEqual([]);

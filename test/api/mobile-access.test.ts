@@ -1,6 +1,6 @@
 import { beforeAll, describe, test } from "bun:test";
 import type { Account, Client } from "../support/client.ts";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
@@ -55,14 +55,14 @@ beforeAll(async () => {
 describe("to nobody and to tokens of the web (contract §2)", () => {
   test.each(endpoints)("%s %s is closed", async (method, path, json) => {
     const options = json === undefined ? {} : { json };
-    expectRefusal(await server().visitor.request(method, path, options), 401, "missing_token");
-    expectRefusal(await web.client.request(method, path, options), 401, "invalid_token");
+    expectError(await server().visitor.request(method, path, options), 401, "missing_token");
+    expectError(await web.client.request(method, path, options), 401, "invalid_token");
   });
 });
 
 describe("to a viewer's device", () => {
   test.each(endpoints.filter(([, , , isWriting]) => isWriting))("%s %s is closed", async (method, path, json) => {
-    expectRefusal(await viewer.request(method, path, json === undefined ? {} : { json }), 403, "role");
+    expectError(await viewer.request(method, path, json === undefined ? {} : { json }), 403, "role");
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import sharp from "sharp";
 import { type Account, type Answer, type Client, checksumOf, randomContent } from "../support/client.ts";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { field, file, form, formType, type Part } from "../support/multipart.ts";
@@ -113,7 +113,7 @@ describe("an upload in one request", () => {
     expectStatus(again, 201);
     expect(again.string("data.id")).toBe(first.string("data.id"));
     expect(await client.names()).toEqual(["a.bin"]);
-    expectRefusal(await send(client, [file("b.bin", content)], headers), 409, "idempotency_key");
+    expectError(await send(client, [file("b.bin", content)], headers), 409, "idempotency_key");
   });
 
   test("makes nothing twice: 200 with the file that is there (D24)", async () => {
@@ -146,7 +146,7 @@ describe("an upload in one request", () => {
     const content = randomContent(100);
     const id = await account.client.storedId(content);
     expectStatus(await account.client.delete(`/api/files/${id}`), 200);
-    expectRefusal(await send(client, [file("a.bin", content), field("automatic", "true")]), 409, "deleted_by_you");
+    expectError(await send(client, [file("a.bin", content), field("automatic", "true")]), 409, "deleted_by_you");
     expectStatus(await send(client, [file("a.bin", content)]), 201);
     expectStatus(await send(client, [file("a.bin", content), field("automatic", "true")]), 200);
   });
@@ -154,34 +154,34 @@ describe("an upload in one request", () => {
   test("refuses what is no form, no place, no time, no digest", async () => {
     const { client } = await newPhone();
     const refuse = async (part: Part, name: string) =>
-      expectRefusal(await send(client, [file("a", "x"), part]), 400, "invalid_field", name);
+      expectError(await send(client, [file("a", "x"), part]), 400, "invalid_field", name);
     await refuse(field("location", "here"), "location");
     await refuse(field("capturedAt", "now"), "capturedAt");
     await refuse(field("automatic", "perhaps"), "automatic");
     await refuse(field("checksum", "md5:1"), "checksum");
-    expectRefusal(await send(client, [file("a", "x"), field("checksum", checksumOf("y"))]), 400, "checksum_mismatch");
-    expectRefusal(await send(client, [file("a", "x"), field("folder", "a")]), 400, "invalid_path");
-    expectRefusal(await client.post("/api/mobile/upload", {}), 415, "unsupported_media_type");
+    expectError(await send(client, [file("a", "x"), field("checksum", checksumOf("y"))]), 400, "checksum_mismatch");
+    expectError(await send(client, [file("a", "x"), field("folder", "a")]), 400, "invalid_path");
+    expectError(await client.post("/api/mobile/upload", {}), 415, "unsupported_media_type");
     expect(await client.names()).toEqual([]);
   });
 
   test("is for devices that may write", async () => {
     const { account } = await newPhone();
     const parts = [file("a", "x")];
-    expectRefusal(await send(server().visitor, parts), 401, "missing_token");
-    expectRefusal(await send(account.client, parts), 401, "invalid_token");
+    expectError(await send(server().visitor, parts), 401, "missing_token");
+    expectError(await send(account.client, parts), 401, "invalid_token");
     const viewer = await server().addUser(["--role", "viewer"]);
     const device = await registerDevice(server(), viewer);
-    expectRefusal(await send(device.client, parts), 403, "role");
+    expectError(await send(device.client, parts), 403, "role");
   });
 
   test("obeys the plan and the quota", async () => {
     const env = { LARDER_PLANS_ENTERPRISE_QUOTA: "5000", LARDER_PLANS_ENTERPRISE_MAX_FILE_SIZE: "3000" };
     await withServer({ env }, async (own) => {
       const { client } = await newPhone(own);
-      expectRefusal(await send(client, [file("a", randomContent(3001))]), 413, "file_too_large");
+      expectError(await send(client, [file("a", randomContent(3001))]), 413, "file_too_large");
       expectStatus(await send(client, [file("a", randomContent(3000))]), 201);
-      expectRefusal(await send(client, [file("b", randomContent(2500))]), 413, "quota_exceeded");
+      expectError(await send(client, [file("b", randomContent(2500))]), 413, "quota_exceeded");
     });
   });
 

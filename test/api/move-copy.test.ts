@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { checksumOf, randomContent } from "../support/client.ts";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
@@ -46,9 +46,9 @@ describe("POST /api/files/move", () => {
     await client.stored("z", { name: "taken", fields: { folder: "/box" } });
     const unknown = "file_00000000000000000000";
     const move = async (fileIds: string[]) => client.post("/api/files/move", { fileIds, destinationFolder: "/box" });
-    expectRefusal(await move([unknown]), 404);
-    expectRefusal(await move([unknown, taken]), 404);
-    expectRefusal(await move([taken, unknown]), 409, "name_taken");
+    expectError(await move([unknown]), 404);
+    expectError(await move([unknown, taken]), 404);
+    expectError(await move([taken, unknown]), 409, "name_taken");
   });
 
   test("of a folder into itself or below is 400", async () => {
@@ -56,7 +56,7 @@ describe("POST /api/files/move", () => {
     const id = await client.folderId("docs");
     await client.folderId("sub", "/docs");
     for (const destinationFolder of ["/docs", "/docs/sub", "/docs/sub/new"])
-      expectRefusal(await client.post("/api/files/move", { fileIds: [id], destinationFolder }), 400);
+      expectError(await client.post("/api/files/move", { fileIds: [id], destinationFolder }), 400);
     expect(await client.names()).toEqual(["docs"]);
     expect(await client.names("/docs")).toEqual(["sub"]);
     expectStatus(await client.post("/api/files/move", { fileIds: [id], destinationFolder: "/docs2" }), 200);
@@ -77,7 +77,7 @@ describe("POST /api/files/move", () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "a" });
     await client.stored("y", { name: "b" });
-    expectRefusal(
+    expectError(
       await client.post("/api/files/move", { fileIds: [id], destinationFolder: "/b" }),
       400,
       "not_a_folder",
@@ -148,8 +148,8 @@ describe("POST /api/files/copy", () => {
       });
     expect((await copy()).strings("data.copied", "name")).toEqual(["a (1).txt"]);
     expect((await copy("rename")).strings("data.copied", "name")).toEqual(["a (2).txt"]);
-    expectRefusal(await copy("error"), 409, "name_taken");
-    expectRefusal(await copy("never"), 400, "invalid_field", "onConflict");
+    expectError(await copy("error"), 409, "name_taken");
+    expectError(await copy("never"), 400, "invalid_field", "onConflict");
     const other = await client.storedId("other", { name: "a.txt", fields: { folder: "/box" } });
     const versioned = await client.post("/api/files/copy", {
       fileIds: [source],
@@ -174,8 +174,8 @@ describe("POST /api/files/copy", () => {
     const again = await client.post("/api/files/copy", { fileIds: [id], destinationFolder: "/" });
     expect(again.strings("data.copied", "name")).toEqual(["docs (1)"]);
     expect((await client.get("/api/users/usage")).at("data.storage")).toMatchObject({ files: 6, used: 18 });
-    expectRefusal(await client.post("/api/files/copy", { fileIds: [id], destinationFolder: "/docs" }), 400);
-    expectRefusal(await client.post("/api/files/copy", { fileIds: [id], destinationFolder: "/docs/deep" }), 400);
+    expectError(await client.post("/api/files/copy", { fileIds: [id], destinationFolder: "/docs" }), 400);
+    expectError(await client.post("/api/files/copy", { fileIds: [id], destinationFolder: "/docs/deep" }), 400);
   });
 
   test("copies a folder of thousands of entries", async () => {
@@ -214,9 +214,9 @@ describe("POST /api/files/copy", () => {
     expect((await client.get(`/api/files/${copied}/download`)).text).toBe(`content ${name}`);
 
     const into = await client.post("/api/files/copy", { fileIds: [large], destinationFolder: "/large/seed" });
-    expectRefusal(into, 400);
+    expectError(into, 400);
     const taken = { fileIds: [large], destinationFolder: "/", onConflict: "error" };
-    expectRefusal(await client.post("/api/files/copy", taken), 409, "name_taken");
+    expectError(await client.post("/api/files/copy", taken), 409, "name_taken");
     expect(await count("/")).toBe(2 * entries + 16 + 2);
     expectStatus(await client.delete(`/api/files/folders/${large}?recursive=true`), 200);
     expect(await count("/large (1)")).toBe(entries);
@@ -230,7 +230,7 @@ describe("POST /api/files/copy", () => {
     expectStatus(answer, 201);
     expect(answer.strings("data.copied", "sourceId")).toEqual([good]);
     expect(answer.list("data.failed")).toMatchObject([{ id: unknown, error: { code: "RESOURCE_NOT_FOUND" } }]);
-    expectRefusal(await client.post("/api/files/copy", { fileIds: [unknown], destinationFolder: "/box" }), 404);
+    expectError(await client.post("/api/files/copy", { fileIds: [unknown], destinationFolder: "/box" }), 404);
   });
 });
 
@@ -239,9 +239,9 @@ describe.each(["move", "copy"])("the body of %s", (verb) => {
     const { client } = await server().signUp();
     const id = await client.storedId("x");
     const send = async (body: unknown) => client.post(`/api/files/${verb}`, body);
-    expectRefusal(await send({ fileIds: [], destinationFolder: "/box" }), 400, "invalid_field", "fileIds");
+    expectError(await send({ fileIds: [], destinationFolder: "/box" }), 400, "invalid_field", "fileIds");
     const over = Array.from({ length: 1001 }, () => id);
-    expectRefusal(await send({ fileIds: over, destinationFolder: "/box" }), 400, "invalid_field", "fileIds");
+    expectError(await send({ fileIds: over, destinationFolder: "/box" }), 400, "invalid_field", "fileIds");
     const unknown = Array.from({ length: 999 }, (_, index) => `file_${String(index).padStart(20, "0")}`);
     const full = await send({ fileIds: [id, ...unknown], destinationFolder: "/box" });
     expect([200, 201]).toContain(full.status);
@@ -255,7 +255,7 @@ describe.each(["move", "copy"])("the body of %s", (verb) => {
     ["destinationFolder", { fileIds: ["file_1"], destinationFolder: 7 }],
   ])("names %s where it is wrong in %p", async (field, body) => {
     const { client } = await server().signUp();
-    expectRefusal(await client.post(`/api/files/${verb}`, body), 400, "invalid_field", field);
+    expectError(await client.post(`/api/files/${verb}`, body), 400, "invalid_field", field);
   });
 
   test.each(["", "relative", "/a/../b", "/a//b", "/a\\b", "/a\u0000", `/${"x".repeat(256)}`])(
@@ -263,7 +263,7 @@ describe.each(["move", "copy"])("the body of %s", (verb) => {
     async (destinationFolder) => {
       const { client } = await server().signUp();
       const id = await client.storedId("x");
-      expectRefusal(await client.post(`/api/files/${verb}`, { fileIds: [id], destinationFolder }), 400);
+      expectError(await client.post(`/api/files/${verb}`, { fileIds: [id], destinationFolder }), 400);
       expect(await client.names()).toEqual(["file.txt"]);
     },
   );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { file, form, formType } from "../support/multipart.ts";
 import { sharedServer } from "../support/server.ts";
@@ -65,14 +65,14 @@ describe("a name", () => {
     expect(await client.names()).toEqual([nfc]);
     expect((await client.stored("two", { name: nfc })).string("data.name")).toBe(nfc.replace(".txt", " (1).txt"));
     const clash = await client.upload("three", { name: nfd, fields: { onConflict: "error" } });
-    expectRefusal(clash, 409, "name_taken");
+    expectError(clash, 409, "name_taken");
     await client.stored("x", { fields: { folder: `/${nfd}-folder` } });
     expect(await client.names(`/${nfc}-folder`)).toEqual(["file.txt"]);
     expect(await client.names(`/${nfd}-folder`)).toEqual(["file.txt"]);
     expectStatus(await client.put(`/api/files/${id}`, { name: `x-${nfd}` }), 200);
     expect((await client.get(`/api/files/${id}`)).at("data.name")).toBe(`x-${nfc}`);
     const folder = await client.post("/api/files/folders", { name: `${nfc}-folder`, path: "/" });
-    expectRefusal(folder, 409, "name_taken");
+    expectError(folder, 409, "name_taken");
     const moved = await client.post("/api/files/move", { fileIds: [id], destinationFolder: `/${nfd}-folder` });
     expectStatus(moved, 200);
     expect((await client.get(`/api/files/${id}`)).at("data.folder")).toBe(`/${nfc}-folder`);
@@ -90,10 +90,10 @@ describe("a name", () => {
     const answer = await client.upload("x", { name: nfd });
     expectStatus(answer, 201);
     expect(answer.at("data.name")).toBe("ä".repeat(127));
-    expectRefusal(await client.upload("x", { name: "ä".repeat(128) }), 400, "invalid_path");
-    expectRefusal(await client.upload("x", { name: "x".repeat(256) }), 400, "invalid_path");
+    expectError(await client.upload("x", { name: "ä".repeat(128) }), 400, "invalid_path");
+    expectError(await client.upload("x", { name: "x".repeat(256) }), 400, "invalid_path");
     const renamed = await client.put(`/api/files/${answer.string("data.id")}`, { name: "x".repeat(256) });
-    expectRefusal(renamed, 400, "invalid_path");
+    expectError(renamed, 400, "invalid_path");
   });
 
   test("never reaches the disk, whatever it is (D48)", async () => {
@@ -129,7 +129,7 @@ describe("a name", () => {
         body: form([file(name, "x")]),
         headers: { "content-type": formType },
       });
-      expectRefusal(answer, 400);
+      expectError(answer, 400);
       expect(await client.names()).toEqual([]);
     },
   );

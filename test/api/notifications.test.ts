@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createECDH, randomBytes } from "node:crypto";
 import type { Account, Answer, Client } from "../support/client.ts";
-import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { eventually, expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, type TestDevice, tryRefresh } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
@@ -93,12 +93,12 @@ describe("POST /api/mobile/notifications/register", () => {
     const path = "/api/mobile/notifications/register";
     expectStatus(await mine.phone.client.post(path, { deviceId: "tablet", preferences: { uploads: false } }), 200);
     const stranger = await registerDevice(server(), other.account, "strangers-phone");
-    expectRefusal(
+    expectError(
       await mine.phone.client.post(path, { deviceId: stranger.deviceId, pushToken: "x" }),
       404,
       "not_found",
     );
-    expectRefusal(await mine.phone.client.post(path, { deviceId: "unknown", pushToken: "x" }), 404, "not_found");
+    expectError(await mine.phone.client.post(path, { deviceId: "unknown", pushToken: "x" }), 404, "not_found");
   });
 
   test("refuses what can't be right, and names the field", async () => {
@@ -113,14 +113,14 @@ describe("POST /api/mobile/notifications/register", () => {
       [{ preferences: { quietHours: { end: "24:00" } } }, "preferences.quietHours.end"],
       [{ preferences: { quietHours: { timezone: "Mars/Olympus" } } }, "preferences.quietHours.timezone"],
     ];
-    for (const [body, field] of cases) expectRefusal(await register(phone, body), 400, "invalid_field", field);
+    for (const [body, field] of cases) expectError(await register(phone, body), 400, "invalid_field", field);
     const absurd = await register(phone, { preferences: { quietHours: { timezone: "x".repeat(100_000) } } });
-    expectRefusal(absurd, 400, "invalid_field", "preferences.quietHours.timezone");
+    expectError(absurd, 400, "invalid_field", "preferences.quietHours.timezone");
     expect(absurd.text.length).toBeLessThan(1_000);
-    expectRefusal(await phone.client.post("/api/mobile/notifications/register", {}), 400, "invalid_field", "deviceId");
-    expectRefusal(await register(phone, { pushToken: "https://10.0.0.1/topic" }), 400, "forbidden_target");
-    expectRefusal(await account.client.post("/api/mobile/notifications/register", { deviceId: "phone" }), 401);
-    expectRefusal(await server().visitor.post("/api/mobile/notifications/register", { deviceId: "phone" }), 401);
+    expectError(await phone.client.post("/api/mobile/notifications/register", {}), 400, "invalid_field", "deviceId");
+    expectError(await register(phone, { pushToken: "https://10.0.0.1/topic" }), 400, "forbidden_target");
+    expectError(await account.client.post("/api/mobile/notifications/register", { deviceId: "phone" }), 401);
+    expectError(await server().visitor.post("/api/mobile/notifications/register", { deviceId: "phone" }), 401);
   });
 
   test("takes a plain URL from no other account: both hear their own messages there", async () => {
@@ -264,7 +264,7 @@ describe("POST /api/mobile/push", () => {
     expect(answer.strings("data.deliveries", "deviceId")).toEqual(["tablet"]);
     expect(await titles(tablet)).toContain("Only you");
     expect(await titles(phone)).not.toContain("Only you");
-    expectRefusal(await phone.client.post("/api/mobile/push", { ...body, deviceId: "unknown" }), 404, "not_found");
+    expectError(await phone.client.post("/api/mobile/push", { ...body, deviceId: "unknown" }), 404, "not_found");
   });
 
   test("goes no more to a device that was removed, which begins anew when it comes back", async () => {
@@ -275,7 +275,7 @@ describe("POST /api/mobile/push", () => {
     expect((await phone.client.post("/api/mobile/push", push)).strings("data.deliveries", "deviceId")).toEqual([
       "phone",
     ]);
-    expectRefusal(await phone.client.post("/api/mobile/push", { ...push, deviceId: "tablet" }), 404, "not_found");
+    expectError(await phone.client.post("/api/mobile/push", { ...push, deviceId: "tablet" }), 404, "not_found");
     const again = await registerDevice(server(), account, "tablet");
     expect((await register(again, {})).at("data")).toMatchObject({ provider: null, preferences: defaults });
   });
@@ -302,16 +302,16 @@ describe("POST /api/mobile/push", () => {
       [{ ...push, deviceId: 7 }, "deviceId"],
     ];
     for (const [body, field] of cases) {
-      expectRefusal(await phone.client.post("/api/mobile/push", body), 400, "invalid_field", field);
+      expectError(await phone.client.post("/api/mobile/push", body), 400, "invalid_field", field);
     }
-    expectRefusal(await account.client.post("/api/mobile/push", push), 401);
+    expectError(await account.client.post("/api/mobile/push", push), 401);
   });
 
   test("a viewer reads the inbox but sends nothing", async () => {
     const viewer = await server().addUser(["--role", "viewer"]);
     const phone = await registerDevice(server(), viewer);
     expectStatus(await phone.client.get("/api/mobile/notifications"), 200);
-    expectRefusal(await phone.client.post("/api/mobile/push", { title: "a", body: "b" }), 403, "role");
+    expectError(await phone.client.post("/api/mobile/push", { title: "a", body: "b" }), 403, "role");
   });
 });
 
@@ -327,7 +327,7 @@ describe("the inbox", () => {
     const second = await phone.client.get("/api/mobile/notifications?limit=2&page=2");
     expect(second.string("data.notifications.0.title")).toBe("one");
     for (const query of ["limit=101", "limit=0", "page=0", "page=x"]) {
-      expectRefusal(await phone.client.get(`/api/mobile/notifications?${query}`), 400, "invalid_field");
+      expectError(await phone.client.get(`/api/mobile/notifications?${query}`), 400, "invalid_field");
     }
   });
 
@@ -346,8 +346,8 @@ describe("the inbox", () => {
     expect(seen.at("data.notifications.0.readAt")).toBeNull();
     expect(seen.string("data.notifications.1.readAt")).toMatch(timestampPattern);
     expect((await read({ all: true })).at("data")).toEqual({ read: 1, unread: 0 });
-    expectRefusal(await read({}), 400, "invalid_field", "ids");
-    expectRefusal(await read({ ids: "all" }), 400, "invalid_field", "ids");
+    expectError(await read({}), 400, "invalid_field", "ids");
+    expectError(await read({ ids: "all" }), 400, "invalid_field", "ids");
   });
 
   test("knows nothing of another account's messages", async () => {
@@ -438,7 +438,7 @@ describe("the inbox", () => {
     const stolen = phone.tokens.refreshToken;
     const next = (await tryRefresh(server(), stolen, "phone")).string("tokens.refreshToken");
     expectStatus(await tryRefresh(server(), next, "phone"), 200);
-    expectRefusal(await tryRefresh(server(), stolen, "phone"), 401);
+    expectError(await tryRefresh(server(), stolen, "phone"), 401);
     const answer = await tablet.client.get("/api/mobile/notifications");
     expect(answer.at("data.notifications.0")).toMatchObject({
       category: "security",

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash, randomBytes } from "node:crypto";
 import { Client, freshEmail } from "../support/client.ts";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { Browser, type Claims, publicUrl, TestProvider } from "../support/oidc-provider.ts";
 import { objectOf } from "../support/openapi.ts";
@@ -60,8 +60,8 @@ describe("GET /api/auth/methods", () => {
       await plain.addUser(["--admin"]);
       expect((await plain.visitor.get("/api/auth/methods")).at("data.isSetUp")).toBe(true);
       for (const path of ["/api/auth/oidc/start", "/api/auth/oidc/callback?code=a&state=b"])
-        expectRefusal(await plain.visitor.get(path), 404, "not_found");
-      expectRefusal(await plain.visitor.post("/api/auth/oidc/token", { code: "x" }), 404, "not_found");
+        expectError(await plain.visitor.get(path), 404, "not_found");
+      expectError(await plain.visitor.post("/api/auth/oidc/token", { code: "x" }), 404, "not_found");
     });
   });
 });
@@ -124,7 +124,7 @@ describe("a sign-in by the provider", () => {
     for (const returnTo of elsewhere) {
       const answer = await server().visitor.get(`/api/auth/oidc/start?returnTo=${encodeURIComponent(returnTo)}`);
       if (returnTo === "/%0d%0a") expect(answer.header("location")).toStartWith(provider.issuer);
-      else expectRefusal(answer, 400, "invalid_field", "returnTo");
+      else expectError(answer, 400, "invalid_field", "returnTo");
     }
   });
 
@@ -156,7 +156,7 @@ describe("a sign-in by the provider", () => {
     expectStatus(token, 200);
     expect([token.at("user.email"), token.at("expiresIn")]).toEqual([email, "24h"]);
     expectStatus(await new Client(server(), token.string("token")).get("/api/auth/session"), 200);
-    expectRefusal(await server().visitor.post("/api/auth/oidc/token", { code, verifier }), 401, "invalid_code");
+    expectError(await server().visitor.post("/api/auth/oidc/token", { code, verifier }), 401, "invalid_code");
   });
 
   test("shows the code on a page where it was told no place to return to", async () => {
@@ -178,10 +178,10 @@ describe("a sign-in by the provider", () => {
     const challenge = createHash("sha256").update(verifier).digest("base64url");
     const end = await from.visit(await from.untilCallback(name, `?mode=code&returnTo=/docs&challenge=${challenge}`));
     const code = (end.headers.get("location") ?? "").split("#code=")[1] ?? "";
-    expectRefusal(await server().visitor.post("/api/auth/oidc/token", { code }), 401, "invalid_code");
-    expectRefusal(await server().visitor.post("/api/auth/oidc/token", { code, verifier }), 401, "invalid_code");
-    expectRefusal(await server().visitor.get("/api/auth/oidc/start?mode=token"), 400, "invalid_field", "mode");
-    expectRefusal(await server().visitor.get("/api/auth/oidc/start?challenge=x"), 400, "invalid_field", "challenge");
+    expectError(await server().visitor.post("/api/auth/oidc/token", { code }), 401, "invalid_code");
+    expectError(await server().visitor.post("/api/auth/oidc/token", { code, verifier }), 401, "invalid_code");
+    expectError(await server().visitor.get("/api/auth/oidc/start?mode=token"), 400, "invalid_field", "mode");
+    expectError(await server().visitor.get("/api/auth/oidc/start?challenge=x"), 400, "invalid_field", "challenge");
   });
 });
 
@@ -191,10 +191,10 @@ describe("nobody comes in by", () => {
     const callback = await from.untilCallback(person().name);
     const wrong = new URL(callback);
     wrong.searchParams.set("state", "x".repeat(32));
-    expectRefusal(await comeBack(from, wrong.href), 400, "invalid_request");
+    expectError(await comeBack(from, wrong.href), 400, "invalid_request");
     wrong.searchParams.delete("state");
-    expectRefusal(await comeBack(from, wrong.href), 400, "invalid_request");
-    expectRefusal(await comeBack(from, `${callback}&state=other`), 400, "invalid_request");
+    expectError(await comeBack(from, wrong.href), 400, "invalid_request");
+    expectError(await comeBack(from, `${callback}&state=other`), 400, "invalid_request");
     expectStatus(await comeBack(from, callback), 302);
   });
 
@@ -202,7 +202,7 @@ describe("nobody comes in by", () => {
     const from = browser();
     const callback = await from.untilCallback(person().name);
     expectStatus(await comeBack(from, callback), 302);
-    expectRefusal(await comeBack(from, callback), 400, "invalid_request");
+    expectError(await comeBack(from, callback), 400, "invalid_request");
   });
 
   test("an answer that was used up at the provider, also after a restart of this server", async () => {
@@ -212,16 +212,16 @@ describe("nobody comes in by", () => {
       const callback = await from.untilCallback(person().name);
       expectStatus(await comeBack(from, callback, of), 302);
       await other.restart();
-      expectRefusal(await comeBack(from, callback, of), 401, "bad_credentials");
+      expectError(await comeBack(from, callback, of), 401, "bad_credentials");
     });
   });
 
   test("an answer that belongs to another browser", async () => {
     const callback = await browser().untilCallback(person().name);
-    expectRefusal(await comeBack(browser(), callback), 400, "invalid_request");
+    expectError(await comeBack(browser(), callback), 400, "invalid_request");
     const other = browser();
     await other.visit(`${publicUrl}/api/auth/oidc/start`);
-    expectRefusal(await comeBack(other, callback), 400, "invalid_request");
+    expectError(await comeBack(other, callback), 400, "invalid_request");
   });
 
   test("a cookie that was changed", async () => {
@@ -230,7 +230,7 @@ describe("nobody comes in by", () => {
     const sealed = from.cookies().get("larder_oidc") ?? "";
     for (const changed of [`${sealed.slice(0, -2)}AA`, sealed.slice(0, 20), "AAAA", "A".repeat(5_000)]) {
       from.cookies().set("larder_oidc", changed);
-      expectRefusal(await comeBack(from, callback), 400, "invalid_request");
+      expectError(await comeBack(from, callback), 400, "invalid_request");
     }
   });
 
@@ -247,7 +247,7 @@ describe("nobody comes in by", () => {
       provider.forge = (claims) => ({ claims: { ...claims, ...change }, key: "right" });
       const from = browser();
       try {
-        expectRefusal(await comeBack(from, await from.untilCallback(person().name)), 401, "bad_credentials");
+        expectError(await comeBack(from, await from.untilCallback(person().name)), 401, "bad_credentials");
       } finally {
         provider.forge = undefined;
       }
@@ -258,7 +258,7 @@ describe("nobody comes in by", () => {
     provider.forge = (claims) => ({ claims, key: "other" });
     const from = browser();
     try {
-      expectRefusal(await comeBack(from, await from.untilCallback(person().name)), 401, "bad_credentials");
+      expectError(await comeBack(from, await from.untilCallback(person().name)), 401, "bad_credentials");
     } finally {
       provider.forge = undefined;
     }
@@ -268,11 +268,11 @@ describe("nobody comes in by", () => {
     const from = browser();
     const callback = new URL(await from.untilCallback(person().name));
     callback.searchParams.set("iss", "http://127.0.0.1:1");
-    expectRefusal(await comeBack(from, callback.href), 401, "bad_credentials");
+    expectError(await comeBack(from, callback.href), 401, "bad_credentials");
     const second = browser();
     const without = new URL(await second.untilCallback(person().name));
     without.searchParams.delete("iss");
-    expectRefusal(await comeBack(second, without.href), 401, "bad_credentials");
+    expectError(await comeBack(second, without.href), 401, "bad_credentials");
   });
 
   test("giving up at the provider, which gets a page with words", async () => {
@@ -292,11 +292,11 @@ describe("nobody comes in by", () => {
     for (const email_verified of [false, undefined, "false", 1]) {
       const { name } = person({ email_verified });
       const from = browser();
-      expectRefusal(await comeBack(from, await from.untilCallback(name)), 403, "signup_closed");
+      expectError(await comeBack(from, await from.untilCallback(name)), 403, "signup_closed");
     }
     const { name } = person({ email: undefined });
     const from = browser();
-    expectRefusal(await comeBack(from, await from.untilCallback(name)), 403, "signup_closed");
+    expectError(await comeBack(from, await from.untilCallback(name)), 403, "signup_closed");
   });
 
   test("an e-mail of the ID token by what userinfo confirms of another one", async () => {
@@ -314,7 +314,7 @@ describe("nobody comes in by", () => {
         provider.forge = (claims) => ({ claims: { ...claims, ...unverified }, key: "right" });
         const second = browser(of);
         const { name: another } = person({ email: (await own.signUp()).email });
-        expectRefusal(await comeBack(second, await second.untilCallback(another), of), 403, "signup_closed");
+        expectError(await comeBack(second, await second.untilCallback(another), of), 403, "signup_closed");
       } finally {
         provider.forge = undefined;
       }
@@ -339,7 +339,7 @@ describe("nobody comes in by", () => {
     const { name } = person({ email: squatter.email });
     const from = browser();
     const answer = await comeBack(from, await from.untilCallback(name));
-    expectRefusal(answer, 403, "signup_closed");
+    expectError(answer, 403, "signup_closed");
     expect(answer.string("error.message")).toContain("password");
   });
 
@@ -349,9 +349,9 @@ describe("nobody comes in by", () => {
     await first.visit(await first.untilCallback(name));
     await server().larder(["user", "set", email, "--disable"]);
     const second = browser();
-    expectRefusal(await comeBack(second, await second.untilCallback(name)), 403, "account_disabled");
+    expectError(await comeBack(second, await second.untilCallback(name)), 403, "account_disabled");
     const third = browser();
-    expectRefusal(await comeBack(third, await third.untilCallback(name, "?mode=code")), 403, "account_disabled");
+    expectError(await comeBack(third, await third.untilCallback(name, "?mode=code")), 403, "account_disabled");
   });
 });
 
@@ -359,8 +359,8 @@ describe("linking", () => {
   test("an account to the provider takes its password, and then lets its owner in", async () => {
     const { client, email, password, token } = await server().signUp();
     const { name } = person();
-    expectRefusal(await client.post("/api/auth/oidc/link", { password: "wrong words" }), 401, "bad_credentials");
-    expectRefusal(await server().visitor.post("/api/auth/oidc/link", { password }), 401, "missing_token");
+    expectError(await client.post("/api/auth/oidc/link", { password: "wrong words" }), 401, "bad_credentials");
+    expectError(await server().visitor.post("/api/auth/oidc/link", { password }), 401, "missing_token");
     const begun = await client.post("/api/auth/oidc/link", { password, returnTo: "/docs" });
     expectStatus(begun, 200);
     const from = browser();
@@ -386,10 +386,10 @@ describe("linking", () => {
     const account = await server().signUp();
     const { client, password } = account;
     const { secret } = await switchOnTwoFactor(account);
-    expectRefusal(await client.post("/api/auth/oidc/link", { password }), 401, "second_factor_required");
-    expectRefusal(await client.delete("/api/auth/oidc/link", { password }), 401, "second_factor_required");
+    expectError(await client.post("/api/auth/oidc/link", { password }), 401, "second_factor_required");
+    expectError(await client.delete("/api/auth/oidc/link", { password }), 401, "second_factor_required");
     const wrong = { password, code: wrongCode(secret) };
-    expectRefusal(await client.post("/api/auth/oidc/link", wrong), 401, "invalid_code");
+    expectError(await client.post("/api/auth/oidc/link", wrong), 401, "invalid_code");
     expectStatus(await client.post("/api/auth/oidc/link", { password, code: codeOf(secret) }), 200);
   });
 
@@ -403,7 +403,7 @@ describe("linking", () => {
     const { address } = await from.go(begun.string("data.url"), person().name, isBack);
     const change = { currentPassword: password, newPassword: "changed by hand" };
     expectStatus(await client.put("/api/users/profile", change), 200);
-    expectRefusal(await comeBack(from, address), 401, "bad_credentials");
+    expectError(await comeBack(from, address), 401, "bad_credentials");
     expect((await client.get("/api/auth/oidc/link")).list("data.identities")).toEqual([]);
     expectStatus(await server().visitor.post("/api/auth/signin", { email, password: "changed by hand" }), 200);
   });
@@ -435,7 +435,7 @@ describe("linking", () => {
     from.cookies().set("larder_oidc", cookie.slice("larder_oidc=".length, cookie.indexOf(";")));
     const isBack = (address: string) => address.startsWith(`${publicUrl}/api/auth/oidc/callback`);
     const { address } = await from.go(begun.string("data.url"), name, isBack);
-    expectRefusal(await comeBack(from, address), 403, "signup_closed");
+    expectError(await comeBack(from, address), 403, "signup_closed");
   });
 
   test("is by the e-mail only where the operator says that e-mails are true", async () => {
@@ -450,9 +450,9 @@ describe("linking", () => {
         expect((await ask(from, "/api/auth/session", of)).at("user.id")).toBe(account.id);
         const unverified = person({ email: (await own.signUp()).email, email_verified: false });
         const second = browser(of);
-        expectRefusal(await comeBack(second, await second.untilCallback(unverified.name), of), 403, "signup_closed");
+        expectError(await comeBack(second, await second.untilCallback(unverified.name), of), 403, "signup_closed");
         const third = browser(of);
-        expectRefusal(await comeBack(third, await third.untilCallback(person().name), of), 403, "signup_closed");
+        expectError(await comeBack(third, await third.untilCallback(person().name), of), 403, "signup_closed");
       },
     );
   });
@@ -462,7 +462,7 @@ describe("the configuration", () => {
   test("lets nobody unknown in by default, whoever may sign up", async () => {
     await withServer({ hasAccounts: true, env: { ...env, LARDER_OIDC_AUTO_CREATE: "off" } }, async (own) => {
       const from = browser(() => own);
-      expectRefusal(await comeBack(from, await from.untilCallback(person().name), () => own), 403, "signup_closed");
+      expectError(await comeBack(from, await from.untilCallback(person().name), () => own), 403, "signup_closed");
     });
   });
 
@@ -477,7 +477,7 @@ describe("the configuration", () => {
       const of = () => other;
       const admin = await other.addUser(["--admin"]);
       const stranger = browser(of);
-      expectRefusal(await comeBack(stranger, await stranger.untilCallback(person().name), of), 403, "signup_closed");
+      expectError(await comeBack(stranger, await stranger.untilCallback(person().name), of), 403, "signup_closed");
       const chief = person({
         email: `${randomBytes(4).toString("hex")}@Example.org`,
         email_verified: false,
@@ -546,7 +546,7 @@ describe("the audit log", () => {
       await own.larder(["user", "set", chief.email, "--disable"]);
       provider.people.set(chief.name, { ...provider.people.get(chief.name), groups: ["chiefs"] });
       const refused = browser(of);
-      expectRefusal(await comeBack(refused, await refused.untilCallback(chief.name), of), 403, "account_disabled");
+      expectError(await comeBack(refused, await refused.untilCallback(chief.name), of), 403, "account_disabled");
       const listed = await admin.client.get(`/api/admin/users?search=${encodeURIComponent(chief.email)}`);
       expect(listed.at("data.users.0.role")).toBe("user");
 
@@ -596,7 +596,7 @@ test("a provider that is away hurts nobody else, and is found again when it is b
   await provider.stop();
   await withServer({ hasAccounts: true, env }, async (own) => {
     const of = () => own;
-    expectRefusal(await own.visitor.get("/api/auth/oidc/start"), 503, "provider_unavailable");
+    expectError(await own.visitor.get("/api/auth/oidc/start"), 503, "provider_unavailable");
     const page = await browser(of).visit(`${publicUrl}/api/auth/oidc/start`);
     expect(page.status).toBe(503);
     expect(page.text).toContain("can&#39;t be reached");
@@ -605,7 +605,7 @@ test("a provider that is away hurts nobody else, and is found again when it is b
     const from = browser(of);
     const callback = await from.untilCallback(name);
     await provider.stop();
-    expectRefusal(await comeBack(from, callback, of), 503, "provider_unavailable");
+    expectError(await comeBack(from, callback, of), 503, "provider_unavailable");
     expect(own.log).not.toContain(provider.clientSecret);
     await provider.start();
   });

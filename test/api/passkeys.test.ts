@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Authenticator, type Ceremony } from "../support/authenticator.ts";
 import { type Account, type Answer, Client } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
-import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
+import { expectError, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { RawConnection, rawRequest } from "../support/raw-http.ts";
@@ -38,7 +38,7 @@ describe("adding a passkey", () => {
     const account = await server().signUp();
     const { client } = account;
     const wrong = await client.post("/api/users/passkeys/options", { currentPassword: "not the password" });
-    expectRefusal(wrong, 401, "bad_credentials");
+    expectError(wrong, 401, "bad_credentials");
     const answer = await begin(account);
     expectStatus(answer, 200);
     const options = answer.at("data.options");
@@ -84,17 +84,17 @@ describe("adding a passkey", () => {
       const response = new Authenticator().create(await begin(account), { ...here(), ...change });
       const answer = await account.client.post("/api/users/passkeys", { response });
       expect({ what, status: answer.status }).toEqual({ what, status: 400 });
-      expectRefusal(answer, 400, "invalid_field", "response");
+      expectError(answer, 400, "invalid_field", "response");
     }
     const response = new Authenticator().create(await begin(account), here());
-    expectRefusal(await other.client.post("/api/users/passkeys", { response }), 400, "invalid_field", "response");
+    expectError(await other.client.post("/api/users/passkeys", { response }), 400, "invalid_field", "response");
     const options = await server().visitor.post("/api/auth/passkey/options");
     const forSignIn = await begin(account);
     const misused = new Authenticator().create(forSignIn, {
       ...here(),
       challenge: options.string("data.options.challenge"),
     });
-    expectRefusal(await account.client.post("/api/users/passkeys", { response: misused }), 400, "invalid_field");
+    expectError(await account.client.post("/api/users/passkeys", { response: misused }), 400, "invalid_field");
     expect((await account.client.get("/api/users/passkeys")).list("data.passkeys")).toEqual([]);
   });
 
@@ -114,7 +114,7 @@ describe("adding a passkey", () => {
     const response = first.create(options, here());
     expectStatus(await account.client.post("/api/users/passkeys", { response }), 201);
     const again = second.create(options, here());
-    expectRefusal(
+    expectError(
       await account.client.post("/api/users/passkeys", { response: again }),
       400,
       "invalid_field",
@@ -122,7 +122,7 @@ describe("adding a passkey", () => {
     );
     const other = await server().signUp();
     const copied = first.create(await begin(other), here());
-    expectRefusal(
+    expectError(
       await other.client.post("/api/users/passkeys", { response: copied }),
       400,
       "invalid_field",
@@ -142,20 +142,20 @@ describe("adding a passkey", () => {
       [{ ...response, response: { ...Object(inner), attestationObject: 7 } }, "response.response.attestationObject"],
     ];
     for (const [value, field] of bad) {
-      expectRefusal(await account.client.post("/api/users/passkeys", { response: value }), 400, "invalid_field", field);
+      expectError(await account.client.post("/api/users/passkeys", { response: value }), 400, "invalid_field", field);
     }
     const garbage = { ...response, response: { ...Object(inner), attestationObject: "AAAA" } };
     const refused = await account.client.post("/api/users/passkeys", { response: garbage });
-    expectRefusal(refused, 400, "invalid_field", "response");
+    expectError(refused, 400, "invalid_field", "response");
     for (const name of ["", " ", "a\u0007", "x".repeat(101)]) {
-      expectRefusal(await account.client.post("/api/users/passkeys", { name, response }), 400, "invalid_field", "name");
+      expectError(await account.client.post("/api/users/passkeys", { name, response }), 400, "invalid_field", "name");
     }
   });
 
   test("needs the second factor where there is one", async () => {
     const account = await server().signUp();
     const { secret } = await switchOnTwoFactor(account);
-    expectRefusal(await begin(account), 401, "second_factor_required");
+    expectError(await begin(account), 401, "second_factor_required");
     expectStatus(await begin(account, { code: codeOf(secret) }), 200);
   });
 
@@ -213,10 +213,10 @@ describe("signing in with a passkey", () => {
     for (const [what, change] of strange) {
       const answer = await signIn(authenticator, change);
       expect({ what, status: answer.status }).toEqual({ what, status: 401 });
-      expectRefusal(answer, 401, "bad_credentials");
+      expectError(answer, 401, "bad_credentials");
     }
     const forAdding = (await begin(account)).string("data.options.challenge");
-    expectRefusal(await signIn(authenticator, { challenge: forAdding }), 401, "bad_credentials");
+    expectError(await signIn(authenticator, { challenge: forAdding }), 401, "bad_credentials");
     expectStatus(await signIn(authenticator), 200);
   });
 
@@ -226,19 +226,19 @@ describe("signing in with a passkey", () => {
     const response = authenticator.get(options, here());
     const verify = () => server().visitor.post("/api/auth/passkey/verify", { response });
     expect(statusesOf(await Promise.all([verify(), verify(), verify()]))).toEqual([200, 401, 401]);
-    expectRefusal(await verify(), 401, "bad_credentials");
+    expectError(await verify(), 401, "bad_credentials");
     // Nor once more after a mistake.
     const failed = await server().visitor.post("/api/auth/passkey/options");
     const wrong = authenticator.get(failed, { ...here(), isVerified: false });
-    expectRefusal(await server().visitor.post("/api/auth/passkey/verify", { response: wrong }), 401);
+    expectError(await server().visitor.post("/api/auth/passkey/verify", { response: wrong }), 401);
     const late = authenticator.get(failed, here());
-    expectRefusal(await server().visitor.post("/api/auth/passkey/verify", { response: late }), 401);
+    expectError(await server().visitor.post("/api/auth/passkey/verify", { response: late }), 401);
   });
 
   test("refuses a counter that went back: somebody has a copy (WebAuthn §6.1.1)", async () => {
     const { authenticator } = await addPasskey(await server().signUp());
     expectStatus(await signIn(authenticator, { counter: 7 }), 200);
-    for (const counter of [7, 6, 0]) expectRefusal(await signIn(authenticator, { counter }), 401, "bad_credentials");
+    for (const counter of [7, 6, 0]) expectError(await signIn(authenticator, { counter }), 401, "bad_credentials");
     expectStatus(await signIn(authenticator, { counter: 8 }), 200);
   });
 
@@ -254,23 +254,23 @@ describe("signing in with a passkey", () => {
     const verify = (response: unknown) => server().visitor.post("/api/auth/passkey/verify", { response });
     const own = mine.authenticator.get(await ask(), here());
     const id = theirs.authenticator.credentialId.toString("base64url");
-    expectRefusal(await verify({ ...own, id, rawId: id }), 401, "bad_credentials");
+    expectError(await verify({ ...own, id, rawId: id }), 401, "bad_credentials");
     const signed = mine.authenticator.get(await ask(), here());
     const userHandle = Buffer.from(b.id).toString("base64url");
-    expectRefusal(await verify({ ...signed, response: { ...Object(signed["response"]), userHandle } }), 401);
+    expectError(await verify({ ...signed, response: { ...Object(signed["response"]), userHandle } }), 401);
     const bent = mine.authenticator.get(await ask(), here());
-    expectRefusal(await verify({ ...bent, response: { ...Object(bent["response"]), signature: "AAAA" } }), 401);
+    expectError(await verify({ ...bent, response: { ...Object(bent["response"]), signature: "AAAA" } }), 401);
     const stranger = new Authenticator();
-    expectRefusal(await signIn(stranger), 401, "bad_credentials");
-    expectRefusal(await verify({}), 400, "invalid_field");
-    expectRefusal(await server().visitor.post("/api/auth/passkey/verify", {}), 400, "invalid_field", "response");
+    expectError(await signIn(stranger), 401, "bad_credentials");
+    expectError(await verify({}), 400, "invalid_field");
+    expectError(await server().visitor.post("/api/auth/passkey/verify", {}), 400, "invalid_field", "response");
   });
 
   test("of a disabled account is refused, and says why", async () => {
     const account = await server().signUp();
     const { authenticator } = await addPasskey(account);
     await server().change(account.id, { disabled: true });
-    expectRefusal(await signIn(authenticator), 403, "account_disabled");
+    expectError(await signIn(authenticator), 403, "account_disabled");
   });
 
   test.each(["[", "a:99999", "1.2.3.4.5", "xn--"])(
@@ -299,8 +299,8 @@ describe("signing in with a passkey", () => {
         own.visitor.post("/api/auth/passkey/verify", {
           response: authenticator.get(await own.visitor.post("/api/auth/passkey/options"), where),
         });
-      expectRefusal(await verify({ origin: own.url, rpId: "files.example.com" }), 401, "bad_credentials");
-      expectRefusal(await verify({ origin: "https://files.example.com" }), 401, "bad_credentials");
+      expectError(await verify({ origin: own.url, rpId: "files.example.com" }), 401, "bad_credentials");
+      expectError(await verify({ origin: "https://files.example.com" }), 401, "bad_credentials");
       expectStatus(await verify(ceremony), 200);
     });
   });
@@ -315,28 +315,28 @@ describe("a passkey", () => {
     expect(answer.at("data.name")).toBe("Desk");
     const rename = (client: Client, name: unknown, which = id) =>
       client.request("PATCH", `/api/users/passkeys/${which}`, { json: { name } });
-    expectRefusal(await rename(b.client, "Mine"), 404, "not_found");
-    expectRefusal(await rename(a.client, "x", "psk_nothing"), 404, "not_found");
-    expectRefusal(await rename(a.client, ""), 400, "invalid_field", "name");
+    expectError(await rename(b.client, "Mine"), 404, "not_found");
+    expectError(await rename(a.client, "x", "psk_nothing"), 404, "not_found");
+    expectError(await rename(a.client, ""), 400, "invalid_field", "name");
     expect(await passkeyOf(a)).toMatchObject({ name: "Desk" });
   });
 
   test("is removed by its owner alone, and opens nothing from then on (D57)", async () => {
     const [a, b] = [await confirmed(await server().signUp()), await confirmed(await server().signUp())];
     const { id, authenticator } = await addPasskey(a);
-    expectRefusal(await b.client.delete(`/api/users/passkeys/${id}`), 404, "not_found");
+    expectError(await b.client.delete(`/api/users/passkeys/${id}`), 404, "not_found");
     expectStatus(await signIn(authenticator), 200);
     expectStatus(await a.client.delete(`/api/users/passkeys/${id}`), 200);
-    expectRefusal(await signIn(authenticator), 401, "bad_credentials");
-    expectRefusal(await a.client.delete(`/api/users/passkeys/${id}`), 404, "not_found");
+    expectError(await signIn(authenticator), 401, "bad_credentials");
+    expectError(await a.client.delete(`/api/users/passkeys/${id}`), 404, "not_found");
   });
 
   test("is nobody's business without a sign-in", async () => {
     const response = new Authenticator().create(await begin(await server().signUp()), here());
-    expectRefusal(await server().visitor.get("/api/users/passkeys"), 401, "missing_token");
-    expectRefusal(await server().visitor.post("/api/users/passkeys/options", {}), 401, "missing_token");
-    expectRefusal(await server().visitor.post("/api/users/passkeys", { response }), 401, "missing_token");
-    expectRefusal(await server().visitor.delete("/api/users/passkeys/psk_x"), 401, "missing_token");
+    expectError(await server().visitor.get("/api/users/passkeys"), 401, "missing_token");
+    expectError(await server().visitor.post("/api/users/passkeys/options", {}), 401, "missing_token");
+    expectError(await server().visitor.post("/api/users/passkeys", { response }), 401, "missing_token");
+    expectError(await server().visitor.delete("/api/users/passkeys/psk_x"), 401, "missing_token");
   });
 });
 

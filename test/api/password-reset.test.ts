@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client, freshEmail } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { MailServer, type TakenMail } from "../support/mail-server.ts";
 import { registerDevice, tryRefresh } from "../support/mobile.ts";
@@ -59,9 +59,9 @@ describe("POST /api/auth/password/forgot", () => {
   });
 
   test("refuses what is no e-mail, and no JSON", async () => {
-    expectRefusal(await forgot("nobody"), 400, "invalid_field", "email");
-    expectRefusal(await server().visitor.post("/api/auth/password/forgot"), 400);
-    expectRefusal(
+    expectError(await forgot("nobody"), 400, "invalid_field", "email");
+    expectError(await server().visitor.post("/api/auth/password/forgot"), 400);
+    expectError(
       await server().visitor.post("/api/auth/password/forgot", { email: 7 }),
       400,
       "invalid_field",
@@ -101,11 +101,11 @@ describe("POST /api/auth/password/reset", () => {
     const device = await registerDevice(server(), { email, password });
     const token = await askFor(email);
     expectStatus(await reset(token, "brand new words"), 200);
-    expectRefusal(await signIn(email, password), 401, "bad_credentials");
+    expectError(await signIn(email, password), 401, "bad_credentials");
     expectStatus(await signIn(email, "brand new words"), 200);
-    expectRefusal(await client.get("/api/auth/session"), 401, "revoked_token");
-    expectRefusal(await tryRefresh(server(), device.tokens.refreshToken, device.deviceId), 401);
-    expectRefusal(await reset(token, "and another one"), 401, "invalid_token");
+    expectError(await client.get("/api/auth/session"), 401, "revoked_token");
+    expectError(await tryRefresh(server(), device.tokens.refreshToken, device.deviceId), 401);
+    expectError(await reset(token, "and another one"), 401, "invalid_token");
     expect((await mails.mailTo(email, 2)).parsed.subject).toBe("Your password was changed");
   });
 
@@ -122,8 +122,8 @@ describe("POST /api/auth/password/reset", () => {
     const { email } = await server().signUp();
     const first = await askFor(email);
     const second = await askFor(email, 2);
-    expectRefusal(await reset(first, "brand new words"), 401, "invalid_token");
-    expectRefusal(await reset("x".repeat(32), "brand new words"), 401, "invalid_token");
+    expectError(await reset(first, "brand new words"), 401, "invalid_token");
+    expectError(await reset("x".repeat(32), "brand new words"), 401, "invalid_token");
     expectStatus(await reset(second, "brand new words"), 200);
   });
 
@@ -132,14 +132,14 @@ describe("POST /api/auth/password/reset", () => {
     const ofPassword = await askFor(first.email);
     const change = { currentPassword: first.password, newPassword: "changed by hand" };
     expectStatus(await first.client.put("/api/users/profile", change), 200);
-    expectRefusal(await reset(ofPassword, "brand new words"), 401, "invalid_token");
+    expectError(await reset(ofPassword, "brand new words"), 401, "invalid_token");
     const second = await server().signUp();
     const ofEmail = await askFor(second.email);
     expectStatus(
       await second.client.put("/api/users/profile", { currentPassword: second.password, email: freshEmail() }),
       200,
     );
-    expectRefusal(await reset(ofEmail, "brand new words"), 401, "invalid_token");
+    expectError(await reset(ofEmail, "brand new words"), 401, "invalid_token");
     const told = mails.mailTo(second.email, 2);
     expect((await told).parsed.subject).toBe("Your email address was changed");
   });
@@ -148,7 +148,7 @@ describe("POST /api/auth/password/reset", () => {
     const { email } = await server().signUp();
     const token = await askFor(email);
     await server().larder(["user", "set", email, "--disable"]);
-    expectRefusal(await reset(token, "brand new words"), 401, "invalid_token");
+    expectError(await reset(token, "brand new words"), 401, "invalid_token");
     expectStatus(await forgot(email), 200);
     const other = await server().signUp();
     await askFor(other.email);
@@ -168,8 +168,8 @@ describe("POST /api/auth/password/reset", () => {
   test("refuses a bad password and leaves the link good", async () => {
     const { email } = await server().signUp();
     const token = await askFor(email);
-    expectRefusal(await reset(token, "short"), 400, "invalid_field", "newPassword");
-    expectRefusal(await reset(token, "x".repeat(257)), 400, "invalid_field", "newPassword");
+    expectError(await reset(token, "short"), 400, "invalid_field", "newPassword");
+    expectError(await reset(token, "x".repeat(257)), 400, "invalid_field", "newPassword");
     expectStatus(await reset(token, "brand new words"), 200);
   });
 });
@@ -257,7 +257,7 @@ test("asking counts as sign-in, per address", async () => {
       expectStatus(answer, 200);
       expect(answer.header("x-ratelimit-resource")).toBe("signin");
     }
-    expectRefusal(await ask(), 429);
+    expectError(await ask(), 429);
   });
 });
 

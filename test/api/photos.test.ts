@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import sharp from "sharp";
 import type { Answer, Client } from "../support/client.ts";
-import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
+import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { tinyPng } from "../support/images.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
@@ -211,7 +211,7 @@ describe("GET /api/photos", () => {
     expectStatus(await owner.client.post(`/api/files/${id}/shares`, { user: other.email }), 201);
     expect(await names(other.client)).toEqual([]);
     expect(await days(other.client)).toEqual([]);
-    expectRefusal(await other.client.get("/api/photos?folder=/private"), 404, "not_found");
+    expectError(await other.client.get("/api/photos?folder=/private"), 404, "not_found");
     expect(await names(other.client, `?cursor=${Buffer.from("9999999999999.999999").toString("base64url")}`)).toEqual(
       [],
     );
@@ -233,7 +233,7 @@ describe("GET /api/photos", () => {
     `tags=${"x".repeat(65)}`,
   ])("refuses %s", async (query) => {
     const { client } = await server().signUp();
-    expectRefusal(await client.get(`/api/photos?${query}`), 400, "invalid_field");
+    expectError(await client.get(`/api/photos?${query}`), 400, "invalid_field");
   });
 });
 
@@ -278,7 +278,7 @@ describe("GET /api/photos/timeline", () => {
 
   test("refuses an unknown type", async () => {
     const { client } = await server().signUp();
-    expectRefusal(await client.get("/api/photos/timeline?type=song"), 400, "invalid_field");
+    expectError(await client.get("/api/photos/timeline?type=song"), 400, "invalid_field");
   });
 });
 

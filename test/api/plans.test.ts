@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { bytesOf, randomContent } from "../support/client.ts";
-import { expectRefusal, expectStatus, statusesOf } from "../support/expect.ts";
+import { expectError, expectStatus, statusesOf } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { boundary, file, form, formType } from "../support/multipart.ts";
 import { RawConnection, httpChunk } from "../support/raw-http.ts";
@@ -29,7 +29,7 @@ describe("the size of a file", () => {
     const { client } = await server().signUp();
     expectStatus(await client.upload(randomContent(sizeMax), { name: "full" }), 201);
     const over = await client.upload(randomContent(sizeMax + 1), { name: "over" });
-    expectRefusal(over, 413, "file_too_large");
+    expectError(over, 413, "file_too_large");
     expect(over.json).toMatchObject({ error: { details: { limit: sizeMax, plan: "free" } } });
     expect(await client.names()).toEqual(["full"]);
     expect((await client.get("/api/users/usage")).number("data.storage.used")).toBe(sizeMax);
@@ -39,7 +39,7 @@ describe("the size of a file", () => {
   test("holds for PUT content, which leaves the old content (D2)", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("old");
-    expectRefusal(await client.putContent(id, randomContent(sizeMax + 1)), 413, "file_too_large");
+    expectError(await client.putContent(id, randomContent(sizeMax + 1)), 413, "file_too_large");
     expect((await client.get(`/api/files/${id}/download`)).text).toBe("old");
     expectStatus(await client.putContent(id, randomContent(sizeMax)), 200);
   });
@@ -57,7 +57,7 @@ describe("the size of a file", () => {
           `Content-Type: ${type}\r\nContent-Length: 900000000\r\n\r\n`,
       );
       const answer = await connection.answer();
-      expectRefusal(answer, 413);
+      expectError(answer, 413);
       expect(["file_too_large", "body_too_large"]).toContain(answer.string("error.details.reason"));
       expect(answer.number("error.details.limit")).toBeGreaterThanOrEqual(sizeMax);
       connection.cut();
@@ -74,7 +74,7 @@ describe("the size of a file", () => {
     const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\n\r\n`;
     await connection.write(httpChunk(bytesOf(head)));
     await connection.write(httpChunk(randomContent(sizeMax + 1)));
-    expectRefusal(await connection.answer(), 413, "file_too_large");
+    expectError(await connection.answer(), 413, "file_too_large");
     connection.cut();
     expect(await client.names()).toEqual([]);
     expect(await leftovers()).toEqual([]);
@@ -97,12 +97,12 @@ describe("the quota", () => {
     await client.stored(randomContent(sizeMax), { name: "1" });
     await client.stored(randomContent(sizeMax), { name: "2" });
     const over = await client.upload(randomContent(50_001), { name: "3" });
-    expectRefusal(over, 413, "quota_exceeded");
+    expectError(over, 413, "quota_exceeded");
     expect(over.json).toMatchObject({ error: { details: { limit: quota, plan: "free" } } });
     expectStatus(await client.upload(randomContent(50_000), { name: "3" }), 201);
     const storage = (await client.get("/api/users/usage")).at("data.storage");
     expect(storage).toMatchObject({ used: quota, remaining: 0, percentage: 100 });
-    expectRefusal(await client.upload("x", { name: "4" }), 413, "quota_exceeded");
+    expectError(await client.upload("x", { name: "4" }), 413, "quota_exceeded");
     expectStatus(await client.upload("", { name: "empty" }), 201);
   });
 
@@ -123,7 +123,7 @@ describe("the quota", () => {
     const [box = ""] = (await client.get("/api/files?type=folder")).strings("data.files", "id");
     const details = { reason: "quota_exceeded", limit: quota, plan: "free" };
     const copy = await client.post("/api/files/copy", { fileIds: [box], destinationFolder: "/copies" });
-    expectRefusal(copy, 413, "quota_exceeded");
+    expectError(copy, 413, "quota_exceeded");
     expect(copy.at("error.details")).toMatchObject(details);
     const many = await Promise.all(
       Array.from({ length: 6 }, (_, index) => client.upload(randomContent(60_000), { name: `${index}` })),
@@ -137,9 +137,9 @@ describe("the quota", () => {
     const { client } = await server().signUp();
     const id = await client.storedId(randomContent(90_000), { name: "a" });
     expectStatus(await client.putContent(id, randomContent(90_000)), 200);
-    expectRefusal(await client.putContent(id, randomContent(90_000)), 413, "quota_exceeded");
+    expectError(await client.putContent(id, randomContent(90_000)), 413, "quota_exceeded");
     const copy = { fileIds: [id], destinationFolder: "/copies" };
-    expectRefusal(await client.post("/api/files/copy", copy), 413, "quota_exceeded");
+    expectError(await client.post("/api/files/copy", copy), 413, "quota_exceeded");
     await client.delete(`/api/files/${id}`);
     expectStatus(await client.upload(randomContent(sizeMax), { name: "b" }), 201);
     expect((await client.get("/api/users/usage")).number("data.storage.used")).toBe(sizeMax);
@@ -150,12 +150,12 @@ describe("the quota", () => {
     const content = randomContent(sizeMax);
     await client.stored(content, { name: "1" });
     await client.stored(content, { name: "2" });
-    expectRefusal(await client.upload(content, { name: "3" }), 413, "quota_exceeded");
+    expectError(await client.upload(content, { name: "3" }), 413, "quota_exceeded");
   });
 
   test("of one account can be set by the command line", async () => {
     const { client } = await server().addUser(["--quota", "1000"]);
-    expectRefusal(await client.upload(randomContent(1001)), 413, "quota_exceeded");
+    expectError(await client.upload(randomContent(1001)), 413, "quota_exceeded");
     expectStatus(await client.upload(randomContent(1000)), 201);
     expect((await client.get("/api/users/usage")).number("data.storage.quota")).toBe(1000);
   });
@@ -168,7 +168,7 @@ test("the numbers of every plan can be set", async () => {
     expect((await client.get("/api/users/usage")).json).toMatchObject({
       data: { storage: { quota: 6000 }, devices: { limit: 4 }, plan: { name: "pro", maxFileSize: 5000 } },
     });
-    expectRefusal(await client.upload(randomContent(5001)), 413, "file_too_large");
+    expectError(await client.upload(randomContent(5001)), 413, "file_too_large");
   });
 });
 
@@ -177,7 +177,7 @@ test("free takes files of 10 MB and not more, by default", async () => {
     const { client } = await own.signUp();
     expectStatus(await client.upload(new Uint8Array(10_485_760), { name: "full" }), 201);
     const over = await client.upload(new Uint8Array(10_485_761), { name: "over" });
-    expectRefusal(over, 413, "file_too_large");
+    expectError(over, 413, "file_too_large");
     expect(over.json).toMatchObject({ error: { details: { limit: 10_485_760, plan: "free" } } });
   });
 });

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { type Answer, freshEmail } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { Browser, publicUrl, TestProvider } from "../support/oidc-provider.ts";
 import { sharedServer } from "../support/server.ts";
@@ -56,7 +56,7 @@ async function newcomer() {
 test("confirms the session of an account without a password, and goes back to the page", async () => {
   const ada = await newcomer();
   const refused = await ada.tryKey();
-  expectRefusal(refused, 401, "password_required");
+  expectError(refused, 401, "password_required");
   expect(refused.at("error.details.methods")).toEqual(["provider"]);
   const query = new URL(await ada.begin()).searchParams;
   expect([query.get("prompt"), query.get("max_age")]).toEqual(["login", "0"]);
@@ -75,7 +75,7 @@ test("confirms the session of an account without a password, and goes back to th
   });
   expectStatus(change, 200);
   expect((await ada.tryKey()).at("error.details.methods")).toEqual(["password"]);
-  expectRefusal(await ada.post("/api/auth/confirm/provider"), 400, "invalid_request");
+  expectError(await ada.post("/api/auth/confirm/provider"), 400, "invalid_request");
   expectStatus(await ada.post("/api/auth/confirm", { currentPassword: "a password of my own" }), 200);
 });
 
@@ -94,8 +94,8 @@ test("is refused where the provider did not ask again, or doesn't say when it di
       claims: { ...claims, ...(authTime !== undefined && { auth_time: authTime }) },
       key: "right",
     });
-    expectRefusal(await ada.confirm(), 401, "bad_credentials");
-    expectRefusal(await ada.tryKey(), 401, "password_required");
+    expectError(await ada.confirm(), 401, "bad_credentials");
+    expectError(await ada.tryKey(), 401, "password_required");
   }
 });
 
@@ -103,27 +103,27 @@ test("is refused for anybody else who signs in there, and without the browser th
   const [ada, grace] = [await newcomer(), await newcomer()];
   // Signed out at the provider, so that it takes another person.
   ada.browser.cookies(provider.issuer).clear();
-  expectRefusal(await ada.confirm(grace.name), 401, "bad_credentials");
+  expectError(await ada.confirm(grace.name), 401, "bad_credentials");
   ada.browser.cookies(provider.issuer).clear();
   const callback = (await ada.browser.go(await ada.begin(), ada.name, isBack)).address;
-  expectRefusal(await grace.comeBack(callback), 400, "invalid_request");
-  expectRefusal(await ada.tryKey(), 401, "password_required");
+  expectError(await grace.comeBack(callback), 400, "invalid_request");
+  expectError(await ada.tryKey(), 401, "password_required");
 });
 
 test("confirms nothing after the session has ended, and only once", async () => {
   const ada = await newcomer();
   const callback = (await ada.browser.go(await ada.begin(), ada.name, isBack)).address;
   expectStatus(await ada.comeBack(callback), 200);
-  expectRefusal(await ada.comeBack(callback), 400, "invalid_request");
+  expectError(await ada.comeBack(callback), 400, "invalid_request");
   const second = (await ada.browser.go(await ada.begin(), ada.name, isBack)).address;
   expectStatus(await ada.post("/api/auth/signout"), 200);
-  expectRefusal(await ada.comeBack(second), 401, "bad_credentials");
+  expectError(await ada.comeBack(second), 401, "bad_credentials");
 });
 
 test("is for accounts alone whose password nobody knows", async () => {
   const account = await confirmed(await server().signUp());
-  expectRefusal(await account.client.post("/api/auth/confirm/provider"), 400, "invalid_request");
-  expectRefusal(await server().visitor.post("/api/auth/confirm/provider", {}), 401, "missing_token");
+  expectError(await account.client.post("/api/auth/confirm/provider"), 400, "invalid_request");
+  expectError(await server().visitor.post("/api/auth/confirm/provider", {}), 401, "missing_token");
 });
 
 testAllResponses(server);

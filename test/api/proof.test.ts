@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { Authenticator } from "../support/authenticator.ts";
 import { type Account, Client, freshEmail } from "../support/client.ts";
 import { confirmed, tryConfirm } from "../support/confirm.ts";
-import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
+import { expectError, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
@@ -39,7 +39,7 @@ describe("without proof", () => {
       client.delete("/api/users/profile", {}),
     ];
     for (const answer of await Promise.all(asked)) {
-      expectRefusal(answer, 401, "password_required");
+      expectError(answer, 401, "password_required");
       expect(answer.at("error.details")).toMatchObject({ methods: ["password"], needsCode: false });
     }
     expectStatus(await client.get("/api/users/profile"), 200);
@@ -49,19 +49,19 @@ describe("without proof", () => {
   });
 
   test("a session that has just signed in is no better", async () => {
-    expectRefusal(await tryKey(await signIn(await server().signUp())), 401, "password_required");
+    expectError(await tryKey(await signIn(await server().signUp())), 401, "password_required");
   });
 
   test("a wrong password is refused, counts as one, and leaves the session as it was", async () => {
     await withServer({ env: { LARDER_RATE_LIMITS: "on" } }, async (limited) => {
       const account = await limited.signUp();
       for (let tries = 0; tries < 5; tries++) {
-        expectRefusal(await tryKey(account.client, { currentPassword: "not the password" }), 401, "bad_credentials");
+        expectError(await tryKey(account.client, { currentPassword: "not the password" }), 401, "bad_credentials");
       }
       const { email, password } = account;
-      expectRefusal(await tryConfirm(account), 429, "rate_limited");
-      expectRefusal(await limited.visitor.post("/api/auth/signin", { email, password }), 429, "rate_limited");
-      expectRefusal(await tryKey(account.client), 401, "password_required");
+      expectError(await tryConfirm(account), 429, "rate_limited");
+      expectError(await limited.visitor.post("/api/auth/signin", { email, password }), 429, "rate_limited");
+      expectError(await tryKey(account.client), 401, "password_required");
     });
   });
 
@@ -70,12 +70,12 @@ describe("without proof", () => {
     const { password: currentPassword } = account;
     const key = await tryKey(account.client, { currentPassword, scopes: ["profile", "files:write"] });
     const byKey = new Client(server(), key.string("data.key"));
-    expectRefusal(await tryKey(byKey, { currentPassword }), 403, "scope");
-    expectRefusal(await byKey.post("/api/auth/confirm", { currentPassword }), 403, "scope");
+    expectError(await tryKey(byKey, { currentPassword }), 403, "scope");
+    expectError(await byKey.post("/api/auth/confirm", { currentPassword }), 403, "scope");
     const device = await registerDevice(server(), account);
-    expectRefusal(await tryKey(device.client, { currentPassword }), 403, "scope");
+    expectError(await tryKey(device.client, { currentPassword }), 403, "scope");
     expectStatus(await device.client.post("/api/auth/confirm", { currentPassword }), 200);
-    expectRefusal(await tryKey(device.client), 403, "scope");
+    expectError(await tryKey(device.client), 403, "scope");
   });
 });
 
@@ -95,25 +95,25 @@ describe("POST /api/auth/confirm", () => {
     expect(session.string("session.confirmedUntil")).toBe(answer.string("data.confirmedUntil"));
     expectStatus(await tryKey(account.client), 201);
     expectStatus(await account.client.put("/api/users/profile", { email: freshEmail() }), 200);
-    expectRefusal(await tryKey(other), 401, "password_required");
+    expectError(await tryKey(other), 401, "password_required");
   });
 
   test("a password that is sent along is checked all the same", async () => {
     const { client } = await confirmed(await server().signUp());
-    expectRefusal(await tryKey(client, { currentPassword: "not the password" }), 401, "bad_credentials");
+    expectError(await tryKey(client, { currentPassword: "not the password" }), 401, "bad_credentials");
     expectStatus(await tryKey(client), 201);
   });
 
   test("is not carried over by a new token, and is over after it", async () => {
     const { client } = await confirmed(await server().signUp());
     const refreshed = new Client(server(), (await client.post("/api/auth/refresh")).string("token"));
-    expectRefusal(await tryKey(refreshed), 401, "password_required");
+    expectError(await tryKey(refreshed), 401, "password_required");
   });
 
   test("ends with a new password, also for the session that set it", async () => {
     const account = await confirmed(await server().signUp());
     expectStatus(await account.client.put("/api/users/profile", { newPassword }), 200);
-    expectRefusal(await tryKey(account.client), 401, "password_required");
+    expectError(await tryKey(account.client), 401, "password_required");
     expectStatus(await tryKey(account.client, { currentPassword: newPassword }), 201);
   });
 
@@ -123,14 +123,14 @@ describe("POST /api/auth/confirm", () => {
     expectStatus(await other.post("/api/auth/confirm", { currentPassword: account.password }), 200);
     await switchOnTwoFactor(account);
     const refused = await tryKey(other);
-    expectRefusal(refused, 401, "password_required");
+    expectError(refused, 401, "password_required");
     expect(refused.at("error.details.needsCode")).toBe(true);
   });
 
   test("wants what it takes", async () => {
     const { client } = await server().signUp();
-    expectRefusal(await client.post("/api/auth/confirm", {}), 400, "invalid_field", "currentPassword");
-    expectRefusal(await server().visitor.post("/api/auth/confirm", { currentPassword: "x" }), 401, "missing_token");
+    expectError(await client.post("/api/auth/confirm", {}), 400, "invalid_field", "currentPassword");
+    expectError(await server().visitor.post("/api/auth/confirm", { currentPassword: "x" }), 401, "missing_token");
   });
 
   test("lasts over a restart", async () => {
@@ -156,15 +156,15 @@ describe("with two-factor sign-in", () => {
     ];
     for (const ask of asked) {
       const answer = await ask();
-      expectRefusal(answer, 401, "second_factor_required");
+      expectError(answer, 401, "second_factor_required");
       expect(answer.at("error.details.methods")).toContain("totp");
     }
-    expectRefusal(await tryConfirm(account, { code: wrongCode(secret) }), 401, "invalid_code");
-    expectRefusal(await tryConfirm(account, { code: codeOf(secret, 0) }), 401, "invalid_code");
+    expectError(await tryConfirm(account, { code: wrongCode(secret) }), 401, "invalid_code");
+    expectError(await tryConfirm(account, { code: codeOf(secret, 0) }), 401, "invalid_code");
     expectStatus(await tryConfirm(account, { code: codeOf(secret) }), 200);
     const { email, password } = account;
     const again = await server().visitor.post("/api/auth/signin", { email, password, code: codeOf(secret) });
-    expectRefusal(again, 401, "invalid_code");
+    expectError(again, 401, "invalid_code");
     expectStatus(await tryKey(client), 201);
     expectStatus(await client.put("/api/users/profile", { newPassword, currentPassword, code: codes[0] }), 200);
     expectStatus(await client.delete("/api/users/profile", { password: newPassword, code: codes[1] }), 200);
@@ -211,14 +211,14 @@ describe("passkeys", () => {
     expect(options.at("data.options.allowCredentials.0.id")).toBe(authenticator.credentialId.toString("base64url"));
     const response = authenticator.get(options, { origin: server().url });
     // The challenge is of the other session.
-    expectRefusal(await show(other, response), 401, "bad_credentials");
+    expectError(await show(other, response), 401, "bad_credentials");
     const again = authenticator.get(await optionsOf(client), { origin: server().url });
     const answer = await show(client, again);
     expectStatus(answer, 200);
     expect(answer.string("data.confirmedUntil")).toMatch(timestampPattern);
-    expectRefusal(await show(client, again), 401, "bad_credentials");
-    expectRefusal(await tryKey(other), 401, "password_required");
-    expectRefusal(await other.delete(`/api/users/passkeys/${id}`), 401, "password_required");
+    expectError(await show(client, again), 401, "bad_credentials");
+    expectError(await tryKey(other), 401, "password_required");
+    expectError(await other.delete(`/api/users/passkeys/${id}`), 401, "password_required");
     expectStatus(await client.delete(`/api/users/passkeys/${id}`), 200);
   });
 
@@ -226,17 +226,17 @@ describe("passkeys", () => {
     const [mine, other] = [await withPasskey(), await withPasskey()];
     const client = await signIn(mine.account);
     const foreign = other.authenticator.get(await optionsOf(client), { origin: server().url });
-    expectRefusal(await show(client, foreign), 401, "bad_credentials");
+    expectError(await show(client, foreign), 401, "bad_credentials");
     const signingIn = await server().visitor.post("/api/auth/passkey/options");
     const forSignIn = mine.authenticator.get(signingIn, { origin: server().url });
-    expectRefusal(await show(client, forSignIn), 401, "bad_credentials");
+    expectError(await show(client, forSignIn), 401, "bad_credentials");
     const forConfirm = mine.authenticator.get(await optionsOf(client), { origin: server().url });
-    expectRefusal(
+    expectError(
       await server().visitor.post("/api/auth/passkey/verify", { response: forConfirm }),
       401,
       "bad_credentials",
     );
-    expectRefusal(await optionsOf((await server().signUp()).client), 400, "invalid_request");
+    expectError(await optionsOf((await server().signUp()).client), 400, "invalid_request");
   });
 
   test("are added by the session alone that proved itself", async () => {
@@ -244,7 +244,7 @@ describe("passkeys", () => {
     const other = await signIn(account);
     const options = await account.client.post("/api/users/passkeys/options");
     const response = new Authenticator().create(options, { origin: server().url });
-    expectRefusal(await other.post("/api/users/passkeys", { response }), 400, "invalid_field", "response");
+    expectError(await other.post("/api/users/passkeys", { response }), 400, "invalid_field", "response");
   });
 
   test("stay with a new password, which ends every sign-in that others could have begun", async () => {
@@ -277,7 +277,7 @@ describe("endKeys", () => {
   test("goes with a new password alone", async () => {
     const { client, password: currentPassword } = await server().signUp();
     const change = { email: freshEmail(), currentPassword, endKeys: true };
-    expectRefusal(await client.put("/api/users/profile", change), 400, "invalid_field", "endKeys");
+    expectError(await client.put("/api/users/profile", change), 400, "invalid_field", "endKeys");
   });
 
   test("ends them also by a link, from a program and from the page", async () => {
@@ -305,7 +305,7 @@ describe("endKeys", () => {
     const [root, account] = [await confirmed(await server().addUser(["--admin"])), await server().signUp()];
     const key = await keyOf(account);
     const path = `/api/admin/users/${account.id}`;
-    expectRefusal(await root.client.patch(path, { endKeys: true }), 400, "invalid_field", "endKeys");
+    expectError(await root.client.patch(path, { endKeys: true }), 400, "invalid_field", "endKeys");
     expectStatus(await root.client.patch(path, { password: newPassword, endKeys: true }), 200);
     expect(await works(key)).toBe(false);
   });
@@ -331,15 +331,15 @@ describe("an administrator", () => {
     const [root, account] = [await server().addUser(["--admin"]), await server().signUp()];
     const phone = await registerDevice(server(), account);
     const removal = `/api/admin/users/${account.id}/devices/${phone.deviceId}`;
-    expectRefusal(await root.client.delete(removal), 401, "password_required");
+    expectError(await root.client.delete(removal), 401, "password_required");
     expectStatus(await phone.client.get("/api/files"), 200);
     for (const [what, ask] of asks(account.id)) {
       const answer = await ask(root.client);
       expect([what, answer.status, answer.at("error.details.reason")]).toEqual([what, 401, "password_required"]);
     }
     const admin = { role: "admin", email: freshEmail(), password: newPassword };
-    expectRefusal(await root.client.post("/api/admin/invites", { role: "admin" }), 401, "password_required");
-    expectRefusal(await root.client.post("/api/admin/users", admin), 401, "password_required");
+    expectError(await root.client.post("/api/admin/invites", { role: "admin" }), 401, "password_required");
+    expectError(await root.client.post("/api/admin/users", admin), 401, "password_required");
     expectStatus(await account.client.get("/api/files"), 200);
     expectStatus(await root.client.get(`/api/admin/users/${account.id}/sessions`), 200);
     expectStatus(await root.client.patch(`/api/admin/users/${account.id}`, { plan: "pro", disabled: false }), 200);
@@ -400,7 +400,7 @@ test("commands on the machine itself need no proof", async () => {
   expect((await set("--password-stdin")).code).toBe(0);
   expectStatus(await new Client(server(), key).get("/api/files"), 200);
   expect((await set("--password-stdin", "--end-keys")).code).toBe(0);
-  expectRefusal(await new Client(server(), key).get("/api/files"), 401, "revoked_token");
+  expectError(await new Client(server(), key).get("/api/files"), 401, "revoked_token");
   expectStatus(await server().visitor.post("/api/auth/signin", { email: account.email, password: newPassword }), 200);
 });
 

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Client, digestOf } from "../support/client.ts";
-import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
+import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { describeImage, jpegPhoto, pixelAt, tinyPng } from "../support/images.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { sharedServer, withServer } from "../support/server.ts";
@@ -298,7 +298,7 @@ describe("every route of a share goes through one door (D51, D52)", () => {
         const answer = await client.get(path, headers);
         // A text has no thumbnail; then it is sent itself.
         expect({ role, route, status: answer.status }).toEqual({ role, route, status });
-        if (reason !== undefined && path.startsWith("/api/")) expectRefusal(answer, status, reason);
+        if (reason !== undefined && path.startsWith("/api/")) expectError(answer, status, reason);
         if (status !== 200)
           for (const told of ["in.txt", "inside", "album", "more"]) expect(answer.text).not.toContain(told);
         for (const [name, value] of Object.entries(shareHeaders))
@@ -323,7 +323,7 @@ describe("every route of a share goes through one door (D51, D52)", () => {
     for (const path of ["/private", "/private/album", "/-secret", "/album", "/in.txt"])
       expectStatus(await visitor.get(`/api/public/${token}/files?folder=${encodeURIComponent(path)}`), 404);
     for (const path of ["/../", "/..", "/more/../..", "more", "/a//b"])
-      expectRefusal(
+      expectError(
         await visitor.get(`/api/public/${token}/files?folder=${encodeURIComponent(path)}`),
         400,
         "invalid_path",
@@ -342,7 +342,7 @@ describe("every route of a share goes through one door (D51, D52)", () => {
     const { token } = await share(client, { file });
     expectStatus(await server().visitor.get(`/api/public/${token}/download?fileId=${other}`), 404);
     expect((await server().visitor.get(`/api/public/${token}/download?fileId=${file}`)).text).toBe("one");
-    expectRefusal(await server().visitor.get(`/api/public/${token}/files`), 400, "not_a_folder");
+    expectError(await server().visitor.get(`/api/public/${token}/files`), 400, "not_a_folder");
   });
 });
 
@@ -386,7 +386,7 @@ describe("a shared folder", () => {
       hasPrev: true,
       hasNext: false,
     });
-    expectRefusal(await visitor.get(`/api/public/${token}/files?limit=101`), 400, "invalid_field", "limit");
+    expectError(await visitor.get(`/api/public/${token}/files?limit=101`), 400, "invalid_field", "limit");
   });
 
   test("without fileId is a ZIP of all, with the share's headers", async () => {
@@ -439,9 +439,9 @@ describe("unlock", () => {
     const file = await client.storedId("secret", { name: "salary.txt" });
     const { token } = await share(client, { file }, { password: "open sesame" });
     const wrong = await server().visitor.post(`/api/public/${token}/unlock`, { password: "open barley" });
-    expectRefusal(wrong, 401, "bad_credentials");
+    expectError(wrong, 401, "bad_credentials");
     expect(wrong.text).not.toContain("salary");
-    expectRefusal(await server().visitor.post(`/api/public/${token}/unlock`, {}), 400, "invalid_field", "password");
+    expectError(await server().visitor.post(`/api/public/${token}/unlock`, {}), 400, "invalid_field", "password");
     expectStatus(await server().visitor.post(`/api/public/${"A".repeat(32)}/unlock`, { password: "x" }), 404);
   });
 
@@ -454,8 +454,8 @@ describe("unlock", () => {
     await server().restart();
     expectStatus(await server().visitor.get(path, headers), 200);
     await patch({ password: "open barley" });
-    expectRefusal(await server().visitor.get(path, headers), 401, "password_required");
-    expectRefusal(
+    expectError(await server().visitor.get(path, headers), 401, "password_required");
+    expectError(
       await server().visitor.post(`/api/public/${made.token}/unlock`, { password: "open sesame" }),
       401,
       "bad_credentials",
@@ -463,7 +463,7 @@ describe("unlock", () => {
     headers = await grantFor(made.token, "open barley");
     expectStatus(await server().visitor.get(path, headers), 200);
     await patch({ hideLocation: true });
-    expectRefusal(await server().visitor.get(path, headers), 401, "password_required");
+    expectError(await server().visitor.get(path, headers), 401, "password_required");
     await patch({ password: null });
     expectStatus(await server().visitor.get(path), 200);
   });
@@ -477,9 +477,9 @@ describe("unlock", () => {
       const [one, other] = [await make(), await make()];
       const guess = (token: string, password: string) =>
         limited.visitor.post(`/api/public/${token}/unlock`, { password });
-      for (let index = 0; index < 5; index++) expectRefusal(await guess(one, `guess ${index}`), 401, "bad_credentials");
+      for (let index = 0; index < 5; index++) expectError(await guess(one, `guess ${index}`), 401, "bad_credentials");
       const refused = await guess(one, "open sesame");
-      expectRefusal(refused, 429, "rate_limited");
+      expectError(refused, 429, "rate_limited");
       expect(Number(refused.header("retry-after"))).toBeGreaterThan(0);
       expectStatus(await guess(other, "open sesame"), 200);
       const form = await limited.visitor.request("POST", `/s/${one}/unlock`, {
@@ -517,7 +517,7 @@ describe("maxDownloads", () => {
     const first = await Promise.all([range(0), range(1), range(2), range(3)]);
     expect(first.map(({ status }) => status)).toEqual([206, 206, 206, 206]);
     expectStatus(await range(4), 206);
-    expectRefusal(await server().visitor.get(`/api/public/${made.token}/download`), 410, "share_used_up");
+    expectError(await server().visitor.get(`/api/public/${made.token}/download`), 410, "share_used_up");
     expectStatus(await range(5), 206);
     expect((await client.get(`/api/shares/${made.id}`)).at("data.downloads")).toBe(1);
   });
@@ -591,8 +591,8 @@ describe("what is shown", () => {
     const { visitor } = server();
     expectStatus(await visitor.get(`/s/${made.token}/download`), 200);
     await eventually("it expires", async () => (await visitor.get(`/api/public/${made.token}`)).status === 410);
-    expectRefusal(await visitor.get(`/api/public/${made.token}/download`), 410, "share_expired");
-    expectRefusal(await visitor.post(`/api/public/${made.token}/unlock`, { password: "x" }), 410, "share_expired");
+    expectError(await visitor.get(`/api/public/${made.token}/download`), 410, "share_expired");
+    expectError(await visitor.post(`/api/public/${made.token}/unlock`, { password: "x" }), 410, "share_expired");
     await client.request("PATCH", `/api/shares/${made.id}`, { json: { expiresAt: null } });
     expectStatus(await visitor.get(`/s/${made.token}/download`), 200);
   });
@@ -644,7 +644,7 @@ describe("hideLocation (D67)", () => {
       new Uint8Array(Buffer.from("00000018667479706d703432000000006d70343269736f6d", "hex")),
       "a.mp4",
     );
-    expectRefusal(await server().visitor.get(`/api/public/${film.token}/download`), 403, "share_permission");
+    expectError(await server().visitor.get(`/api/public/${film.token}/download`), 403, "share_permission");
   });
 
   test("tells of no original what it would be known by: digest, size, date", async () => {
@@ -683,7 +683,7 @@ describe("hideLocation (D67)", () => {
     const notes = await hidden(client, new TextEncoder().encode("<x:xmpmeta>52.5 N</x:xmpmeta>"), "IMG_20260102.XMP");
     const path = `/api/public/${notes.token}`;
     for (const query of ["", "?inline", "?thumbnail"])
-      expectRefusal(await server().visitor.get(`${path}/download${query}`), 403, "share_permission");
+      expectError(await server().visitor.get(`${path}/download${query}`), 403, "share_permission");
     for (const shown of [path, `/s/${notes.token}`]) {
       const answer = await server().visitor.get(shown);
       expectStatus(answer, 403);
@@ -700,7 +700,7 @@ describe("hideLocation (D67)", () => {
     });
     const { token } = await share(client, { folder }, { hideLocation: true });
     expect((await server().visitor.get(`/api/public/${token}/download?fileId=${inside}`)).text).toBe("inside");
-    expectRefusal(await server().visitor.get(`/api/public/${token}/download`), 403, "share_permission");
+    expectError(await server().visitor.get(`/api/public/${token}/download`), 403, "share_permission");
     const bytes = (await server().visitor.get(`/api/public/${token}/download?fileId=${picture}`)).bytes;
     expect(Buffer.from(bytes).includes("LarderCam")).toBe(false);
     const names = (await server().visitor.get(`/api/public/${token}/files`)).strings("data.files", "name");

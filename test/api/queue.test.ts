@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Answer, Client } from "../support/client.ts";
-import { eventually, expectRefusal, expectStatus, nextMillisecond, timestampPattern } from "../support/expect.ts";
+import { eventually, expectError, expectStatus, nextMillisecond, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
@@ -75,7 +75,7 @@ describe("POST /api/mobile/queue/add", () => {
       { id: "delete file_none", status: "queued" },
     ]);
     await becomes(device, { [`delete ${id}`]: "completed", "delete file_none": "failed" });
-    expectRefusal(await web.get(`/api/files/${id}`), 404);
+    expectError(await web.get(`/api/files/${id}`), 404);
 
     const list = await device.get("/api/mobile/queue");
     expect(list.list("data.operations")).toEqual([
@@ -162,7 +162,7 @@ describe("POST /api/mobile/queue/add", () => {
       [{ operations: Array.from({ length: 501 }, (_, index) => deleteOf(`${index}`)) }, "operations"],
     ];
     for (const [body, field] of cases)
-      expectRefusal(await device.post("/api/mobile/queue/add", body), 400, "invalid_field", field);
+      expectError(await device.post("/api/mobile/queue/add", body), 400, "invalid_field", field);
     expect(await statuses(device)).toEqual({});
   });
 
@@ -287,7 +287,7 @@ describe("GET /api/mobile/queue", () => {
       hasPrev: true,
     });
     for (const query of ["status=done", "limit=0", "limit=501", "page=0"])
-      expectRefusal(await device.get(`/api/mobile/queue?${query}`), 400, "invalid_field");
+      expectError(await device.get(`/api/mobile/queue?${query}`), 400, "invalid_field");
   });
 });
 
@@ -333,12 +333,12 @@ test("what the brake holds stays queued until it is confirmed (D12)", async () =
 test("viewers and whoever is no device are refused", async () => {
   const { web } = await phone();
   for (const client of [web, server().visitor]) {
-    expectRefusal(await add(client, deleteOf("file_none")), 401);
-    expectRefusal(await client.get("/api/mobile/queue"), 401);
+    expectError(await add(client, deleteOf("file_none")), 401);
+    expectError(await client.get("/api/mobile/queue"), 401);
   }
   const viewer = await server().addUser(["--role", "viewer"]);
   const { client: device } = await registerDevice(server(), viewer);
-  expectRefusal(await add(device, deleteOf("file_none")), 403, "role");
+  expectError(await add(device, deleteOf("file_none")), 403, "role");
   expect(await statuses(device)).toEqual({});
 });
 

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Account, type Answer, Client, freshEmail, randomContent } from "../support/client.ts";
-import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
+import { expectError, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
@@ -178,7 +178,7 @@ describe("the limit", () => {
     const before = Date.now() / 1000;
     const refused = await client.upload("x");
     const after = Date.now() / 1000;
-    expectRefusal(refused, 429);
+    expectError(refused, 429);
     const retryAfter = Number(refused.header("retry-after"));
     expect(refused.at("error.code")).toBe("RATE_LIMIT_EXCEEDED");
     expect(refused.at("error.details")).toMatchObject({ resource: "uploads", limit: 10, retryAfter });
@@ -208,8 +208,8 @@ describe("the limit", () => {
     const other = await server().visitor.post("/api/auth/signin", { email, password });
     const headers = { authorization: `Bearer ${other.string("token")}` };
     expectStatus(await server().visitor.upload("x", { headers }), 201);
-    expectRefusal(await server().visitor.upload("x", { headers }), 429);
-    expectRefusal(await client.upload("x"), 429);
+    expectError(await server().visitor.upload("x", { headers }), 429);
+    expectError(await client.upload("x"), 429);
     const stranger = await signUp();
     expectStatus(await stranger.client.upload("x"), 201);
   });
@@ -218,7 +218,7 @@ describe("the limit", () => {
     const { client } = await signUp();
     const id = await client.storedId("x");
     for (let index = 0; index < 9; index++) expectStatus(await client.putContent(id, `${index}`), 200);
-    expectRefusal(await client.putContent(id, randomContent(1_000_000)), 429);
+    expectError(await client.putContent(id, randomContent(1_000_000)), 429);
     expect((await client.get(`/api/files/${id}/download`)).text).toBe("8");
   });
 
@@ -296,10 +296,10 @@ describe("the limit", () => {
   test("survives a restart", async () => {
     const { client } = await signUp();
     for (let index = 0; index < 10; index++) await client.stored("x");
-    expectRefusal(await client.upload("x"), 429);
+    expectError(await client.upload("x"), 429);
     await server().restart();
     const answer = await client.upload("x");
-    expectRefusal(answer, 429);
+    expectError(answer, 429);
     expect(Number(answer.header("retry-after"))).toBeGreaterThan(3000);
   });
 });
@@ -339,7 +339,7 @@ describe("sign-in", () => {
     const address = fromFreshAddress();
     for (let index = 0; index < 5; index++) await signIn(email, "wrong password", address);
     const answer = await signIn(email, password, address);
-    expectRefusal(answer, 429);
+    expectError(answer, 429);
     expect(Number(answer.header("retry-after"))).toBeLessThanOrEqual(60);
   });
 
@@ -386,9 +386,9 @@ describe("sign-in", () => {
     const address = fromFreshAddress();
     for (let index = 0; index < 5; index++) {
       const body = { newPassword: "another password", currentPassword: "wrong password" };
-      expectRefusal(await client.put("/api/users/profile", body, address), 401, "bad_credentials");
+      expectError(await client.put("/api/users/profile", body, address), 401, "bad_credentials");
     }
-    expectRefusal(await signIn(email, password, address), 429);
+    expectError(await signIn(email, password, address), 429);
   });
 
   test.if(process.env["LARDER_TEST_SLOW"] === "1")(
@@ -458,15 +458,15 @@ describe("wrong passwords by the hour", () => {
     await makeTriesCheap(own, "users", password);
     const guess = () =>
       own.visitor.post("/api/auth/signin", { email, password: "wrong password" }, from("198.51.100.1"));
-    for (let index = 0; index < 50; index++) expectRefusal(await guess(), 401, "bad_credentials");
+    for (let index = 0; index < 50; index++) expectError(await guess(), 401, "bad_credentials");
     const refused = await guess();
-    expectRefusal(refused, 429);
+    expectError(refused, 429);
     expect(seen(refused)).toEqual({ resource: "signin", limit: 50, remaining: 0, window: 3600 });
     const retryAfter = Number(refused.header("retry-after"));
     expect(retryAfter).toBeGreaterThan(3500);
     expect(refused.at("error.details")).toMatchObject({ resource: "signin", limit: 50, retryAfter });
     await own.restart();
-    expectRefusal(await guess(), 429);
+    expectError(await guess(), 429);
     expectStatus(await own.visitor.post("/api/auth/signin", { email, password }, from("198.51.100.2")), 200);
   });
 
@@ -482,15 +482,15 @@ describe("wrong passwords by the hour", () => {
     const guesses = await Promise.all(Array.from({ length: 60 }, (_, at) => unlock(`198.51.100.${at}`, "1234")));
     expect(guesses.filter(({ status }) => status === 401)).toHaveLength(50);
     const refused = guesses.find(({ status }) => status === 429) ?? expect.unreachable();
-    expectRefusal(refused, 429, "rate_limited");
+    expectError(refused, 429, "rate_limited");
     expect(seen(refused)).toEqual({ resource: "signin", limit: 50, remaining: 0, window: 3600 });
     expect(refused.at("error.details")).toMatchObject({ resource: "signin", limit: 50, retryAfter: 1 });
     expect(refused.header("retry-after")).toBe("1");
-    expectRefusal(await unlock("203.0.113.1", "1234"), 401, "bad_credentials");
+    expectError(await unlock("203.0.113.1", "1234"), 401, "bad_credentials");
     expectStatus(await unlock("203.0.113.1", "4321"), 200);
     // It is known after a restart, and so is how many were wrong.
     await own.restart();
-    expectRefusal(await unlock("198.51.100.99", "4321"), 429);
+    expectError(await unlock("198.51.100.99", "4321"), 429);
     expectStatus(await unlock("203.0.113.1", "4321"), 200);
     const phone = await registerDevice(own, account);
     const inbox = (await phone.client.get("/api/mobile/notifications")).list("data.notifications");
@@ -525,7 +525,7 @@ describe("sign-up and refresh", () => {
       token = answer.string("token");
     }
     const refused = await server().visitor.post("/api/auth/refresh", undefined, { authorization: `Bearer ${token}` });
-    expectRefusal(refused, 429);
+    expectError(refused, 429);
     expectStatus(await server().visitor.get("/api/auth/session", { authorization: `Bearer ${token}` }), 200);
   });
 
@@ -545,7 +545,7 @@ describe("configuration", () => {
       const { client } = await own.signUp();
       expect(seen(await client.get("/api/files"))).toMatchObject({ limit: 2, remaining: 1 });
       expectStatus(await client.get("/api/files"), 200);
-      expectRefusal(await client.get("/api/files"), 429);
+      expectError(await client.get("/api/files"), 429);
       expect(seen(await client.get("/api/files/file_00000000000000000000"))).toMatchObject({ limit: 3, remaining: 2 });
     });
   });

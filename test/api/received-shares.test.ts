@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, Client, checksumOf, freshEmail, randomContent } from "../support/client.ts";
-import { expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { tinyPng } from "../support/images.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
@@ -99,8 +99,8 @@ describe("GET /api/shares/received", () => {
     const { owner, guest, file, share } = await scene();
     await server().change(owner.id, { disabled: true });
     expect(await received(guest.client)).toEqual([]);
-    expectRefusal(await guest.client.get(`/api/files/${file}`), 404, "not_found");
-    expectRefusal(await guest.client.get(`/api/files?share=${share}`), 404, "not_found");
+    expectError(await guest.client.get(`/api/files/${file}`), 404, "not_found");
+    expectError(await guest.client.get(`/api/files?share=${share}`), 404, "not_found");
     await server().change(owner.id, { disabled: false });
     expect(await received(guest.client)).toEqual([share]);
     expectStatus(await guest.client.get(`/api/files/${file}`), 200);
@@ -143,9 +143,9 @@ describe("GET /api/files?share=", () => {
     const { owner, guest, share } = await scene();
     await owner.client.folderId("trips-secret", "/above");
     for (const folder of ["/above", "/above/trips", "/trips", "/-secret", "/trips-secret"])
-      expectRefusal(await guest.client.get(`/api/files?share=${share}&folder=${folder}`), 404, "not_found");
+      expectError(await guest.client.get(`/api/files?share=${share}&folder=${folder}`), 404, "not_found");
     for (const folder of ["/..", "/../trips-secret"])
-      expectRefusal(await guest.client.get(`/api/files?share=${share}&folder=${folder}`), 400, "invalid_path");
+      expectError(await guest.client.get(`/api/files?share=${share}&folder=${folder}`), 400, "invalid_path");
   });
 
   test("of a single file lists that file", async () => {
@@ -155,17 +155,17 @@ describe("GET /api/files?share=", () => {
     expect(answer.list("data.files")).toMatchObject([{ id: file, folder: "/" }]);
     expect(answer.at("data.pagination.total")).toBe(1);
     expect(await namesIn(guest.client, share, "&page=2")).toEqual([]);
-    expectRefusal(await guest.client.get(`/api/files?share=${share}&folder=/above`), 404, "not_found");
+    expectError(await guest.client.get(`/api/files?share=${share}&folder=/above`), 404, "not_found");
   });
 
   test("is for its recipient alone, and a link of the same folder is none", async () => {
     const { owner, share, folder } = await scene();
     const stranger = await server().signUp();
     for (const client of [owner.client, stranger.client])
-      expectRefusal(await client.get(`/api/files?share=${share}`), 404, "not_found");
+      expectError(await client.get(`/api/files?share=${share}`), 404, "not_found");
     const link = await owner.client.post(`/api/files/folders/${folder}/shares`, {});
-    expectRefusal(await stranger.client.get(`/api/files?share=${link.string("data.id")}`), 404, "not_found");
-    expectRefusal(await stranger.client.get("/api/files?share="), 404, "not_found");
+    expectError(await stranger.client.get(`/api/files?share=${link.string("data.id")}`), 404, "not_found");
+    expectError(await stranger.client.get("/api/files?share="), 404, "not_found");
   });
 
   test("the link of such a share opens nothing without the account", async () => {
@@ -253,7 +253,7 @@ describe("what is shared for reading", () => {
     const own = copy.string("data.copied.0.id");
     expect((await guest.client.get(`/api/files/${own}/download`)).text).toBe("rome");
     expect((await guest.client.get(`/api/files/${own}`)).at("data.owner.id")).toBe(guest.id);
-    expectRefusal(await owner.client.get(`/api/files/${own}`), 404, "not_found");
+    expectError(await owner.client.get(`/api/files/${own}`), 404, "not_found");
   });
 
   test("of any size is copied (in many short steps)", async () => {
@@ -287,7 +287,7 @@ describe("what is shared for reading", () => {
       await client.post("/api/files/folders", { name: "new", share }),
       await client.upload("new", { fields: { share } }),
     ])
-      expectRefusal(answer, 403, "share_permission");
+      expectError(answer, 403, "share_permission");
     expect(await namesIn(client, share, "&recursive=true")).toEqual(["days", "monday.txt", "rome.txt"]);
   });
 });
@@ -308,15 +308,15 @@ describe("earlier versions of what is shared", () => {
     test(`are not shown by ${title}`, async () => {
       const { owner, guest, file, share, versions } = await withVersions(permissions, given);
       const { client } = guest;
-      expectRefusal(await client.get(versions), 403, "share_permission");
-      expectRefusal(await client.get(`${versions}/1/download`), 403, "share_permission");
-      expectRefusal(await client.get(`${versions}/1/download?thumbnail=true`), 403, "share_permission");
-      expectRefusal(await client.get(`${versions}/9/download`), 403, "share_permission");
-      expectRefusal(await client.post(`${versions}/1/restore`), 403, "share_permission");
-      expectRefusal(await client.delete(`${versions}/1`), 403, "share_permission");
+      expectError(await client.get(versions), 403, "share_permission");
+      expectError(await client.get(`${versions}/1/download`), 403, "share_permission");
+      expectError(await client.get(`${versions}/1/download?thumbnail=true`), 403, "share_permission");
+      expectError(await client.get(`${versions}/9/download`), 403, "share_permission");
+      expectError(await client.post(`${versions}/1/restore`), 403, "share_permission");
+      expectError(await client.delete(`${versions}/1`), 403, "share_permission");
       const at = encodeURIComponent(new Date().toISOString());
-      expectRefusal(await client.get(`/api/files/${file}?at=${at}`), 404);
-      expectRefusal(await client.get(`/api/files?share=${share}&at=${at}`), 400);
+      expectError(await client.get(`/api/files/${file}?at=${at}`), 404);
+      expectError(await client.get(`/api/files?share=${share}&at=${at}`), 400);
       expectStatus(await owner.client.putContent(file, "rome, third"), 200);
       const activity = await client.get(`/api/files/${file}/activity`);
       expect(activity.list("data.activity").map((entry) => (entry as { version?: number }).version)).toEqual([
@@ -359,12 +359,12 @@ describe("earlier versions of what is shared", () => {
     expect(await change({ versions: true })).toBe(true);
     expectStatus(await guest.client.get(versions), 200);
     expect(await change({ versions: null })).toBe(false);
-    expectRefusal(await guest.client.get(versions), 403, "share_permission");
+    expectError(await guest.client.get(versions), 403, "share_permission");
   });
 
   test("are shown where one of several shares shows them", async () => {
     const { owner, guest, file, versions } = await withVersions("read");
-    expectRefusal(await guest.client.get(versions), 403, "share_permission");
+    expectError(await guest.client.get(versions), 403, "share_permission");
     await shareWith(owner.client, file, guest, { versions: true });
     expectStatus(await guest.client.get(versions), 200);
   });
@@ -372,14 +372,14 @@ describe("earlier versions of what is shared", () => {
   test("are no matter of links and drop boxes", async () => {
     const { owner, folder } = await scene();
     const path = `/api/files/folders/${folder}/shares`;
-    expectRefusal(await owner.client.post(path, { versions: true }), 400, "invalid_field", "versions");
-    expectRefusal(await owner.client.post(path, { versions: "yes" }), 400, "invalid_field", "versions");
+    expectError(await owner.client.post(path, { versions: true }), 400, "invalid_field", "versions");
+    expectError(await owner.client.post(path, { versions: "yes" }), 400, "invalid_field", "versions");
     const box = { permissions: "upload", versions: true };
-    expectRefusal(await owner.client.post(path, box), 400, "invalid_field", "versions");
+    expectError(await owner.client.post(path, box), 400, "invalid_field", "versions");
     const link = await owner.client.post(path, {});
     expect(link.at("data.versions")).toBeNull();
     const change = await owner.client.patch(`/api/shares/${link.string("data.id")}`, { versions: true });
-    expectRefusal(change, 400, "invalid_field", "versions");
+    expectError(change, 400, "invalid_field", "versions");
   });
 });
 
@@ -416,7 +416,7 @@ describe("what is shared for writing", () => {
     expect(await number("data.storage.versions")).toBe(4);
     expect((await owner.client.get(`/api/files/${file}`)).at("data.isPublic")).toBe(true);
     const stale = { "if-match": `"${checksumOf("rome").slice(7)}"` };
-    expectRefusal(await guest.client.putContent(file, "late", stale), 412, "precondition_failed");
+    expectError(await guest.client.putContent(file, "late", stale), 412, "precondition_failed");
   });
 
   test("is described, labelled, renamed and moved inside the share", async () => {
@@ -458,16 +458,16 @@ describe("what is shared for writing", () => {
     const { guest, file, share } = await scene("write");
     const own = await guest.client.storedId("mine", { name: "mine.txt" });
     const deep = { fileIds: [file], destinationFolder: "/mine" };
-    expectRefusal(await guest.client.post("/api/files/move", deep), 400, "invalid_request");
+    expectError(await guest.client.post("/api/files/move", deep), 400, "invalid_request");
     const out = { fileIds: [own], destinationFolder: "/", share };
-    expectRefusal(await guest.client.post("/api/files/move", out), 400, "invalid_request");
+    expectError(await guest.client.post("/api/files/move", out), 400, "invalid_request");
     expect(await namesIn(guest.client, share)).toEqual(["days", "rome.txt"]);
     expect(await guest.client.names("/")).toEqual(["mine.txt"]);
   });
 
   test("is deleted below the share, for good", async () => {
     const { owner, guest, file, days } = await scene("write");
-    expectRefusal(await guest.client.delete(`/api/files/folders/${days}`), 409, "folder_not_empty");
+    expectError(await guest.client.delete(`/api/files/folders/${days}`), 409, "folder_not_empty");
     expectStatus(await guest.client.delete(`/api/files/folders/${days}?recursive=true`), 200);
     expectStatus(await guest.client.delete(`/api/files/${file}`), 200);
     expect(await owner.client.names("/above/trips")).toEqual([]);
@@ -490,11 +490,11 @@ describe("what is shared for writing", () => {
       await client.put(`/api/files/${file}`, { isPublic: false }),
       await client.upload("x", { fields: { share, isPublic: "true" } }),
     ])
-      expectRefusal(answer, 403, "share_permission");
+      expectError(answer, 403, "share_permission");
     expectStatus(await client.put(`/api/files/folders/${folder}`, { description: "ours" }), 200);
     expectStatus(await client.putContent(single, "changed"), 200);
     expectStatus(await client.put(`/api/files/${single}`, { description: "ours", name: "single.txt" }), 200);
-    expectRefusal(await client.upload("x", { fields: { share: second } }), 400, "invalid_field", "share");
+    expectError(await client.upload("x", { fields: { share: second } }), 400, "invalid_field", "share");
   });
 
   test("errors name nothing above the share", async () => {
@@ -544,17 +544,17 @@ describe("what is shared for writing", () => {
     const fits = await client.upload(randomContent(700), { name: "a", fields: { share } });
     expectStatus(fits, 201);
     const over = await client.upload(randomContent(200), { name: "b", fields: { share } });
-    expectRefusal(over, 413, "quota_exceeded");
+    expectError(over, 413, "quota_exceeded");
     expect(over.at("error.details")).toEqual({ reason: "quota_exceeded", limit: 1000, plan: "enterprise" });
     const content = await client.putContent(fits.string("data.id"), randomContent(200));
-    expectRefusal(content, 413, "quota_exceeded");
+    expectError(content, 413, "quota_exceeded");
     const own = await client.storedId(randomContent(150), { name: "own" });
     const copy = { fileIds: [own], destinationFolder: "/", share };
-    expectRefusal(await client.post("/api/files/copy", copy), 413, "quota_exceeded");
+    expectError(await client.post("/api/files/copy", copy), 413, "quota_exceeded");
     // Their own account has its own quota still.
-    expectRefusal(await client.upload(randomContent(600), { name: "c" }), 413, "quota_exceeded");
+    expectError(await client.upload(randomContent(600), { name: "c" }), 413, "quota_exceeded");
     const back = { fileIds: [fits.string("data.id")], destinationFolder: "/" };
-    expectRefusal(await client.post("/api/files/copy", back), 413, "quota_exceeded");
+    expectError(await client.post("/api/files/copy", back), 413, "quota_exceeded");
     expect((await client.get("/api/users/usage")).number("data.storage.used")).toBe(150);
     expect((await owner.client.get("/api/users/usage")).number("data.storage.used")).toBe(900);
   });
@@ -564,7 +564,7 @@ describe("what is shared for writing", () => {
     const other = await shareWith(second.owner.client, second.folder, first.guest, { permissions: "write" });
     const { client } = first.guest;
     const move = { fileIds: [first.file], destinationFolder: "/", share: other };
-    expectRefusal(await client.post("/api/files/move", move), 400, "invalid_request");
+    expectError(await client.post("/api/files/move", move), 400, "invalid_request");
     expectStatus(await client.post("/api/files/copy", move), 201);
     expect(await second.owner.client.names("/above/trips")).toEqual(["days", "rome (1).txt", "rome.txt"]);
   });
@@ -615,14 +615,14 @@ describe("revocation", () => {
     expectStatus(await guest.client.get(`/api/files/${file}`), 200);
     expectStatus(await owner.client.delete(`/api/shares/${share}`), 200);
     goOn();
-    expectRefusal(await put, 404, "not_found");
+    expectError(await put, 404, "not_found");
     expect((await owner.client.get(`/api/files/${file}`)).at("data.version")).toBe(1);
   });
 
   test("of writing leaves reading, where the owner changes the share", async () => {
     const { owner, guest, share, file } = await scene("write");
     expectStatus(await owner.client.request("PATCH", `/api/shares/${share}`, { json: { permissions: "read" } }), 200);
-    expectRefusal(await guest.client.putContent(file, "x"), 403, "share_permission");
+    expectError(await guest.client.putContent(file, "x"), 403, "share_permission");
     expectStatus(await guest.client.get(`/api/files/${file}`), 200);
   });
 
@@ -630,7 +630,7 @@ describe("revocation", () => {
     const { owner, guest, deep } = await scene();
     expectStatus(await guest.client.get(`/api/files/${deep}`), 200);
     await owner.client.post("/api/files/move", { fileIds: [deep], destinationFolder: "/above" });
-    expectRefusal(await guest.client.get(`/api/files/${deep}`), 404, "not_found");
+    expectError(await guest.client.get(`/api/files/${deep}`), 404, "not_found");
   });
 });
 
@@ -640,8 +640,8 @@ describe("DELETE /api/shares/received/{id}", () => {
     const answer = await guest.client.delete(`/api/shares/received/${share}`);
     expectStatus(answer, 200);
     expect(answer.at("data")).toEqual({ id: share });
-    expectRefusal(await guest.client.get(`/api/files/${file}`), 404, "not_found");
-    expectRefusal(await guest.client.delete(`/api/shares/received/${share}`), 404, "not_found");
+    expectError(await guest.client.get(`/api/files/${file}`), 404, "not_found");
+    expectError(await guest.client.delete(`/api/shares/received/${share}`), 404, "not_found");
     expectStatus(await owner.client.get(`/api/files/${file}`), 200);
     const again = await shareWith(owner.client, folder, guest);
     expect(await received(guest.client)).toEqual([again]);
@@ -651,7 +651,7 @@ describe("DELETE /api/shares/received/{id}", () => {
     const { owner, guest, share } = await scene();
     const stranger = await server().signUp();
     for (const client of [owner.client, stranger.client])
-      expectRefusal(await client.delete(`/api/shares/received/${share}`), 404, "not_found");
+      expectError(await client.delete(`/api/shares/received/${share}`), 404, "not_found");
     expect(await received(guest.client)).toEqual([share]);
   });
 });
@@ -691,7 +691,7 @@ describe("a share for an e-mail without an account", () => {
     const { client, password } = await server().signUp();
     expectStatus(await client.put("/api/users/profile", { email, currentPassword: password }), 200);
     expect(await received(client)).toEqual([]);
-    expectRefusal(await client.get(`/api/files/folders/${folder}`), 404, "not_found");
+    expectError(await client.get(`/api/files/folders/${folder}`), 404, "not_found");
   });
 
   test("is not there any more where it has expired or was revoked meanwhile", async () => {
@@ -721,7 +721,7 @@ describe("a share for an e-mail without an account", () => {
     expectStatus(await guest.client.delete("/api/users/profile", { password: guest.password }), 200);
     const next = await server().signUp({ email: guest.email });
     expect(await received(next.client)).toEqual([]);
-    expectRefusal(await next.client.get(`/api/files/folders/${folder}`), 404, "not_found");
+    expectError(await next.client.get(`/api/files/folders/${folder}`), 404, "not_found");
   });
 });
 
@@ -730,8 +730,8 @@ describe("an erased owner", () => {
     const { owner, guest, file, share } = await scene();
     expectStatus(await owner.client.delete("/api/users/profile", { password: owner.password }), 200);
     expect(await received(guest.client)).toEqual([]);
-    expectRefusal(await guest.client.get(`/api/files/${file}`), 404, "not_found");
-    expectRefusal(await guest.client.get(`/api/files?share=${share}`), 404, "not_found");
+    expectError(await guest.client.get(`/api/files/${file}`), 404, "not_found");
+    expectError(await guest.client.get(`/api/files?share=${share}`), 404, "not_found");
   });
 });
 

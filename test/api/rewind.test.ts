@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, type Answer, Client, checksumOf, randomContent } from "../support/client.ts";
-import { expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
@@ -348,16 +348,16 @@ describe("who may rewind", () => {
     const since = await now(account);
     const path = `/api/mobile/devices/${b.deviceId}/rewind`;
     const webPath = `/api/users/devices/${b.deviceId}/rewind`;
-    expectRefusal(await rewind(stranger.a, b, since), 404, "not_found");
-    expectRefusal(await stranger.account.client.post(webPath, { since }), 404, "not_found");
-    expectRefusal(await a.client.post("/api/mobile/devices/none/rewind", { since }), 404, "not_found");
-    expectRefusal(await account.client.post(path, { since }), 401);
-    expectRefusal(await server().visitor.post(path, { since }), 401, "missing_token");
-    expectRefusal(await server().visitor.post(webPath, { since }), 401, "missing_token");
+    expectError(await rewind(stranger.a, b, since), 404, "not_found");
+    expectError(await stranger.account.client.post(webPath, { since }), 404, "not_found");
+    expectError(await a.client.post("/api/mobile/devices/none/rewind", { since }), 404, "not_found");
+    expectError(await account.client.post(path, { since }), 401);
+    expectError(await server().visitor.post(path, { since }), 401, "missing_token");
+    expectError(await server().visitor.post(webPath, { since }), 401, "missing_token");
     const viewer = await server().addUser(["--role", "viewer"]);
     const viewing = await registerDevice(server(), viewer);
-    expectRefusal(await rewind(viewing, viewing, since), 403, "role");
-    expectRefusal(await viewer.client.post(`/api/users/devices/${viewing.deviceId}/rewind`, { since }), 403, "role");
+    expectError(await rewind(viewing, viewing, since), 403, "role");
+    expectError(await viewer.client.post(`/api/users/devices/${viewing.deviceId}/rewind`, { since }), 403, "role");
     const old = new Date(Date.parse(since) - 31 * 86_400_000).toISOString();
     for (const body of [
       {},
@@ -367,7 +367,7 @@ describe("who may rewind", () => {
       { since, dryRun: "yes" },
       { since: old },
     ]) {
-      expectRefusal(await a.client.post(path, body), 400, "invalid_field");
+      expectError(await a.client.post(path, body), 400, "invalid_field");
     }
   });
 });

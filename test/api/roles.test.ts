@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, Client, bytesOf } from "../support/client.ts";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { ApiDocument } from "../support/openapi.ts";
@@ -83,7 +83,7 @@ describe("a viewer", () => {
 
   test.each(writes)("may not %s: 403 role", async (_, write) => {
     const client = await asViewer();
-    expectRefusal(await write(client), 403, "role");
+    expectError(await write(client), 403, "role");
     expect(await client.names()).toEqual(["docs", "a.txt"]);
     expect((await client.get(`/api/files/${file}/download`)).text).toBe("content");
   });
@@ -125,12 +125,12 @@ test("somebody who becomes a viewer can end own links and webhooks, and change o
   expectStatus(hook, 201);
   await server().change(accountId, { role: "viewer" });
   const [share, webhook] = [made.string("data.id"), hook.string("data.id")];
-  expectRefusal(await client.patch(`/api/shares/${share}`, { label: "new" }), 403, "role");
-  expectRefusal(await client.patch(`/api/webhooks/${webhook}`, { active: false }), 403, "role");
-  expectRefusal(await client.post(`/api/files/${id}/shares`, {}), 403, "role");
+  expectError(await client.patch(`/api/shares/${share}`, { label: "new" }), 403, "role");
+  expectError(await client.patch(`/api/webhooks/${webhook}`, { active: false }), 403, "role");
+  expectError(await client.post(`/api/files/${id}/shares`, {}), 403, "role");
   const { client: other } = await server().signUp();
-  expectRefusal(await other.delete(`/api/shares/${share}`), 404, "not_found");
-  expectRefusal(await other.delete(`/api/webhooks/${webhook}`), 404, "not_found");
+  expectError(await other.delete(`/api/shares/${share}`), 404, "not_found");
+  expectError(await other.delete(`/api/webhooks/${webhook}`), 404, "not_found");
   const all = (await client.get("/api/shares")).strings("data.shares", "id");
   expect(all).toHaveLength(2);
   for (const one of all) expectStatus(await client.delete(`/api/shares/${one}`), 200);

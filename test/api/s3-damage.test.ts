@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { existsSync, rmSync } from "node:fs";
 import { evict, pathOf, withoutCache } from "../support/bucket.ts";
 import { type Account, checksumOf, digestOf, randomContent } from "../support/client.ts";
-import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
+import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { TestS3 } from "../support/s3-server.ts";
@@ -59,9 +59,9 @@ describe("a damaged object", () => {
     const content = randomContent(50_000);
     const [id = ""] = await storedAway(content);
     await s3.rot(digestOf(content));
-    expectRefusal(await download(id), 500, "content_damaged");
+    expectError(await download(id), 500, "content_damaged");
     await eventuallyFound(content, "damaged");
-    expectRefusal(await download(id), 500, "content_damaged");
+    expectError(await download(id), 500, "content_damaged");
     const verified = await server.larder(["verify"]);
     expect(verified.code).toBe(1);
     expect(verified.stdout).toContain("its object in the bucket was found damaged");
@@ -108,7 +108,7 @@ describe("a damaged object", () => {
     const content = randomContent(50_000);
     const [id = ""] = await storedAway(content);
     await s3.rot(digestOf(content));
-    expectRefusal(await download(id), 500, "content_damaged");
+    expectError(await download(id), 500, "content_damaged");
     await eventuallyFound(content, "damaged");
     await s3.replace(digestOf(content), () => content);
     await server.restart();
@@ -128,10 +128,10 @@ describe("an object that was cut short", () => {
       const [content, other] = [randomContent(50_000), randomContent(20_000)];
       const [id = "", otherId = ""] = await storedAway(content, other);
       await spoil(digestOf(content));
-      expectRefusal(await download(id), first);
+      expectError(await download(id), first);
       expectStatus(await download(otherId), 200);
       await eventuallyFound(content, "damaged");
-      expectRefusal(await download(id), 500, "content_damaged");
+      expectError(await download(id), 500, "content_damaged");
       expect((await admin.client.get("/metrics")).text).toContain("larder_bucket_up 1");
     },
     120_000,
@@ -150,8 +150,8 @@ describe("the comparison of the bucket with the database", () => {
     for (const content of lost) expect(await findingsOf(content)).toEqual(["missing"]);
     expect(await findingsOf(cut)).toEqual(["damaged"]);
     expect(server.log.slice(before).match(/damaged or missing/g)).toHaveLength(1);
-    expectRefusal(await download(ids[0] ?? ""), 500, "content_missing");
-    expectRefusal(await download(ids.at(-1) ?? ""), 500, "content_damaged");
+    expectError(await download(ids[0] ?? ""), 500, "content_missing");
+    expectError(await download(ids.at(-1) ?? ""), 500, "content_damaged");
   }, 120_000);
 
   test("sends again what this disk has", async () => {

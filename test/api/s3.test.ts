@@ -4,7 +4,7 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { changeRows, evict as evictFrom, pathOf as pathIn, withoutCache } from "../support/bucket.ts";
 import { type Account, checksumOf, digestOf, randomContent } from "../support/client.ts";
-import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
+import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { jpegPhoto } from "../support/images.ts";
 import { runJob } from "../support/jobs.ts";
 import { testAllResponses } from "../support/laws.ts";
@@ -198,7 +198,7 @@ describe("while the service is away", () => {
     s3.mood = "failing";
     try {
       const refused = await admin.client.get(`/api/files/${id}/download`);
-      expectRefusal(refused, 503, "provider_unavailable");
+      expectError(refused, 503, "provider_unavailable");
       expect(refused.number("error.details.retryAfter")).toBeGreaterThan(0);
     } finally {
       s3.mood = "well";
@@ -225,7 +225,7 @@ test("bytes that are not what their digest says are not served, nor kept (D9)", 
   const id = await storedAway(content);
   s3.mood = "lying";
   try {
-    expectRefusal(await admin.client.get(`/api/files/${id}/download`), 500, "content_damaged");
+    expectError(await admin.client.get(`/api/files/${id}/download`), 500, "content_damaged");
     expect(existsSync(pathOf(content))).toBe(false);
   } finally {
     s3.mood = "well";

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type Answer, Client, freshEmail } from "../support/client.ts";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { ApiDocument, objectOf } from "../support/openapi.ts";
 import { sharedServer } from "../support/server.ts";
@@ -87,8 +87,8 @@ test("an address that is written otherwise opens nothing more", async () => {
   const ask = (method: string, path: string) =>
     server().visitor.request(method, path, { headers: { "x-api-key": key }, json: {} });
   for (const path of [`/api/files/${id}/`, `/api/files/${id}?method=GET`, `/api/files/${id}#x`]) {
-    expectRefusal(await ask("PUT", path), 403, "scope");
-    expectRefusal(await ask("DELETE", path), 403, "scope");
+    expectError(await ask("PUT", path), 403, "scope");
+    expectError(await ask("DELETE", path), 403, "scope");
   }
   const strange = [
     `/api//files/${id}`,
@@ -116,7 +116,7 @@ describe("profile", () => {
       ["user.created", "admin"],
     ] as const) {
       const refused = await create(client, event);
-      expectRefusal(refused, 403, "scope");
+      expectError(refused, 403, "scope");
       expect(refused.at("error.details.scope")).toBe(scope);
       const able = new Client(server(), await newKey(account, ["profile", scope]));
       expectStatus(await create(able, event), 201);
@@ -124,10 +124,10 @@ describe("profile", () => {
     const own = await create(client, "storage.warning");
     expectStatus(own, 201);
     const path = `/api/webhooks/${own.string("data.id")}`;
-    expectRefusal(await client.patch(path, { events: ["file.created"] }), 403, "scope");
+    expectError(await client.patch(path, { events: ["file.created"] }), 403, "scope");
     const told = await create(account.client, "file.created");
     expectStatus(told, 201);
-    expectRefusal(await client.patch(`/api/webhooks/${told.string("data.id")}`, { url: `${url}2` }), 403, "scope");
+    expectError(await client.patch(`/api/webhooks/${told.string("data.id")}`, { url: `${url}2` }), 403, "scope");
     expectStatus(await client.patch(path, { url: `${url}2` }), 200);
   });
 });
@@ -139,10 +139,10 @@ describe("files:write", () => {
     const paths = ["/api/files", `/api/files/${id}`, `/api/files/${id}/download`, `/api/files/${id}/checksum`];
     for (const path of paths) {
       const answer = await client.get(path);
-      expectRefusal(answer, 403, "scope");
+      expectError(answer, 403, "scope");
       expect(answer.at("error.details.scope")).toBe("files:read");
     }
-    expectRefusal(await client.head(`/api/files/${id}/download`), 403);
+    expectError(await client.head(`/api/files/${id}/download`), 403);
     expectStatus(await client.upload("more"), 201);
     expectStatus(await client.delete(`/api/files/${id}`), 200);
   });
@@ -152,12 +152,12 @@ describe("files:write", () => {
     const client = new Client(server(), await newKey(account, ["files:read", "files:write"]));
     const form = { fields: { isPublic: "true" }, name: "public.txt" };
     const upload = await client.upload("x", form);
-    expectRefusal(upload, 403, "scope");
+    expectError(upload, 403, "scope");
     expect(upload.at("error.details.scope")).toBe("shares");
     expect(await client.names()).toEqual([]);
     const id = await client.storedId("x", { name: "private.txt" });
     const publish = (as: Client, isPublic: boolean) => as.put(`/api/files/${id}`, { isPublic });
-    expectRefusal(await publish(client, true), 403, "scope");
+    expectError(await publish(client, true), 403, "scope");
     expect((await client.get(`/api/files/${id}`)).at("data.isPublic")).toBe(false);
     expectStatus(await publish(account.client, true), 200);
     // To end it needs no more than to write.
@@ -175,10 +175,10 @@ describe("profile", () => {
     expectStatus(await client.put("/api/users/profile", { name: "Grace" }), 200);
     const { password: currentPassword } = account;
     for (const change of [{ newPassword: "another long password" }, { email: "new@example.com" }]) {
-      expectRefusal(await client.put("/api/users/profile", { currentPassword, ...change }), 403, "scope");
-      expectRefusal(await client.put("/api/users/profile", change), 403, "scope");
+      expectError(await client.put("/api/users/profile", { currentPassword, ...change }), 403, "scope");
+      expectError(await client.put("/api/users/profile", change), 403, "scope");
     }
-    expectRefusal(await client.delete("/api/users/profile", { password: currentPassword }), 403, "scope");
+    expectError(await client.delete("/api/users/profile", { password: currentPassword }), 403, "scope");
     const profile = (await account.client.get("/api/users/profile")).at("data");
     expect(profile).toMatchObject({ name: "Grace", email: account.email });
   });
@@ -190,7 +190,7 @@ describe("admin", () => {
     const client = new Client(server(), await newKey(account, ["admin", "files:read"]));
     expectStatus(await client.get("/api/admin/users"), 200);
     await server().change(account.id, { role: "user" });
-    expectRefusal(await client.get("/api/admin/users"), 403, "role");
+    expectError(await client.get("/api/admin/users"), 403, "role");
     expectStatus(await client.get("/api/files"), 200);
   });
 
@@ -207,19 +207,19 @@ describe("admin", () => {
         { name: "Renamed", password: "another long password" },
       ]) {
         const refused = await key.patch(path, change);
-        expectRefusal(refused, 403, "scope");
+        expectError(refused, 403, "scope");
       }
-      expectRefusal(await key.post(`${path}/reset-link`), 403, "scope");
-      expectRefusal(await key.delete(`${path}/two-factor`), 403, "scope");
-      expectRefusal(await key.get(`${path}/sessions`), 403, "scope");
-      expectRefusal(await key.delete(`${path}/sessions`), 403, "scope");
-      expectRefusal(await key.delete(`${path}/sessions/ses_1`), 403, "scope");
-      expectRefusal(await key.delete(`${path}/devices/phone`), 403, "scope");
-      expectRefusal(await key.delete(path), 403, "scope");
+      expectError(await key.post(`${path}/reset-link`), 403, "scope");
+      expectError(await key.delete(`${path}/two-factor`), 403, "scope");
+      expectError(await key.get(`${path}/sessions`), 403, "scope");
+      expectError(await key.delete(`${path}/sessions`), 403, "scope");
+      expectError(await key.delete(`${path}/sessions/ses_1`), 403, "scope");
+      expectError(await key.delete(`${path}/devices/phone`), 403, "scope");
+      expectError(await key.delete(path), 403, "scope");
     }
     const password = "another long password";
-    expectRefusal(await key.post("/api/admin/users", { email: freshEmail(), password, role: "admin" }), 403, "scope");
-    expectRefusal(await key.post("/api/admin/invites", { role: "admin" }), 403, "scope");
+    expectError(await key.post("/api/admin/users", { email: freshEmail(), password, role: "admin" }), 403, "scope");
+    expectError(await key.post("/api/admin/invites", { role: "admin" }), 403, "scope");
     // Nothing of what was refused was done.
     expectStatus(await other.client.get("/api/files"), 200);
     const account = (await key.get(`/api/admin/users/${other.id}`)).at("data");
@@ -247,11 +247,11 @@ describe("admin", () => {
 
   test("is no master key: it reads no files and makes no keys", async () => {
     const client = new Client(server(), keys.get("admin"));
-    expectRefusal(await client.get("/api/files"), 403, "scope");
-    expectRefusal(await client.post("/api/users/api-keys", { name: "x" }), 403, "scope");
-    expectRefusal(await client.get("/api/users/sessions"), 403, "scope");
-    expectRefusal(await client.post("/api/auth/refresh"), 403, "scope");
-    expectRefusal(await client.post("/api/auth/signout"), 403, "scope");
+    expectError(await client.get("/api/files"), 403, "scope");
+    expectError(await client.post("/api/users/api-keys", { name: "x" }), 403, "scope");
+    expectError(await client.get("/api/users/sessions"), 403, "scope");
+    expectError(await client.post("/api/auth/refresh"), 403, "scope");
+    expectError(await client.post("/api/auth/signout"), 403, "scope");
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Answer, Client } from "../support/client.ts";
-import { awayFromMidnight, expectRefusal, expectStatus } from "../support/expect.ts";
+import { awayFromMidnight, expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
@@ -111,7 +111,7 @@ describe("GET /api/files/search: filters", () => {
     expect(await found(client, "type:text", "&folder=/photos/old")).toEqual(["b.md"]);
     expect(await found(client, "type:text in:photos/old/")).toEqual(["b.md"]);
     expect(await found(client, "-tag:work type:text")).toEqual(["a.txt"]);
-    expectRefusal(await search(client, "in:/nowhere a"), 404, "not_found");
+    expectError(await search(client, "in:/nowhere a"), 404, "not_found");
   });
 
   test("sizes, exactly at their bounds", async () => {
@@ -194,7 +194,7 @@ describe("GET /api/files/search: what changes", () => {
     expect(await found(other.client, "delta")).toEqual(["delta of the other.txt"]);
     expect(await found(other.client, "tag:secret")).toEqual([]);
     expect(await found(other.client, "-nothing")).toEqual(["delta of the other.txt"]);
-    expectRefusal(await server().visitor.get("/api/files/search?q=delta"), 401);
+    expectError(await server().visitor.get("/api/files/search?q=delta"), 401);
   });
 
   test("after a crash and after a restart the index goes on where it was", async () => {
@@ -243,7 +243,7 @@ describe("GET /api/files/search: what is refused, and what is not", () => {
     "a ".repeat(33),
   ])("%j is refused, q at fault", async (q) => {
     const { client } = await server().signUp();
-    expectRefusal(await search(client, q), 400, "invalid_field", "q");
+    expectError(await search(client, q), 400, "invalid_field", "q");
   });
 
   test("the refusal names the word and what is known", async () => {
@@ -251,10 +251,10 @@ describe("GET /api/files/search: what is refused, and what is not", () => {
     const answer = await search(client, "beach colour:red");
     expect(answer.at("error.details.word")).toBe("colour:red");
     expect(answer.string("error.message")).toContain("modified:");
-    expectRefusal(await client.get("/api/files/search"), 400, "invalid_field", "q");
-    expectRefusal(await search(client, "a", "&limit=101"), 400, "invalid_field", "limit");
-    expectRefusal(await search(client, "a", "&page=0"), 400, "invalid_field", "page");
-    expectRefusal(await search(client, "a", "&folder=a%00"), 400, "invalid_path");
+    expectError(await client.get("/api/files/search"), 400, "invalid_field", "q");
+    expectError(await search(client, "a", "&limit=101"), 400, "invalid_field", "limit");
+    expectError(await search(client, "a", "&page=0"), 400, "invalid_field", "page");
+    expectError(await search(client, "a", "&folder=a%00"), 400, "invalid_path");
   });
 
   test.each([

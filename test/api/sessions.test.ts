@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, Client } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
-import { eventually, expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
+import { eventually, expectError, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { deviceIn, registerDevice, type TestDevice, tryRefresh } from "../support/mobile.ts";
 import { RawConnection } from "../support/raw-http.ts";
@@ -52,31 +52,31 @@ describe("DELETE /api/users/sessions/{id}", () => {
     const second = await signInAgain(email);
     const id = (await second.get("/api/auth/session")).string("session.id");
     expectStatus(await client.delete(`/api/users/sessions/${id}`), 200);
-    expectRefusal(await second.get("/api/auth/session"), 401, "revoked_token");
+    expectError(await second.get("/api/auth/session"), 401, "revoked_token");
     expectStatus(await client.get("/api/auth/session"), 200);
-    expectRefusal(await client.delete(`/api/users/sessions/${id}`), 404);
+    expectError(await client.delete(`/api/users/sessions/${id}`), 404);
   });
 
   test("may end the session it comes by", async () => {
     const { client } = await server().signUp();
     const id = (await client.get("/api/auth/session")).string("session.id");
     expectStatus(await client.delete(`/api/users/sessions/${id}`), 200);
-    expectRefusal(await client.get("/api/auth/session"), 401, "revoked_token");
+    expectError(await client.get("/api/auth/session"), 401, "revoked_token");
   });
 
   test("knows nothing of another user's sessions", async () => {
     const [a, b] = [await server().signUp(), await server().signUp()];
     const id = (await b.client.get("/api/auth/session")).string("session.id");
-    expectRefusal(await a.client.delete(`/api/users/sessions/${id}`), 404);
-    expectRefusal(await a.client.delete("/api/users/sessions/nothing"), 404);
+    expectError(await a.client.delete(`/api/users/sessions/${id}`), 404);
+    expectError(await a.client.delete("/api/users/sessions/nothing"), 404);
     expectStatus(await b.client.get("/api/auth/session"), 200);
   });
 });
 
 /** The device is signed out: neither its access token nor its refresh token opens anything. */
 async function expectSignedOut({ client, deviceId, tokens }: TestDevice): Promise<void> {
-  expectRefusal(await client.get("/api/auth/session"), 401, "revoked_token");
-  expectRefusal(await tryRefresh(server(), tokens.refreshToken, deviceId), 401, "invalid_token");
+  expectError(await client.get("/api/auth/session"), 401, "revoked_token");
+  expectError(await tryRefresh(server(), tokens.refreshToken, deviceId), 401, "invalid_token");
 }
 
 /** The device is signed in: both of its tokens are good. The refresh token is used up by this. */
@@ -163,7 +163,7 @@ describe("sessions of devices", () => {
     const [a, b] = [await registerDevice(server(), account), await registerDevice(server(), account)];
     const id = (await a.client.get("/api/auth/session")).string("session.id");
     const stranger = await registerDevice(server(), await server().signUp());
-    expectRefusal(await stranger.client.delete(`/api/users/sessions/${id}`), 404);
+    expectError(await stranger.client.delete(`/api/users/sessions/${id}`), 404);
     expectStatus(await account.client.delete(`/api/users/sessions/${id}`), 200);
     await expectSignedOut(a);
     await expectSignedIn(b);
@@ -175,7 +175,7 @@ describe("sessions of devices", () => {
     const change = { currentPassword: password, newPassword: "another long password" };
     expectStatus(await a.client.put("/api/users/profile", change), 200);
     await expectSignedOut(b);
-    expectRefusal(await account.client.get("/api/auth/session"), 401, "revoked_token");
+    expectError(await account.client.get("/api/auth/session"), 401, "revoked_token");
     await expectSignedIn(a);
     const changed = { email: account.email, password: "another long password" };
     const again = await registerDevice(server(), changed, b.deviceId);
@@ -191,7 +191,7 @@ describe("sessions of devices", () => {
     expectStatus(answer, 200);
     expect(answer.string("expiresIn")).toBe("7d");
     const client = new Client(server(), answer.string("token"));
-    expectRefusal(await phone.client.get("/api/auth/session"), 401, "revoked_token");
+    expectError(await phone.client.get("/api/auth/session"), 401, "revoked_token");
     expect((await client.get("/api/auth/session")).at("session")).toMatchObject({
       kind: "mobile",
       device: { id: phone.deviceId },
@@ -202,7 +202,7 @@ describe("sessions of devices", () => {
     const lost = deviceIn(server(), await tryRefresh(server(), other.tokens.refreshToken, other.deviceId));
     const moved = new Client(server(), (await lost.client.post("/api/auth/refresh")).string("token"));
     expectStatus(await tryRefresh(server(), other.tokens.refreshToken, other.deviceId), 200);
-    expectRefusal(await moved.get("/api/auth/session"), 401, "revoked_token");
+    expectError(await moved.get("/api/auth/session"), 401, "revoked_token");
   });
 });
 
@@ -338,7 +338,7 @@ describe("every credential ends at once (D57)", () => {
     expectStatus(await account.client.get("/api/auth/session"), 200);
     await deed(account);
     await connection.write(body.slice(1));
-    expectRefusal(await connection.answer("POST"), 401, "revoked_token");
+    expectError(await connection.answer("POST"), 401, "revoked_token");
     connection.cut();
   });
 
@@ -350,7 +350,7 @@ describe("every credential ends at once (D57)", () => {
     await eventually("the key has expired", async () => {
       const answer = await server().visitor.get("/api/files", { "x-api-key": key });
       if (answer.status === 200) return false;
-      expectRefusal(answer, 401, "expired_token");
+      expectError(answer, 401, "expired_token");
       return true;
     });
   });

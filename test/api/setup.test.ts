@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Answer, Client, freshEmail } from "../support/client.ts";
-import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
+import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { type ServerOptions, type TestServer, withServer } from "../support/server.ts";
 
 const password = "correct horse battery";
@@ -188,7 +188,7 @@ describe("the set-up link (D56)", () => {
     });
     await withServer({ env: { ...asItComes, LARDER_SIGNUP: "invite" } }, async (own) => {
       const body = { email, password, invite: newestToken(own) };
-      expectRefusal(await own.visitor.post("/api/auth/signup", body), 403, "signup_closed");
+      expectError(await own.visitor.post("/api/auth/signup", body), 403, "signup_closed");
       expectStatus(await own.visitor.get(`/setup?token=${newestToken(own)}`), 200);
     });
   });
@@ -228,7 +228,7 @@ describe("the set-up form", () => {
   test("too large is refused", async () => {
     await withServer({ env: asItComes }, async (own) => {
       const answer = await send(own, { token: newestToken(own), email, name: "n".repeat(100_000), password });
-      expectRefusal(answer, 413, "body_too_large");
+      expectError(answer, 413, "body_too_large");
     });
   });
 });
@@ -249,7 +249,7 @@ describe("the choice of one household", () => {
       const listing = await client.get("/api/files");
       expect(listing.header("x-ratelimit-limit")).toBe("1000000");
       const answer = await own.visitor.post("/api/auth/signup", { email: freshEmail(), password });
-      expectRefusal(answer, 403, "signup_closed");
+      expectError(answer, 403, "signup_closed");
       expect(setupTokens(own)).toHaveLength(1);
       expect(await own.stop()).toBe(0);
     });
@@ -262,7 +262,7 @@ describe("the choice of one household", () => {
       const client = await administrator(own);
       expect((await client.get(`/api/files/${id}/download`)).text).toBe("kept");
       const answer = await own.visitor.post("/api/auth/signup", { email: freshEmail(), password });
-      expectRefusal(answer, 403, "signup_closed");
+      expectError(answer, 403, "signup_closed");
     });
   });
 

@@ -298,7 +298,7 @@ describe.each([...read, ...ownTree, ...write, ...own])(
       const seen: Record<string, number> = {};
       for (const caller of CALLERS) seen[caller] = (await call(await cellFor(caller))).status;
       // A role that may not write is told so before anything is looked for.
-      const isRefusedByRole = asViewer === 403;
+      const isRejectedByRole = asViewer === 403;
       expect({ ...seen }).toEqual({
         owner: asOwner,
         writer: asWriter,
@@ -307,7 +307,7 @@ describe.each([...read, ...ownTree, ...write, ...own])(
         revoked: 404,
         stranger: 404,
         sibling: 404,
-        viewer: isRefusedByRole ? 403 : asViewer,
+        viewer: isRejectedByRole ? 403 : asViewer,
       });
     });
   },

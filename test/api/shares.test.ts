@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { freshEmail } from "../support/client.ts";
-import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { eventually, expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
@@ -122,7 +122,7 @@ describe("POST …/shares", () => {
     ];
     for (const [id, body, field] of wrong) {
       const path = id === file ? `/api/files/${id}/shares` : `/api/files/folders/${id}/shares`;
-      expectRefusal(await client.post(path, body), 400, "invalid_field", field);
+      expectError(await client.post(path, body), 400, "invalid_field", field);
     }
     expect((await client.get("/api/shares")).list("data.shares")).toEqual([]);
   });
@@ -168,8 +168,8 @@ describe("a share for another account", () => {
     const other = await server().signUp();
     const id = await client.storedId("x");
     const made = await client.post(`/api/files/${id}/shares`, { user: other.email, permissions: "write" });
-    expectRefusal(await other.client.post(`/api/files/${id}/shares`, {}), 403, "share_permission");
-    expectRefusal(await other.client.get(`/api/files/${id}/shares`), 403, "share_permission");
+    expectError(await other.client.post(`/api/files/${id}/shares`, {}), 403, "share_permission");
+    expectError(await other.client.get(`/api/files/${id}/shares`), 403, "share_permission");
     expectStatus(await other.client.get(`/api/shares/${made.string("data.id")}`), 404);
     expectStatus(await other.client.delete(`/api/shares/${made.string("data.id")}`), 404);
     expect((await other.client.get("/api/shares")).list("data.shares")).toEqual([]);
@@ -220,10 +220,10 @@ describe("PATCH /api/shares/{id}", () => {
       pinnedVersion: 1,
       hideLocation: true,
     });
-    expectRefusal(await patch({}), 400, "invalid_request");
-    expectRefusal(await patch({ maxDownloads: 0 }), 400, "invalid_field", "maxDownloads");
-    expectRefusal(await patch({ permissions: "upload" }), 400, "invalid_field", "permissions");
-    expectRefusal(await patch({ expiresAt: "2001-01-01T00:00:00Z" }), 400, "invalid_field", "expiresAt");
+    expectError(await patch({}), 400, "invalid_request");
+    expectError(await patch({ maxDownloads: 0 }), 400, "invalid_field", "maxDownloads");
+    expectError(await patch({ permissions: "upload" }), 400, "invalid_field", "permissions");
+    expectError(await patch({ expiresAt: "2001-01-01T00:00:00Z" }), 400, "invalid_field", "expiresAt");
   });
 
   test("is for the owner alone", async () => {
@@ -246,7 +246,7 @@ describe("PATCH /api/shares/{id}", () => {
     const path = `/api/shares/${(await client.get(`/api/files/${id}/shares`)).string("data.shares.0.id")}`;
     expect((await client.request("PATCH", path, { json: { label: "blog" } })).at("data.label")).toBe("blog");
     const refused = await client.request("PATCH", path, { json: { password: "secret" } });
-    expectRefusal(refused, 400, "invalid_field", "password");
+    expectError(refused, 400, "invalid_field", "password");
   });
 });
 

@@ -1,7 +1,7 @@
 // Requests whose body comes a byte at a time, or not at all: what they cost others, and what becomes of them.
 import { expect, test } from "bun:test";
 import type { Answer, Client } from "../support/client.ts";
-import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
+import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { boundary, formType } from "../support/multipart.ts";
 import { ApiDocument } from "../support/openapi.ts";
@@ -119,7 +119,7 @@ test.concurrent("slow bodies of one address never use up the requests of others,
       { email: "nobody@example.com", password: "wrong password" },
       { "x-forwarded-for": "2001:db8:1:2::ffff" },
     );
-    expectRefusal(quick, 401, "bad_credentials");
+    expectError(quick, 401, "bad_credentials");
     await eventually("the four are given up", () => answers.length === 40);
     expect(answers.slice(36).map(({ status }) => status)).toEqual([408, 408, 408, 408]);
     await Promise.all(slow.map(({ closed }) => closed));

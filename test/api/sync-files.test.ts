@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Account, type Answer, checksumOf, randomContent } from "../support/client.ts";
-import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { eventually, expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { randomOf, seedsToRun } from "../support/random.ts";
@@ -428,7 +428,7 @@ describe("a delete", () => {
     for (let times = 0; times < 2; times++) {
       expect(await resultOf(a, change)).toEqual({ localId: "1", status: "applied", fileId });
     }
-    expectRefusal(await info(account, fileId), 404);
+    expectError(await info(account, fileId), 404);
     const theirs = await (await household()).account.client.storedId("x");
     const refused = await resultOf(a, { action: "delete", localId: "2", fileId: theirs });
     expect(refused.error?.details.reason).toBe("not_found");
@@ -481,7 +481,7 @@ describe("a delete and the same bytes anew in one call", () => {
       expectStatus(await info(account, fileId), 200);
       const token = await tokenOf(a);
       expect((await resultOf(a, { action: "delete", localId: "1", fileId }, token)).status).toBe("applied");
-      expectRefusal(await info(account, fileId), 404);
+      expectError(await info(account, fileId), 404);
     });
   }
 
@@ -578,7 +578,7 @@ describe("a call", () => {
     expect(first.every(({ status }) => status === "applied")).toBe(true);
     expect(new Set(first.map(({ fileId }) => fileId)).size).toBe(1000);
     expect(await results(a, changes)).toEqual(first);
-    expectRefusal(await send(a, [...changes, uploadOf("one more", "x", "seed")]), 400, "invalid_field", "localChanges");
+    expectError(await send(a, [...changes, uploadOf("one more", "x", "seed")]), 400, "invalid_field", "localChanges");
   });
 
   test("moves the token on over what the device did itself, and never over what others did", async () => {
@@ -618,9 +618,9 @@ describe("a call", () => {
       { localChanges: [], syncToken: 7 },
       { localChanges: [], syncToken: "not ours" },
     ];
-    for (const body of bad) expectRefusal(await a.client.post("/api/mobile/sync/files", body), 400, "invalid_field");
+    for (const body of bad) expectError(await a.client.post("/api/mobile/sync/files", body), 400, "invalid_field");
     const theirs = await tokenOf((await household()).a);
-    expectRefusal(await send(a, [], theirs), 400, "invalid_field", "syncToken");
+    expectError(await send(a, [], theirs), 400, "invalid_field", "syncToken");
   });
 
   test("holds what would be too much by plan and quota (D23)", async () => {
@@ -692,11 +692,11 @@ test.each(seedsToRun([30077, 30224, 40125, 775843]))(
 describe("who may", () => {
   test("bring changes: devices of accounts that may write", async () => {
     const account = await server().signUp();
-    expectRefusal(await server().visitor.post("/api/mobile/sync/files", { localChanges: [] }), 401, "missing_token");
-    expectRefusal(await account.client.post("/api/mobile/sync/files", { localChanges: [] }), 401);
+    expectError(await server().visitor.post("/api/mobile/sync/files", { localChanges: [] }), 401, "missing_token");
+    expectError(await account.client.post("/api/mobile/sync/files", { localChanges: [] }), 401);
     const viewer = await server().addUser(["--role", "viewer"]);
     const device = await registerDevice(server(), viewer);
-    expectRefusal(await send(device, []), 403, "role");
+    expectError(await send(device, []), 403, "role");
   });
 });
 

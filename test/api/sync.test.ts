@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Account, type Answer, checksumOf, Client } from "../support/client.ts";
-import { expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { deviceIn, registerDevice, type TestDevice, tryRegister } from "../support/mobile.ts";
 import { sharedServer, temporaryDirectory, type TestServer, withServer } from "../support/server.ts";
@@ -288,7 +288,7 @@ describe("what is refused", () => {
     const { phone } = await household();
     for (const limit of ["0", "1001", "-1", "x", "1.5", ""]) {
       for (const path of ["status", ""] as const)
-        expectRefusal(await ask(phone, path, { limit }), 400, undefined, "limit");
+        expectError(await ask(phone, path, { limit }), 400, undefined, "limit");
     }
     for (const limit of [1, 1000]) await status(phone, { limit });
   });
@@ -310,7 +310,7 @@ describe("what is refused", () => {
       "ä".repeat(9),
     ]) {
       for (const path of ["status", ""] as const) {
-        expectRefusal(await ask(phone, path, { syncToken }), 400, "invalid_field", "syncToken");
+        expectError(await ask(phone, path, { syncToken }), 400, "invalid_field", "syncToken");
       }
     }
     expectStatus(await ask(other.phone, "status", { syncToken: token }), 200);
@@ -319,16 +319,16 @@ describe("what is refused", () => {
   test("a time that is none", async () => {
     const { phone } = await household();
     for (const lastSync of ["yesterday", "12"]) {
-      expectRefusal(await ask(phone, "status", { lastSync }), 400, "invalid_field", "lastSync");
+      expectError(await ask(phone, "status", { lastSync }), 400, "invalid_field", "lastSync");
     }
   });
 
   test("whoever comes without a device's own token", async () => {
     const { account } = await household();
     for (const path of ["/api/mobile/sync/status", "/api/mobile/sync"]) {
-      expectRefusal(await account.client.get(path), 401);
-      expectRefusal(await server().visitor.get(path), 401);
-      expectRefusal(await new Client(server(), "nonsense").get(path), 401);
+      expectError(await account.client.get(path), 401);
+      expectError(await server().visitor.get(path), 401);
+      expectError(await new Client(server(), "nonsense").get(path), 401);
     }
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Answer, Client } from "../support/client.ts";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
@@ -45,8 +45,8 @@ describe("GET /api/files/tags", () => {
   });
 
   test("needs a token", async () => {
-    expectRefusal(await server().visitor.get("/api/files/tags"), 401);
-    expectRefusal(await server().visitor.post("/api/files/tags", { fileIds: ["file_1"], add: ["a"] }), 401);
+    expectError(await server().visitor.get("/api/files/tags"), 401);
+    expectError(await server().visitor.post("/api/files/tags", { fileIds: ["file_1"], add: ["a"] }), 401);
   });
 });
 
@@ -88,8 +88,8 @@ describe("POST /api/files/tags", () => {
     for (const index of [1, 2, 3]) {
       expect(answer.string(`data.failed.${index}.error.code`)).toBe("RESOURCE_NOT_FOUND");
     }
-    expectRefusal(await change(client, [full], { add: ["one more"] }), 400, "invalid_field", "add");
-    expectRefusal(await change(client, [other], { add: ["x"] }), 404, "not_found");
+    expectError(await change(client, [full], { add: ["one more"] }), 400, "invalid_field", "add");
+    expectError(await change(client, [other], { add: ["x"] }), 404, "not_found");
   });
 
   test("a full file may swap one tag for another", async () => {
@@ -103,16 +103,16 @@ describe("POST /api/files/tags", () => {
   test("refuses what is no tag, none at all, one both ways, and too many files", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("1");
-    expectRefusal(await change(client, [id], {}), 400, "invalid_field", "add");
-    expectRefusal(await change(client, [id], { add: [" "] }), 400, "invalid_field", "add");
-    expectRefusal(await change(client, [id], { add: ["a,b"] }), 400, "invalid_field", "add");
-    expectRefusal(await change(client, [id], { add: ["x".repeat(65)] }), 400, "invalid_field", "add");
-    expectRefusal(await change(client, [id], { remove: ["x\u0007"] }), 400, "invalid_field", "remove");
-    expectRefusal(await change(client, [id], { add: ["é"], remove: ["É"] }), 400, "invalid_field", "remove");
-    expectRefusal(await change(client, [id], { add: [7] }), 400, "invalid_field");
-    expectRefusal(await change(client, [], { add: ["a"] }), 400, "invalid_field", "fileIds");
+    expectError(await change(client, [id], {}), 400, "invalid_field", "add");
+    expectError(await change(client, [id], { add: [" "] }), 400, "invalid_field", "add");
+    expectError(await change(client, [id], { add: ["a,b"] }), 400, "invalid_field", "add");
+    expectError(await change(client, [id], { add: ["x".repeat(65)] }), 400, "invalid_field", "add");
+    expectError(await change(client, [id], { remove: ["x\u0007"] }), 400, "invalid_field", "remove");
+    expectError(await change(client, [id], { add: ["é"], remove: ["É"] }), 400, "invalid_field", "remove");
+    expectError(await change(client, [id], { add: [7] }), 400, "invalid_field");
+    expectError(await change(client, [], { add: ["a"] }), 400, "invalid_field", "fileIds");
     const many = Array.from({ length: 1001 }, () => id);
-    expectRefusal(await change(client, many, { add: ["a"] }), 400, "invalid_field", "fileIds");
+    expectError(await change(client, many, { add: ["a"] }), 400, "invalid_field", "fileIds");
     expect(await tagsOf(client, id)).toEqual([]);
   });
 
@@ -137,7 +137,7 @@ describe("POST /api/files/tags", () => {
 
   test("a viewer can't", async () => {
     const { client } = await server().addUser(["--role", "viewer"]);
-    expectRefusal(await change(client, ["file_1"], { add: ["a"] }), 403, "role");
+    expectError(await change(client, ["file_1"], { add: ["a"] }), 403, "role");
     expectStatus(await client.get("/api/files/tags"), 200);
   });
 });

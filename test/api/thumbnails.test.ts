@@ -3,7 +3,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
 import { type Answer, type Client, digestOf } from "../support/client.ts";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { expectError, expectStatus } from "../support/expect.ts";
 import { describeImage, jpegPhoto, pixelAt, pngBomb, tinyPng } from "../support/images.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
@@ -20,7 +20,7 @@ async function thumbnail(
   for (let attempt = 0; ; attempt++) {
     const answer = await client.get(`/api/files/${id}/download?thumbnail=${value}`, headers);
     if (answer.status !== 503 || attempt === 5) return answer;
-    expectRefusal(answer, 503, "thumbnail_pending");
+    expectError(answer, 503, "thumbnail_pending");
   }
 }
 
@@ -137,14 +137,14 @@ describe("a thumbnail", () => {
     const { client } = await server().signUp();
     const id = await client.storedId(tinyPng(), { name: "p.png" });
     const answer = await client.get(`/api/files/${id}/download?thumbnail=${encodeURIComponent(value)}`);
-    expectRefusal(answer, 400, "invalid_field", "thumbnail");
+    expectError(answer, 400, "invalid_field", "thumbnail");
   });
 
   test("of another's or an unknown file is 404", async () => {
     const [a, b] = [await server().signUp(), await server().signUp()];
     const id = await a.client.storedId(tinyPng(), { name: "p.png" });
-    expectRefusal(await thumbnail(b.client, id), 404);
-    expectRefusal(await thumbnail(a.client, "file_00000000000000000000"), 404);
+    expectError(await thumbnail(b.client, id), 404);
+    expectError(await thumbnail(a.client, "file_00000000000000000000"), 404);
   });
 });
 

@@ -203,7 +203,7 @@ describe("at the start", () => {
   test("files that don't go together, or aren't there, are refused by name", async () => {
     const pair = await makePair("");
     const data = await temporaryDirectory();
-    const refusals: [Record<string, string>, string][] = [
+    const rejections: [Record<string, string>, string][] = [
       [{ LARDER_TLS_CERT_FILE: pair.certFile }, "must be set together"],
       [{ ...pair.env, LARDER_TLS_KEY_FILE: join(fixtures, "renewed-key.pem") }, "doesn't belong"],
       [{ ...pair.env, LARDER_TLS_KEY_FILE: "/nonexistent/key.pem" }, "/nonexistent/key.pem"],
@@ -212,7 +212,7 @@ describe("at the start", () => {
       [{ LARDER_TLS_REDIRECT_PORT: "8080" }, "requires HTTPS"],
       [{ ...pair.env, LARDER_SOCKET: join(data, "larder.sock") }, "cannot be combined"],
     ];
-    for (const [env, words] of refusals) {
+    for (const [env, words] of rejections) {
       const { code, stderr } = await runLarder(["serve", "--data", data, "--port", "0"], { env });
       expect({ words, code, stderr }).toEqual({ words, code: 2, stderr: expect.stringContaining(words) });
     }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Account, Answer, Client } from "../support/client.ts";
-import { expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { runLarder, sharedServer } from "../support/server.ts";
@@ -59,13 +59,13 @@ describe("POST /api/files/trash", () => {
     expect(await client.names("/", "&tags=red")).toEqual([]);
     expect((await client.get("/api/files/tags")).at("data.tags")).toEqual([]);
     for (const path of ["", "/download", "/download?thumbnail=true", "/checksum"]) {
-      expectRefusal(await client.get(`/api/files/${id}${path}`), 404, "not_found");
+      expectError(await client.get(`/api/files/${id}${path}`), 404, "not_found");
     }
-    expectRefusal(await client.put(`/api/files/${id}`, { name: "x" }), 404, "not_found");
-    expectRefusal(await client.delete(`/api/files/${id}`), 404, "not_found");
+    expectError(await client.put(`/api/files/${id}`, { name: "x" }), 404, "not_found");
+    expectError(await client.delete(`/api/files/${id}`), 404, "not_found");
     const token = link.slice(link.lastIndexOf("/") + 1);
-    expectRefusal(await server().visitor.get(`/api/public/${token}`), 404, "not_found");
-    expectRefusal(await server().visitor.get(`/api/public/${token}/download`), 404, "not_found");
+    expectError(await server().visitor.get(`/api/public/${token}`), 404, "not_found");
+    expectError(await server().visitor.get(`/api/public/${token}/download`), 404, "not_found");
     expect(await storageOf(client)).toMatchObject({ used: 5, files: 0, folders: 1, trash: 5 });
     expect((await client.get("/api/users/usage")).at("data.byType")).toEqual([]);
     expect(await namesInTrash(client)).toEqual(["note.txt"]);
@@ -80,9 +80,9 @@ describe("POST /api/files/trash", () => {
     expectStatus(await put(client, folder), 200);
     expect(await namesInTrash(client)).toEqual(["album"]);
     expect(await client.names()).toEqual(["t.txt"]);
-    expectRefusal(await client.get(`/api/files/${id}`), 404, "not_found");
-    expectRefusal(await client.get(`/api/files/folders/${folder}`), 404, "not_found");
-    expectRefusal(await client.get(`/api/files/folders/${folder}/archive`), 404, "not_found");
+    expectError(await client.get(`/api/files/${id}`), 404, "not_found");
+    expectError(await client.get(`/api/files/folders/${folder}`), 404, "not_found");
+    expectError(await client.get(`/api/files/folders/${folder}/archive`), 404, "not_found");
     // Its name is free meanwhile, and it gets another one when it comes back.
     await client.folderId("album");
     const back = await restore(client, folder);
@@ -104,11 +104,11 @@ describe("POST /api/files/trash", () => {
       id: "file_nothing",
       error: { code: "RESOURCE_NOT_FOUND", details: { reason: "not_found" } },
     });
-    expectRefusal(await put(client, id), 404, "not_found");
-    expectRefusal(await put(client), 400, "invalid_field", "fileIds");
-    expectRefusal(await client.post("/api/files/trash", { fileIds: "x" }), 400, "invalid_field", "fileIds");
+    expectError(await put(client, id), 404, "not_found");
+    expectError(await put(client), 400, "invalid_field", "fileIds");
+    expectError(await client.post("/api/files/trash", { fileIds: "x" }), 400, "invalid_field", "fileIds");
     const many = Array.from({ length: 1_001 }, (_, index) => `file_${index}`);
-    expectRefusal(await put(client, ...many), 400, "invalid_field", "fileIds");
+    expectError(await put(client, ...many), 400, "invalid_field", "fileIds");
   });
 
   test("a folder of 5,000 files is put there in one row, and comes back", async () => {
@@ -152,7 +152,7 @@ describe("POST /api/files/trash/restore", () => {
     expect((await server().visitor.get(`${new URL(before.string("data.shareLink")).pathname}/download`)).text).toBe(
       "two",
     );
-    expectRefusal(await restore(client, id), 404, "not_found");
+    expectError(await restore(client, id), 404, "not_found");
   });
 
   test("goes to the nearest folder that is there, and into a folder that comes back with it", async () => {
@@ -189,8 +189,8 @@ describe("GET and DELETE /api/files/trash", () => {
       hasNext: false,
       hasPrev: true,
     });
-    expectRefusal(await client.get("/api/files/trash?limit=101"), 400, "invalid_field", "limit");
-    expectRefusal(await client.get("/api/files/trash?page=0"), 400, "invalid_field", "page");
+    expectError(await client.get("/api/files/trash?limit=101"), 400, "invalid_field", "limit");
+    expectError(await client.get("/api/files/trash?page=0"), 400, "invalid_field", "page");
   });
 
   test("empties it, and frees what it took", async () => {
@@ -207,34 +207,34 @@ describe("GET and DELETE /api/files/trash", () => {
       name: "one.txt",
       deletedAt: expect.stringMatching(timestampPattern),
     });
-    expectRefusal(await client.delete(`/api/files/trash/${one}`), 404, "not_found");
-    expectRefusal(await client.delete(`/api/files/trash/${kept}`), 404, "not_found");
+    expectError(await client.delete(`/api/files/trash/${one}`), 404, "not_found");
+    expectError(await client.delete(`/api/files/trash/${kept}`), 404, "not_found");
     const emptied = await client.delete("/api/files/trash");
     expectStatus(emptied, 200);
     expect(emptied.at("data")).toEqual({ deleted: 1 });
     expect(await namesInTrash(client)).toEqual([]);
     expect(await storageOf(client)).toMatchObject({ used: 4, files: 1, folders: 0, trash: 0 });
     expect((await client.delete("/api/files/trash")).at("data")).toEqual({ deleted: 0 });
-    expectRefusal(await restore(client, folder), 404, "not_found");
+    expectError(await restore(client, folder), 404, "not_found");
   });
 
   test("is one's own: others' ids are unknown, viewers only look", async () => {
     const owner = await server().signUp();
     const other = await server().signUp();
     const id = await owner.client.storedId("x", { name: "x.txt" });
-    expectRefusal(await put(other.client, id), 404, "not_found");
+    expectError(await put(other.client, id), 404, "not_found");
     expectStatus(await put(owner.client, id), 200);
     expect(await namesInTrash(other.client)).toEqual([]);
-    expectRefusal(await restore(other.client, id), 404, "not_found");
-    expectRefusal(await other.client.delete(`/api/files/trash/${id}`), 404, "not_found");
+    expectError(await restore(other.client, id), 404, "not_found");
+    expectError(await other.client.delete(`/api/files/trash/${id}`), 404, "not_found");
     expect((await other.client.delete("/api/files/trash")).at("data")).toEqual({ deleted: 0 });
     await viewer(owner);
     expect(await namesInTrash(owner.client)).toEqual(["x.txt"]);
-    expectRefusal(await put(owner.client, id), 403, "role");
-    expectRefusal(await restore(owner.client, id), 403, "role");
-    expectRefusal(await owner.client.delete("/api/files/trash"), 403, "role");
-    expectRefusal(await owner.client.delete(`/api/files/trash/${id}`), 403, "role");
-    expectRefusal(await server().visitor.get("/api/files/trash"), 401, "missing_token");
+    expectError(await put(owner.client, id), 403, "role");
+    expectError(await restore(owner.client, id), 403, "role");
+    expectError(await owner.client.delete("/api/files/trash"), 403, "role");
+    expectError(await owner.client.delete(`/api/files/trash/${id}`), 403, "role");
+    expectError(await server().visitor.get("/api/files/trash"), 401, "missing_token");
   });
 });
 
@@ -248,15 +248,15 @@ describe("a folder shared between accounts", () => {
     const share = { user: guest.email, permissions: "write" };
     expectStatus(await owner.client.post(`/api/files/folders/${folder}/shares`, share), 201);
     // What was shared itself stays where its owner put it.
-    expectRefusal(await put(guest.client, folder), 403, "share_permission");
+    expectError(await put(guest.client, folder), 403, "share_permission");
     expectStatus(await put(guest.client, id), 200);
     expect(await namesInTrash(owner.client)).toEqual(["x.txt"]);
     expect(await namesInTrash(guest.client)).toEqual([]);
-    expectRefusal(await restore(guest.client, id), 404, "not_found");
+    expectError(await restore(guest.client, id), 404, "not_found");
     expectStatus(await guest.client.get(`/api/files/folders/${folder}/archive`), 200);
     expectStatus(await put(owner.client, folder), 200);
     for (const path of [`/api/files/${kept}`, `/api/files/${kept}/download`, `/api/files/folders/${folder}/archive`]) {
-      expectRefusal(await guest.client.get(path), 404, "not_found");
+      expectError(await guest.client.get(path), 404, "not_found");
     }
     expectStatus(await restore(owner.client, folder, id), 200);
     expectStatus(await guest.client.get(`/api/files/${id}`), 200);

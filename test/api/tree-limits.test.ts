@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Answer, checksumOf, type Client } from "../support/client.ts";
-import { expectRefusal, expectStatus, nextMillisecond } from "../support/expect.ts";
+import { expectError, expectStatus, nextMillisecond } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { file, form, formType } from "../support/multipart.ts";
@@ -43,7 +43,7 @@ describe("a folder may lie 256 levels deep", () => {
       await client.post("/api/files/copy", { fileIds: [deep], destinationFolder: "/e" }),
       await client.put(`/api/files/folders/${deep}`, { path: "/e" }),
     ]) {
-      expectRefusal(answer, 400, "path_too_long");
+      expectError(answer, 400, "path_too_long");
     }
     expect(await client.names()).toEqual(["d", "e", "a"]);
     expectStatus(await client.post("/api/files/move", { fileIds: [other], destinationFolder: chain(156) }), 200);
@@ -70,7 +70,7 @@ describe("a folder may lie 256 levels deep", () => {
     const id = await makeChain(client, 20, "x".repeat(200));
     const answer = await client.put(`/api/files/folders/${id}`, { name: "y".repeat(255) });
     expectStatus(answer, 200);
-    expectRefusal(await client.put(`/api/files/folders/${id}`, { path: `/${"z".repeat(40)}` }), 400, "path_too_long");
+    expectError(await client.put(`/api/files/folders/${id}`, { path: `/${"z".repeat(40)}` }), 400, "path_too_long");
   });
 
   test("with trash and restore", async () => {
@@ -79,7 +79,7 @@ describe("a folder may lie 256 levels deep", () => {
     const inner = (await client.get(`/api/files?type=folder&folder=${chain(99)}`)).strings("data.files", "id")[0] ?? "";
     expectStatus(await client.post("/api/files/trash", { fileIds: [inner] }), 200);
     expectStatus(await client.post("/api/files/move", { fileIds: [deep], destinationFolder: chain(100, "g") }), 200);
-    expectRefusal(await client.post("/api/files/trash/restore", { fileIds: [inner] }), 400, "path_too_long");
+    expectError(await client.post("/api/files/trash/restore", { fileIds: [inner] }), 400, "path_too_long");
   });
 });
 
@@ -103,7 +103,7 @@ describe("files and folders of an account are counted", () => {
       await client.post("/api/files/copy", { fileIds: [folder], destinationFolder: "/" }),
     ];
     for (const answer of refused) {
-      expectRefusal(answer, 413, "quota_exceeded");
+      expectError(answer, 413, "quota_exceeded");
       expect(answer.json).toMatchObject({ error: { details: { limit: MAX_NODES, of: "nodes", plan: "free" } } });
     }
     expect((await client.get("/api/users/usage")).at("data.plan.maxNodes")).toBe(MAX_NODES);
@@ -112,7 +112,7 @@ describe("files and folders of an account are counted", () => {
     expectStatus(await client.putContent(last, "another content"), 200);
     expectStatus(await client.post("/api/files/move", { fileIds: [last], destinationFolder: "/box" }), 200);
     expectStatus(await client.post("/api/files/trash", { fileIds: [last] }), 200);
-    expectRefusal(await client.upload("x"), 413, "quota_exceeded");
+    expectError(await client.upload("x"), 413, "quota_exceeded");
     expectStatus(await client.post("/api/files/trash/restore", { fileIds: [last] }), 200);
     expectStatus(await client.delete(`/api/files/${last}`), 200);
     expectStatus(await client.upload("x"), 201);
@@ -133,7 +133,7 @@ describe("files and folders of an account are counted", () => {
     for (let i = 0; i < MAX_NODES - 5; i++) expectStatus(await client.upload("x", { name: `new ${i}` }), 201);
     const before = await client.names();
     const refused = await client.post("/api/files/restore", { folder: "/", at: last });
-    expectRefusal(refused, 413, "quota_exceeded");
+    expectError(refused, 413, "quota_exceeded");
     expect(refused.at("error.details")).toMatchObject({ limit: MAX_NODES, of: "nodes" });
     expect(await client.names()).toEqual(before);
   });
@@ -168,12 +168,12 @@ describe("files and folders of an account are counted", () => {
       return (answer.list("data.results")[0] as { error?: { details: { reason: string } } }).error?.details.reason;
     };
     const move = { action: "move", localId: "1", fileId: own.last, folder: "/new/folders" };
-    expectRefusal(await sent({}), 413, "quota_exceeded");
-    expectRefusal(await resumed({ filename: "new" }), 413, "quota_exceeded");
+    expectError(await sent({}), 413, "quota_exceeded");
+    expectError(await resumed({ filename: "new" }), 413, "quota_exceeded");
     expect(await told(move)).toBe("quota_exceeded");
     expectStatus(await own.client.delete(`/api/files/folders/${own.folder}?recursive=true`), 200);
-    expectRefusal(await sent({ folder: chain(257) }), 400, "path_too_long");
-    expectRefusal(await resumed({ filename: "new", folder: chain(257) }), 400, "path_too_long");
+    expectError(await sent({ folder: chain(257) }), 400, "path_too_long");
+    expectError(await resumed({ filename: "new", folder: chain(257) }), 400, "path_too_long");
     expect(await told({ ...move, folder: chain(257) })).toBe("path_too_long");
     expect(await own.client.names()).toEqual(["last"]);
   });
@@ -183,14 +183,14 @@ describe("files and folders of an account are counted", () => {
     const guest = await server().addUser(["--plan", "free"]);
     const share = await shareWith(client, folder, guest, { permissions: "write" });
     const answer = await guest.client.upload("x", { fields: { folder: "/", share } });
-    expectRefusal(answer, 413, "quota_exceeded");
+    expectError(answer, 413, "quota_exceeded");
     expect(answer.at("error.details.of")).toBe("nodes");
     const box = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" });
     const dropped = await server().visitor.request("POST", `/api/public/${box.string("data.token")}/upload`, {
       headers: { "content-type": formType },
       body: form([file("a", "x")]),
     });
-    expectRefusal(dropped, 413, "quota_exceeded");
+    expectError(dropped, 413, "quota_exceeded");
     // What of the owner's limits is exceeded, and nothing of what they hold.
     expect(dropped.at("error.details")).toEqual({
       reason: "quota_exceeded",
@@ -205,7 +205,7 @@ describe("files and folders of an account are counted", () => {
 describe("an account without room for one more file is told so before the bytes", () => {
   const large = 5_000_000;
   const nodesExceeded = (answer: Answer) => {
-    expectRefusal(answer, 413, "quota_exceeded");
+    expectError(answer, 413, "quota_exceeded");
     expect(answer.at("error.details")).toMatchObject({ limit: MAX_NODES, of: "nodes", plan: "free" });
   };
   const fill = async (client: Client, left: number) => {
@@ -289,7 +289,7 @@ describe("an account without room for one more file is told so before the bytes"
     const begin = (length: number) =>
       beginTus(guest.client, { "upload-length": String(length) }, { filename: "x", share });
     const tooLarge = await begin(large);
-    expectRefusal(tooLarge, 413, "quota_exceeded");
+    expectError(tooLarge, 413, "quota_exceeded");
     expect(tooLarge.at("error.details")).toEqual({ reason: "quota_exceeded", limit: 1024, plan: "free" });
     expect(tooLarge.string("error.message")).not.toMatch(/\d/);
     await fill(own.client, 0);

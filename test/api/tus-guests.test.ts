@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { type Answer, checksumOf, type Client, randomContent } from "../support/client.ts";
-import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
+import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { RawConnection } from "../support/raw-http.ts";
 import { sharedServer, withServer } from "../support/server.ts";
@@ -60,7 +60,7 @@ test("what guests have under way counts for what a drop box takes in all", async
   const one = await newTus(visitor, 8, {}, { home });
   const other = await newTus(visitor, 8, {}, { home });
   expectStatus(await appendTus(visitor, one, 0, "1234567"), 204);
-  expectRefusal(await appendTus(visitor, other, 0, "1234567"), 413, "file_too_large");
+  expectError(await appendTus(visitor, other, 0, "1234567"), 413, "file_too_large");
   expect(await usedBytes(client)).toBeLessThanOrEqual(10);
   // Once that one is gone there is room.
   expectStatus(await visitor.request("DELETE", one, { headers: tusVersion }), 204);
@@ -93,14 +93,14 @@ test("a locked drop box asks for its password at each request, and one that has 
   const { client } = await server().signUp();
   const { id, token, home } = await dropBox(client, { password: "open sesame" });
   const guest = server().visitor;
-  expectRefusal(await beginTus(guest, { "upload-length": "3" }, {}, { home }), 401, "password_required");
+  expectError(await beginTus(guest, { "upload-length": "3" }, {}, { home }), 401, "password_required");
   const unlocked = await guest.post(`/api/public/${token}/unlock`, { password: "open sesame" });
   const grant = { "x-share-grant": unlocked.string("data.grant") };
   const path = await newTus(guest, 3, {}, { home, headers: grant });
-  expectRefusal(await appendTus(guest, path, 0, "abc"), 401, "password_required");
+  expectError(await appendTus(guest, path, 0, "abc"), 401, "password_required");
   expectStatus(await appendTus(guest, path, 0, "a", grant), 204);
   expectStatus(await client.delete(`/api/shares/${id}`), 200);
-  expectRefusal(await appendTus(guest, path, 1, "bc", grant), 404, "not_found");
+  expectError(await appendTus(guest, path, 1, "bc", grant), 404, "not_found");
   expect(await client.names("/box")).toEqual([]);
 });
 
@@ -110,9 +110,9 @@ test("links that are no drop boxes take nothing", async () => {
   const made = await client.post(`/api/files/folders/${folder}/shares`, {});
   const home = `/api/public/${made.string("data.token")}/tus`;
   const refused = await beginTus(server().visitor, { "upload-length": "1" }, {}, { home });
-  expectRefusal(refused, 403, "share_permission");
+  expectError(refused, 403, "share_permission");
   const unknown = await beginTus(server().visitor, { "upload-length": "1" }, {}, { home: "/api/public/nothing/tus" });
-  expectRefusal(unknown, 404, "not_found");
+  expectError(unknown, 404, "not_found");
 });
 
 test("what the drop box takes in all is never passed", async () => {
@@ -120,14 +120,14 @@ test("what the drop box takes in all is never passed", async () => {
   const { home } = await dropBox(client, { maxUploadBytes: 10 });
   const guest = server().visitor;
   const begin = (length: number) => beginTus(guest, { "upload-length": String(length) }, {}, { home });
-  expectRefusal(await begin(11), 413, "file_too_large");
+  expectError(await begin(11), 413, "file_too_large");
   const [one, two] = [await newTus(guest, 6, {}, { home }), await newTus(guest, 6, {}, { home })];
   expectStatus(await appendTus(guest, one, 0, "123456"), 204);
   const refused = await appendTus(guest, two, 0, "123456");
-  expectRefusal(refused, 413, "file_too_large");
+  expectError(refused, 413, "file_too_large");
   expect(await client.names("/box")).toEqual(["file"]);
   const deferred = await beginTus(guest, { "upload-defer-length": "1" }, {}, { home });
-  expectRefusal(await appendTus(guest, deferred.header("location"), 0, "12345"), 413, "file_too_large");
+  expectError(await appendTus(guest, deferred.header("location"), 0, "12345"), 413, "file_too_large");
 });
 
 test("announcing takes nothing of the owner's quota, and bytes no more than there is", async () => {
@@ -137,12 +137,12 @@ test("announcing takes nothing of the owner's quota, and bytes no more than ther
     const begin = (length: number): Promise<Answer> =>
       beginTus(own.visitor, { "upload-length": String(length) }, {}, { home });
     const large = await begin(999_999_999_999);
-    expectRefusal(large, 413, "file_too_large");
+    expectError(large, 413, "file_too_large");
     const most = large.number("error.details.limit");
     const first = (await begin(most)).header("location");
     for (let count = 1; count < 20; count++) expectStatus(await begin(most), 201);
     // More of one link and address are not taken; what was announced just now is about to send.
-    expectRefusal(await begin(most), 503, "overloaded");
+    expectError(await begin(most), 503, "overloaded");
     expectStatus(await own.visitor.request("DELETE", first, { headers: tusVersion }), 204);
     expect(await usedBytes(client)).toBe(0);
     await client.storedId("mine");
@@ -166,7 +166,7 @@ test("guests of one address have a share of a drop box's places, however alive t
     const shown = async () => (await client.get(`/api/shares/${id}`)).at("data.maxUploadsPerAddress");
     const kept: string[] = [];
     for (let count = 0; count < 20; count++) kept.push((await begin("203.0.113.1", "a")).header("location"));
-    expectRefusal(await begin("203.0.113.1", "a"), 503, "overloaded");
+    expectError(await begin("203.0.113.1", "a"), 503, "overloaded");
     // A home has many addresses by IPv6, and counts once: with those at the same time, too.
     const home6 = Array.from({ length: 25 }, (_, at) => begin(`2001:db8:1:2::${(at + 1).toString(16)}`, "a"));
     const statuses = (await Promise.all(home6)).map(({ status }) => status);
@@ -176,16 +176,16 @@ test("guests of one address have a share of a drop box's places, however alive t
     // Where one has ended, another begins.
     expectStatus(await appendTus(own.visitor, kept[0] ?? "", 1, "bc"), 204);
     expectStatus(await begin("203.0.113.1", "a"), 201);
-    expectRefusal(await begin("203.0.113.1", "a"), 503, "overloaded");
+    expectError(await begin("203.0.113.1", "a"), 503, "overloaded");
     // The owner sees the share of an address and raises it, for guests who come from one office, say.
     expect(await shown()).toBe(20);
     expectStatus(await client.patch(`/api/shares/${id}`, { maxUploadsPerAddress: 200 }), 200);
     expect(await shown()).toBe(200);
     for (let count = 0; count < 160; count++) expectStatus(await begin("203.0.113.1", "a"), 201);
     // All 200 places are taken, by bytes of the last minutes: a newcomer waits, and nothing gives way.
-    expectRefusal(await begin("198.51.100.1"), 503, "overloaded");
+    expectError(await begin("198.51.100.1"), 503, "overloaded");
     for (const maxUploadsPerAddress of [0, 201, 1.5, "20"]) {
-      expectRefusal(
+      expectError(
         await client.patch(`/api/shares/${id}`, { maxUploadsPerAddress }),
         400,
         "invalid_field",
@@ -194,7 +194,7 @@ test("guests of one address have a share of a drop box's places, however alive t
     }
     expectStatus(await client.patch(`/api/shares/${id}`, { maxUploadsPerAddress: null }), 200);
     expect(await shown()).toBe(20);
-    expectRefusal(await begin("203.0.113.1"), 503, "overloaded");
+    expectError(await begin("203.0.113.1"), 503, "overloaded");
   });
 });
 
@@ -207,7 +207,7 @@ test("parts are joined although their sender has no place left", async () => {
     const headers = { "upload-length": "1", "upload-concat": "partial" };
     parts.push((await beginTus(guest, headers, {}, { home, bytes: "x" })).header("location"));
   }
-  expectRefusal(await beginTus(guest, { "upload-length": "1" }, {}, { home }), 503, "overloaded");
+  expectError(await beginTus(guest, { "upload-length": "1" }, {}, { home }), 503, "overloaded");
   const joined = await beginTus(
     guest,
     { "upload-concat": `final;${parts.join(" ")}` },
@@ -238,7 +238,7 @@ test("a sender's name is held against its bounds before the bytes", async () => 
   const { home } = await dropBox(client);
   const sender = "x".repeat(101);
   const refused = await beginTus(server().visitor, { "upload-length": "1" }, { sender }, { home });
-  expectRefusal(refused, 400, "invalid_field", "sender");
+  expectError(refused, 400, "invalid_field", "sender");
 });
 
 testAllResponses(server);

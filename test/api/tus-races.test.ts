@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Client, digestOf, randomContent } from "../support/client.ts";
-import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
+import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { RawConnection } from "../support/raw-http.ts";
 import { sharedServer } from "../support/server.ts";
@@ -42,7 +42,7 @@ test("who goes on by the key, while the first request is still open, keeps the u
   const path = again.header("location");
   expectStatus(await appendTus(client, path, 100_000, content.subarray(100_000, 200_000)), 204);
   await silent.write(content.subarray(100_000, 101_000));
-  expectRefusal(await silent.answer("POST"), 409, "upload_state");
+  expectError(await silent.answer("POST"), 409, "upload_state");
   silent.cut();
   const last = await appendTus(client, path, 200_000, content.subarray(200_000));
   expectStatus(last, 204);
@@ -93,7 +93,7 @@ test("the same joining asked for again by its key is answered with the file", as
   for (const answer of answers) {
     // Never an upload that is said to be there and has nothing yet.
     if (answer.status === 201) expect(answer.header("upload-offset")).toBe(String(bytes.length));
-    else expectRefusal(answer, 409, "upload_state");
+    else expectError(answer, 409, "upload_state");
   }
   const again = await begin();
   expectStatus(again, 201);
@@ -110,7 +110,7 @@ test("bytes that somebody removed while the server runs are asked for again (D1)
   expectStatus(await appendTus(client, path, 0, content.subarray(0, 50_000)), 204);
   await removed();
   const refused = await appendTus(client, path, 50_000, content.subarray(50_000));
-  expectRefusal(refused, 409, "upload_offset");
+  expectError(refused, 409, "upload_offset");
   expect(refused.at("error.details.expected")).toBe(0);
   expectStatus(await appendTus(client, path, 0, content.subarray(0, 70_000)), 204);
   await removed();

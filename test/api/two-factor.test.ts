@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, type Answer, Client } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
-import { expectRefusal, expectStatus, statusesOf } from "../support/expect.ts";
+import { expectError, expectStatus, statusesOf } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { deviceIn, freshDeviceId, registerDevice, tryRefresh, tryRegister } from "../support/mobile.ts";
 import { sharedServer, type TestServer, withServer } from "../support/server.ts";
@@ -35,7 +35,7 @@ describe("setting up", () => {
     const account = await server().signUp();
     expect(await stateOf(account)).toEqual({ enabled: false, recoveryCodesLeft: 0, passkeys: 0 });
     const wrong = await account.client.post("/api/users/two-factor/setup", { currentPassword: "not the password" });
-    expectRefusal(wrong, 401, "bad_credentials");
+    expectError(wrong, 401, "bad_credentials");
     const setUp = await account.client.post("/api/users/two-factor/setup", { currentPassword: account.password });
     expectStatus(setUp, 200);
     const secret = setUp.string("data.secret");
@@ -48,7 +48,7 @@ describe("setting up", () => {
     // Nothing is in force before a code was seen.
     expectStatus(await signIn(account), 200);
     const bad = await account.client.post("/api/users/two-factor/enable", { code: wrongCode(secret) });
-    expectRefusal(bad, 401, "invalid_code");
+    expectError(bad, 401, "invalid_code");
     const enabled = await account.client.post("/api/users/two-factor/enable", { code: codeOf(secret) });
     expectStatus(enabled, 200);
     const codes = enabled.list("data.recoveryCodes");
@@ -62,7 +62,7 @@ describe("setting up", () => {
     const first = await client.post("/api/users/two-factor/setup", { currentPassword: password });
     const second = await client.post("/api/users/two-factor/setup", { currentPassword: password });
     const enable = (secret: string) => client.post("/api/users/two-factor/enable", { code: codeOf(secret) });
-    expectRefusal(await enable(first.string("data.secret")), 401, "invalid_code");
+    expectError(await enable(first.string("data.secret")), 401, "invalid_code");
     expectStatus(await enable(second.string("data.secret")), 200);
   });
 
@@ -70,27 +70,27 @@ describe("setting up", () => {
     const { account, secret } = await signUpWithTwoFactor();
     const { client, password } = account;
     const setUp = await client.post("/api/users/two-factor/setup", { currentPassword: password });
-    expectRefusal(setUp, 400, "invalid_request");
+    expectError(setUp, 400, "invalid_request");
     const enable = await client.post("/api/users/two-factor/enable", { code: codeOf(secret, 1) });
-    expectRefusal(enable, 400, "invalid_request");
+    expectError(enable, 400, "invalid_request");
     const other = await server().signUp();
-    expectRefusal(await other.client.post("/api/users/two-factor/enable", { code: "123456" }), 400, "invalid_request");
+    expectError(await other.client.post("/api/users/two-factor/enable", { code: "123456" }), 400, "invalid_request");
   });
 
   test("needs someone who is signed in, and takes texts alone", async () => {
     const paths = ["setup", "enable", "disable", "recovery-codes"];
     for (const path of paths) {
-      expectRefusal(await server().visitor.post(`/api/users/two-factor/${path}`, {}), 401, "missing_token");
+      expectError(await server().visitor.post(`/api/users/two-factor/${path}`, {}), 401, "missing_token");
     }
-    expectRefusal(await server().visitor.get("/api/users/two-factor"), 401, "missing_token");
+    expectError(await server().visitor.get("/api/users/two-factor"), 401, "missing_token");
     const { client } = await server().signUp();
     for (const path of ["setup", "disable", "recovery-codes"]) {
-      expectRefusal(await client.post(`/api/users/two-factor/${path}`, {}), 401, "password_required");
+      expectError(await client.post(`/api/users/two-factor/${path}`, {}), 401, "password_required");
       const body = { currentPassword: 7 };
-      expectRefusal(await client.post(`/api/users/two-factor/${path}`, body), 400, "invalid_field", "currentPassword");
+      expectError(await client.post(`/api/users/two-factor/${path}`, body), 400, "invalid_field", "currentPassword");
     }
-    expectRefusal(await client.post("/api/users/two-factor/enable", {}), 400, "invalid_field", "code");
-    expectRefusal(await client.post("/api/users/two-factor/enable", { code: 123456 }), 400, "invalid_field", "code");
+    expectError(await client.post("/api/users/two-factor/enable", {}), 400, "invalid_field", "code");
+    expectError(await client.post("/api/users/two-factor/enable", { code: 123456 }), 400, "invalid_field", "code");
   });
 
   test("leaves sessions and API keys as they are, and tells the account's devices", async () => {
@@ -111,12 +111,12 @@ describe("signing in", () => {
   test("asks for a code, and says so to the right password alone", async () => {
     const { account, secret } = await signUpWithTwoFactor();
     const asked = await signIn(account);
-    expectRefusal(asked, 401, "second_factor_required");
+    expectError(asked, 401, "second_factor_required");
     expect(asked.at("error.details.methods")).toEqual(["totp", "recovery_code"]);
     expect(asked.headers.get("set-cookie")).toBeNull();
     const wrongPassword = { ...account, password: "not the password" };
-    expectRefusal(await signIn(wrongPassword), 401, "bad_credentials");
-    expectRefusal(await signIn(wrongPassword, { code: codeOf(secret) }), 401, "bad_credentials");
+    expectError(await signIn(wrongPassword), 401, "bad_credentials");
+    expectError(await signIn(wrongPassword, { code: codeOf(secret) }), 401, "bad_credentials");
     const answer = await signIn(account, { code: codeOf(secret), cookie: true });
     expectStatus(answer, 200);
     expect(answer.header("set-cookie")).toContain("larder_session=");
@@ -134,19 +134,19 @@ describe("signing in", () => {
     const other = await signUpWithTwoFactor();
     const codes = [wrongCode(secret), codeOf(secret, -3), codeOf(secret, 3), codeOf(other.secret), other.codes[0]];
     for (const [at, code] of [...codes, "12345", "1234567", "abc", "'; --"].entries()) {
-      expectRefusal(await signIn(account, { code }, server(), from(at)), 401, "invalid_code");
+      expectError(await signIn(account, { code }, server(), from(at)), 401, "invalid_code");
     }
-    expectRefusal(await signIn(account, { code: "" }), 401, "second_factor_required");
-    expectRefusal(await signIn(account, { code: 123456 }), 400, "invalid_field", "code");
-    expectRefusal(await signIn(account, { code: "1".repeat(65) }), 400, "invalid_field", "code");
+    expectError(await signIn(account, { code: "" }), 401, "second_factor_required");
+    expectError(await signIn(account, { code: 123456 }), 400, "invalid_field", "code");
+    expectError(await signIn(account, { code: "1".repeat(65) }), 400, "invalid_field", "code");
   });
 
   test("refuses a code that was used before, and those before it (RFC 6238 §5.2)", async () => {
     const { account, secret } = await signUpWithTwoFactor();
     const [now, next] = [codeOf(secret, 0), codeOf(secret, 1)];
     expectStatus(await signIn(account, { code: next }), 200);
-    expectRefusal(await signIn(account, { code: next }), 401, "invalid_code");
-    expectRefusal(await signIn(account, { code: now }), 401, "invalid_code");
+    expectError(await signIn(account, { code: next }), 401, "invalid_code");
+    expectError(await signIn(account, { code: now }), 401, "invalid_code");
   });
 
   test("lets one of many that come at once with the same code in", async () => {
@@ -163,7 +163,7 @@ describe("signing in", () => {
     const { account, codes } = await signUpWithTwoFactor();
     const [first = "", second = ""] = codes;
     expectStatus(await signIn(account, { code: first }), 200);
-    expectRefusal(await signIn(account, { code: first }), 401, "invalid_code");
+    expectError(await signIn(account, { code: first }), 401, "invalid_code");
     expectStatus(await signIn(account, { code: ` ${second.toUpperCase().replaceAll("-", " ")} ` }), 200);
     expect(await stateOf(account)).toMatchObject({ recoveryCodesLeft: 8 });
   });
@@ -171,16 +171,16 @@ describe("signing in", () => {
   test("of a phone asks for a code too", async () => {
     const { account, secret, codes } = await signUpWithTwoFactor();
     const deviceId = freshDeviceId();
-    expectRefusal(await tryRegister(server(), account, deviceId), 401, "second_factor_required");
+    expectError(await tryRegister(server(), account, deviceId), 401, "second_factor_required");
     const { email, password } = account;
     const deviceInfo = { deviceId, platform: "ios" };
     const register = (code: string | undefined) =>
       server().visitor.post("/api/mobile/auth/register", { email, password, deviceInfo, code });
-    expectRefusal(await register(wrongCode(secret)), 401, "invalid_code");
+    expectError(await register(wrongCode(secret)), 401, "invalid_code");
     const phone = deviceIn(server(), await register(codeOf(secret)));
     const again = (code?: string) => server().visitor.post("/api/mobile/auth", { email, password, deviceId, code });
-    expectRefusal(await again(), 401, "second_factor_required");
-    expectRefusal(await again(codeOf(secret)), 401, "invalid_code");
+    expectError(await again(), 401, "second_factor_required");
+    expectError(await again(codeOf(secret)), 401, "invalid_code");
     // Whoever was refused signed nobody out.
     expectStatus(await phone.client.get("/api/mobile/devices"), 200);
     deviceIn(server(), await again(codes[0]));
@@ -190,19 +190,19 @@ describe("signing in", () => {
     await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_DEFAULT_PLAN: "free" } }, async (own) => {
       const { account, secret } = await signUpWithTwoFactor(own);
       for (let i = 0; i < 5; i++) {
-        expectRefusal(await signIn(account, { code: wrongCode(secret) }, own), 401, "invalid_code");
+        expectError(await signIn(account, { code: wrongCode(secret) }, own), 401, "invalid_code");
       }
-      expectRefusal(await signIn(account, { code: codeOf(secret) }, own), 429, "rate_limited");
+      expectError(await signIn(account, { code: codeOf(secret) }, own), 429, "rate_limited");
     });
   });
 
   test("gives an account's codes twenty tries an hour from everywhere, whatever the limits of requests", async () => {
     const { account, secret } = await signUpWithTwoFactor();
     for (let at = 1; at <= 20; at++) {
-      expectRefusal(await signIn(account, { code: wrongCode(secret) }, server(), from(at)), 401, "invalid_code");
+      expectError(await signIn(account, { code: wrongCode(secret) }, server(), from(at)), 401, "invalid_code");
     }
     const refused = await signIn(account, { code: codeOf(secret) }, server(), from(21));
-    expectRefusal(refused, 429, "rate_limited");
+    expectError(refused, 429, "rate_limited");
     const retryAfter = Number(refused.header("retry-after"));
     expect(retryAfter).toBeGreaterThan(3_000);
     // What is shown is the limit that refuses: Reset lay a minute ahead, with five tries left.
@@ -224,16 +224,16 @@ describe("with two-factor sign-in on", () => {
       const { account, secret, codes } = await signUpWithTwoFactor();
       const { client, password } = account;
       const disable = (body: Record<string, unknown>) => client.post("/api/users/two-factor/disable", body);
-      expectRefusal(await disable({ currentPassword: password }), 401, "second_factor_required");
+      expectError(await disable({ currentPassword: password }), 401, "second_factor_required");
       const wrongPassword = { currentPassword: "not the password", code: codeOf(secret) };
-      expectRefusal(await disable(wrongPassword), 401, "bad_credentials");
+      expectError(await disable(wrongPassword), 401, "bad_credentials");
       const wrong = { currentPassword: password, code: wrongCode(secret) };
-      expectRefusal(await disable(wrong), 401, "invalid_code");
+      expectError(await disable(wrong), 401, "invalid_code");
       const right = proof === "code" ? codeOf(secret) : codes[0];
       expectStatus(await disable({ currentPassword: password, [proof]: right }), 200);
       expect(await stateOf(account)).toEqual({ enabled: false, recoveryCodesLeft: 0, passkeys: 0 });
       expectStatus(await signIn(account), 200);
-      expectRefusal(await disable({ currentPassword: password }), 400, "invalid_request");
+      expectError(await disable({ currentPassword: password }), 400, "invalid_request");
     }
   });
 
@@ -241,25 +241,25 @@ describe("with two-factor sign-in on", () => {
     const { account, secret, codes } = await signUpWithTwoFactor();
     const { client, password } = account;
     const renew = (body: Record<string, unknown>) => client.post("/api/users/two-factor/recovery-codes", body);
-    expectRefusal(await renew({ currentPassword: password }), 401, "second_factor_required");
+    expectError(await renew({ currentPassword: password }), 401, "second_factor_required");
     const answer = await renew({ currentPassword: password, code: codeOf(secret) });
     expectStatus(answer, 200);
     const fresh = answer.list("data.recoveryCodes").map(String);
     expect(fresh.filter((code) => codes.includes(code))).toEqual([]);
-    expectRefusal(await signIn(account, { code: codes[0] }), 401, "invalid_code");
+    expectError(await signIn(account, { code: codes[0] }), 401, "invalid_code");
     expectStatus(await signIn(account, { code: fresh[0] }), 200);
     const off = await server().signUp();
     const refused = await off.client.post("/api/users/two-factor/recovery-codes", { currentPassword: off.password });
-    expectRefusal(refused, 400, "invalid_request");
+    expectError(refused, 400, "invalid_request");
   });
 
   test("password and profile are changed by password and code", async () => {
     const { account, secret, codes } = await signUpWithTwoFactor();
     const change = { currentPassword: account.password, newPassword: "another long password" };
-    expectRefusal(await account.client.put("/api/users/profile", change), 401, "second_factor_required");
+    expectError(await account.client.put("/api/users/profile", change), 401, "second_factor_required");
     expectStatus(await account.client.put("/api/users/profile", { ...change, code: codes[0] }), 200);
     const changed = { ...account, password: change.newPassword };
-    expectRefusal(await signIn(changed), 401, "second_factor_required");
+    expectError(await signIn(changed), 401, "second_factor_required");
     expectStatus(await signIn(changed, { code: codeOf(secret) }), 200);
   });
 
@@ -276,10 +276,10 @@ describe("with two-factor sign-in on", () => {
       const { account, secret, codes } = await signUpWithTwoFactor(own);
       await own.restart();
       const code = codeOf(secret);
-      expectRefusal(await signIn(account, {}, own), 401, "second_factor_required");
+      expectError(await signIn(account, {}, own), 401, "second_factor_required");
       expectStatus(await signIn(account, { code }, own), 200);
       await own.restart();
-      expectRefusal(await signIn(account, { code }, own), 401, "invalid_code");
+      expectError(await signIn(account, { code }, own), 401, "invalid_code");
       await own.stop();
       const database = Buffer.from(await Bun.file(`${own.dataDir}/larder.db`).arrayBuffer());
       for (const text of [secret, ...codes, ...codes.map((one) => one.replaceAll("-", ""))]) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { checksumOf, digestOf, randomContent } from "../support/client.ts";
-import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
+import { expectError, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
@@ -59,7 +59,7 @@ describe("PUT /api/files/{id}", () => {
   test.each([{}, { unknown: 1 }, { size: 5 }])("without any field is 400: %p", async (body) => {
     const { client } = await server().signUp();
     const id = await client.storedId("x");
-    expectRefusal(await client.put(`/api/files/${id}`, body), 400);
+    expectError(await client.put(`/api/files/${id}`, body), 400);
   });
 
   test.each([
@@ -94,7 +94,7 @@ describe("PUT /api/files/{id}", () => {
       [name]: value,
       ...(name === "tags" ? {} : { tags: ["new"] }),
     });
-    expectRefusal(answer, 400);
+    expectError(answer, 400);
     expect(["invalid_field", "invalid_path"]).toContain(String(answer.at("error.details.reason")));
     expect((await client.get(`/api/files/${id}`)).json).toEqual(before);
   });
@@ -132,7 +132,7 @@ describe("PUT /api/files/{id}", () => {
       const { client } = await server().signUp();
       const id = await client.storedId("x");
       for (const key of ["a", "a\nb", "\n", "a\r\n"])
-        expectRefusal(await client.put(`/api/files/${id}`, { metadata: { [key]: value } }), 400, "invalid_field");
+        expectError(await client.put(`/api/files/${id}`, { metadata: { [key]: value } }), 400, "invalid_field");
       expect((await client.get(`/api/files/${id}`)).at("data.metadata")).toEqual({});
     },
   );
@@ -151,9 +151,9 @@ describe("PUT /api/files/{id}", () => {
     await client.stored("y", { name: "b.txt" });
     await client.stored("z", { name: "a.txt", fields: { folder: "/other" } });
     await client.folderId("folder");
-    expectRefusal(await client.put(`/api/files/${id}`, { name: "b.txt", tags: ["new"] }), 409, "name_taken");
-    expectRefusal(await client.put(`/api/files/${id}`, { name: "folder" }), 409, "name_taken");
-    expectRefusal(await client.put(`/api/files/${id}`, { folder: "/other" }), 409, "name_taken");
+    expectError(await client.put(`/api/files/${id}`, { name: "b.txt", tags: ["new"] }), 409, "name_taken");
+    expectError(await client.put(`/api/files/${id}`, { name: "folder" }), 409, "name_taken");
+    expectError(await client.put(`/api/files/${id}`, { folder: "/other" }), 409, "name_taken");
     expect((await client.get(`/api/files/${id}`)).json).toMatchObject({
       data: { name: "a.txt", folder: "/", tags: [] },
     });
@@ -173,8 +173,8 @@ describe("PUT /api/files/{id}", () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "a.txt" });
     await client.stored("y", { name: "b.txt" });
-    expectRefusal(await client.put(`/api/files/${id}`, { folder: "/b.txt" }), 400, "not_a_folder");
-    expectRefusal(await client.put(`/api/files/${id}`, { folder: "/b.txt/deep" }), 400, "not_a_folder");
+    expectError(await client.put(`/api/files/${id}`, { folder: "/b.txt" }), 400, "not_a_folder");
+    expectError(await client.put(`/api/files/${id}`, { folder: "/b.txt/deep" }), 400, "not_a_folder");
     expect(await client.names()).toEqual(["a.txt", "b.txt"]);
   });
 
@@ -182,7 +182,7 @@ describe("PUT /api/files/{id}", () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "a.txt" });
     const stale = await client.put(`/api/files/${id}`, { name: "b.txt" }, { "if-match": '"stale"' });
-    expectRefusal(stale, 412, "precondition_failed");
+    expectError(stale, 412, "precondition_failed");
     expect(await client.names()).toEqual(["a.txt"]);
     expectStatus(await client.put(`/api/files/${id}`, { name: "b.txt" }, { "if-match": `"${digestOf("x")}"` }), 200);
     expectStatus(await client.put(`/api/files/${id}`, { name: "c.txt" }, { "if-match": "*" }), 200);
@@ -203,10 +203,10 @@ describe("DELETE /api/files/{id}", () => {
     expect(answer.json).toMatchObject({ success: true, data: { id, name: "gone.bin" } });
     expect(answer.string("message")).not.toBe("");
     expect(answer.string("data.deletedAt")).toMatch(timestampPattern);
-    for (const path of ["", "/download", "/checksum"]) expectRefusal(await client.get(`/api/files/${id}${path}`), 404);
-    expectRefusal(await client.put(`/api/files/${id}`, { name: "x" }), 404);
-    expectRefusal(await client.putContent(id, "x"), 404);
-    expectRefusal(await client.delete(`/api/files/${id}`), 404);
+    for (const path of ["", "/download", "/checksum"]) expectError(await client.get(`/api/files/${id}${path}`), 404);
+    expectError(await client.put(`/api/files/${id}`, { name: "x" }), 404);
+    expectError(await client.putContent(id, "x"), 404);
+    expectError(await client.delete(`/api/files/${id}`), 404);
     expect(await client.names("/f")).toEqual([]);
     expect(await client.names("/", "&search=gone")).toEqual([]);
     expect(await client.names("/", "&tags=t")).toEqual([]);
@@ -286,7 +286,7 @@ describe("PUT /api/files/{id}/content", () => {
     expect(statusesOf(answers)).toEqual([200, 412, 412, 412, 412]);
     const winner = answers.findIndex((answer) => answer.status === 200);
     expect((await client.get(`/api/files/${id}/download`)).text).toBe(`try ${winner}`);
-    expectRefusal(await client.putContent(id, "late", { "if-match": etag }), 412, "precondition_failed");
+    expectError(await client.putContent(id, "late", { "if-match": etag }), 412, "precondition_failed");
     expect((await client.get(`/api/files/${id}`)).at("data.size")).toBe(5);
   });
 
@@ -302,8 +302,8 @@ describe("PUT /api/files/{id}/content", () => {
 
   test("of an unknown or malformed id is 404", async () => {
     const { client } = await server().signUp();
-    expectRefusal(await client.putContent("file_00000000000000000000", "x"), 404);
-    expectRefusal(await client.putContent("nothing", "x"), 404);
+    expectError(await client.putContent("file_00000000000000000000", "x"), 404);
+    expectError(await client.putContent("nothing", "x"), 404);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Client, checksumOf, digestOf, randomContent } from "../support/client.ts";
-import { eventually, expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
+import { eventually, expectError, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { tinyPng } from "../support/images.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { type Part, field, file, form, formType } from "../support/multipart.ts";
@@ -148,12 +148,12 @@ describe("an upload", () => {
 describe("the form", () => {
   test("must carry exactly one file", async () => {
     const { client } = await server().signUp();
-    expectRefusal(await send(client, [field("folder", "/")]), 400, "invalid_field", "file");
-    expectRefusal(await send(client, []), 400);
+    expectError(await send(client, [field("folder", "/")]), 400, "invalid_field", "file");
+    expectError(await send(client, []), 400);
     const two = await send(client, [file("a.txt", "a"), file("b.txt", "b")]);
-    expectRefusal(two, 400, "invalid_field", "file");
+    expectError(two, 400, "invalid_field", "file");
     const elsewhere = await send(client, [file("a.txt", "a", undefined, "upload")]);
-    expectRefusal(elsewhere, 400, "invalid_field");
+    expectError(elsewhere, 400, "invalid_field");
     expect(await client.names()).toEqual([]);
   });
 
@@ -187,7 +187,7 @@ describe("the form", () => {
     async (metadata) => {
       const { client } = await server().signUp();
       const answer = await send(client, [field("metadata", metadata), file("a.txt", "x")]);
-      expectRefusal(answer, 400, undefined, "metadata");
+      expectError(answer, 400, undefined, "metadata");
       expect(await client.names()).toEqual([]);
     },
   );
@@ -198,7 +198,7 @@ describe("the form", () => {
     const fits = await send(client, [field("metadata", JSON.stringify({ a: half, b: half })), file("a.txt", "x")]);
     expectStatus(fits, 201);
     const over = JSON.stringify({ a: half, b: half, c: "x".repeat(2000) });
-    expectRefusal(await send(client, [field("metadata", over), file("b.txt", "x")]), 400, "invalid_field", "metadata");
+    expectError(await send(client, [field("metadata", over), file("b.txt", "x")]), 400, "invalid_field", "metadata");
   });
 
   test("takes tags by commas and by repeated fields, trimmed", async () => {
@@ -215,9 +215,9 @@ describe("the form", () => {
     expectStatus(full, 201);
     expect(full.at("data.tags")).toEqual(fifty);
     const more = await client.upload("x", { name: "b.txt", fields: { tags: [...fifty, "one"].join(",") } });
-    expectRefusal(more, 400, "invalid_field", "tags");
+    expectError(more, 400, "invalid_field", "tags");
     const longer = await client.upload("x", { name: "c.txt", fields: { tags: "x".repeat(65) } });
-    expectRefusal(longer, 400, "invalid_field", "tags");
+    expectError(longer, 400, "invalid_field", "tags");
     expect(await client.names()).toEqual(["a.txt"]);
   });
 });
@@ -231,7 +231,7 @@ describe("the checksum field", () => {
       place === "before" ? [checksum, file(name, "content")] : [file(name, "content"), checksum];
     expectStatus(await send(client, order(good, "good.txt")), 201);
     const refused = await send(client, order(bad, "bad.txt"));
-    expectRefusal(refused, 400, "checksum_mismatch");
+    expectError(refused, 400, "checksum_mismatch");
     const said = JSON.stringify(refused.at("error"));
     expect(said).toContain(digestOf("content"));
     expect(said).toContain(digestOf("other content"));
@@ -244,7 +244,7 @@ describe("the checksum field", () => {
     async (checksum) => {
       const { client } = await server().signUp();
       const answer = await send(client, [field("checksum", checksum), file("a.txt", "x")]);
-      expectRefusal(answer, 400, "invalid_field", "checksum");
+      expectError(answer, 400, "invalid_field", "checksum");
       expect(await client.names()).toEqual([]);
     },
   );
@@ -308,14 +308,14 @@ describe("a taken name", () => {
     await client.folderId("thing");
     expect((await client.stored("x", { name: "thing" })).string("data.name")).toBe("thing (1)");
     const error = await client.upload("x", { name: "thing", fields: { onConflict: "error" } });
-    expectRefusal(error, 409, "name_taken");
+    expectError(error, 409, "name_taken");
   });
 
   test("is 409 name_taken with onConflict=error, and nothing changes", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("first", { name: "a.txt" });
     const answer = await client.upload("second", { name: "a.txt", fields: { onConflict: "error" } });
-    expectRefusal(answer, 409, "name_taken");
+    expectError(answer, 409, "name_taken");
     expect(await client.names()).toEqual(["a.txt"]);
     expect((await client.get(`/api/files/${id}/download`)).text).toBe("first");
   });
@@ -342,7 +342,7 @@ describe("a taken name", () => {
   test.each(["overwrite", "RENAME", "rename,error"])("refuses onConflict=%p", async (onConflict) => {
     const { client } = await server().signUp();
     const answer = await client.upload("x", { fields: { onConflict } });
-    expectRefusal(answer, 400, "invalid_field", "onConflict");
+    expectError(answer, 400, "invalid_field", "onConflict");
   });
 
   test("differs by case", async () => {
@@ -371,11 +371,11 @@ describe("an upload refused at the last moment", () => {
     for (const size of [10, 400_000]) {
       const content = () => randomContent(size);
       const taken = { name: "a.txt", fields: { onConflict: "error" } };
-      expectRefusal(await client.upload(content(), taken), 409, "name_taken");
-      expectRefusal(await client.upload(content(), { name: "a.txt", headers }), 409, "idempotency_key");
-      expectRefusal(await client.putContent(id, content(), headers), 409, "idempotency_key");
-      expectRefusal(await client.putContent(id, content(), { "if-match": '"other"' }), 412);
-      expectRefusal(await client.upload(content(), { fields: { folder: "/file" } }), 400, "not_a_folder");
+      expectError(await client.upload(content(), taken), 409, "name_taken");
+      expectError(await client.upload(content(), { name: "a.txt", headers }), 409, "idempotency_key");
+      expectError(await client.putContent(id, content(), headers), 409, "idempotency_key");
+      expectError(await client.putContent(id, content(), { "if-match": '"other"' }), 412);
+      expectError(await client.upload(content(), { fields: { folder: "/file" } }), 400, "not_a_folder");
     }
     const wanted = before.sort().join();
     await eventually("nothing is left of them", async () => (await stored()).sort().join() === wanted);
@@ -393,7 +393,7 @@ describe("an upload refused at the last moment", () => {
     ]);
     answers.push(await refuse());
     expectStatus(first, 201);
-    for (const answer of answers) expectRefusal(answer, 409, "name_taken");
+    for (const answer of answers) expectError(answer, 409, "name_taken");
     const back = await client.get(`/api/files/${first.string("data.id")}/download`);
     expect(checksumOf(back.bytes)).toBe(checksumOf(content));
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Client, freshEmail, randomContent } from "../support/client.ts";
-import { expectClientError, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { expectClientError, expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { objectOf } from "../support/openapi.ts";
@@ -35,20 +35,20 @@ describe("profile", () => {
     const wanted = freshEmail();
     expectClientError(await client.put("/api/users/profile", { email: wanted }));
     const wrong = await client.put("/api/users/profile", { email: wanted, currentPassword: "wrong password" });
-    expectRefusal(wrong, 401, "bad_credentials");
+    expectError(wrong, 401, "bad_credentials");
     expect((await client.get("/api/users/profile")).at("data.email")).toBe(email);
     expectStatus(await client.put("/api/users/profile", { email: wanted, currentPassword: password }), 200);
     const signedIn = await server().visitor.post("/api/auth/signin", { email: wanted, password });
     expect(signedIn.at("user.id")).toBe(id);
-    expectRefusal(await server().visitor.post("/api/auth/signin", { email, password }), 401, "bad_credentials");
+    expectError(await server().visitor.post("/api/auth/signin", { email, password }), 401, "bad_credentials");
   });
 
   test("refuses an address that another account has, in whatever letters", async () => {
     const [a, b] = [await server().signUp(), await server().signUp()];
     const body = { email: b.email.toUpperCase(), currentPassword: a.password };
-    expectRefusal(await a.client.put("/api/users/profile", body), 409, "email_taken");
+    expectError(await a.client.put("/api/users/profile", body), 409, "email_taken");
     const malformed = { email: "none", currentPassword: a.password };
-    expectRefusal(await a.client.put("/api/users/profile", malformed), 400, "invalid_field", "email");
+    expectError(await a.client.put("/api/users/profile", malformed), 400, "invalid_field", "email");
   });
 
   test("a new password needs the current one and ends all other sessions (D57)", async () => {
@@ -57,13 +57,13 @@ describe("profile", () => {
     const newPassword = "another battery staple";
     expectClientError(await client.put("/api/users/profile", { newPassword }));
     const wrong = await client.put("/api/users/profile", { newPassword, currentPassword: "wrong password" });
-    expectRefusal(wrong, 401, "bad_credentials");
+    expectError(wrong, 401, "bad_credentials");
     const short = await client.put("/api/users/profile", { newPassword: "short", currentPassword: password });
-    expectRefusal(short, 400, "invalid_field", "newPassword");
+    expectError(short, 400, "invalid_field", "newPassword");
     expectStatus(await client.put("/api/users/profile", { newPassword, currentPassword: password }), 200);
-    expectRefusal(await new Client(server(), other.string("token")).get("/api/auth/session"), 401, "revoked_token");
+    expectError(await new Client(server(), other.string("token")).get("/api/auth/session"), 401, "revoked_token");
     expectStatus(await client.get("/api/auth/session"), 200);
-    expectRefusal(await server().visitor.post("/api/auth/signin", { email, password }), 401, "bad_credentials");
+    expectError(await server().visitor.post("/api/auth/signin", { email, password }), 401, "bad_credentials");
     expectStatus(await server().visitor.post("/api/auth/signin", { email, password: newPassword }), 200);
   });
 
@@ -71,7 +71,7 @@ describe("profile", () => {
     "refuses %p",
     async (body) => {
       const { client } = await server().signUp();
-      expectRefusal(await client.put("/api/users/profile", body), 400, "invalid_field");
+      expectError(await client.put("/api/users/profile", body), 400, "invalid_field");
     },
   );
 
@@ -90,13 +90,13 @@ describe("DELETE /api/users/profile", () => {
     const link = (await client.get(`/api/files/${id}`)).string("data.shareLink");
     const other = await server().visitor.post("/api/auth/signin", { email, password });
     expectStatus(await client.request("DELETE", "/api/users/profile", { json: { password } }), 200);
-    expectRefusal(await client.get("/api/auth/session"), 401);
-    expectRefusal(await new Client(server(), other.string("token")).get("/api/files"), 401);
-    expectRefusal(await server().visitor.post("/api/auth/signin", { email, password }), 401, "bad_credentials");
+    expectError(await client.get("/api/auth/session"), 401);
+    expectError(await new Client(server(), other.string("token")).get("/api/files"), 401);
+    expectError(await server().visitor.post("/api/auth/signin", { email, password }), 401, "bad_credentials");
     expect((await server().visitor.get(`${new URL(link).pathname}/download`)).status).toBe(404);
     const again = await server().signUp({ email });
     expect(await again.client.names()).toEqual([]);
-    expectRefusal(await again.client.get(`/api/files/${id}`), 404);
+    expectError(await again.client.get(`/api/files/${id}`), 404);
   });
 
   test("ends an upload under way, whoever signs up meanwhile (D20)", async () => {
@@ -110,7 +110,7 @@ describe("DELETE /api/users/profile", () => {
     await runJob(admin.client, "reap-deleted");
     const newcomer = await server().signUp();
     await connection.write(rest);
-    expectRefusal(await connection.answer(), 401, "revoked_token");
+    expectError(await connection.answer(), 401, "revoked_token");
     connection.cut();
     expect(await newcomer.client.names()).toEqual([]);
     expect((await newcomer.client.get("/api/users/usage")).at("data")).toMatchObject({
@@ -122,9 +122,9 @@ describe("DELETE /api/users/profile", () => {
   test("needs the password", async () => {
     const { client } = await server().signUp();
     const wrong = await client.delete("/api/users/profile", { password: "wrong password" });
-    expectRefusal(wrong, 401, "bad_credentials");
-    expectRefusal(await client.delete("/api/users/profile", {}), 401, "password_required");
-    expectRefusal(await client.delete("/api/users/profile"), 401, "password_required");
+    expectError(wrong, 401, "bad_credentials");
+    expectError(await client.delete("/api/users/profile", {}), 401, "password_required");
+    expectError(await client.delete("/api/users/profile"), 401, "password_required");
     expectStatus(await client.get("/api/auth/session"), 200);
   });
 });
@@ -262,7 +262,7 @@ describe("settings", () => {
   ])("refuse %p and stay as they were", async (body) => {
     const { client } = await server().signUp();
     const before = (await client.get("/api/users/settings")).at("data");
-    expectRefusal(await client.put("/api/users/settings", body), 400, "invalid_field");
+    expectError(await client.put("/api/users/settings", body), 400, "invalid_field");
     expect((await client.get("/api/users/settings")).at("data")).toEqual(before);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, type Answer, checksumOf, Client, randomContent } from "../support/client.ts";
-import { expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { tinyPng } from "../support/images.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
@@ -78,7 +78,7 @@ describe("the list of versions", () => {
     ]) {
       expect(answer.status).toBe(404);
     }
-    expectRefusal(await server().visitor.get(`/api/files/${id}/versions`), 401, "missing_token");
+    expectError(await server().visitor.get(`/api/files/${id}/versions`), 401, "missing_token");
     expect(await versionsOf(client, id)).toHaveLength(3);
   });
 
@@ -86,16 +86,16 @@ describe("the list of versions", () => {
     const { client } = await server().signUp();
     const id = await fileOfThree(client);
     const folder = await client.folderId("docs");
-    expectRefusal(await client.get(`/api/files/${folder}/versions`), 404, "not_found");
-    expectRefusal(await client.get("/api/files/file_00000000000000000000/versions"), 404, "not_found");
+    expectError(await client.get(`/api/files/${folder}/versions`), 404, "not_found");
+    expectError(await client.get("/api/files/file_00000000000000000000/versions"), 404, "not_found");
     for (const number of ["0", "-1", "1.5", "x", "01", "1e1", "9".repeat(16)]) {
-      expectRefusal(await client.get(`/api/files/${id}/versions/${number}/download`), 400, "invalid_field", "version");
-      expectRefusal(await client.post(`/api/files/${id}/versions/${number}/restore`), 400, "invalid_field", "version");
-      expectRefusal(await client.delete(`/api/files/${id}/versions/${number}`), 400, "invalid_field", "version");
+      expectError(await client.get(`/api/files/${id}/versions/${number}/download`), 400, "invalid_field", "version");
+      expectError(await client.post(`/api/files/${id}/versions/${number}/restore`), 400, "invalid_field", "version");
+      expectError(await client.delete(`/api/files/${id}/versions/${number}`), 400, "invalid_field", "version");
     }
-    expectRefusal(await client.get(`/api/files/${id}/versions/4/download`), 404, "not_found");
-    expectRefusal(await client.post(`/api/files/${id}/versions/4/restore`), 404, "not_found");
-    expectRefusal(await client.delete(`/api/files/${id}/versions/4`), 404, "not_found");
+    expectError(await client.get(`/api/files/${id}/versions/4/download`), 404, "not_found");
+    expectError(await client.post(`/api/files/${id}/versions/4/restore`), 404, "not_found");
+    expectError(await client.delete(`/api/files/${id}/versions/4`), 404, "not_found");
   });
 });
 
@@ -191,7 +191,7 @@ describe("restoring a version", () => {
     const id = await fileOfThree(client);
     const path = `/api/files/${id}/versions/1/restore`;
     const etagOf = (content: string) => `"${checksumOf(content).slice("sha256:".length)}"`;
-    expectRefusal(await client.post(path, undefined, { "if-match": etagOf("one") }), 412, "precondition_failed");
+    expectError(await client.post(path, undefined, { "if-match": etagOf("one") }), 412, "precondition_failed");
     expectStatus(await client.post(path, undefined, { "if-match": etagOf("three") }), 200);
   });
 
@@ -200,7 +200,7 @@ describe("restoring a version", () => {
     const id = await client.storedId(randomContent(600_000), { name: "a.bin" });
     expectStatus(await client.putContent(id, "small"), 200);
     const refused = await client.post(`/api/files/${id}/versions/1/restore`);
-    expectRefusal(refused, 413, "quota_exceeded");
+    expectError(refused, 413, "quota_exceeded");
     expect(refused.at("error.details.plan")).toBe("enterprise");
     expect((await client.get(`/api/files/${id}`)).at("data.version")).toBe(2);
   });
@@ -217,14 +217,14 @@ describe("deleting a version", () => {
     expect(deleted.at("data")).toEqual({ id, version: 1, deletedAt: expect.stringMatching(timestampPattern) });
     expect(await usageOf(client)).toMatchObject({ versions: 200, used: 230 });
     expect((await versionsOf(client, id)).map(({ version }) => version)).toEqual([3, 2]);
-    expectRefusal(await client.delete(`/api/files/${id}/versions/1`), 404, "not_found");
-    expectRefusal(await client.get(`/api/files/${id}/versions/1/download`), 404, "not_found");
+    expectError(await client.delete(`/api/files/${id}/versions/1`), 404, "not_found");
+    expectError(await client.get(`/api/files/${id}/versions/1/download`), 404, "not_found");
   });
 
   test("is refused for the present one", async () => {
     const { client } = await server().signUp();
     const id = await fileOfThree(client);
-    expectRefusal(await client.delete(`/api/files/${id}/versions/3`), 409, "version_conflict");
+    expectError(await client.delete(`/api/files/${id}/versions/3`), 409, "version_conflict");
     expect(await versionsOf(client, id)).toHaveLength(3);
   });
 
@@ -248,8 +248,8 @@ test("a viewer lists and downloads versions, and changes none", async () => {
   const viewer = new Client(server(), answer.string("token"));
   expect(await versionsOf(viewer, id)).toHaveLength(3);
   expectStatus(await viewer.get(`/api/files/${id}/versions/1/download`), 200);
-  expectRefusal(await viewer.post(`/api/files/${id}/versions/1/restore`), 403, "role");
-  expectRefusal(await viewer.delete(`/api/files/${id}/versions/1`), 403, "role");
+  expectError(await viewer.post(`/api/files/${id}/versions/1/restore`), 403, "role");
+  expectError(await viewer.delete(`/api/files/${id}/versions/1`), 403, "role");
 });
 
 test("how many are kept is the configuration's until the user says it", async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { type Account, type Answer, signUp } from "../support/client.ts";
-import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { eventually, expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
@@ -85,7 +85,7 @@ describe("managing", () => {
   test("what is changed holds from then on; nothing at all is 400", async () => {
     const { path, answer } = await create(["file.created"]);
     const id = answer.string("data.id");
-    expectRefusal(await account.client.patch(`/api/webhooks/${id}`, {}), 400, "invalid_field", "body");
+    expectError(await account.client.patch(`/api/webhooks/${id}`, {}), 400, "invalid_field", "body");
     const changed = await account.client.patch(`/api/webhooks/${id}`, { events: ["file.deleted"], active: false });
     expect(changed.at("data.events")).toEqual(["file.deleted"]);
     const file = await account.client.upload("x", { name: "a.txt" });
@@ -103,7 +103,7 @@ describe("managing", () => {
     const { path: other } = await create(["file.created"]);
     const id = answer.string("data.id");
     expectStatus(await account.client.delete(`/api/webhooks/${id}`), 200);
-    expectRefusal(await account.client.get(`/api/webhooks/${id}`), 404, "not_found");
+    expectError(await account.client.get(`/api/webhooks/${id}`), 404, "not_found");
     await account.client.upload("x", { name: "a.txt" });
     await arrived(other, 1);
     expect(at(path)).toEqual([]);
@@ -123,7 +123,7 @@ describe("managing", () => {
     ["no text", { url: 7, events: ["file.created"] }, "invalid_field"],
     ["a word for a switch", { url: "http://127.0.0.1/x", events: ["file.created"], active: "yes" }, "invalid_field"],
   ])("%s is refused", async (_what, body, reason) => {
-    expectRefusal(await account.client.post("/api/webhooks", body), 400, reason);
+    expectError(await account.client.post("/api/webhooks", body), 400, reason);
   });
 
   test("the address is checked as well when it is changed", async () => {
@@ -131,7 +131,7 @@ describe("managing", () => {
     const changed = await account.client.patch(`/api/webhooks/${answer.string("data.id")}`, {
       url: "https://10.1.2.3/x",
     });
-    expectRefusal(changed, 400, "forbidden_target", "url");
+    expectError(changed, 400, "forbidden_target", "url");
   });
 
   test("twenty an account, however many ask at once", async () => {
@@ -148,12 +148,12 @@ describe("managing", () => {
     const { answer } = await create(["file.created"]);
     const path = `/api/webhooks/${answer.string("data.id")}`;
     const { client } = await server().signUp();
-    expectRefusal(await client.get(path), 404, "not_found");
-    expectRefusal(await client.patch(path, { active: false }), 404, "not_found");
-    expectRefusal(await client.delete(path), 404, "not_found");
-    expectRefusal(await client.get(`${path}/deliveries`), 404, "not_found");
-    expectRefusal(await client.post(`${path}/test`), 404, "not_found");
-    expectRefusal(await client.post(`${path}/secret`), 404, "not_found");
+    expectError(await client.get(path), 404, "not_found");
+    expectError(await client.patch(path, { active: false }), 404, "not_found");
+    expectError(await client.delete(path), 404, "not_found");
+    expectError(await client.get(`${path}/deliveries`), 404, "not_found");
+    expectError(await client.post(`${path}/test`), 404, "not_found");
+    expectError(await client.post(`${path}/secret`), 404, "not_found");
     expect((await account.client.get(path)).at("data.active")).toBe(true);
   });
 });
@@ -359,9 +359,9 @@ describe("deliveries", () => {
       const tried = await client.post(`/api/webhooks/${made.string("data.id")}/test`);
       expect([tried.at("data.status"), at(path).length]).toEqual(["delivered", 1]);
       const other = `http://127.0.0.1:${own.port}/`;
-      expectRefusal(await client.post("/api/webhooks", { url: other, events }), 400, "forbidden_target", "url");
+      expectError(await client.post("/api/webhooks", { url: other, events }), 400, "forbidden_target", "url");
       const change = await client.patch(`/api/webhooks/${made.string("data.id")}`, { url: "https://127.0.0.1/" });
-      expectRefusal(change, 400, "forbidden_target", "url");
+      expectError(change, 400, "forbidden_target", "url");
     });
   });
 
@@ -423,7 +423,7 @@ describe("whose events", () => {
 
   test("new accounts are told to administrators alone", async () => {
     const { url, path } = address();
-    expectRefusal(await account.client.post("/api/webhooks", { url, events: ["user.created"] }), 403, "role");
+    expectError(await account.client.post("/api/webhooks", { url, events: ["user.created"] }), 403, "role");
     const { client } = await server().addUser(["--admin"]);
     expectStatus(await client.post("/api/webhooks", { url, events: ["user.created"] }), 201);
     const somebody = await signUp(server());

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { cp, mkdir, readdir, readFile, rm, truncate, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Client, checksumOf, digestOf, randomContent } from "../support/client.ts";
-import { expectRefusal } from "../support/expect.ts";
+import { expectError } from "../support/expect.ts";
 import { runLarder, temporaryDirectory, type TestServer, withServer } from "../support/server.ts";
 
 function blobPath(directory: string, content: Uint8Array): string {
@@ -111,8 +111,8 @@ describe("larder heal", () => {
       expect(stdout).toContain("Repaired 1 blob; found no good copy of 2.");
       await expectWhole(client, contents.slice(0, 1), ids.slice(0, 1));
       expect(await readFile(blobPath(server.dataDir, contents[1] ?? new Uint8Array()))).toEqual(before);
-      expectRefusal(await client.get(`/api/files/${ids[1]}/download`), 500, "content_damaged");
-      expectRefusal(await client.get(`/api/files/${ids[2]}/download`), 500, "content_missing");
+      expectError(await client.get(`/api/files/${ids[1]}/download`), 500, "content_damaged");
+      expectError(await client.get(`/api/files/${ids[2]}/download`), 500, "content_missing");
     });
   }, 120_000);
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client, freshEmail } from "../support/client.ts";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { expectError, expectStatus } from "../support/expect.ts";
 import { runInProcess } from "../support/in-process.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { objectOf } from "../support/openapi.ts";
@@ -93,9 +93,9 @@ describe("user set", () => {
     const { client, email } = await server().signUp();
     const set = await server().larder(["user", "set", email, "--password-stdin"], { stdin: "another password" });
     expect(set.code).toBe(0);
-    expectRefusal(await server().visitor.post("/api/auth/signin", { email, password }), 401, "bad_credentials");
+    expectError(await server().visitor.post("/api/auth/signin", { email, password }), 401, "bad_credentials");
     expectStatus(await server().visitor.post("/api/auth/signin", { email, password: "another password" }), 200);
-    expectRefusal(await client.get("/api/auth/session"), 401, "revoked_token");
+    expectError(await client.get("/api/auth/session"), 401, "revoked_token");
   });
 
   test("disables at once: no session, no link, and only the right password learns why (D57, D58)", async () => {
@@ -105,9 +105,9 @@ describe("user set", () => {
     expect((await server().larder(["user", "set", email, "--disable"])).code).toBe(0);
     const refused = await client.get("/api/files");
     expect([401, 403]).toContain(refused.status);
-    expectRefusal(await server().visitor.post("/api/auth/signin", { email, password }), 403, "account_disabled");
+    expectError(await server().visitor.post("/api/auth/signin", { email, password }), 403, "account_disabled");
     const wrong = await server().visitor.post("/api/auth/signin", { email, password: "wrong password" });
-    expectRefusal(wrong, 401, "bad_credentials");
+    expectError(wrong, 401, "bad_credentials");
     expectStatus(await server().visitor.get(`${link}/download`), 404);
     expect((await inProcess(["user", "set", email, "--enable"])).code).toBe(0);
     expectStatus(await server().visitor.post("/api/auth/signin", { email, password }), 200);
@@ -128,7 +128,7 @@ describe("user set, as the administrator's PATCH,", () => {
     expect((await phone.client.get("/api/users/usage")).at("data.storage.quota")).toBe(null);
     const next = "another password";
     expect((await inProcess(["user", "set", account.email, "--password-stdin"], next)).code).toBe(0);
-    expectRefusal(await phone.client.get("/api/users/usage"), 401, "revoked_token");
+    expectError(await phone.client.get("/api/users/usage"), 401, "revoked_token");
     const again = await registerDevice(server(), { ...account, password: next });
     const inbox = await again.client.get("/api/mobile/notifications");
     expect(inbox.strings("data.notifications", "body").join(" ")).toContain(
@@ -183,7 +183,7 @@ describe("user erase", () => {
     expect((await inProcess(["user", "erase", email])).code).not.toBe(0);
     expectStatus(await client.get("/api/files"), 200);
     expect((await server().larder(["user", "erase", email, "--yes"])).code).toBe(0);
-    expectRefusal(await client.get("/api/files"), 401, "revoked_token");
+    expectError(await client.get("/api/files"), 401, "revoked_token");
     expect((await inProcess(["user", "erase", email, "--yes"])).code).not.toBe(0);
     expect((await inProcess(["user", "list"])).stdout).not.toContain(email);
   });
@@ -243,7 +243,7 @@ describe("user token", () => {
     const { client, email } = await server().signUp();
     const token = (await inProcess(["user", "token", email])).stdout.trim();
     await client.post("/api/auth/signout", { everywhere: true });
-    expectRefusal(await new Client(server(), token).get("/api/auth/session"), 401, "revoked_token");
+    expectError(await new Client(server(), token).get("/api/auth/session"), 401, "revoked_token");
   });
 });
 
@@ -346,7 +346,7 @@ describe("the first administrator", () => {
       expect((await client.get("/api/users/profile")).at("data.role")).toBe("admin");
       await own.restart({ env: { LARDER_ADMIN_EMAIL: "another@example.com" } });
       const other = await own.visitor.post("/api/auth/signin", { email: "another@example.com", password });
-      expectRefusal(other, 401, "bad_credentials");
+      expectError(other, 401, "bad_credentials");
     });
   });
 

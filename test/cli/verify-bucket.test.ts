@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { evict, pathOf, withoutCache } from "../support/bucket.ts";
 import { type Account, checksumOf, digestOf, randomContent } from "../support/client.ts";
-import { expectRefusal } from "../support/expect.ts";
+import { expectError } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
 import { TestS3 } from "../support/s3-server.ts";
 import { dispose, startServer, type TestServer } from "../support/server.ts";
@@ -63,7 +63,7 @@ test("names what is damaged or missing, records it, and resolves it when it is g
   expect(JSON.stringify(bad.report)).toContain("its object in the bucket has other bytes");
   const open = await admin.client.get("/api/admin/findings");
   expect(open.strings("data.findings", "checksum").toSorted()).toEqual([first, second].map(checksumOf).toSorted());
-  expectRefusal(await admin.client.get(`/api/files/${ids[0]}/download`), 500, "content_damaged");
+  expectError(await admin.client.get(`/api/files/${ids[0]}/download`), 500, "content_damaged");
 
   await s3.put(digestOf(first), first);
   await s3.put(digestOf(second), second);

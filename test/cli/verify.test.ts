@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { cp, readdir, readFile, stat, truncate, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Client, checksumOf, digestOf, randomContent } from "../support/client.ts";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { expectError, expectStatus } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
 import { runLarder, temporaryDirectory, type TestServer, withServer } from "../support/server.ts";
 import { stoppedServer } from "../support/stopped-server.ts";
@@ -111,7 +111,7 @@ describe("larder verify beside a running server", () => {
       expect(of(former)).toMatchObject({ kind: "damaged", files: [{ path: "/changed.txt", as: "earlier" }] });
       expect(of(trashed)).toMatchObject({ kind: "missing", files: [{ as: "trash" }] });
       const id = (await client.get("/api/files?folder=/deep/er")).string("data.files.0.id");
-      expectRefusal(await client.get(`/api/files/${id}/download`), 500, "content_damaged");
+      expectError(await client.get(`/api/files/${id}/download`), 500, "content_damaged");
       await client.stored(present, { name: "again" });
       expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(present));
       const text = await runLarder(["verify", "--data", server.dataDir]);

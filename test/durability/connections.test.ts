@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { randomContent } from "../support/client.ts";
-import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
+import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { file, form, formType } from "../support/multipart.ts";
 import { halfAnUpload, RawConnection } from "../support/raw-http.ts";
 import { type TestServer, withServer } from "../support/server.ts";
@@ -97,7 +97,7 @@ test.skipIf(!isLinux)(
         await connection.write(index < 4 ? Buffer.concat([Buffer.from(upload), body]) : download);
         const answer = await connection.answer().catch(() => undefined);
         // Closed as idle before it was heard, put off, or there was room again by then.
-        if (answer !== undefined && answer.status >= 300) expectRefusal(answer, 503, "overloaded");
+        if (answer !== undefined && answer.status >= 300) expectError(answer, 503, "overloaded");
       }
       // One that goes by a connection which was closed as idle meanwhile gets no answer.
       const isTaken = () =>

@@ -7,7 +7,7 @@ import { type Account, Client, checksumOf, randomContent } from "../support/clie
 import { checkCopy } from "../support/copies/check.ts";
 import { availableCopiers, type Copier } from "../support/copies/copiers.ts";
 import { type Interval, MixedLoad } from "../support/copies/load.ts";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { expectError, expectStatus } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { mountingFails, mountTmpfs, run } from "../support/mounts.ts";
@@ -315,7 +315,7 @@ test("a copy goes on from its snapshot: newer files are merged, unfinished uploa
       expect((await client.get(`/api/files/${after.id}/download`)).text).toBe("late");
       for (const token of syncTokens) {
         const answer = await device.get(`/api/mobile/sync/status?syncToken=${encodeURIComponent(token)}`);
-        expectRefusal(answer, 400, "invalid_field", "syncToken");
+        expectError(answer, 400, "invalid_field", "syncToken");
       }
       expectStatus(await device.get("/api/mobile/sync/status"), 200);
       const state = await stateOf(device, upload.plan.uploadId);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { checksumOf, randomContent } from "../support/client.ts";
-import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
+import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { field, file, form, formType } from "../support/multipart.ts";
 import { RawConnection, rawRequest } from "../support/raw-http.ts";
 import { sharedServer } from "../support/server.ts";
@@ -125,7 +125,7 @@ describe("a cut upload leaves nothing behind (D2)", () => {
     const blobs = await filesBelow("blobs");
     const fields = { checksum: checksumOf("something else"), onConflict: "version" };
     for (const name of ["a.txt", "new.txt"]) {
-      expectRefusal(await client.upload("torn content", { name, fields }), 400, "checksum_mismatch");
+      expectError(await client.upload("torn content", { name, fields }), 400, "checksum_mismatch");
       expect(await client.names()).toEqual(["a.txt"]);
       expect((await client.get(`/api/files/${id}/download`)).text).toBe("old");
       expect(await filesBelow("blobs/incoming")).toEqual([]);

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { checksumOf } from "../support/client.ts";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { expectError, expectStatus } from "../support/expect.ts";
 import { type TestServer, withServer } from "../support/server.ts";
 
 /** Another program that holds the database for writing until it is told to let go. */
@@ -44,7 +44,7 @@ test.concurrent("while another program holds the database for long, writing is r
       client.delete(`/api/files/${id}`),
       client.post("/api/files/folders", { name: "refused" }),
     ]);
-    for (const answer of refused) expectRefusal(answer, 503, "database_busy");
+    for (const answer of refused) expectError(answer, 503, "database_busy");
     expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf("old"));
     expectStatus(await server.visitor.get("/health/live"), 200);
     release();

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { symlink, unlink } from "node:fs/promises";
-import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
+import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { RawConnection, halfAnUpload } from "../support/raw-http.ts";
 import { runLarder, withServer } from "../support/server.ts";
 
@@ -47,7 +47,7 @@ test("while it drains, the refusal of a request that had begun carries what ever
     await eventually("the port is closed", async () => isClosed(server.port));
     await begun.write(head.slice(60));
     const refused = await begun.answer();
-    expectRefusal(refused, 503, "shutting_down");
+    expectError(refused, 503, "shutting_down");
     expect(refused.number("error.details.retryAfter")).toBeGreaterThan(0);
     expect(refused.headers.has("retry-after")).toBe(false);
     for (const name of ["limit", "remaining", "reset", "window", "resource"])

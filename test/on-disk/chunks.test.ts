@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Client, bytesOf, checksumOf, digestOf, randomContent } from "../support/client.ts";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { expectError, expectStatus } from "../support/expect.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { RawConnection } from "../support/raw-http.ts";
 import { type TestServer, withServer } from "../support/server.ts";
@@ -166,7 +166,7 @@ test("what nobody refers to is removed at the start; what is missing must be sen
     expect(await stagedFiles(server)).toEqual([other.uploadId]);
     expect((await stateOf(client, plan.uploadId)).at("data.missingChunks")).toEqual([0, 1, 2]);
     expect((await stateOf(client, other.uploadId)).at("data.missingChunks")).toEqual([1, 2]);
-    expectRefusal(await complete(client, plan.uploadId), 409, "upload_state");
+    expectError(await complete(client, plan.uploadId), 409, "upload_state");
     await sendChunks(client, plan, content);
     expectStatus(await complete(client, plan.uploadId, { checksum: checksumOf(content) }), 200);
   });

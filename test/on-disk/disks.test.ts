@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdir, readdir, rm, stat, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { checksumOf, Client, randomContent } from "../support/client.ts";
-import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
+import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { copyOfOneMoment, makeExt4Image, mountExt4, mountTmpfs, mountingFails, run } from "../support/mounts.ts";
 import { runLarder, startServer, temporaryDirectory } from "../support/server.ts";
 
@@ -29,7 +29,7 @@ describe.skipIf(mountingFails !== undefined)("a full disk (D13)", () => {
               stored.set(answer.string("data.id"), checksumOf(content));
               continue;
             }
-            expectRefusal(answer, 507, "disk_full");
+            expectError(answer, 507, "disk_full");
             expect(answer.at("error.code")).toBe("STORAGE_ERROR");
             refused += 1;
             break;
@@ -46,7 +46,7 @@ describe.skipIf(mountingFails !== undefined)("a full disk (D13)", () => {
         const many = await Promise.all(
           Array.from({ length: 6 }, (_, index) => client.upload(randomContent(8_000_000), { name: `late-${index}` })),
         );
-        for (const answer of many) expectRefusal(answer, 507, "disk_full");
+        for (const answer of many) expectError(answer, 507, "disk_full");
         await eventually("nothing is staged any more", async () => {
           const staged = await readdir(join(disk.path, "blobs", "incoming"), { recursive: true, withFileTypes: true });
           return !staged.some((entry) => entry.isFile());
@@ -256,7 +256,7 @@ describe.skipIf(mountingFails !== undefined)("a disk without a free byte (D13)",
       await server.start();
       expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
       expectStatus(await server.visitor.post("/api/auth/signin", { email, password }), 200);
-      expectRefusal(await client.upload(randomContent(500_000), { name: "refused" }), 507, "disk_full");
+      expectError(await client.upload(randomContent(500_000), { name: "refused" }), 507, "disk_full");
       expectStatus(await client.delete(`/api/files/${doomed}`), 200);
       expect(await client.names()).toEqual(["kept"]);
       await rm(join(disk.path, "filler"));

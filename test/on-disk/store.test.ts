@@ -25,7 +25,7 @@ async function entriesOf(folder: string): Promise<string[]> {
 }
 
 /** The start is refused: exit code 2, an explanation, and no word of listening. */
-async function expectRefusedStart(dataDir: string): Promise<string> {
+async function expectRejectedStart(dataDir: string): Promise<string> {
   const { code, stderr, stdout } = await runLarder(["serve", "--data", dataDir, "--port", "0"]);
   expect({ code, listening: stdout.includes("listening on") }).toEqual({ code: 2, listening: false });
   expect(stderr).toContain(dataDir);
@@ -41,7 +41,7 @@ describe("a data directory whose parts do not belong together is refused (D5)", 
       await server.stop();
       const blobs = join(server.dataDir, "blobs");
       await rename(blobs, `${blobs}-away`);
-      await expectRefusedStart(server.dataDir);
+      await expectRejectedStart(server.dataDir);
       expect(await exists(blobs)).toBe(false);
       await rename(`${blobs}-away`, blobs);
       await server.start();
@@ -57,7 +57,7 @@ describe("a data directory whose parts do not belong together is refused (D5)", 
       const blobs = join(server.dataDir, "blobs");
       await rename(blobs, `${blobs}-away`);
       await cp(join(server.dataDir, "thumbs"), blobs, { recursive: true });
-      await expectRefusedStart(server.dataDir);
+      await expectRejectedStart(server.dataDir);
       expect(await readdir(blobs)).toEqual([]);
     });
   });
@@ -72,7 +72,7 @@ describe("a data directory whose parts do not belong together is refused (D5)", 
         await rm(join(server.dataDir, "blobs"), { recursive: true });
         await cp(join(other.dataDir, "blobs"), join(server.dataDir, "blobs"), { recursive: true });
         const before = await entriesOf(join(server.dataDir, "blobs"));
-        await expectRefusedStart(server.dataDir);
+        await expectRejectedStart(server.dataDir);
         expect(await entriesOf(join(server.dataDir, "blobs"))).toEqual(before);
       });
     });
@@ -84,7 +84,7 @@ describe("a data directory whose parts do not belong together is refused (D5)", 
       await server.stop();
       for (const suffix of ["", "-wal", "-shm"]) await rm(join(server.dataDir, `larder.db${suffix}`), { force: true });
       const before = await entriesOf(join(server.dataDir, "blobs"));
-      await expectRefusedStart(server.dataDir);
+      await expectRejectedStart(server.dataDir);
       expect(await exists(join(server.dataDir, "larder.db"))).toBe(false);
       expect(await entriesOf(join(server.dataDir, "blobs"))).toEqual(before);
     });
@@ -99,7 +99,7 @@ describe("a data directory whose parts do not belong together is refused (D5)", 
         "this is no database, and it is long enough to look like one".repeat(100),
       );
       const before = await readFile(join(server.dataDir, "larder.db"));
-      await expectRefusedStart(server.dataDir);
+      await expectRejectedStart(server.dataDir);
       expect(await readFile(join(server.dataDir, "larder.db"))).toEqual(before);
     });
   });

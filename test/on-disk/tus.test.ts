@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { checksumOf, digestOf, randomContent } from "../support/client.ts";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { expectError, expectStatus } from "../support/expect.ts";
 import { clockFails, movableClock } from "../support/faults/preload.ts";
 import { RawConnection } from "../support/raw-http.ts";
 import { withServer } from "../support/server.ts";
@@ -127,7 +127,7 @@ test.skipIf(clockFails !== undefined)(
           begun.push((await begin(`203.0.113.${Math.floor(at / 20)}`)).header("location"));
         const [alive = "", idle = "", next = ""] = begun;
         await clock.set(4 * 60);
-        expectRefusal(await begin("198.51.100.1"), 503, "overloaded");
+        expectError(await begin("198.51.100.1"), 503, "overloaded");
         expectStatus(await appendTus(guest, alive, 1, "b"), 204);
         // Six minutes after the others, two after this one. No place is asked for: all stay, however idle.
         await clock.set(6 * 60);

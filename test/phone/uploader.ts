@@ -75,7 +75,7 @@ export class Uploader {
       // Where every one was refused, the call is refused with the first one's error.
       const [only, ...more] = uploads;
       if (only === undefined || answer.reason === undefined || answer.status >= 500) throw answer.unexpected();
-      if (more.length === 0) return ended.set(only, refusal(answer.at("error")));
+      if (more.length === 0) return ended.set(only, rejection(answer.at("error")));
       for (const upload of uploads) for (const [one, end] of await this.plan([upload])) ended.set(one, end);
       return ended;
     }
@@ -83,7 +83,7 @@ export class Uploader {
       const upload = uploads.find(({ localId }) => localId === entry["localId"]);
       if (upload === undefined) throw answer.unexpected("an entry that nobody asked for");
       if (entry["error"] !== undefined) {
-        ended.set(upload, refusal(entry["error"]));
+        ended.set(upload, rejection(entry["error"]));
         continue;
       }
       upload.uploadId = textOf(entry, "uploadId");
@@ -114,7 +114,7 @@ export class Uploader {
       }
       if (answer.status !== 200) {
         if (answer.reason === undefined || answer.status >= 500) throw answer.unexpected();
-        return refusal(answer.at("error"));
+        return rejection(answer.at("error"));
       }
       return this.noteStored(upload, answer);
     }
@@ -243,7 +243,7 @@ export class Uploader {
   }
 }
 
-function refusal(error: unknown): UploadEnd {
+function rejection(error: unknown): UploadEnd {
   return {
     kind: "refused",
     reason: maybeText(error, "details.reason") ?? `unexplained: ${JSON.stringify(error)}`,

@@ -9,7 +9,7 @@ export const timestampPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
  * The answer is a refusal with this status and, where given, this reason and field at fault.
  * That code and status belong together is checked for every answer elsewhere.
  */
-export function expectRefusal(answer: Answer, status: number, reason?: string, field?: string): void {
+export function expectError(answer: Answer, status: number, reason?: string, field?: string): void {
   const seen: Record<string, unknown> = { status: answer.status };
   const wanted: Record<string, unknown> = { status };
   if (answer.status !== status) seen["body"] = answer.text.slice(0, 1000);

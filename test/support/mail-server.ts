@@ -65,7 +65,7 @@ export class MailServer {
       onRcptTo: (address, _session, callback) => {
         this.attempts.push(address.address);
         const behaviour = this.#next(address.address, "recipient");
-        if (typeof behaviour === "object") callback(refusal(behaviour.status));
+        if (typeof behaviour === "object") callback(rejection(behaviour.status));
         else callback();
       },
       onData: (stream, session, callback) => {
@@ -80,7 +80,7 @@ export class MailServer {
         stream.on("data", (chunk: Buffer) => chunks.push(chunk));
         stream.on("end", () => {
           if (typeof behaviour === "object") {
-            callback(refusal(behaviour.status));
+            callback(rejection(behaviour.status));
             return;
           }
           void this.#take(Buffer.concat(chunks).toString("utf8"), to, session);
@@ -111,7 +111,7 @@ export class MailServer {
     this.#cut();
     await new Promise<void>((resolve) => server.close(resolve));
     // Really gone: nobody answers there any more.
-    await eventually("the mail server is gone", () => isRefused(this.#port));
+    await eventually("the mail server is gone", () => isRejected(this.#port));
   }
 
   /** Waits until so many mails were taken in all. */
@@ -153,11 +153,11 @@ function isAt(behaviour: MailBehaviour, at: "recipient" | "data"): boolean {
   return typeof behaviour === "object" && behaviour.at === at;
 }
 
-function refusal(status: number): Error {
+function rejection(status: number): Error {
   return Object.assign(new Error(`${status >= 500 ? "5" : "4"}.1.1 not now, says the test`), { responseCode: status });
 }
 
-async function isRefused(port: number): Promise<boolean> {
+async function isRejected(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
     socket.once("connect", () => {

@@ -194,8 +194,8 @@ describeWeb("deeds with files", (web) => {
     const dialog = page.getByRole("dialog", { name: "Move 2 items" });
     // In the list letters begin a name, but not those that are keys of the page.
     const folders = /\/api\/files\?.*type=folder/;
-    const refusal = { success: false, error: { code: "VALIDATION_ERROR", message: "Not now.", details: {} } };
-    await page.route(folders, (route) => route.fulfill({ status: 400, json: refusal }));
+    const rejection = { success: false, error: { code: "VALIDATION_ERROR", message: "Not now.", details: {} } };
+    await page.route(folders, (route) => route.fulfill({ status: 400, json: rejection }));
     await page.keyboard.press("Shift+M");
     // Folders that could not be read are not told as none.
     await dialog.getByText("Not now.").waitFor();

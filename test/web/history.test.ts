@@ -57,13 +57,13 @@ describeWeb("back in time", (web) => {
     const counts = { content: 1, place: 0, undelete: 0, aside: 0, remove: 0, skipped: 0, new: 0 };
     const change = { id: "file_1", type: "file", name: "note.txt", folder: "/", change: "content" };
     const answer = { success: true, data: { counts, changes: [change], skipped: [], new: [], hasMore: false } };
-    const refusal = { success: false, error: { code: "VALIDATION_ERROR", message: "Not now.", details: {} } };
+    const rejection = { success: false, error: { code: "VALIDATION_ERROR", message: "Not now.", details: {} } };
     const [one, two] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     await page.route("**/api/files/restore", async (route) => {
       const { folder, dryRun } = Object(route.request().postDataJSON());
       if (dryRun !== true) await (folder === "/One" ? one : two).promise;
       if (dryRun === true || folder === "/One") await route.fulfill({ json: answer });
-      else await route.fulfill({ status: 400, json: refusal });
+      else await route.fulfill({ status: 400, json: rejection });
     });
     /** Begins to bring a folder back, and leaves the dialog. */
     const beginAndLeave = async (folder: string) => {

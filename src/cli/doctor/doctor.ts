@@ -22,13 +22,13 @@ import {
   availableBytes,
   defaultFloorBytes,
   fileSystemKind,
-  refuseNetworkFileSystem,
+  rejectNetworkFileSystem,
   totalBytes,
 } from "../../server/data/filesystem.ts";
 import { findRunningServer } from "../../server/data/lock.ts";
 import { makePass } from "../../server/http/public-view.ts";
 import { howLeft } from "../../server/data/run-mark.ts";
-import { checkStore, refuseOrphanedStore } from "../../server/data/store-identity.ts";
+import { checkStore, rejectOrphanedStore } from "../../server/data/store-identity.ts";
 import { expiryWarning, readTlsPair } from "../../server/net/tls.ts";
 import { COMMIT, VERSION } from "../../version.ts";
 import { addSettings, type CommandContext, describeEnd, EXIT, hasOption, readConfig, runs } from "../shared/command.ts";
@@ -118,7 +118,7 @@ function examineData(config: Config, paths: DataPaths): Finding[] {
     examineFileSystem(config, paths),
     examineRoom(config, paths),
     look("stored files", () => {
-      refuseOrphanedStore(paths);
+      rejectOrphanedStore(paths);
       return "match this database";
     }),
     ...examineLeft(paths),
@@ -236,7 +236,7 @@ function examineMode({ root }: DataPaths): Finding {
 
 function examineFileSystem(config: Config, { root }: DataPaths): Finding {
   try {
-    const warning = refuseNetworkFileSystem(root, config.allowNetworkFilesystem);
+    const warning = rejectNetworkFileSystem(root, config.allowNetworkFilesystem);
     return {
       about: "file system",
       state: warning === undefined ? "ok" : "note",

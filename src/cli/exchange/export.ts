@@ -24,7 +24,7 @@ import { type Terminal, toJson } from "../shared/output.ts";
 import {
   count,
   Progress,
-  refuseOwnData,
+  rejectOwnData,
   requiredText,
   requireUser,
   printProblems,
@@ -60,7 +60,7 @@ export function define(command: Command, context: CommandContext): void {
     const email = requiredText(command, "user", "--user EMAIL, the account to export");
     const to = requiredText(command, "to", "--to DIR, the target directory");
     const wanted = readWanted(command, resolve(context.directory, to));
-    refuseOwnData(loaded.config, wanted.target);
+    rejectOwnData(loaded.config, wanted.target);
     const report = await withTransfer(loaded.config, context.terminal, async (services) => {
       const user = requireUser(services.users, email);
       const progress = new Progress<ExportCounts>(context.terminal, describeProgress);

@@ -31,7 +31,7 @@ import { type Terminal, toJson } from "../shared/output.ts";
 import {
   count,
   Progress,
-  refuseOwnData,
+  rejectOwnData,
   requiredText,
   requireUser,
   printProblems,
@@ -76,7 +76,7 @@ export function define(command: Command, context: CommandContext): void {
     requireDatabase(loaded.config);
     const email = requiredText(command, "user", "--user EMAIL, the account to import into");
     const wanted = readWanted(command, resolve(context.directory, directory));
-    refuseOwnData(loaded.config, wanted.source);
+    rejectOwnData(loaded.config, wanted.source);
     const report = await carryOut(loaded.config, context.terminal, email, wanted);
     return tell(report, wanted.isDryRun, hasOption(command, "json"), context.terminal);
   });

@@ -37,7 +37,7 @@ import {
 import { runDrill } from "./drill.ts";
 import { describeLost } from "../shared/lost-contents.ts";
 import { type Terminal, toJson } from "../shared/output.ts";
-import { count, refuseOwnData } from "../shared/transfer.ts";
+import { count, rejectOwnData } from "../shared/transfer.ts";
 import { describeSeconds, progressLine } from "../shared/transfer-progress.ts";
 
 const KEEP = 30;
@@ -102,7 +102,7 @@ export function define(command: Command, context: CommandContext): void {
       );
     const mayLink = hasOption(command, "link");
     if (mayLink && hasOption(command, "copy")) throw new UsageError("Use either --link or --copy, not both.");
-    refuseOwnData(loaded.config, resolve(context.directory, dir));
+    rejectOwnData(loaded.config, resolve(context.directory, dir));
     const target = openTarget(resolve(context.directory, dir), source);
     requireOwnTarget(target, readMarker(source.storeMarker));
     const lock = tryLock(target, context.terminal);

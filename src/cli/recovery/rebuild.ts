@@ -85,7 +85,7 @@ export function define(command: Command, context: CommandContext): void {
     const lock = acquireServerLock(paths.lock);
     try {
       const storeId = readStoreId(paths);
-      if (!hasOption(command, "force")) refuseOver(paths);
+      if (!hasOption(command, "force")) rejectOver(paths);
       const recoverFor = optionText(command, "recoverUnnamed");
       const { report, aside } = await rebuild(paths, { storeId, recoverFor }, context.terminal);
       const found = await findInBucket(report, loaded.config, context.terminal);
@@ -156,7 +156,7 @@ function readStoreId({ root, blobs, storeMarker }: DataPaths): string {
   return id;
 }
 
-function refuseOver(paths: DataPaths): void {
+function rejectOver(paths: DataPaths): void {
   if (fs.existsSync(paths.database)) {
     throw new StartupError(
       `A database already exists: ${paths.database}. Nothing was changed. To replace it, add --force; ` +

@@ -90,7 +90,7 @@ export function define(command: Command, context: CommandContext): void {
     };
     if (given.snapshot !== undefined && given.database !== undefined)
       throw new UsageError("Use either --snapshot or --database, not both.");
-    if (source !== undefined || given.database === undefined) refuseBucketOptions(given);
+    if (source !== undefined || given.database === undefined) rejectBucketOptions(given);
     if (source !== undefined) return restoreFrom(source, loaded, given, context);
     if (given.user !== undefined) throw new UsageError("--user requires a source: the backup that has the account.");
     if (given.snapshot === undefined && given.database === undefined)
@@ -98,7 +98,7 @@ export function define(command: Command, context: CommandContext): void {
     if (given.database !== undefined && isWithoutData(loaded.config.data)) {
       return restoreFromBucket(loaded.config, { ...given, database: given.database }, logTo(context), context);
     }
-    refuseBucketOptions(given);
+    rejectBucketOptions(given);
     return goBack(loaded.config, given, context);
   });
 }
@@ -118,7 +118,7 @@ interface Given {
 const SETTINGS = [...DATA_SETTINGS, ...[...SETTINGS_BY_KEY.keys()].filter((key) => key.startsWith("s3."))];
 
 /** @throws UsageError */
-function refuseBucketOptions({ secrets, withoutSecrets, noClaim }: Given): void {
+function rejectBucketOptions({ secrets, withoutSecrets, noClaim }: Given): void {
   if (secrets === undefined && !withoutSecrets && !noClaim) return;
   throw new UsageError(
     "--secrets, --without-secrets, and --no-claim require --database and an empty directory (--data).",
@@ -310,7 +310,7 @@ async function restoreArchive(config: Config, options: Given, context: CommandCo
   }
 }
 
-/** Refuses a directory in which there is something already; what a restore left that was ended is none. */
+/** Rejects a directory in which there is something already; what a restore left that was ended is none. */
 function requireNoData(paths: DataPaths): void {
   const isUnfinished = !fs.existsSync(paths.database) && !fs.existsSync(paths.state);
   if (isEmpty(paths) || (isUnfinished && fs.existsSync(paths.storeMarker))) return;

@@ -112,7 +112,7 @@ function textOf({ isUser, executable, data, account }: Plan): string {
 }
 
 function install(plan: Plan, terminal: Terminal): ExitCode {
-  refuseBadPlaces(plan);
+  rejectBadPlaces(plan);
   const work = new Work(plan, terminal);
   const isChanged = work.write(plan.unitPath, textOf(plan));
   if (!plan.isUser && !hasAccount(plan)) {
@@ -172,7 +172,7 @@ function status(plan: Plan, terminal: Terminal): ExitCode {
 }
 
 /** @throws StartupError where the service could not see its own executable, or the program is none */
-function refuseBadPlaces({ executable, data, isUser, root, isDry }: Plan): void {
+function rejectBadPlaces({ executable, data, isUser, root, isDry }: Plan): void {
   if (!Bun.isStandaloneExecutable && root === "" && !isDry) {
     throw new StartupError(
       "Cannot install a service that runs from source. Build the executable first (scripts/build), then run: dist/larder service install",

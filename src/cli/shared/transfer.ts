@@ -29,7 +29,7 @@ export async function withTransfer<T>(
   use: (services: CommandServices, hasServer: boolean) => Promise<T>,
 ): Promise<T> {
   const paths = openDataDirectory(config.data);
-  refuseOtherUser(paths.root);
+  rejectOtherUser(paths.root);
   const lock = lockAlone(dataPaths(config.data).lock);
   try {
     const log = createLog("pretty", "warn", (line) => terminal.error(line));
@@ -45,7 +45,7 @@ export async function withTransfer<T>(
 }
 
 /** @throws StartupError where what this command writes could not be read by the server */
-function refuseOtherUser(dataDir: string): void {
+function rejectOtherUser(dataDir: string): void {
   const owner = statSync(dataDir).uid;
   if (process.getuid?.() !== 0 || owner === 0) return;
   throw new StartupError(
@@ -66,7 +66,7 @@ function lockAlone(path: string): ServerLock | undefined {
 }
 
 /** @throws UsageError where a folder is the data directory or lies in it */
-export function refuseOwnData(config: Config, folder: string): void {
+export function rejectOwnData(config: Config, folder: string): void {
   const own = statSync(config.data, { throwIfNoEntry: false });
   for (let path = folder; ; path = dirname(path)) {
     const found = statSync(path, { throwIfNoEntry: false });

@@ -7,7 +7,7 @@ import { Layout } from "../../blobs/layout.ts";
 import { openSecrets, SECRET_LOSSES, type SecretName } from "../../config/secrets.ts";
 import type { Config } from "../../config/settings.ts";
 import { StartupError } from "../../config/startup-error.ts";
-import { ForeignDatabaseError, migrate, MigrationError, pendingMigrations, refuseForeign } from "../../db/migrate.ts";
+import { ForeignDatabaseError, migrate, MigrationError, pendingMigrations, rejectForeign } from "../../db/migrate.ts";
 import { assertSqliteVersion, type Db, openDatabase } from "../../db/open.ts";
 import { Reader } from "../../db/reader.ts";
 import { DiskReserve } from "../../db/reserve.ts";
@@ -33,11 +33,11 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import { Outbound } from "../../net/outbound.ts";
 import { type DataPaths, makeWorkingFolders, openDataDirectory } from "../data/data-directory.ts";
-import { availableBytes, DiskReservations, refuseNetworkFileSystem } from "../data/filesystem.ts";
+import { availableBytes, DiskReservations, rejectNetworkFileSystem } from "../data/filesystem.ts";
 import { openFromSnapshot, readEpoch, settleRestored } from "../data/open-copy.ts";
 import { beginFrom } from "../data/restoring.ts";
 import { howLeft, markOpen } from "../data/run-mark.ts";
-import { bindStore, checkStore, refuseOrphanedStore, StoreGuard } from "../data/store-identity.ts";
+import { bindStore, checkStore, rejectOrphanedStore, StoreGuard } from "../data/store-identity.ts";
 
 /** See the head of the file. */
 export type Storage = ReturnType<typeof openStorage>;
@@ -84,8 +84,8 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
   assertSqliteVersion();
   const paths = openDataDirectory(config.data);
   const chosen = openFromSnapshot(paths, howLeft(paths), log);
-  refuseOrphanedStore(paths);
-  const warning = refuseNetworkFileSystem(paths.root, config.allowNetworkFilesystem);
+  rejectOrphanedStore(paths);
+  const warning = rejectNetworkFileSystem(paths.root, config.allowNetworkFilesystem);
   if (warning !== undefined) log.warn(warning);
   const secrets = openSecrets(paths.secrets);
   const outbound = new Outbound({ allow: AllowedTargets.parse(config.outboundAllow) });
@@ -256,7 +256,7 @@ function openOwnDatabase(
   }: { busyTimeoutMs: number | undefined; snapshot: string | undefined; nowMs: number },
 ): Db {
   try {
-    refuseForeign(paths.database);
+    rejectForeign(paths.database);
     const db = openDatabase(paths.database, Math.max(OPENING_BUSY_MS, busyTimeoutMs ?? 0));
     checkStore(db.sqlite, paths);
     // One that was just taken from a snapshot is marked once it is settled: until then it would be taken again.

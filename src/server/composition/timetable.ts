@@ -55,7 +55,7 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       description: "Frees the bytes that nothing refers to any more, after their grace period.",
       deletesByAge: true,
       async run({ signal, arguments: given }) {
-        refuseDamaged(writer);
+        rejectDamaged(writer);
         const isNow = typeof given === "object" && given !== null && "now" in given && given.now === true;
         if (!isNow) return JSON.stringify(await collector.run(signal));
         await snapshotBeforeCollecting(services);
@@ -79,7 +79,7 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       schedule: "47 3 * * *",
       description: "Sets aside contents that a crash left without a record.",
       async run({ signal, cursor, setCursor }) {
-        refuseDamaged(writer);
+        rejectDamaged(writer);
         let next = Number(cursor ?? 0);
         let found = 0;
         for (let count = 0; count < FOLDERS_PER_RUN && !signal.aborted; count++) {
@@ -444,7 +444,7 @@ async function quickCheck({
 }
 
 /** On the word of a damaged database nothing may go: its good copies name contents that it may have forgotten. */
-function refuseDamaged({ isDamaged }: Pick<Services["writer"], "isDamaged">): void {
+function rejectDamaged({ isDamaged }: Pick<Services["writer"], "isDamaged">): void {
   if (isDamaged) throw new Error("The database is damaged. Nothing is removed from the store until it was restored.");
 }
 
@@ -457,7 +457,7 @@ async function snapshotBeforeCollecting({
   try {
     await snapshots.take("before-collection");
   } catch (error) {
-    refuseDamaged(writer);
+    rejectDamaged(writer);
     log.warn("The database could not be copied before the collection; it goes on.", { error });
   }
 }

@@ -45,11 +45,11 @@ export function fileSystemKind(path: string): FileSystemKind {
 }
 
 /**
- * Refuses to keep the database on a network or FUSE file system, where SQLite's locks and syncs may not hold (D46).
+ * Rejects to keep the database on a network or FUSE file system, where SQLite's locks and syncs may not hold (D46).
  * @returns a warning where `isAllowed` has overridden it
  * @throws StartupError
  */
-export function refuseNetworkFileSystem(
+export function rejectNetworkFileSystem(
   path: string,
   isAllowed: boolean,
   { name, isForeign }: FileSystemKind = fileSystemKind(path),

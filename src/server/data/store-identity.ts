@@ -29,17 +29,17 @@ const META_KEY = "store_id";
 const IGNORED_ENTRY = /^(lost\+found|\.larder-store\..*\.tmp)$/;
 
 /**
- * Refuses contents without a database. For the moment before anything is opened or made: nothing is changed.
+ * Rejects contents without a database. For the moment before anything is opened or made: nothing is changed.
  * @throws StartupError
  */
-export function refuseOrphanedStore(paths: DataPaths): void {
+export function rejectOrphanedStore(paths: DataPaths): void {
   if (existsSync(paths.database)) return;
   const marker = readMarker(paths.storeMarker);
   if (marker !== undefined || holdsFiles(paths.blobs)) throw withoutDatabase(paths, marker);
 }
 
 /**
- * Refuses a database and a folder of contents that don't belong together. To be called before the database is brought
+ * Rejects a database and a folder of contents that don't belong together. To be called before the database is brought
  * up to date, so that a wrong pair is left as it is; only reads.
  * @throws StartupError explaining what was found and how to recover
  */

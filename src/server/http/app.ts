@@ -39,7 +39,7 @@ import { emailConfirmationRoutes } from "../../features/accounts/email-confirmat
 import { passwordResetRoutes } from "../../features/accounts/password-reset/routes.ts";
 import { setupRoutes } from "../../features/accounts/setup/routes.ts";
 import { ShareDownloads, shareHeaders } from "../../features/sharing/shares/guard.ts";
-import { sharePageRefusal, sharePageRoutes } from "../../features/sharing/shares/page-routes.ts";
+import { sharePageRejection, sharePageRoutes } from "../../features/sharing/shares/page-routes.ts";
 import { publicRoutes } from "../../features/sharing/shares/routes.ts";
 import { shareRoutes } from "../../features/sharing/shares/share-routes.ts";
 import { tagRoutes } from "../../features/library/tags/routes.ts";
@@ -160,7 +160,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     ...sharing,
     archives: services.archives,
     archiveSender: services.archiveSender,
-    renderRefusal: sharePageRefusal(sharePages),
+    renderRejection: sharePageRejection(sharePages),
   });
   const app = new Elysia({ name: "larder" })
     .use(

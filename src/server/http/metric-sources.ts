@@ -112,7 +112,7 @@ export function requestFamilies(requests: RequestStatistics, underWay: number): 
       "larder_refusals_total",
       "Requests that were refused or failed, by the reason of the error.",
       "reason",
-      requests.refusals,
+      requests.rejections,
     ),
     byLabel(
       "counter",

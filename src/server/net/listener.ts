@@ -57,7 +57,7 @@ export class Listener {
   #pair: TlsPair | undefined;
   #stamp: string | undefined;
   /** Why the files can't be used as they are now: told once. */
-  #refusal: string | undefined;
+  #rejection: string | undefined;
   #warnedMs = Number.NEGATIVE_INFINITY;
   readonly #looking: ReturnType<typeof setInterval> | undefined;
   readonly #onHangUp = () => this.readCertificateAgain(true);
@@ -181,13 +181,13 @@ export class Listener {
       if (pair.cert !== this.#pair?.cert || pair.key !== this.#pair.key) this.#replace(pair);
       // Only now: what mends a pair that can't be used, such as another right, need not change the files.
       this.#stamp = stamp;
-      this.#refusal = undefined;
+      this.#rejection = undefined;
     } catch (error) {
-      const refusal = String(error);
-      if (refusal !== this.#refusal || isForced) {
+      const rejection = String(error);
+      if (rejection !== this.#rejection || isForced) {
         log.error("The new certificate can't be used; the old one stays in use.", { error });
       }
-      this.#refusal = refusal;
+      this.#rejection = rejection;
     }
   }
 

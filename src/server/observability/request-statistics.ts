@@ -31,7 +31,7 @@ export class RequestStatistics {
   readonly #paths: () => Iterable<string>;
   readonly #all: RouteFigures[] = [];
   readonly #noRoute = new Map<string, RouteFigures>();
-  readonly #refusals = new Map<string, number>();
+  readonly #rejections = new Map<string, number>();
   readonly #rateLimited = new Map<string, number>(RATE_CATEGORIES.map((category) => [category, 0]));
   #routes: RoutePatterns<{ readonly route: string; readonly byMethod: Map<string, RouteFigures> }> | undefined;
   #failures = 0;
@@ -47,8 +47,8 @@ export class RequestStatistics {
   }
 
   /** Refusals and failures by the reason of the API's errors; "unexpected" for what has none. */
-  get refusals(): ReadonlyMap<string, number> {
-    return this.#refusals;
+  get rejections(): ReadonlyMap<string, number> {
+    return this.#rejections;
   }
 
   /** Refusals by a rate limit, by its category. */
@@ -72,7 +72,7 @@ export class RequestStatistics {
   /** Counts a refusal or a failure, where it is answered. */
   noteFailure(method: string, path: string, query: string, reason: string): void {
     this.#failures++;
-    increase(this.#refusals, reason);
+    increase(this.#rejections, reason);
     if (reason === "rate_limited") increase(this.#rateLimited, categorise(method, path, query) ?? "general");
   }
 

@@ -12,7 +12,7 @@ import { nameTaken } from "../tables/names.ts";
 import { metadataToJson } from "../model/rows.ts";
 import type { TreeStore } from "../tables/store.ts";
 import type { CopyOptions, FileNode, FolderNode, NodeRef, TreeNode } from "../model/types.ts";
-import { refuseInside } from "./update.ts";
+import { rejectInside } from "./update.ts";
 
 /** Files and folders that a copy in one transaction may have: nobody else should wait longer for it (some 20 ms). */
 export const COPY_NODES_MAX = 400;
@@ -79,7 +79,7 @@ function copyFolder(
   options: CopyOptions,
 ): FolderNode {
   const accountId = options.accountId ?? folder.accountId;
-  refuseEarly(store, folder, accountId, destinationPath);
+  rejectEarly(store, folder, accountId, destinationPath);
   if (isBeyond(store, folder.id, COPY_NODES_MAX)) {
     throw new AppError(
       "invalid_request",
@@ -179,7 +179,7 @@ function stage(
   const folder = store.findFolder(ref);
   if (folder === undefined) throw notFound("The folder");
   const accountId = options.accountId ?? folder.accountId;
-  refuseEarly(store, folder, accountId, destinationPath);
+  rejectEarly(store, folder, accountId, destinationPath);
   // Tried, to refuse early what the last deed would refuse, and taken back: what is not attached does not count.
   store.accounts.take(accountId, { files, folders, fileBytes }, options.quotaBytes);
   const back = { numbers: 0, files: -files, folders: -folders, fileBytes: -fileBytes };
@@ -193,16 +193,16 @@ function stage(
   return { folder, stageId };
 }
 
-/** Refuses before the work what the place would refuse at the end. Makes nothing. */
-function refuseEarly(store: TreeStore, folder: FolderNode, accountId: number, destinationPath: string): void {
+/** Rejects before the work what the place would refuse at the end. Makes nothing. */
+function rejectEarly(store: TreeStore, folder: FolderNode, accountId: number, destinationPath: string): void {
   let path = destinationPath;
   let id = store.paths.findId(accountId, path);
   while (id === undefined && path !== ROOT_PATH) {
     path = parentPath(path);
     id = store.paths.findId(accountId, path);
   }
-  if (id !== undefined && accountId === folder.accountId) refuseInside(store, folder, id, destinationPath);
-  store.nodes.heights.refuseReach(folder.id, addWays(wayOf(destinationPath), stepTo(folder.name)));
+  if (id !== undefined && accountId === folder.accountId) rejectInside(store, folder, id, destinationPath);
+  store.nodes.heights.rejectReach(folder.id, addWays(wayOf(destinationPath), stepTo(folder.name)));
 }
 
 /** Puts the whole copy into the tree, in one row, and counts it. */
@@ -249,9 +249,9 @@ function destination(
 ): { parentId: number; name: string } {
   const accountId = options.accountId ?? folder.accountId;
   const parentId = ensureFolderId(store, tx, accountId, destinationPath);
-  if (accountId === folder.accountId) refuseInside(store, folder, parentId, destinationPath);
+  if (accountId === folder.accountId) rejectInside(store, folder, parentId, destinationPath);
   const name = resolveName(store, tx, parentId, folder.name, options.onConflict);
   if (typeof name !== "string") throw nameTaken(folder.name);
-  store.nodes.heights.refuseTooDeep(reachId, parentId, name);
+  store.nodes.heights.rejectTooDeep(reachId, parentId, name);
   return { parentId, name };
 }

@@ -4,7 +4,7 @@ import { newId } from "../../lib/id.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { joinPath, ROOT_PATH, segmentsOf } from "../../lib/path.ts";
 import { isShortened, ROOT_NAME } from "../tables/folder-paths.ts";
-import { NO_WAY, pathTooLong, refuseTooLong, stepTo, type Way, wayOf } from "../tables/heights.ts";
+import { NO_WAY, pathTooLong, rejectTooLong, stepTo, type Way, wayOf } from "../tables/heights.ts";
 import { FILE, FOLDER, parseMetadata } from "../model/rows.ts";
 import type { TreeStore } from "../tables/store.ts";
 import { fingerprint } from "../tables/undo.ts";
@@ -39,7 +39,7 @@ export function ensureFolderId(store: TreeStore, tx: Transaction, accountId: num
   let id = rootId;
   let at = ROOT_PATH;
   let below = wayOf(path);
-  refuseTooLong(below);
+  rejectTooLong(below);
   for (const name of segmentsOf(path)) {
     at = joinPath(at, name);
     const step = stepTo(name);

@@ -194,7 +194,7 @@ export function restoreNode(store: TreeStore, tx: Transaction, ref: NodeRef): Tr
   const parentId = folderToReturnTo(store, trashed);
   const isTaken = store.names.find(parentId, row.name) !== undefined;
   const name = isTaken ? store.names.numbered(tx, parentId, row.name) : row.name;
-  if (row.kind === FOLDER) refuseTooDeep(store, row, trashed, parentId, name);
+  if (row.kind === FOLDER) rejectTooDeep(store, row, trashed, parentId, name);
   const seq = store.accounts.take(accountId, {
     files: trashed.files,
     folders: trashed.folders,
@@ -221,12 +221,12 @@ export function restoreNode(store: TreeStore, tx: Transaction, ref: NodeRef): Tr
 }
 
 /** A place no deeper than the former one is not refused. @throws AppError path_too_long */
-function refuseTooDeep(store: TreeStore, row: StoredNode, trashed: TrashRow, parentId: number, name: string): void {
+function rejectTooDeep(store: TreeStore, row: StoredNode, trashed: TrashRow, parentId: number, name: string): void {
   const { heights } = store.nodes;
   // A shortened path does not say how deep it was; it may go back to the folder that it was in.
   const wasBeyond = isShortened(trashed.folder) && parentId === trashed.parent_id;
   const folder = wasBeyond ? heights.wayTo(parentId) : wayOf(trashed.folder);
-  heights.refuseTooDeep(row.id, parentId, name, addWays(folder, stepTo(row.name)));
+  heights.rejectTooDeep(row.id, parentId, name, addWays(folder, stepTo(row.name)));
 }
 
 /** The folder that it was in, wherever that is now; where it is gone, the nearest on its former path that is there. */

@@ -83,12 +83,12 @@ export function updateFolder(store: TreeStore, tx: Transaction, ref: NodeRef, ch
   const metadata = metadataToJson(mergeMetadata(folder.metadata, changes.metadata ?? {}));
   if (isRoot) return describeRoot(store, folder, metadata);
   const parentId = targetFolder(store, tx, folder, changes.folderPath);
-  if (parentId !== folder.parentId) refuseInside(store, folder, parentId, changes.folderPath);
+  if (parentId !== folder.parentId) rejectInside(store, folder, parentId, changes.folderPath);
   const isPlaced = parentId === folder.parentId && name === folder.name;
   if (isPlaced && metadata === metadataToJson(folder.metadata)) return folder;
   if (!isPlaced) {
     const { heights } = store.nodes;
-    heights.refuseTooDeep(folder.id, parentId, name, heights.wayTo(folder.id));
+    heights.rejectTooDeep(folder.id, parentId, name, heights.wayTo(folder.id));
     takePlace(store, tx, folder, parentId, name);
   }
   const seq = store.accounts.take(folder.accountId, {});
@@ -123,10 +123,10 @@ export function move(store: TreeStore, tx: Transaction, ref: NodeRef, destinatio
 }
 
 /**
- * Refuses to put a folder into itself. By ids: a missing destination has been made by now, in the transaction that this undoes.
+ * Rejects to put a folder into itself. By ids: a missing destination has been made by now, in the transaction that this undoes.
  * @throws AppError invalid_path where the destination is the folder itself or lies below it
  */
-export function refuseInside(
+export function rejectInside(
   store: TreeStore,
   folder: FolderNode,
   destinationId: number,

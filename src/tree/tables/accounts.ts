@@ -157,17 +157,17 @@ export class Accounts {
       if (tx !== undefined && added > 0) this.#options.onGrown(tx, accountId, row.used - added, row.used);
       return row.seq;
     }
-    this.#refuseNodes(accountId, addedNodes, maxNodes);
+    this.#rejectNodes(accountId, addedNodes, maxNodes);
     invariant(limit !== null, "the account exists");
     throw this.#quotaExceeded(accountId, added, limit);
   }
 
   /** @throws AppError quota_exceeded where the account may not hold so many more files and folders */
-  refuseNodes(accountId: number, added: number): void {
-    this.#refuseNodes(accountId, added, this.#options.maxNodesOf(accountId));
+  rejectNodes(accountId: number, added: number): void {
+    this.#rejectNodes(accountId, added, this.#options.maxNodesOf(accountId));
   }
 
-  #refuseNodes(accountId: number, added: number, limit: number | null): void {
+  #rejectNodes(accountId: number, added: number, limit: number | null): void {
     const { nodes: used } = this.usage(accountId);
     if (limit === null || used + added <= limit) return;
     throw new AppError(

@@ -100,17 +100,17 @@ export class Heights {
   }
 
   /**
-   * Refuses a place for a folder where it, or anything below it, would lie too deep or have too long a path.
+   * Rejects a place for a folder where it, or anything below it, would lie too deep or have too long a path.
    * @param sourceId the folder itself, or the one it is a copy of
    * @param former the way to where it was: what gets no longer is not refused, however long it is
    * @throws AppError path_too_long
    */
-  refuseTooDeep(sourceId: number, parentId: number, name: string, former?: Way): void {
-    this.refuseReach(sourceId, addWays(this.wayTo(parentId), stepTo(name)), former);
+  rejectTooDeep(sourceId: number, parentId: number, name: string, former?: Way): void {
+    this.rejectReach(sourceId, addWays(this.wayTo(parentId), stepTo(name)), former);
   }
 
   /** The same for a place that need not be there yet. @param to the way to it */
-  refuseReach(sourceId: number, to: Way, former?: Way): void {
+  rejectReach(sourceId: number, to: Way, former?: Way): void {
     const levelsLeft = former !== undefined && to.levels <= former.levels ? Infinity : LEVELS_MAX - to.levels;
     const bytesLeft = former !== undefined && to.bytes <= former.bytes ? Infinity : PATH_BYTES_MAX - to.bytes;
     if (levelsLeft < 0 || bytesLeft < 0) throw pathTooLong();
@@ -140,7 +140,7 @@ export class Heights {
 }
 
 /** @throws AppError path_too_long where a folder that is to be made would lie too deep or have too long a path */
-export function refuseTooLong(way: Way): void {
+export function rejectTooLong(way: Way): void {
   if (way.levels > LEVELS_MAX || way.bytes > PATH_BYTES_MAX) throw pathTooLong();
 }
 

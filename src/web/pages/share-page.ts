@@ -105,7 +105,7 @@ export function renderShareNotFoundPage(basePath: string): string {
 }
 
 /** The page for whatever else keeps somebody out: its time is over, all downloads are taken, too many tries. */
-export function renderShareRefusedPage(basePath: string, title: string, message: string): string {
+export function renderShareRejectedPage(basePath: string, title: string, message: string): string {
   return renderPage(
     basePath,
     title,

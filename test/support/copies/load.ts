@@ -191,10 +191,10 @@ function latest({ happenings }: Tracked): FileState {
 }
 
 /** The server refused what it should not; not merely gone. */
-class Refusal extends Error {}
+class Rejection extends Error {}
 
 function must(answer: Answer): Answer {
-  if (answer.status >= 300) throw new Refusal(`refused under load: ${answer.status} ${answer.text.slice(0, 500)}`);
+  if (answer.status >= 300) throw new Rejection(`refused under load: ${answer.status} ${answer.text.slice(0, 500)}`);
   return answer;
 }
 
@@ -261,7 +261,7 @@ export class MixedLoad {
   /** Waits until every worker has seen that the server is gone. @throws where it refused something before */
   async crashed(): Promise<void> {
     for (const ended of await Promise.allSettled(this.working)) {
-      if (ended.status === "rejected" && ended.reason instanceof Refusal) throw ended.reason;
+      if (ended.status === "rejected" && ended.reason instanceof Rejection) throw ended.reason;
     }
   }
 

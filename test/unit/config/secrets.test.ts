@@ -11,7 +11,7 @@ const directory = join(root, "secrets");
 beforeEach(() => rmSync(directory, { recursive: true, force: true }));
 afterAll(() => rmSync(root, { recursive: true }));
 
-function refusal(work: () => unknown): string {
+function rejection(work: () => unknown): string {
   try {
     work();
   } catch (error) {
@@ -42,10 +42,10 @@ describe("secrets (D55)", () => {
   test("that others may read are refused with the command that helps", () => {
     openSecrets(directory);
     chmodSync(join(directory, "jwt.json"), 0o640);
-    expect(refusal(() => openSecrets(directory))).toContain(`chmod 600 ${directory}/jwt.json`);
+    expect(rejection(() => openSecrets(directory))).toContain(`chmod 600 ${directory}/jwt.json`);
     chmodSync(join(directory, "jwt.json"), 0o600);
     chmodSync(directory, 0o755);
-    expect(refusal(() => openSecrets(directory))).toContain(`chmod 700 ${directory}`);
+    expect(rejection(() => openSecrets(directory))).toContain(`chmod 700 ${directory}`);
   });
 
   test.each([
@@ -65,7 +65,7 @@ describe("secrets (D55)", () => {
     openSecrets(directory);
     const path = join(directory, "jwt.json");
     writeFileSync(path, content);
-    expect(refusal(() => openSecrets(directory))).toContain("damaged or weak");
+    expect(rejection(() => openSecrets(directory))).toContain("damaged or weak");
     expect(readFileSync(path, "utf8")).toBe(content);
   });
 
@@ -93,5 +93,5 @@ test("the administrator's password comes from the setting or its file, without t
   expect(readAdminPassword({ adminPassword: null, adminPasswordFile: path })).toBe("correct horse");
   expect(readAdminPassword({ adminPassword: "other", adminPasswordFile: null })).toBe("other");
   expect(readAdminPassword({ adminPassword: null, adminPasswordFile: null })).toBeUndefined();
-  expect(refusal(() => readAdminPassword({ adminPassword: null, adminPasswordFile: "/none" }))).toContain("/none");
+  expect(rejection(() => readAdminPassword({ adminPassword: null, adminPasswordFile: "/none" }))).toContain("/none");
 });

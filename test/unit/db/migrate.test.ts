@@ -8,7 +8,7 @@ import {
   isOlderThanMarks,
   migrate,
   MigrationError,
-  refuseForeign,
+  rejectForeign,
 } from "../../../src/db/migrate.ts";
 import { MIGRATIONS } from "../../../src/db/migrations.ts";
 import { openDatabase } from "../../../src/db/open.ts";
@@ -124,19 +124,19 @@ test.each(["closed in order", "left by a crash"])("a database of a newer program
   if (how === "closed in order") db.close();
   const before = readFileSync(path);
   const beside = readdirSync(directory);
-  expect(() => refuseForeign(path)).toThrow(ForeignDatabaseError);
+  expect(() => rejectForeign(path)).toThrow(ForeignDatabaseError);
   expect(readFileSync(path).equals(before)).toBe(true);
   expect(readdirSync(directory)).toEqual(beside);
   db.sqlite.close();
 });
 
 test("what is no database of this program is refused, and nothing is made where there is none", () => {
-  refuseForeign(path);
+  rejectForeign(path);
   expect(existsSync(path)).toBe(false);
   const sqlite = new Database(path);
   sqlite.run("CREATE TABLE others (x)");
   sqlite.close();
-  expect(() => refuseForeign(path)).toThrow(/not one of Larder's/);
+  expect(() => rejectForeign(path)).toThrow(/not one of Larder's/);
 });
 
 test("a database that an earlier program wrote last is told from one that leaves marks", () => {

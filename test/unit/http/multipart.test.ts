@@ -93,7 +93,7 @@ const file = (content: string | Uint8Array, fileName = "a.bin"): Buffer =>
 const END = Buffer.from(`--${BOUNDARY}--\r\n`);
 const form = (...parts: Buffer[]): Buffer => Buffer.concat([...parts, END]);
 
-async function refusal(promise: Promise<unknown>): Promise<AppError> {
+async function rejection(promise: Promise<unknown>): Promise<AppError> {
   const error: unknown = await promise.then(
     () => undefined,
     (thrown: unknown) => thrown,
@@ -240,7 +240,7 @@ describe("forms that are refused", () => {
     ["another content type", "application/json"],
     ["another multipart", `multipart/mixed; boundary=${BOUNDARY}`],
   ])("%s is 415", async (_name, type) => {
-    expect((await refusal(read([form(file("x"))], { type }))).reason).toBe("unsupported_media_type");
+    expect((await rejection(read([form(file("x"))], { type }))).reason).toBe("unsupported_media_type");
   });
 
   test.each([
@@ -249,7 +249,7 @@ describe("forms that are refused", () => {
     ["a boundary of 71 characters", `multipart/form-data; boundary=${"b".repeat(71)}`],
     ["a boundary beyond ASCII", 'multipart/form-data; boundary="bé"'],
   ])("%s is malformed", async (_name, type) => {
-    expect((await refusal(read([form(file("x"))], { type }))).reason).toBe("invalid_multipart");
+    expect((await rejection(read([form(file("x"))], { type }))).reason).toBe("invalid_multipart");
   });
 
   const BAD: [string, Buffer][] = [
@@ -281,17 +281,17 @@ describe("forms that are refused", () => {
     ["more than 100 parts", form(...Array.from({ length: 101 }, () => text("t", "x")), file("x"))],
   ];
   test.each(BAD)("%s is malformed (D65)", async (_name, body) => {
-    expect((await refusal(read([body]))).reason).toBe("invalid_multipart");
-    expect((await refusal(read(Array.from(body, (byte) => Uint8Array.of(byte))))).reason).toBe("invalid_multipart");
+    expect((await rejection(read([body]))).reason).toBe("invalid_multipart");
+    expect((await rejection(read(Array.from(body, (byte) => Uint8Array.of(byte))))).reason).toBe("invalid_multipart");
   });
 
   test("a form without, with two, or with a misnamed file names the field", async () => {
-    const none = await refusal(read([form(text("folder", "/"))]));
-    const two = await refusal(read([form(file("a"), file("b"))]));
-    const misnamed = await refusal(
+    const none = await rejection(read([form(text("folder", "/"))]));
+    const two = await rejection(read([form(file("a"), file("b"))]));
+    const misnamed = await rejection(
       read([form(part(['Content-Disposition: form-data; name="upload"; filename="a"'], "x"))]),
     );
-    const unchosen = await refusal(
+    const unchosen = await rejection(
       read([form(part(['Content-Disposition: form-data; name="file"; filename=""'], ""))]),
     );
     for (const error of [none, two, misnamed, unchosen]) expect(error.reason).toBe("invalid_field");
@@ -300,13 +300,13 @@ describe("forms that are refused", () => {
   });
 
   test("text fields are bounded one by one and together, and must be UTF-8 (D61)", async () => {
-    const long = await refusal(
+    const long = await rejection(
       read([form(text("description", "x".repeat(101)), file("a"))], { limits: { fieldBytes: 100 } }),
     );
     expect([long.reason, long.details["field"], long.details["limit"]]).toEqual(["invalid_field", "description", 100]);
     const many = form(...Array.from({ length: 9 }, () => text("t", "x".repeat(32 * 1024))), file("a"));
-    expect((await refusal(read([many]))).details["limit"]).toBe(DEFAULT_FORM_LIMITS.fieldsTotalBytes);
-    const broken = await refusal(read([form(text("description", Uint8Array.of(0xc3, 0x28)), file("a"))]));
+    expect((await rejection(read([many]))).details["limit"]).toBe(DEFAULT_FORM_LIMITS.fieldsTotalBytes);
+    const broken = await rejection(read([form(text("description", Uint8Array.of(0xc3, 0x28)), file("a"))]));
     expect([broken.reason, broken.details["field"]]).toEqual(["invalid_field", "description"]);
   });
 });

@@ -65,7 +65,7 @@ function outbound(names: Record<string, readonly string[]> = {}, allow = HERE, t
   return { outbound: new Outbound({ allow, resolve, ca: tlsCertificate, timeoutMs }), asked };
 }
 
-async function refusal(work: Promise<unknown>): Promise<AppError | OutboundError> {
+async function rejection(work: Promise<unknown>): Promise<AppError | OutboundError> {
   try {
     await work;
   } catch (error) {
@@ -76,7 +76,7 @@ async function refusal(work: Promise<unknown>): Promise<AppError | OutboundError
 }
 
 async function failureOf(work: Promise<unknown>): Promise<string> {
-  const error = await refusal(work);
+  const error = await rejection(work);
   return error instanceof OutboundError ? error.failure : error.reason;
 }
 
@@ -177,7 +177,7 @@ describe("a target (D59)", () => {
     [`https://example.org/${"a".repeat(5000)}`],
   ])("%s is refused, and nothing is sent there", async (address) => {
     const { outbound: strict } = outbound({ "inside.test": ["192.168.1.5", "fd00::5"] }, NOWHERE);
-    const error = await refusal(strict.checkTarget(address, "pushToken"));
+    const error = await rejection(strict.checkTarget(address, "pushToken"));
     expect(error).toBeInstanceOf(AppError);
     expect(error).toMatchObject({ reason: "forbidden_target", details: { field: "pushToken" } });
     // A private name that no name server knows is told at registration only.
@@ -370,7 +370,7 @@ test("a name server that doesn't answer holds nothing else up", async () => {
 });
 
 test("an error tells neither address nor content", async () => {
-  const error = await refusal(
+  const error = await rejection(
     outbound().outbound.send(`https://127.0.0.1:${await deadPort()}/secret-topic`, {
       ...POST,
       headers: { Authorization: "secret-key" },

@@ -6,7 +6,7 @@ import {
   defaultFloorBytes,
   DiskReservations,
   fileSystemKind,
-  refuseNetworkFileSystem,
+  rejectNetworkFileSystem,
   totalBytes,
 } from "../../../src/server/data/filesystem.ts";
 
@@ -19,7 +19,7 @@ function disk(available: number) {
   return { state, reservations: new DiskReservations("/", null, probe) };
 }
 
-function refusalOf(work: () => unknown): AppError | undefined {
+function rejectionOf(work: () => unknown): AppError | undefined {
   try {
     work();
   } catch (error) {
@@ -37,7 +37,7 @@ describe("the floor", () => {
   test("may be set", () => {
     const probe = { availableBytes: () => 100, totalBytes: () => 1000 };
     expect(new DiskReservations("/", 60, probe).floorBytes).toBe(60);
-    expect(refusalOf(() => new DiskReservations("/", 60, probe).reserve(41))?.reason).toBe("disk_full");
+    expect(rejectionOf(() => new DiskReservations("/", 60, probe).reserve(41))?.reason).toBe("disk_full");
     new DiskReservations("/", 60, probe).reserve(40)();
   });
 });
@@ -46,7 +46,7 @@ describe("reservations (D13)", () => {
   test("together never use up the floor, and are refused before the first byte", () => {
     const { reservations } = disk(40 * MIB);
     const first = reservations.reserve(20 * MIB);
-    const refused = refusalOf(() => reservations.reserve(13 * MIB));
+    const refused = rejectionOf(() => reservations.reserve(13 * MIB));
     expect(refused?.reason).toBe("disk_full");
     expect(refused?.details).toEqual({ requiredBytes: 13 * MIB, availableBytes: 12 * MIB });
     const second = reservations.reserve(12 * MIB);
@@ -73,14 +73,14 @@ describe("reservations (D13)", () => {
     first(15 * MIB);
     state.available -= 15 * MIB;
     expect(reservations.reservedBytes).toBe(5 * MIB);
-    expect(refusalOf(() => reservations.reserve(12 * MIB + 1))?.reason).toBe("disk_full");
+    expect(rejectionOf(() => reservations.reserve(12 * MIB + 1))?.reason).toBe("disk_full");
     reservations.reserve(12 * MIB)();
     first(100 * MIB);
     expect(reservations.reservedBytes).toBe(0);
   });
 
   test("of nothing are refused below the floor", () => {
-    expect(refusalOf(() => disk(7 * MIB).reservations.reserve(0))?.reason).toBe("disk_full");
+    expect(rejectionOf(() => disk(7 * MIB).reservations.reserve(0))?.reason).toBe("disk_full");
     disk(8 * MIB).reservations.reserve(0)();
   });
 });
@@ -88,14 +88,14 @@ describe("reservations (D13)", () => {
 describe("the file system", () => {
   test("of a local directory is known, has room, and is accepted", () => {
     expect(fileSystemKind(tmpdir()).isForeign).toBe(false);
-    expect(refuseNetworkFileSystem(tmpdir(), false)).toBeUndefined();
+    expect(rejectNetworkFileSystem(tmpdir(), false)).toBeUndefined();
     expect(availableBytes(tmpdir())).toBeGreaterThan(0);
     expect(totalBytes(tmpdir())).toBeGreaterThanOrEqual(availableBytes(tmpdir()));
   });
 
   test("of a network is refused for the database, unless the operator insists (D46)", () => {
     const nfs = { name: "nfs", isForeign: true };
-    expect(() => refuseNetworkFileSystem("/mnt/nas", false, nfs)).toThrow("LARDER_ALLOW_NETWORK_FILESYSTEM=on");
-    expect(refuseNetworkFileSystem("/mnt/nas", true, nfs)).toContain("lies on nfs");
+    expect(() => rejectNetworkFileSystem("/mnt/nas", false, nfs)).toThrow("LARDER_ALLOW_NETWORK_FILESYSTEM=on");
+    expect(rejectNetworkFileSystem("/mnt/nas", true, nfs)).toContain("lies on nfs");
   });
 });

@@ -20,7 +20,7 @@ test("refusals count by their reason, those of rate limits also by category", ()
   statistics.noteFailure("POST", "/api/files/upload", "", "rate_limited");
   statistics.noteFailure("GET", "/api/files", "", "missing_token");
   expect(statistics.failures).toBe(3);
-  expect(Object.fromEntries(statistics.refusals)).toEqual({ rate_limited: 2, missing_token: 1 });
+  expect(Object.fromEntries(statistics.rejections)).toEqual({ rate_limited: 2, missing_token: 1 });
   expect([...statistics.rateLimited].filter(([, count]) => count > 0)).toEqual([
     ["uploads", 1],
     ["listing", 1],

@@ -18,7 +18,7 @@ import { openDatabase } from "../../../src/db/open.ts";
 import { AppError } from "../../../src/errors.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { dataPaths, type DataPaths, openDataDirectory } from "../../../src/server/data/data-directory.ts";
-import { bindStore, checkStore, refuseOrphanedStore, StoreGuard } from "../../../src/server/data/store-identity.ts";
+import { bindStore, checkStore, rejectOrphanedStore, StoreGuard } from "../../../src/server/data/store-identity.ts";
 
 let root: string;
 let paths: DataPaths;
@@ -31,7 +31,7 @@ afterEach(() => rmSync(root, { recursive: true }));
 
 /** What the start of the program does, up to the identity. */
 function start(at = paths): string {
-  refuseOrphanedStore(at);
+  rejectOrphanedStore(at);
   const db = openDatabase(at.database);
   try {
     checkStore(db.sqlite, at);
@@ -50,7 +50,7 @@ function addBlobRow(): void {
   db.close();
 }
 
-function refusal(): string {
+function rejection(): string {
   try {
     start();
   } catch (error) {
@@ -85,14 +85,14 @@ describe("the identity of the store (D5)", () => {
   test("refuses contents without a database, and changes nothing", () => {
     start();
     for (const suffix of ["", "-wal", "-shm"]) rmSync(paths.database + suffix, { force: true });
-    expect(refusal()).toContain("holds contents (store ");
+    expect(rejection()).toContain("holds contents (store ");
     expect(existsSync(paths.database)).toBe(false);
   });
 
   test("refuses contents that nobody marked beside a new database, and changes nothing", () => {
     mkdirSync(join(paths.blobs, "sha256/ab/cd"), { recursive: true });
     writeFileSync(join(paths.blobs, "sha256/ab/cd/abcd"), "x");
-    expect(refusal()).toContain("holds contents, but");
+    expect(rejection()).toContain("holds contents, but");
     expect(existsSync(paths.database)).toBe(false);
     expect(existsSync(paths.storeMarker)).toBe(false);
   });
@@ -101,10 +101,10 @@ describe("the identity of the store (D5)", () => {
     const id = start();
     addBlobRow();
     renameSync(paths.blobs, `${paths.blobs}.away`);
-    expect(refusal()).toContain(`echo ${id} > ${paths.storeMarker}`);
+    expect(rejection()).toContain(`echo ${id} > ${paths.storeMarker}`);
     expect(existsSync(paths.blobs)).toBe(false);
     mkdirSync(paths.blobs);
-    expect(refusal()).toContain("not mounted");
+    expect(rejection()).toContain("not mounted");
     expect(readdirSync(paths.blobs)).toEqual([]);
     rmSync(paths.blobs, { recursive: true });
     renameSync(`${paths.blobs}.away`, paths.blobs);
@@ -115,7 +115,7 @@ describe("the identity of the store (D5)", () => {
     start();
     rmSync(paths.storeMarker);
     writeFileSync(join(paths.blobs, "stray"), "x");
-    expect(refusal()).toContain("is not there");
+    expect(rejection()).toContain("is not there");
   });
 
   test("refuses the contents of another database", () => {
@@ -124,7 +124,7 @@ describe("the identity of the store (D5)", () => {
     const otherId = start(other);
     rmSync(paths.blobs, { recursive: true });
     cpSync(other.blobs, paths.blobs, { recursive: true });
-    const told = refusal();
+    const told = rejection();
     expect(told).toContain(id);
     expect(told).toContain(otherId);
     expect(readFileSync(paths.storeMarker, "utf8").trim()).toBe(otherId);

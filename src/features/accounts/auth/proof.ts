@@ -56,7 +56,7 @@ export class ProofService {
   }
 
   /**
-   * Refuses what comes without proof. A password that is given is checked, also where the session is confirmed.
+   * Rejects what comes without proof. A password that is given is checked, also where the session is confirmed.
    * @returns to be called in the transaction that does what is asked
    * @throws AppError scope for an API key; password_required; what {@link AuthService.checkCredentials} throws;
    *   rate_limited, as for sign-ins

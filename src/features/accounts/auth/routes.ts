@@ -56,7 +56,7 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: 
     .use(guard)
     .onError(({ error, request, set }) => {
       // A sign-in that names no account counts too: nothing under /api is free of every limit.
-      const isMalformed = isRefusedBody(error) && requestContextOf(request).path === "/api/auth/signin";
+      const isMalformed = isRejectedBody(error) && requestContextOf(request).path === "/api/auth/signin";
       if (isMalformed) rateGate.countMalformedSignIn(request, set.headers);
     })
     .post(
@@ -173,7 +173,7 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: 
     );
 }
 
-function isRefusedBody(error: unknown): boolean {
+function isRejectedBody(error: unknown): boolean {
   const cause = error instanceof AppError || !(error instanceof Error) ? error : error.cause;
   return cause instanceof AppError && ERROR_RESPONSES[cause.reason][1] === "VALIDATION_ERROR";
 }

@@ -88,17 +88,17 @@ export class RateGate {
     request: Request,
     headers: HeaderBag,
     wanted: number,
-  ): { readonly taken: number; readonly refusal: AppError | undefined } {
+  ): { readonly taken: number; readonly rejection: AppError | undefined } {
     const { limiter, clock } = this.#options;
     const { subject, plan } = this.#callerOf(request);
     if (wanted === 0) {
       this.#count(subject, "general", plan, headers);
-      return { taken: 0, refusal: undefined };
+      return { taken: 0, rejection: undefined };
     }
     const { taken, limitResult } = limiter.takeUpTo(subject, "uploads", plan.limits.uploads, wanted);
     // Whether to try again later is for the error to say, where that is what the call fails with.
     this.#show({ ...limitResult, allowed: true }, headers);
-    return { taken, refusal: taken < wanted ? rateLimited(limitResult, clock.nowMs()) : undefined };
+    return { taken, rejection: taken < wanted ? rateLimited(limitResult, clock.nowMs()) : undefined };
   }
 
   /** Tells whose a request without a token is, by the signature in its address: it counts as theirs (contract §7). */

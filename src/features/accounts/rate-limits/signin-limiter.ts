@@ -144,8 +144,8 @@ export class SigninLimiter {
 
   async #ask(asked: Try): Promise<PasswordGate> {
     for (;;) {
-      const refusal = this.#refusalOf(asked);
-      if (refusal !== undefined) return refusal;
+      const rejection = this.#rejectionOf(asked);
+      if (rejection !== undefined) return rejection;
       const busy = this.#busyOf(asked);
       if (busy === undefined) return { allowed: true, attempt: this.#begin(asked) };
       if (busy.waiting.length >= WAITING_MAX) {
@@ -171,7 +171,7 @@ export class SigninLimiter {
     return [slow, ceiling, guesses, wrong, all];
   }
 
-  #refusalOf(asked: Try): PasswordGate | undefined {
+  #rejectionOf(asked: Try): PasswordGate | undefined {
     const refusing = this.#windowsOf(asked)
       .map((window) => ({ window, limitResult: this.#peek(window) }))
       .filter(({ limitResult }) => !limitResult.allowed);

@@ -65,7 +65,7 @@ export function accessRoutes({ accounts, auth, devices, guard, twoFactor, proof 
     .delete(
       "/users/:id/sessions",
       async ({ params, body, principal, request, set }) => {
-        accounts.refuseOwn(principal.user, params.id, {});
+        accounts.rejectOwn(principal.user, params.id, {});
         const asking = { request, headers: set.headers, principal, access: "admin" } as const;
         await accounts.endSessions(params.id, await proof.require(asking, body));
         return ok({ id: params.id }, "All sessions of the account have ended.");
@@ -88,7 +88,7 @@ export function accessRoutes({ accounts, auth, devices, guard, twoFactor, proof 
       "/users/:id/sessions/:sessionId",
       async ({ params, body, principal, request, set }) => {
         const { id, publicId } = accounts.get(params.id);
-        accounts.refuseOwn(principal.user, publicId, {});
+        accounts.rejectOwn(principal.user, publicId, {});
         const asking = { request, headers: set.headers, principal, access: "admin" } as const;
         await auth.endSession(id, params.sessionId, await proof.require(asking, body));
         return ok({ id: params.sessionId }, "The session has ended.");
@@ -127,7 +127,7 @@ export function accessRoutes({ accounts, auth, devices, guard, twoFactor, proof 
       "/users/:id/devices/:deviceId",
       async ({ params, body, principal, request, set }) => {
         const { id, publicId } = accounts.get(params.id);
-        accounts.refuseOwn(principal.user, publicId, {});
+        accounts.rejectOwn(principal.user, publicId, {});
         const asking = { request, headers: set.headers, principal, access: "admin" } as const;
         const removed = await devices.remove(id, params.deviceId, await proof.require(asking, body));
         return ok(presentRemoved(removed), "The device is removed and signed out.");
@@ -150,7 +150,7 @@ export function accessRoutes({ accounts, auth, devices, guard, twoFactor, proof 
       "/users/:id/two-factor",
       async ({ params, body, principal, request, set }) => {
         const user = accounts.get(params.id);
-        accounts.refuseOwn(principal.user, user.publicId, {});
+        accounts.rejectOwn(principal.user, user.publicId, {});
         const asking = { request, headers: set.headers, principal, access: "admin" } as const;
         await twoFactor.disable(user, await proof.require(asking, body));
         return ok({ id: params.id }, "The password alone signs in again.");

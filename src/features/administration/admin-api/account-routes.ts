@@ -146,7 +146,7 @@ export function accountRoutes(options: AccountRoutesOptions) {
         const { currentPassword: _proof, code: _code, endKeys = false, ...changes } = body;
         checkChanges(principal, changes, endKeys);
         const needsProof = PROVEN_CHANGES.some((field) => changes[field] !== undefined);
-        if (needsProof) accounts.refuseOwn(principal.user, accounts.get(params.id).publicId, readChanges(changes));
+        if (needsProof) accounts.rejectOwn(principal.user, accounts.get(params.id).publicId, readChanges(changes));
         const asking = { request, headers: set.headers, principal, access: "admin" } as const;
         const proven = needsProof ? await proof.require(asking, body) : undefined;
         // What, but for passwords also what to: whoever reads the log wants to know who made whom an administrator.
@@ -178,7 +178,7 @@ export function accountRoutes(options: AccountRoutesOptions) {
     .delete(
       "/users/:id",
       async ({ params, body, principal, request, set }) => {
-        accounts.refuseOwn(principal.user, accounts.get(params.id).publicId, { isDisabled: true });
+        accounts.rejectOwn(principal.user, accounts.get(params.id).publicId, { isDisabled: true });
         const asking = { request, headers: set.headers, principal, access: "admin" } as const;
         const user = await accounts.erase(params.id, await proof.require(asking, body));
         noteAudit(request, { details: { email: user.email } });
@@ -214,7 +214,7 @@ export function accountRoutes(options: AccountRoutesOptions) {
       "/users/:id/reset-link",
       async ({ params, body, principal, request, set }) => {
         const user = accounts.get(params.id);
-        accounts.refuseOwn(principal.user, user.publicId, {});
+        accounts.rejectOwn(principal.user, user.publicId, {});
         const asking = { request, headers: set.headers, principal, access: "admin" } as const;
         return ok(await linkFor(user, request, await proof.require(asking, body)));
       },

@@ -94,7 +94,7 @@ export class AccountAdministration {
    * @param changes what would be done to it
    * @throws AppError role; last_admin where it would leave no administrator
    */
-  refuseOwn(caller: User, publicId: string, changes: UserChanges): void {
+  rejectOwn(caller: User, publicId: string, changes: UserChanges): void {
     if (caller.publicId !== publicId) return;
     this.#options.users.checkLastAdmin(caller, changes);
     throw new AppError("role", "This is your own account. Change it in its settings, or ask another administrator.");

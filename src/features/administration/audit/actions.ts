@@ -9,7 +9,7 @@ export interface AuditedAction {
   /** Public id of the account that the path names. */
   readonly subjectId: string | undefined;
   /**
-   * `security`: written before the answer; `behind`: within a second; `refusals`: only what was refused, within a second.
+   * `security`: written before the answer; `behind`: within a second; `rejections`: only what was refused, within a second.
    */
   readonly kind: "security" | "behind" | "refusals";
   /** The password is given in it: a limit that was reached is worth a row. */

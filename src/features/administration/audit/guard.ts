@@ -25,7 +25,7 @@ export interface AuditGuardOptions {
 }
 
 /** Refusals that are worth a row: somebody tried what is not theirs. Malformed requests and unknown ids are not. */
-const REFUSED = new Set([
+const REJECTED = new Set([
   "bad_credentials",
   "invalid_code",
   "invalid_token",
@@ -41,7 +41,7 @@ const REFUSED = new Set([
 ]);
 
 /** Of a refresh token alone; elsewhere anybody could fill the log by requests without any. */
-const REFUSED_TOKENS = new Set(["invalid_token", "revoked_token"]);
+const REJECTED_TOKENS = new Set(["invalid_token", "revoked_token"]);
 
 /**
  * See the head of this file.
@@ -99,8 +99,8 @@ function outcomeOf(status: number, reason: string | undefined, audited: AuditedA
   // A refusal that was made into a page has no reason here.
   const isPage = reason === undefined && (status === 401 || status === 403) && audited.isGuess;
   if (isPage) return { outcome: "refused" as const, reason };
-  if (reason === undefined || !REFUSED.has(reason)) return undefined;
-  if (REFUSED_TOKENS.has(reason) && audited.action !== "device.refresh") return undefined;
+  if (reason === undefined || !REJECTED.has(reason)) return undefined;
+  if (REJECTED_TOKENS.has(reason) && audited.action !== "device.refresh") return undefined;
   return { outcome: "refused" as const, reason };
 }
 

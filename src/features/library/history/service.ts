@@ -178,7 +178,7 @@ export class HistoryService {
       await steps.next();
     }
     const { writer, treeWriter, tree } = this.#options;
-    if (nodes > 0) tree.refuseNodes(user.id, nodes);
+    if (nodes > 0) tree.rejectNodes(user.id, nodes);
     if (bytes === 0 || quotaBytes === null) return;
     await writer.run((tx) => {
       // Only a question: each content is counted when it comes back.

@@ -181,7 +181,7 @@ export function actingDevice(user: User, { isOwn }: { readonly isOwn: boolean })
   return isOwn ? user.viaDeviceId : undefined;
 }
 
-const REFUSALS = {
+const REJECTIONS = {
   versions: "This share shows the present content alone. Ask its owner to show earlier versions, too.",
   write: "This is shared with you for reading. Ask its owner for more, or make a copy of your own.",
   place:
@@ -191,7 +191,7 @@ const REFUSALS = {
 
 /** The refusal of what only the owner of something may do with it. */
 export function forOwnersAlone(): AppError {
-  return new AppError("share_permission", REFUSALS.own);
+  return new AppError("share_permission", REJECTIONS.own);
 }
 
 /** @throws AppError share_permission where none of these shares allows it */
@@ -203,5 +203,5 @@ function checkNeed(need: Need, grants: readonly Grant[]): void {
   });
   if (isAllowed) return;
   const canWrite = grants.some((grant) => grant.canWrite);
-  throw new AppError("share_permission", REFUSALS[need === "place" && !canWrite ? "write" : need]);
+  throw new AppError("share_permission", REJECTIONS[need === "place" && !canWrite ? "write" : need]);
 }

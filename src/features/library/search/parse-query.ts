@@ -149,7 +149,7 @@ function readType(piece: Piece): SearchTerm {
 }
 
 function readPlace(piece: Piece): SearchTerm {
-  refuseExclusion(piece, "in");
+  rejectExclusion(piece, "in");
   const { value } = piece;
   return { key: "in", value: normalizePath(value.startsWith("/") ? value : `/${value}`, "q"), isExcluded: false };
 }
@@ -162,7 +162,7 @@ function readIs(piece: Piece): SearchTerm {
 const UNITS: Readonly<Record<string, number>> = { b: 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
 
 function readSize(piece: Piece): SizeTerm {
-  refuseExclusion(piece, "size");
+  rejectExclusion(piece, "size");
   const range = readRange(piece.value, (text) => {
     const [, number, unit = "b"] = /^(\d{1,15}(?:\.\d{1,6})?)([bkmgt])?$/i.exec(shortUnit(text)) ?? [];
     if (number === undefined) throw fault(piece, "size: takes bytes, such as size:>10MB, size:<1GB or size:1MB..5MB.");
@@ -185,7 +185,7 @@ function shortUnit(text: string): string {
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 function readDate(piece: Piece, key: "modified" | "created" | "taken"): DateTerm {
-  refuseExclusion(piece, key);
+  rejectExclusion(piece, key);
   const range = readRange(piece.value, (text) => readDays(text, piece, key));
   const from = range.after === undefined ? (range.from?.first ?? null) : toDay(Date.parse(range.after.last) + DAY_MS);
   const to = range.before === undefined ? (range.to?.last ?? null) : toDay(Date.parse(range.before.first) - DAY_MS);
@@ -238,7 +238,7 @@ function readRange<T>(text: string, read: (text: string) => T): Range<T> {
   return { ...(start !== "" && { from: read(start) }), ...(end !== "" && { to: read(end) }) };
 }
 
-function refuseExclusion(piece: Piece, key: Key): void {
+function rejectExclusion(piece: Piece, key: Key): void {
   if (piece.isExcluded) throw fault(piece, `${key}: can't be excluded. Ask for the opposite instead.`);
 }
 

@@ -46,9 +46,9 @@ class ThumbnailChild {
   async #configure(message: Configure): Promise<void> {
     yieldToOthers();
     this.#derived = new DerivedStore(message.thumbsDir);
-    const { sharpRefusal, ffmpeg, timeoutMs, memoryLimitBytes } = message;
-    const refusal = sharpRefusal ?? setUpLibraries(message);
-    this.#renderer = await PictureRenderer.load({ sharpRefusal: refusal, ffmpeg, timeoutMs, memoryLimitBytes });
+    const { sharpRejection, ffmpeg, timeoutMs, memoryLimitBytes } = message;
+    const refusal = sharpRejection ?? setUpLibraries(message);
+    this.#renderer = await PictureRenderer.load({ sharpRejection: refusal, ffmpeg, timeoutMs, memoryLimitBytes });
     yieldToOthers();
     this.#send({ type: "ready", status: this.#renderer.status });
   }

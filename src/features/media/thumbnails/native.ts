@@ -139,7 +139,7 @@ function folderName(embedded: EmbeddedSharp, replacement: string | undefined): s
   return createHash("sha256").update(lines.join("\n")).digest("hex");
 }
 
-/** Refuses a directory in which somebody else could exchange what we put there. */
+/** Rejects a directory in which somebody else could exchange what we put there. */
 function requireTrusted(directory: string): void {
   const status = lstatSync(directory);
   const uid = process.getuid?.() ?? 0;

@@ -29,7 +29,7 @@ export interface Configure {
   /** A libvips that replaces the embedded one (`LARDER_LIBVIPS`). */
   readonly libvips: string | undefined;
   /** Why sharp is not to be loaded (a child died of it), or undefined. */
-  readonly sharpRefusal: string | undefined;
+  readonly sharpRejection: string | undefined;
   readonly ffmpeg: string | undefined;
   readonly memoryLimitBytes: number;
   readonly timeoutMs: number;

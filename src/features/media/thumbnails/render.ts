@@ -19,7 +19,7 @@ const BUN_SIZE_BYTES_MAX = 64 * 1024 * 1024;
 /** What a {@link PictureRenderer} may use. */
 export interface RendererOptions {
   /** Why sharp is not to be loaded, or undefined where it may be. */
-  readonly sharpRefusal: string | undefined;
+  readonly sharpRejection: string | undefined;
   readonly ffmpeg: string | undefined;
   readonly timeoutMs: number;
   readonly memoryLimitBytes: number;
@@ -44,8 +44,8 @@ export class PictureRenderer {
   /** Loads sharp, or, where that fails, falls back to Bun's decoder and keeps the reason. */
   static async load(options: RendererOptions): Promise<PictureRenderer> {
     const ffmpeg = options.ffmpeg !== undefined;
-    let reason = options.sharpRefusal ?? "";
-    if (options.sharpRefusal === undefined) {
+    let reason = options.sharpRejection ?? "";
+    if (options.sharpRejection === undefined) {
       try {
         const sharp = await import("./sharp.ts");
         const libvips = sharp.prepareSharp();

@@ -398,7 +398,7 @@ export class ThumbnailService {
       return;
     }
     const { config, derived, childCommand, log } = this.#options;
-    const sharpRefusal = failure?.reason;
+    const sharpRejection = failure?.reason;
     try {
       const started = new RenderProcess({
         command: childCommand,
@@ -409,13 +409,13 @@ export class ThumbnailService {
           thumbsDir: derived.directory,
           nativeDir: config.nativeDir,
           libvips: config.libvips,
-          sharpRefusal,
+          sharpRejection,
           ffmpeg: this.#ffmpeg,
           memoryLimitBytes: config.memoryLimitBytes,
           timeoutMs: config.timeoutMs,
         },
         onMessage: (message) => this.#receive(message),
-        onEnd: (end) => this.#onEnd(end, sharpRefusal !== undefined),
+        onEnd: (end) => this.#onEnd(end, sharpRejection !== undefined),
       });
       this.#process = started;
       this.#startTimer = setTimeout(

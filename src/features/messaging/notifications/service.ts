@@ -103,7 +103,7 @@ export class NotificationService {
   }
 
   /**
-   * Refuses a push token that can never be delivered to. To be called before {@link registerPushToken}, outside the deed.
+   * Rejects a push token that can never be delivered to. To be called before {@link registerPushToken}, outside the deed.
    * @param field where in the request the token stands
    * @throws AppError invalid_field | forbidden_target
    */

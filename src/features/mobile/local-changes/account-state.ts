@@ -60,7 +60,7 @@ export class AccountState implements ServerState, PairingState {
     return file.seq > sinceSeq && this.#options.isChangedByOthers(file);
   }
 
-  refusalOf(sizeBytes: number, isNew: boolean): AppError | undefined {
+  rejectionOf(sizeBytes: number, isNew: boolean): AppError | undefined {
     const { limits, tree, accountId } = this.#options;
     const { plan, maxFileSizeBytes, quotaBytes } = limits;
     if (maxFileSizeBytes !== null && sizeBytes > maxFileSizeBytes) {

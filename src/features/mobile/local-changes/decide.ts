@@ -29,7 +29,7 @@ export interface ServerState {
   /** Whether anybody but the device changed the file after this journal number. */
   isChangedByOthers(file: KnownFile, sinceSeq: number): boolean;
   /** Why a file of this size can't be taken by the plan, or, with `isNew`, by the quota. */
-  refusalOf(sizeBytes: number, isNew: boolean): AppError | undefined;
+  rejectionOf(sizeBytes: number, isNew: boolean): AppError | undefined;
 }
 
 /** What is to be done. */
@@ -80,7 +80,7 @@ function decideUpload(change: LocalChange, serverState: ServerState): Decision {
     const isKnown = fileId === undefined ? baseDigest !== undefined : fileId === holder.publicId;
     if (isKnown) return decideUpdate({ ...change, fileId: holder.publicId }, serverState);
   }
-  const tooMuch = sizeBytes === undefined ? undefined : serverState.refusalOf(sizeBytes, false);
+  const tooMuch = sizeBytes === undefined ? undefined : serverState.rejectionOf(sizeBytes, false);
   if (tooMuch !== undefined) return { do: "reject", error: tooMuch };
   const held = digest && serverState.findHolder(digest, sizeBytes);
   // A backup's picture is stored once: what a person moved elsewhere doesn't come back to where the camera put it.
@@ -95,7 +95,7 @@ function decideUpload(change: LocalChange, serverState: ServerState): Decision {
   if (digest !== undefined && change.isAutomatic === true && serverState.wasDeleted(digest)) {
     return { do: "reject", error: deletedByYou() };
   }
-  const overQuota = sizeBytes === undefined ? undefined : serverState.refusalOf(sizeBytes, true);
+  const overQuota = sizeBytes === undefined ? undefined : serverState.rejectionOf(sizeBytes, true);
   return overQuota === undefined ? { do: "ask", fileId: undefined } : { do: "reject", error: overQuota };
 }
 
@@ -105,7 +105,7 @@ function decideUpdate(change: LocalChange, serverState: ServerState): Decision {
   if ("do" in found) return found;
   const { file } = found;
   if (file.digest === digest) return stored(file, serverState);
-  const tooMuch = sizeBytes === undefined ? undefined : serverState.refusalOf(sizeBytes, false);
+  const tooMuch = sizeBytes === undefined ? undefined : serverState.rejectionOf(sizeBytes, false);
   if (tooMuch !== undefined) return { do: "reject", error: tooMuch };
   // A content that became nothing is more often a fault of the device than a wish (D11).
   const isEmptied = file.sizeBytes > 0 && (sizeBytes === 0 || digest === EMPTY_DIGEST);
@@ -113,7 +113,7 @@ function decideUpdate(change: LocalChange, serverState: ServerState): Decision {
   if (digest !== undefined && serverState.findHolder(digest, sizeBytes) !== undefined) {
     return { do: "replace", file, digest };
   }
-  const overQuota = sizeBytes === undefined ? undefined : serverState.refusalOf(sizeBytes, true);
+  const overQuota = sizeBytes === undefined ? undefined : serverState.rejectionOf(sizeBytes, true);
   return overQuota === undefined ? { do: "ask", fileId: file.publicId } : { do: "reject", error: overQuota };
 }
 

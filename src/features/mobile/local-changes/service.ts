@@ -215,8 +215,8 @@ export class LocalChangeService {
       );
       return [applied(first, fileId), applied(second, fileId)];
     } catch (error) {
-      const isRefused = error instanceof NoMove || (error instanceof AppError && !isOurFault(error));
-      if (!isRefused) throw error;
+      const isRejected = error instanceof NoMove || (error instanceof AppError && !isOurFault(error));
+      if (!isRejected) throw error;
       return [await this.#applyOne(call, first), await this.#applyOne(call, second)];
     }
   }

@@ -285,7 +285,7 @@ export class QueueService {
   #carryOut(tx: Transaction, operation: OperationRow, following: number): void {
     const { tree, users } = this.#options;
     const { id, accountId, fileId } = operation;
-    const fault = refusalOf(users.findById(accountId));
+    const fault = rejectionOf(users.findById(accountId));
     const file = fileId === null ? undefined : tree.findFile(accountId, fileId);
     if (fault !== undefined) this.#finish(id, "failed", fault);
     else if (file !== undefined) this.#delete(tx, operation, file, following);
@@ -352,7 +352,7 @@ function filePath(text: string): string {
 }
 
 /** Why nothing is done for this account any more. */
-function refusalOf(user: User | undefined): AppError | undefined {
+function rejectionOf(user: User | undefined): AppError | undefined {
   if (user === undefined || user.disabledAtMs !== null) {
     return new AppError("account_disabled", "The account was disabled. Ask the administrator.");
   }

@@ -49,7 +49,7 @@ export interface ShareDownloadsOptions {
   readonly archiveSender: Pick<ArchiveSender, "send">;
   readonly rateGate: Pick<RateGate, "countWholeDownload">;
   /** The page for a browser that may not have it; undefined where the error is to be told as it is. */
-  readonly renderRefusal: (error: unknown, token: string) => Promise<Response | undefined>;
+  readonly renderRejection: (error: unknown, token: string) => Promise<Response | undefined>;
 }
 
 /** Answers requests for contents of shares: a file, one of a folder, or all of a folder. */
@@ -94,7 +94,7 @@ export class ShareDownloads {
       return await this.send(token, request, set);
     } catch (error) {
       const wantsPage = request.headers.get("accept")?.includes("text/html") === true;
-      const page = wantsPage ? await this.#options.renderRefusal(error, token) : undefined;
+      const page = wantsPage ? await this.#options.renderRejection(error, token) : undefined;
       if (page === undefined) throw error;
       return page;
     }

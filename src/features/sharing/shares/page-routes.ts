@@ -7,7 +7,7 @@ import { readForm } from "../../../http/read-form.ts";
 import { pageResponse } from "../../../web/pages/page.ts";
 import {
   renderShareNotFoundPage,
-  renderShareRefusedPage,
+  renderShareRejectedPage,
   renderUnlockPage,
   SHARE_PAGE_POLICY,
   type SharePageFrame,
@@ -36,7 +36,7 @@ const SELECTION_BYTES_MAX = 64 * 1024;
 export function sharePageRoutes(options: SharePageRoutesOptions) {
   const { shareAccess, downloads, guard, basePath, dropBox } = options;
   const pages = new SharePages(options);
-  const refuse = sharePageRefusal(options);
+  const refuse = sharePageRejection(options);
 
   return new Elysia({ name: "share-page-routes" })
     .use(guard)
@@ -121,12 +121,12 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
  * Draws the page for whoever a share does not let in; undefined for errors that are not the share's. Who came too often
  * is shown the form again where it was the password.
  */
-export function sharePageRefusal({ basePath, scripts }: Pick<SharePagesOptions, "basePath" | "scripts">) {
+export function sharePageRejection({ basePath, scripts }: Pick<SharePagesOptions, "basePath" | "scripts">) {
   return async (error: unknown, token: string, isUnlocking = false): Promise<Response | undefined> => {
     if (!(error instanceof AppError)) return undefined;
     const { status, headers } = errorResponseOf(error, "");
     const answer = (page: string) => pageResponse(page, status, { ...headers, ...PAGE_HEADERS });
-    const refused = (title: string, message: string) => answer(renderShareRefusedPage(basePath, title, message));
+    const refused = (title: string, message: string) => answer(renderShareRejectedPage(basePath, title, message));
     const locked = async (problem?: string) => {
       const frame: SharePageFrame = { basePath, scripts: await scripts() };
       const page = renderUnlockPage(frame, `${basePath}/s/${token}/unlock`, problem);

@@ -99,7 +99,7 @@ export async function backUp(options: BackupOptions): Promise<BackupSummary> {
 }
 
 /**
- * Refuses a target that holds anything but a backup of this store, or the beginning of one.
+ * Rejects a target that holds anything but a backup of this store, or the beginning of one.
  * @param store of the source; undefined where it has no contents yet
  * @throws StartupError
  */
@@ -192,7 +192,7 @@ function addUp(before: CopyTotals, last: CopyTotals): CopyTotals {
   };
 }
 
-/** Refuses the database of a server that has only just begun to make it. */
+/** Rejects the database of a server that has only just begun to make it. */
 function requireSchema(sqlite: Database, source: BackupLocation): void {
   if (pendingMigrations(sqlite).length < MIGRATIONS.length) return;
   throw new StartupError(

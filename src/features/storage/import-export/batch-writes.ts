@@ -7,7 +7,7 @@ export interface BatchWrite<T> {
   /** Inside a deed. @returns what is to happen once it is committed; not called where it was undone */
   readonly deed: (tx: Transaction, item: T) => () => void;
   /** An item was refused, and nothing of it was done. */
-  readonly onRefused: (item: T, error: AppError) => void;
+  readonly onRejected: (item: T, error: AppError) => void;
   /** Called first in each transaction. */
   readonly onBegin: () => void;
   readonly onCommitted: () => void;
@@ -66,7 +66,7 @@ export async function carryOut<T>(writer: Writer, items: readonly T[], deeds: Ba
         end = at; // those before it by themselves, then it alone
         continue;
       }
-      deeds.onRefused(refused, error);
+      deeds.onRejected(refused, error);
       from = at + 1;
       end = items.length;
     }

@@ -260,7 +260,7 @@ class Run {
   #planNodes(path: string, nodes: number): void {
     this.#plannedNodes += nodes;
     try {
-      this.#options.tree.refuseNodes(this.#user.id, this.#plannedNodes);
+      this.#options.tree.rejectNodes(this.#user.id, this.#plannedNodes);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       this.#refused(path, error);
@@ -426,13 +426,13 @@ class Run {
   #inBatches<T>(
     items: readonly T[],
     deed: (tx: Transaction, item: T) => () => void,
-    onRefused: (item: T, error: AppError) => void,
+    onRejected: (item: T, error: AppError) => void,
   ): Promise<void> {
     const { hasServer, onProgress } = this.#request;
     return carryOut(this.#options.writer, items, {
       hasServer,
       deed,
-      onRefused,
+      onRejected,
       onBegin: () => this.#noticeOthers(),
       onCommitted: () => onProgress(this.#counts),
       isStopped: () => this.#stopped === "quota_exceeded",

@@ -56,7 +56,7 @@ export function openBucket(options: BucketOptions): Bucket | undefined {
   const rows = new RemoteRows(sqlite);
   const opened = openClient(config.s3);
   if (opened === undefined) {
-    refuseWithoutBucket(config, rows);
+    rejectWithoutBucket(config, rows);
     return undefined;
   }
   const contents = new RemoteContents({ ...opened, rows, writer, clock, log });
@@ -79,7 +79,7 @@ export function openClient(s3: Config["s3"]): Pick<Bucket, "client" | "name" | "
   if (secretAccessKey === null || secretAccessKey === "") {
     throw new StartupError("s3.secretAccessKey is not set. Set it, or s3.secretAccessKeyFile, to use the bucket.");
   }
-  refuseForeignToken();
+  rejectForeignToken();
   const { endpoint, region, bucket: name, prefix, accessKeyId, pathStyle: isPathStyle } = s3;
   const client = new S3Client({ endpoint, region, bucket: name, accessKeyId, secretAccessKey, isPathStyle });
   return { client, name, prefix };
@@ -157,7 +157,7 @@ export function openRemoteStore(
   });
 }
 
-function refuseForeignToken(): void {
+function rejectForeignToken(): void {
   const name = findSessionToken();
   if (name === undefined) return;
   throw new StartupError(
@@ -165,7 +165,7 @@ function refuseForeignToken(): void {
   );
 }
 
-function refuseWithoutBucket({ blobs }: Pick<Config, "blobs">, rows: RemoteRows): void {
+function rejectWithoutBucket({ blobs }: Pick<Config, "blobs">, rows: RemoteRows): void {
   if (blobs.store === "s3") {
     throw new StartupError(
       "blobs.store is s3, but no bucket is set. Set s3.endpoint, s3.bucket and the keys, or blobs.store = disk.",

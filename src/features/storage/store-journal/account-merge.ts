@@ -72,7 +72,7 @@ type Counts = { -readonly [Field in Exclude<keyof MergeResult, "names">]: number
 const NAMES_MAX = 1_000;
 const DEPTH_MAX = 10_000;
 /** Why a folder can't be made: a file has its name, it is too deep, or the account has as many as it may have. */
-const FOLDER_REFUSALS: ReadonlySet<string> = new Set(["not_a_folder", "path_too_long", "quota_exceeded"]);
+const FOLDER_REJECTIONS: ReadonlySet<string> = new Set(["not_a_folder", "path_too_long", "quota_exceeded"]);
 
 /** Compares the newer objects of one account with what it has, and applies what it lacks. */
 export class AccountMerge {
@@ -351,7 +351,7 @@ export class AccountMerge {
     try {
       return this.#options.treeWriter.ensureFolder(tx, this.#options.accountId, path);
     } catch (error) {
-      if (error instanceof AppError && FOLDER_REFUSALS.has(error.reason)) return undefined;
+      if (error instanceof AppError && FOLDER_REJECTIONS.has(error.reason)) return undefined;
       throw error;
     }
   }

@@ -21,7 +21,7 @@ const ROUNDS_MAX = 1_000;
  * Why a move may have to wait; all are found out before anything is written. The name is taken; the folder lies in what is
  * to be moved; the place is too deep until something above it has moved, or is not there.
  */
-const REFUSALS: ReadonlySet<string> = new Set([
+const REJECTIONS: ReadonlySet<string> = new Set([
   "name_taken",
   "invalid_path",
   "path_too_long",
@@ -82,7 +82,7 @@ export class RecordedLocations {
       else treeWriter.updateFolder(tx, node, changes);
       return true;
     } catch (error) {
-      if (error instanceof AppError && REFUSALS.has(error.reason)) return false;
+      if (error instanceof AppError && REJECTIONS.has(error.reason)) return false;
       throw error;
     }
   }

@@ -35,7 +35,7 @@ export interface Replacement {
 }
 
 /** Counts files against the sender's rate limit, and says how many of them may go on, and what the others are told. */
-export type TakeFiles = (wanted: number) => { readonly taken: number; readonly refusal: AppError | undefined };
+export type TakeFiles = (wanted: number) => { readonly taken: number; readonly rejection: AppError | undefined };
 
 /** What {@link SessionStarter} works with. */
 export interface SessionStarterOptions {
@@ -85,11 +85,11 @@ export class SessionStarter {
   ): Promise<PlannedSession> {
     const { store } = this.#options;
     const outcomes = this.#draftAll(sender, entries, options);
-    const { taken, refusal } = take(outcomes.filter((outcome) => !(outcome instanceof AppError)).length);
+    const { taken, rejection } = take(outcomes.filter((outcome) => !(outcome instanceof AppError)).length);
     let allowed = taken;
     const drafts = outcomes.map((outcome) => {
       if (outcome instanceof AppError || allowed-- > 0) return outcome;
-      return refusal ?? new AppError("rate_limited", "Too many files at once. Send the rest later.");
+      return rejection ?? new AppError("rate_limited", "Too many files at once. Send the rest later.");
     });
     const nowMs = store.clock.nowMs();
     const publicId = newId("ups", nowMs);
@@ -109,7 +109,7 @@ export class SessionStarter {
       try {
         const draft = this.#draft(sender, entry, options, limits);
         const makesFile = this.#makesFile(draft);
-        if (makesFile) namingPlan(limits.plan, () => tree.refuseNodes(sender.user.id, newFiles + 1));
+        if (makesFile) namingPlan(limits.plan, () => tree.rejectNodes(sender.user.id, newFiles + 1));
         const neededBytes = draft.reservedBytes - (this.#findFormer(draft)?.reservedBytes ?? 0);
         if (neededBytes > freeBytes) throw quotaExceeded(limits, neededBytes, freeBytes);
         if (chunks + draft.totalChunks > CHUNKS_PER_CALL_MAX) throw tooManyChunks();
@@ -227,8 +227,8 @@ export class SessionStarter {
     const { isAlreadyStored } = draft;
     const former = this.#findFormer(draft);
     // What goes on was admitted when it began.
-    const refusal = former === undefined ? this.#admit(tx, device, draft) : undefined;
-    if (refusal !== undefined) return { error: refusal };
+    const rejection = former === undefined ? this.#admit(tx, device, draft) : undefined;
+    if (rejection !== undefined) return { error: rejection };
     try {
       if (former?.chunkSizeBytes === draft.chunkSizeBytes && !this.#options.store.isExpired(former)) {
         return { ...this.#goOn(former, draft, openSession()), isAlreadyStored };

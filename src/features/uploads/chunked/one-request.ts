@@ -26,7 +26,7 @@ export interface DeviceUpload {
   readonly isAutomatic: boolean;
 }
 
-/** Refuses what its user deleted, makes nothing twice, keeps time and place, and tells that the upload is complete. */
+/** Rejects what its user deleted, makes nothing twice, keeps time and place, and tells that the upload is complete. */
 export function deviceUploadHooks(options: OneRequestOptions, upload: DeviceUpload): UploadHooks {
   const { blobs, contents, events, tree } = options;
   const { accountId, deviceId, capture, isAutomatic } = upload;

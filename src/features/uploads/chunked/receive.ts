@@ -69,7 +69,7 @@ export class ChunkReceiver {
     if (declaredBytes !== undefined && declaredBytes !== span.lengthBytes)
       throw wrongLength(scope, span, declaredBytes);
     const active = await this.ready(upload);
-    refuseCompleting(active);
+    rejectCompleting(active);
     const stop = this.#noteArriving();
     const file = store.staging.open(upload.publicId, upload.sizeBytes);
     try {
@@ -194,7 +194,7 @@ export class ChunkReceiver {
       }
       await other.ended;
     }
-    refuseCompleting(active);
+    rejectCompleting(active);
     return new ChunkWriter(this.#store, upload, active, file, span, confirm);
   }
 
@@ -269,7 +269,7 @@ class ChunkWriter {
   }
 
   write(piece: Uint8Array): Promise<void> | void {
-    this.#refuseSuperseded();
+    this.#rejectSuperseded();
     const at = this.#position;
     this.#position += piece.length;
     if (!this.#isRepeat) {
@@ -286,7 +286,7 @@ class ChunkWriter {
 
   /** Makes it durable and counts it. */
   async settle(): Promise<void> {
-    this.#refuseSuperseded();
+    this.#rejectSuperseded();
     this.#entry.isSettling = true;
     const replacement = `${this.#upload.publicId}.${this.#span.index}.next`;
     if (this.#side === undefined) await this.#file.sync();
@@ -341,7 +341,7 @@ class ChunkWriter {
     this.#side.append(piece);
   }
 
-  #refuseSuperseded(): void {
+  #rejectSuperseded(): void {
     if (!this.#entry.isSuperseded) return;
     throw new AppError("upload_state", "Another request has taken over this chunk, or the upload has ended.");
   }
@@ -372,7 +372,7 @@ async function putInPlace(
   staging.remove(replacement);
 }
 
-function refuseCompleting({ completing }: ActiveUpload): void {
+function rejectCompleting({ completing }: ActiveUpload): void {
   if (completing === undefined) return;
   throw new AppError("upload_state", "This upload is being completed just now. Ask for its state in a moment.");
 }

@@ -396,8 +396,8 @@ function checkLocation(text: string | undefined, field: string): string | undefi
   throw invalidField(field, `${field} must be latitude and longitude in degrees, such as 48.2082,16.3738.`);
 }
 
-/** @param onRefusal called before an option is refused @throws AppError chunk_size | invalid_field */
-function readOptions(given: NonNullable<typeof InitBody.static.uploadOptions>, onRefusal: () => unknown) {
+/** @param onRejection called before an option is refused @throws AppError chunk_size | invalid_field */
+function readOptions(given: NonNullable<typeof InitBody.static.uploadOptions>, onRejection: () => unknown) {
   try {
     return {
       wifiOnly: given.wifiOnly ?? false,
@@ -406,7 +406,7 @@ function readOptions(given: NonNullable<typeof InitBody.static.uploadOptions>, o
       isAutomatic: given.automatic ?? false,
     };
   } catch (error) {
-    onRefusal();
+    onRejection();
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import type { TusUpload } from "./types.ts";
 /** A request whose bytes are on their way in. */
 export interface Arriving {
   /** Why nothing more may be written: another request has taken over, the upload has ended, or the device failed. */
-  refusal: Error | undefined;
+  rejection: Error | undefined;
 }
 
 /** One upload that somebody is working on. */
@@ -55,7 +55,7 @@ export class ActiveTusUploads {
     if (arriving === undefined && flushing === undefined && finishing === undefined) this.#uploads.delete(id);
   }
 
-  /** Refuses whatever still arrives for an upload that has ended. */
+  /** Rejects whatever still arrives for an upload that has ended. */
   drop(id: number): void {
     const active = this.#uploads.get(id);
     supersede(active?.arriving);
@@ -66,13 +66,13 @@ export class ActiveTusUploads {
 /** Lets nothing more be written by a request, if there is one. */
 export function supersede(arriving: Arriving | undefined): void {
   if (arriving === undefined) return;
-  arriving.refusal ??= new AppError(
+  arriving.rejection ??= new AppError(
     "upload_state",
     "Another request has taken over this upload, or it has ended. Ask by HEAD how far it is.",
   );
 }
 
 /** @throws what the request was refused with */
-export function checkArriving({ refusal }: Arriving): void {
-  if (refusal !== undefined) throw refusal;
+export function checkArriving({ rejection }: Arriving): void {
+  if (rejection !== undefined) throw rejection;
 }

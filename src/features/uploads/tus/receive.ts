@@ -42,7 +42,7 @@ export interface BytesReceiverOptions {
 const STEP_BYTES = 16 * 1024 * 1024;
 
 /** With these refusals of a whole step there may still be room for what has come. */
-const AHEAD_REFUSALS: ReadonlySet<string> = new Set(["quota_exceeded", "file_too_large"]);
+const AHEAD_REJECTIONS: ReadonlySet<string> = new Set(["quota_exceeded", "file_too_large"]);
 
 /** Receives bytes. */
 export class BytesReceiver {
@@ -83,7 +83,7 @@ export class BytesReceiver {
     if (tus === undefined) throw notFound("This upload");
     store.getOpen(upload.id);
     const active = all.get(tus);
-    const mine: Arriving = { refusal: undefined };
+    const mine: Arriving = { rejection: undefined };
     supersede(active.arriving);
     active.arriving = mine;
     const stop = noteArriving();
@@ -93,9 +93,9 @@ export class BytesReceiver {
       const { durableBytes } = active;
       if (request.offsetBytes !== durableBytes) throw wrongOffset(request.offsetBytes, durableBytes);
       const end = tus.lengthBytes ?? limitBytes ?? Number.MAX_SAFE_INTEGER;
-      const refusal = tus.lengthBytes === undefined ? tooLarge : () => tooMany(end);
-      if (durableBytes + (request.declaredBytes ?? 0) > end) throw refusal();
-      const bounds = { destination, end, refusal };
+      const rejection = tus.lengthBytes === undefined ? tooLarge : () => tooMany(end);
+      if (durableBytes + (request.declaredBytes ?? 0) > end) throw rejection();
+      const bounds = { destination, end, rejection };
       await this.#take(tus, { active, mine, bounds, request });
       return active.durableBytes;
     } finally {
@@ -110,12 +110,12 @@ export class BytesReceiver {
     {
       active,
       mine,
-      bounds: { destination, end, refusal },
+      bounds: { destination, end, rejection },
       request: { read, checksum },
     }: {
       active: ActiveTus;
       mine: Arriving;
-      bounds: { destination: Destination; end: number; refusal: () => Error };
+      bounds: { destination: Destination; end: number; rejection: () => Error };
       request: BytesRequest;
     },
   ): Promise<void> {
@@ -139,7 +139,7 @@ export class BytesReceiver {
     try {
       await read((piece) => {
         checkArriving(mine);
-        if (position + piece.length > end) throw refusal();
+        if (position + piece.length > end) throw rejection();
         if (position + piece.length > active.reservedBytes) return writeWithRoom(piece);
         write(piece);
         const unflushedBytes = active.writtenBytes - active.durableBytes;
@@ -159,7 +159,7 @@ export class BytesReceiver {
       if (active.durableBytes < position) checkArriving(mine);
     } catch (error) {
       // Of a request that broke off, what came whole is kept; whoever took over does it otherwise.
-      if (mine.refusal === undefined) await this.#flush(tus, active).catch(() => {});
+      if (mine.rejection === undefined) await this.#flush(tus, active).catch(() => {});
       throw error;
     } finally {
       file.release();
@@ -177,7 +177,7 @@ export class BytesReceiver {
         Math.min(end, Math.max(neededBytes, active.reservedBytes + STEP_BYTES)),
       );
     } catch (error) {
-      if (!(error instanceof AppError) || !AHEAD_REFUSALS.has(error.reason)) throw error;
+      if (!(error instanceof AppError) || !AHEAD_REJECTIONS.has(error.reason)) throw error;
       await this.#reserveUpTo(tus, active, destination, neededBytes);
     }
   }
@@ -270,7 +270,7 @@ export class BytesReceiver {
       // What reached the device is not known: the bytes since the last step must be sent again.
       active.writtenBytes = active.durableBytes;
       if (active.arriving !== undefined) {
-        active.arriving.refusal ??= error instanceof Error ? error : new Error(String(error));
+        active.arriving.rejection ??= error instanceof Error ? error : new Error(String(error));
       }
       throw error;
     } finally {

@@ -27,7 +27,7 @@ export interface TusServiceOptions {
   readonly sqlite: Database;
   readonly store: UploadStore;
   readonly blobs: BlobStore;
-  readonly tree: Pick<TreeReader, "usage" | "refuseNodes">;
+  readonly tree: Pick<TreeReader, "usage" | "rejectNodes">;
   readonly idempotency: Pick<Idempotency, "find" | "finish">;
   /** What an account may hold in all; null for no limit. */
   readonly quotaOf: (owner: User) => number | null;
@@ -238,7 +238,7 @@ export class TusService {
 
   /** The transaction that makes the file checks this again. @throws AppError quota_exceeded */
   #checkNodes(destination: Destination): void {
-    this.#acting.explaining(destination, () => this.#options.tree.refuseNodes(destination.owner.id, 1));
+    this.#acting.explaining(destination, () => this.#options.tree.rejectNodes(destination.owner.id, 1));
   }
 
   /** @returns the upload, and whether it is a new one: another request with the same key may have been quicker */

@@ -119,12 +119,12 @@ describe("the sliding window", () => {
     const limit = 60_000;
     const accepted: number[] = [];
     let nowMs = 0;
-    let hasRefused = false;
+    let hasRejected = false;
     for (let step = 0; step < 300_000; step++) {
       nowMs += Math.floor(random() * 60);
       if (window.take(nowMs, limit) === 1) accepted.push(nowMs);
       else {
-        hasRefused = true;
+        hasRejected = true;
         const resetAtMs = window.resetAtMs(nowMs, limit);
         expect(resetAtMs).toBeGreaterThan(nowMs);
         nowMs = resetAtMs;
@@ -132,7 +132,7 @@ describe("the sliding window", () => {
         accepted.push(nowMs);
       }
     }
-    expect(hasRefused).toBe(true);
+    expect(hasRejected).toBe(true);
     for (let i = limit; i < accepted.length; i++) {
       expect((accepted[i] ?? 0) - (accepted[i - limit] ?? 0)).toBeGreaterThanOrEqual(HOUR);
     }

@@ -74,7 +74,7 @@ function outcomes(user: User, node: TreeNode): string {
   return (["read", "write", "place", "own"] as const).map((need) => outcome(user, node, need)).join(" ");
 }
 
-const REFUSED = "share_permission";
+const REJECTED = "share_permission";
 const NOTHING = "not_found not_found not_found not_found";
 
 describe("who may do what (D51)", () => {
@@ -89,15 +89,15 @@ describe("who may do what (D51)", () => {
     const below = file("/a/b/c/d", "e.txt");
     share(shared);
     for (const node of [shared, folder("/a/b/c"), below])
-      expect(outcomes(guest, node)).toBe(`ok ${REFUSED} ${REFUSED} ${REFUSED}`);
+      expect(outcomes(guest, node)).toBe(`ok ${REJECTED} ${REJECTED} ${REJECTED}`);
     expect(outcomes(stranger, below)).toBe(NOTHING);
   });
 
   test("a write share lets place what is below it, never itself", () => {
     const shared = folder("/a/b");
     share(shared, { write: true });
-    expect(outcomes(guest, shared)).toBe(`ok ok ${REFUSED} ${REFUSED}`);
-    expect(outcomes(guest, file("/a/b/c", "d.txt"))).toBe(`ok ok ok ${REFUSED}`);
+    expect(outcomes(guest, shared)).toBe(`ok ok ${REJECTED} ${REJECTED}`);
+    expect(outcomes(guest, file("/a/b/c", "d.txt"))).toBe(`ok ok ok ${REJECTED}`);
   });
 
   test("a share opens nothing above or beside it, whatever the names", () => {
@@ -122,10 +122,10 @@ describe("who may do what (D51)", () => {
     const below = file("/a/b/c", "d.txt");
     share(folder("/a"));
     share(folder("/a/b"), { write: true });
-    expect(outcomes(guest, below)).toBe(`ok ok ok ${REFUSED}`);
-    expect(outcomes(guest, folder("/a/b"))).toBe(`ok ok ${REFUSED} ${REFUSED}`);
+    expect(outcomes(guest, below)).toBe(`ok ok ok ${REJECTED}`);
+    expect(outcomes(guest, folder("/a/b"))).toBe(`ok ok ${REJECTED} ${REJECTED}`);
     share(folder("/a"), { write: true });
-    expect(outcomes(guest, folder("/a/b"))).toBe(`ok ok ok ${REFUSED}`);
+    expect(outcomes(guest, folder("/a/b"))).toBe(`ok ok ok ${REJECTED}`);
   });
 
   test("links and drop boxes open nothing here", () => {
@@ -248,7 +248,7 @@ describe("where something may be put", () => {
     const read = share(folder("/a/b"));
     const single = share(file("/a", "c.txt"), { write: true });
     const others = share(folder("/a"), { write: true, to: stranger });
-    expect(reasonOf(() => permissions.place(guest, "/x", read))).toBe(REFUSED);
+    expect(reasonOf(() => permissions.place(guest, "/x", read))).toBe(REJECTED);
     expect(reasonOf(() => permissions.place(guest, "/", single))).toBe("invalid_field");
     expect(reasonOf(() => permissions.place(guest, "/", others))).toBe("not_found");
     expect(reasonOf(() => permissions.place(owner, "/", others))).toBe("not_found");
@@ -259,10 +259,10 @@ describe("where something may be put", () => {
     const read = share(folder("/a"));
     share(folder("/a/b"), { write: true });
     expect(reasonOf(() => permissions.place(guest, "/b/c", read))).toBeUndefined();
-    expect(reasonOf(() => permissions.place(guest, "/c", read))).toBe(REFUSED);
+    expect(reasonOf(() => permissions.place(guest, "/c", read))).toBe(REJECTED);
     const below = permissions.file(guest, file("/a/b", "d.txt").publicId, "place");
     expect(permissions.locationBeside(guest, below, "/b/e").path).toBe("/a/b/e");
-    expect(reasonOf(() => permissions.locationBeside(guest, below, "/e"))).toBe(REFUSED);
+    expect(reasonOf(() => permissions.locationBeside(guest, below, "/e"))).toBe(REJECTED);
   });
 
   test("not so deep that the owner's path gets too long", () => {

@@ -15,7 +15,7 @@ const send = (message: FromChild) => process.send?.(message);
 process.on("disconnect", () => process.exit(0));
 process.on("message", (message: ToChild) => {
   if (message.type === "configure") {
-    if (behaviour === "fragile" && message.sharpRefusal === undefined) process.exit(70);
+    if (behaviour === "fragile" && message.sharpRejection === undefined) process.exit(70);
     send({ type: "ready", status: { renderer: "bun", heic: false, ffmpeg: false } });
     return;
   }

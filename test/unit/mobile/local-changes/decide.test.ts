@@ -37,7 +37,7 @@ function serverState(facts: Facts): ServerState {
     isDamaged: () => facts.isDamaged ?? false,
     wasDeleted: () => facts.wasDeleted ?? false,
     isChangedByOthers: (known, since) => known.seq > since && (facts.isChanged ?? false),
-    refusalOf: (size, isNew) => {
+    rejectionOf: (size, isNew) => {
       if (size > (facts.sizeMax ?? 100)) return new AppError("file_too_large", "");
       return isNew && size > (facts.free ?? 100) ? new AppError("quota_exceeded", "") : undefined;
     },

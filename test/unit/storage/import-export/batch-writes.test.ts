@@ -23,7 +23,7 @@ async function keep(numbers: readonly number[], refuses: (number: number) => Err
       if (failure !== undefined) throw failure;
       return () => told.push(number);
     },
-    onRefused: (number) => refused.push(number),
+    onRejected: (number) => refused.push(number),
     onBegin: () => {},
     onCommitted: () => commits++,
     isStopped: () => refused.length >= stopsAt,

@@ -10,7 +10,7 @@ import {
 } from "../../../../src/features/uploads/chunked/chunk-plan.ts";
 
 /** The error that a call is refused with. */
-function refusalOf(call: () => unknown): AppError {
+function rejectionOf(call: () => unknown): AppError {
   try {
     call();
   } catch (error) {
@@ -43,15 +43,15 @@ describe("planChunks", () => {
 
   test("takes 10,000 chunks and no more, and names the size that would do", () => {
     expect(planChunks(10_000 * 1024, 1024).totalChunks).toBe(10_000);
-    const refusal = refusalOf(() => planChunks(10_000 * 1024 + 1, 1024));
-    expect(refusal.reason).toBe("chunk_size");
-    const min = Number(refusal.details["min"]);
+    const rejection = rejectionOf(() => planChunks(10_000 * 1024 + 1, 1024));
+    expect(rejection.reason).toBe("chunk_size");
+    const min = Number(rejection.details["min"]);
     expect(planChunks(10_000 * 1024 + 1, min).totalChunks).toBeLessThanOrEqual(10_000);
-    expect(refusalOf(() => planChunks(10_000 * 1024 + 1, min - 1)).reason).toBe("chunk_size");
+    expect(rejectionOf(() => planChunks(10_000 * 1024 + 1, min - 1)).reason).toBe("chunk_size");
   });
 
   test("says so where even the largest chunks are too many", () => {
-    expect(refusalOf(() => planChunks(10_000 * CHUNK_BYTES_MAX + 1, CHUNK_BYTES_MAX)).message).toContain("at most");
+    expect(rejectionOf(() => planChunks(10_000 * CHUNK_BYTES_MAX + 1, CHUNK_BYTES_MAX)).message).toContain("at most");
   });
 
   test("knows no chunk at odd indexes", () => {
@@ -64,7 +64,7 @@ test("checkChunkSize takes 1 KiB to 64 MiB", () => {
   expect(checkChunkSize(undefined)).toBe(CHUNK_BYTES_DEFAULT);
   for (const size of [1024, 64 * 1024 * 1024]) expect(checkChunkSize(size)).toBe(size);
   for (const size of [0, -1, 1023, 64 * 1024 * 1024 + 1, 1024.5, Number.NaN]) {
-    expect(refusalOf(() => checkChunkSize(size)).reason).toBe("chunk_size");
+    expect(rejectionOf(() => checkChunkSize(size)).reason).toBe("chunk_size");
   }
 });
 

@@ -85,7 +85,7 @@ async function begin(entry: Partial<UploadEntry> = {}, chunkSizeBytes = CHUNK_BY
   const entries = [{ localId: "1", name: "a.bin", size: 3000, ...entry }];
   const session = await uploads.begin({ user, device }, entries, options, (wanted) => ({
     taken: wanted,
-    refusal: undefined,
+    rejection: undefined,
   }));
   const [file] = session.files;
   if (file === undefined || "error" in file) throw new Error("it was not planned");

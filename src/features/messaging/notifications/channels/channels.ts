@@ -57,7 +57,7 @@ export class PushChannels {
   }
 
   /**
-   * Refuses a token that can never be delivered to, before it is kept.
+   * Rejects a token that can never be delivered to, before it is kept.
    * @param field where in the request the token stands
    * @throws AppError invalid_field where its form is wrong, forbidden_target where it leads to where it must not
    */
