@@ -116,12 +116,7 @@ describe("POST /api/public/{token}/upload", () => {
     expectError(await drop(token, [field("sender", "x")]), 400, "invalid_field", "file");
     expectError(await drop(token, [file("a", "1"), file("b", "2")]), 400, "invalid_field", "file");
     expectError(await drop(token, [file("..", "1")]), 400, "invalid_path");
-    expectError(
-      await drop(token, [field("sender", "x".repeat(101)), file("a", "1")]),
-      400,
-      "invalid_field",
-      "sender",
-    );
+    expectError(await drop(token, [field("sender", "x".repeat(101)), file("a", "1")]), 400, "invalid_field", "sender");
     expectError(await drop(token, [field("checksum", checksumOf("2")), file("a", "1")]), 400, "checksum_mismatch");
     const json = await server().visitor.post(`/api/public/${token}/upload`, { file: "x" });
     expectError(json, 415, "unsupported_media_type");

@@ -88,8 +88,7 @@ describe("an Idempotency-Key", () => {
       { fileIds, destinationFolder: "/box", onConflict: "error" },
       { fileIds, destinationFolder: "/box", preserveMetadata: false },
     ];
-    for (const body of others)
-      expectError(await client.post("/api/files/copy", body, headers), 409, "idempotency_key");
+    for (const body of others) expectError(await client.post("/api/files/copy", body, headers), 409, "idempotency_key");
     expectError(await client.upload("x", { headers }), 409, "idempotency_key");
     expect(await client.names("/box")).toEqual(["good.txt"]);
     expect(await client.names()).toEqual(["box", "good.txt"]);

@@ -77,11 +77,7 @@ describe("POST /api/files/move", () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "a" });
     await client.stored("y", { name: "b" });
-    expectError(
-      await client.post("/api/files/move", { fileIds: [id], destinationFolder: "/b" }),
-      400,
-      "not_a_folder",
-    );
+    expectError(await client.post("/api/files/move", { fileIds: [id], destinationFolder: "/b" }), 400, "not_a_folder");
   });
 
   test("keeps id, content, tags, link and times", async () => {

@@ -93,11 +93,7 @@ describe("POST /api/mobile/notifications/register", () => {
     const path = "/api/mobile/notifications/register";
     expectStatus(await mine.phone.client.post(path, { deviceId: "tablet", preferences: { uploads: false } }), 200);
     const stranger = await registerDevice(server(), other.account, "strangers-phone");
-    expectError(
-      await mine.phone.client.post(path, { deviceId: stranger.deviceId, pushToken: "x" }),
-      404,
-      "not_found",
-    );
+    expectError(await mine.phone.client.post(path, { deviceId: stranger.deviceId, pushToken: "x" }), 404, "not_found");
     expectError(await mine.phone.client.post(path, { deviceId: "unknown", pushToken: "x" }), 404, "not_found");
   });
 

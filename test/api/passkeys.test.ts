@@ -122,12 +122,7 @@ describe("adding a passkey", () => {
     );
     const other = await server().signUp();
     const copied = first.create(await begin(other), here());
-    expectError(
-      await other.client.post("/api/users/passkeys", { response: copied }),
-      400,
-      "invalid_field",
-      "response",
-    );
+    expectError(await other.client.post("/api/users/passkeys", { response: copied }), 400, "invalid_field", "response");
   });
 
   test("refuses bodies of other shapes", async () => {

@@ -61,12 +61,7 @@ describe("POST /api/auth/password/forgot", () => {
   test("refuses what is no e-mail, and no JSON", async () => {
     expectError(await forgot("nobody"), 400, "invalid_field", "email");
     expectError(await server().visitor.post("/api/auth/password/forgot"), 400);
-    expectError(
-      await server().visitor.post("/api/auth/password/forgot", { email: 7 }),
-      400,
-      "invalid_field",
-      "email",
-    );
+    expectError(await server().visitor.post("/api/auth/password/forgot", { email: 7 }), 400, "invalid_field", "email");
   });
 
   test("sends three mails in half an hour to an account, however often it is asked; the last link stays good", async () => {

@@ -132,7 +132,11 @@ export async function sendRaw(port: number, request: Uint8Array, method = "GET")
   }
 }
 
-function parseResponse(bytes: Buffer, method: string, isClosed: boolean): { answer: Answer; length: number } | undefined {
+function parseResponse(
+  bytes: Buffer,
+  method: string,
+  isClosed: boolean,
+): { answer: Answer; length: number } | undefined {
   const headEnd = bytes.indexOf("\r\n\r\n");
   if (headEnd < 0) return undefined;
   const [statusLine = "", ...lines] = bytes.subarray(0, headEnd).toString("latin1").split("\r\n");

@@ -125,7 +125,10 @@ const TEXTS: readonly (readonly [folder: string, name: string, content: string])
 async function storeTexts(client: Client): Promise<void> {
   for (const [folder, name, content] of TEXTS) await client.stored(content, { name, fields: { folder } });
   // Written three times: two earlier versions stay.
-  const mailMessage = await client.storedId("Dear Ana,", { name: "MailMessage to Ana.txt", fields: { folder: "/House" } });
+  const mailMessage = await client.storedId("Dear Ana,", {
+    name: "MailMessage to Ana.txt",
+    fields: { folder: "/House" },
+  });
   await client.putContent(mailMessage, "Dear Ana,\n\nwe are coming on Saturday.");
   await client.putContent(mailMessage, "Dear Ana,\n\nwe are coming on Saturday, with cake.\n\nBen");
   const plan = pdf(["Garden plan, page 1", "Beds and paths", "What to sow when"]);

@@ -123,7 +123,9 @@ function tell({ healed, missing, bad }: Healed, uses: ContentUses, isJson: boole
         `MISSING  ${toChecksum(content.digest)} (${describeSize(content.sizeBytes)})`,
         ...filesOf(content).map(({ account, path }) => `         ${account}: ${path}`),
       ]),
-    ...(missing.length > REPORTED_MAX ? [`MISSING  ${missing.length - REPORTED_MAX} more; use --json to list them`] : []),
+    ...(missing.length > REPORTED_MAX
+      ? [`MISSING  ${missing.length - REPORTED_MAX} more; use --json to list them`]
+      : []),
     summarize(healed.length, missing.length),
   ];
   terminal.out(lines.map((line) => `${line}\n`).join(""));

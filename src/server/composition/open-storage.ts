@@ -148,7 +148,8 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
     epoch: () => readEpoch(db.sqlite),
     log,
   });
-  const openSnapshotReferences = async () => mergeReferences(await snapshots.openSnapshotReferencesSoon(), await newerContents.openSnapshotReferences());
+  const openSnapshotReferences = async () =>
+    mergeReferences(await snapshots.openSnapshotReferencesSoon(), await newerContents.openSnapshotReferences());
   const reader = new Reader(paths.database, log);
   const arrivals = new UploadsInProgress();
   const remoteStore =

@@ -130,7 +130,13 @@ export class EmailConfirmation {
 
 function tooManyMails(nextMs: number, nowMs: number): RateLimitedError {
   const minutes = Math.ceil((nextMs - nowMs) / 60_000);
-  const limitResult = { allowed: false, category: "general", limit: MAILS_MAX, remaining: 0, resetAtMs: nextMs } as const;
+  const limitResult = {
+    allowed: false,
+    category: "general",
+    limit: MAILS_MAX,
+    remaining: 0,
+    resetAtMs: nextMs,
+  } as const;
   return new RateLimitedError(
     { ...limitResult, windowSeconds: HOUR_MS / 1000 },
     nowMs,

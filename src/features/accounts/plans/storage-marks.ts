@@ -17,7 +17,9 @@ export interface StorageMarksOptions {
 export class StorageMarks {
   readonly #options: StorageMarksOptions;
   /** Known in the deed that goes on: one may bring in a thousand files. */
-  #inTransaction: { readonly tx: Transaction; readonly accountId: number; readonly quotaBytes: number | null } | undefined;
+  #inTransaction:
+    | { readonly tx: Transaction; readonly accountId: number; readonly quotaBytes: number | null }
+    | undefined;
 
   constructor(options: StorageMarksOptions) {
     this.#options = options;

@@ -192,7 +192,12 @@ export class RateLimiter {
    * Counts as many of `wanted` requests as the limit leaves room for, and says how many (an upload session of several
    * files, contract §3). The rest is counted as refused.
    */
-  takeUpTo(subjectKey: string, category: CountKind, limit: Limit, wanted: number): { taken: number; limitResult: RateLimitResult } {
+  takeUpTo(
+    subjectKey: string,
+    category: CountKind,
+    limit: Limit,
+    wanted: number,
+  ): { taken: number; limitResult: RateLimitResult } {
     const nowMs = this.#options.clock.nowMs();
     const subject = this.#subject(subjectKey, nowMs);
     const counter = counterOf(subject, category);
@@ -262,7 +267,9 @@ export class RateLimiter {
     for (const subject of this.#subjects.values()) {
       if (isOver(subject, nowMs)) this.#subjects.delete(subject.key);
     }
-    return this.#options.writer.run(() => this.#statements.prune.run(nowMs - RETENTION_MS, nowMs + RETENTION_MS).changes);
+    return this.#options.writer.run(
+      () => this.#statements.prune.run(nowMs - RETENTION_MS, nowMs + RETENTION_MS).changes,
+    );
   }
 
   #note(subject: Subject, counter: Counter, category: CountKind, nowMs: number, hits: number, rejected: number): void {
@@ -375,7 +382,13 @@ function counterOf(subject: Subject, category: CountKind): Counter {
   return counter;
 }
 
-function limitResultOf(window: SlidingWindow, category: CountKind, limit: Limit, nowMs: number, allowed: boolean): RateLimitResult {
+function limitResultOf(
+  window: SlidingWindow,
+  category: CountKind,
+  limit: Limit,
+  nowMs: number,
+  allowed: boolean,
+): RateLimitResult {
   return {
     allowed,
     category: shownCategory(category),

@@ -180,7 +180,10 @@ export class SigninLimiter {
     const resetAtMs = Math.max(...refusing.map(({ limitResult }) => limitResult.resetAtMs));
     // In the statistics of the account a refusal by its own windows counts alone.
     const isOfAddress = first.window.subject === addressSubject(asked.addressKey);
-    return this.#refuse(isOfAddress ? first.window.subject : allSubject(asked.key), { ...first.limitResult, resetAtMs });
+    return this.#refuse(isOfAddress ? first.window.subject : allSubject(asked.key), {
+      ...first.limitResult,
+      resetAtMs,
+    });
   }
 
   /** What of this try's tries in progress must end first, since all of them may be wrong; undefined for nothing. */

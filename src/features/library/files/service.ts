@@ -9,7 +9,13 @@ import { joinPath, uploadedName } from "../../../lib/path.ts";
 import type { Uploader } from "../../accounts/auth/principal.ts";
 import type { Idempotency, KeyedRequest } from "../idempotency/service.ts";
 import { Acting } from "../permissions/acting.ts";
-import { forOwnersAlone, type Need, type Permissions, type Permitted, type TreeLocation } from "../permissions/permissions.ts";
+import {
+  forOwnersAlone,
+  type Need,
+  type Permissions,
+  type Permitted,
+  type TreeLocation,
+} from "../permissions/permissions.ts";
 import type { AccessCounters } from "../../accounts/plans/access-counters.ts";
 import type { TransferCounters } from "../../accounts/plans/transfers.ts";
 import type { PublicLinks } from "./public-links.ts";

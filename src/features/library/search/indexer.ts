@@ -223,7 +223,8 @@ export class SearchIndexer {
     // An erased account's are not followed any more.
     const wanted = rows.filter(({ account_id: accountId }) => tables.isFollowed(accountId));
     const last =
-      this.#index(tx, wanted) ?? (rows.length < ROWS_PER_TRANSACTION ? fill.untilId : (rows.at(-1)?.id ?? fill.untilId));
+      this.#index(tx, wanted) ??
+      (rows.length < ROWS_PER_TRANSACTION ? fill.untilId : (rows.at(-1)?.id ?? fill.untilId));
     tables.setBackfill(last + 1);
   }
 

@@ -95,7 +95,11 @@ export class SearchService {
   }
 
   /** At most one more than can be paged through. */
-  async #find(accountId: number, terms: readonly SearchTerm[], places: readonly SearchFolders[]): Promise<Float64Array> {
+  async #find(
+    accountId: number,
+    terms: readonly SearchTerm[],
+    places: readonly SearchFolders[],
+  ): Promise<Float64Array> {
     const gone = await this.#goneFolders(accountId);
     const find = async (columns: (typeof TIERS)[number]): Promise<Float64Array> => {
       const match = matchExpression(terms, places, columns);

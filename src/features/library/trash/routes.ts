@@ -24,7 +24,10 @@ export interface TrashRoutesOptions {
 
 /** /api/files/trash… (contract §4). */
 export function trashRoutes({ trash, guard, clock, hasThumbnail, allowLong }: TrashRoutesOptions) {
-  const contextOf = (request: Request): PresentContext => ({ baseUrl: requestContextOf(request).baseUrl, hasThumbnail });
+  const contextOf = (request: Request): PresentContext => ({
+    baseUrl: requestContextOf(request).baseUrl,
+    hasThumbnail,
+  });
   // Nothing in the trash can be downloaded, and no thumbnail of it.
   const inTrash = (request: Request): PresentContext => ({ ...contextOf(request), hasThumbnail: () => false });
 

@@ -210,7 +210,9 @@ export class ThumbnailService {
     for (const { timer } of this.#running.values()) clearTimeout(timer);
     this.#running.clear();
     this.#finishAll({ kind: "cancelled" });
-    this.#reportStatus(this.#status ?? { renderer: "none", reason: "the server is closing", heic: false, ffmpeg: false });
+    this.#reportStatus(
+      this.#status ?? { renderer: "none", reason: "the server is closing", heic: false, ffmpeg: false },
+    );
     this.#process?.kill("the server is closing");
     await this.#process?.ended();
   }

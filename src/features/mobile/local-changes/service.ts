@@ -106,7 +106,9 @@ export class LocalChangeService {
     if (!read.some((change) => change !== undefined)) return { outcomes, standSeq };
     const call = await this.#begin(user, device, read);
     const units = pairMoves(read, call.serverState);
-    call.toTakeAway = units.filter((unit) => unit.kind === "single" && takesAway(read[unit.index], call.serverState)).length;
+    call.toTakeAway = units.filter(
+      (unit) => unit.kind === "single" && takesAway(read[unit.index], call.serverState),
+    ).length;
     for (let from = 0; from < units.length; from += LOT) {
       await Promise.all(units.slice(from, from + LOT).map((unit) => this.#applyUnit(call, unit, read, outcomes)));
     }
@@ -180,7 +182,13 @@ export class LocalChangeService {
     });
     const view = { accountId: user.id, deviceId: device.id, sinceSeq, headSeq };
     const isChangedByOthers = await findOthersChanges({ ...this.#options, queries: this.#queries }, view, nodeIds);
-    const serverState = new AccountState({ tree, queries: this.#queries, accountId: user.id, limits, isChangedByOthers });
+    const serverState = new AccountState({
+      tree,
+      queries: this.#queries,
+      accountId: user.id,
+      limits,
+      isChangedByOthers,
+    });
     return { id: crypto.randomUUID(), user, device, limits, serverState, toTakeAway: 0 };
   }
 

@@ -176,7 +176,10 @@ export class Collector {
 }
 
 /** Those that no kept snapshot names. */
-async function unkept<T extends { readonly digest: Digest }>(contents: readonly T[], kept: SnapshotReferences): Promise<T[]> {
+async function unkept<T extends { readonly digest: Digest }>(
+  contents: readonly T[],
+  kept: SnapshotReferences,
+): Promise<T[]> {
   const found: T[] = [];
   let begunMs = performance.now();
   for (const content of contents) {

@@ -67,7 +67,8 @@ self.onmessage = (event: MessageEvent<HashRequest>) => {
 function answer(request: Exclude<HashRequest, { kind: "modest" }>): HashReply {
   if (request.kind === "contents") return readAll(request);
   return lookInto(request.path, (sqlite) => {
-    if (request.kind === "unlisted") return { kind: "unlisted", ...countOrphanedFiles(sqlite, request.top, request.firsts) };
+    if (request.kind === "unlisted")
+      return { kind: "unlisted", ...countOrphanedFiles(sqlite, request.top, request.firsts) };
     const look = request.kind === "rules" ? findBrokenRules : findStructuralProblems;
     return { kind: "database", problems: look(sqlite) };
   });

@@ -175,7 +175,9 @@ export function uploadRoutes(options: UploadRoutesOptions) {
           count,
         );
         return ok(
-          await presentSession(session, requestContextOf(request).baseUrl, (upload, scope) => uploads.sign(upload, scope)),
+          await presentSession(session, requestContextOf(request).baseUrl, (upload, scope) =>
+            uploads.sign(upload, scope),
+          ),
         );
       },
       {

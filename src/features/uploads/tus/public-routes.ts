@@ -34,7 +34,11 @@ export function publicTusRoutes(options: PublicTusRoutesOptions) {
   const { dropBox, guard } = options;
   const calls = new TusCalls(options);
   const callOf = (token: string, request: Request, set: TusCall["set"]): TusCall => ({
-    sender: guestSender(dropBox, linkRequestOf(request, token, "drop"), rateLimitKey(requestContextOf(request).clientAddress)),
+    sender: guestSender(
+      dropBox,
+      linkRequestOf(request, token, "drop"),
+      rateLimitKey(requestContextOf(request).clientAddress),
+    ),
     request,
     set,
     home: homeOf(request, `/api/public/${encodeURIComponent(token)}/tus`),

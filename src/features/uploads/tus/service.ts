@@ -84,7 +84,11 @@ export class TusService {
     this.#finisher = new Finisher(parts);
     const find = (sender: TusSender, id: string) => this.get(sender, id);
     this.#partConcatenator = new PartConcatenator({ store, rows: this.#rows, find });
-    this.#places = new Places({ ...parts, partConcatenator: this.#partConcatenator, end: (tx, { upload }) => this.#end(tx, upload) });
+    this.#places = new Places({
+      ...parts,
+      partConcatenator: this.#partConcatenator,
+      end: (tx, { upload }) => this.#end(tx, upload),
+    });
   }
 
   /**

@@ -8,7 +8,9 @@ test("a letter says the same as text and as a page", () => {
     paragraphs: ["First & foremost.", "Then <b>more</b>."],
     link: { label: "Open", url: 'https://larder.test/?a=1&b="2"' },
   });
-  expect(mailMessage.text).toStartWith('First & foremost.\n\nhttps://larder.test/?a=1&b="2"\n\nThen <b>more</b>.\n\n-- \n');
+  expect(mailMessage.text).toStartWith(
+    'First & foremost.\n\nhttps://larder.test/?a=1&b="2"\n\nThen <b>more</b>.\n\n-- \n',
+  );
   expect(mailMessage.html).toContain("Then &#60;b&#62;more&#60;/b&#62;.");
   expect(mailMessage.html).toContain('<a href="https://larder.test/?a=1&#38;b=&#34;2&#34;">Open</a>');
 });

@@ -15,7 +15,8 @@ const attemptOf = (gate: PasswordGate) => {
   return gate.attempt;
 };
 
-const shown = (outcome: string, limitResult: RateLimitResult) => `${outcome} ${limitResult.remaining}/${limitResult.limit}`;
+const shown = (outcome: string, limitResult: RateLimitResult) =>
+  `${outcome} ${limitResult.remaining}/${limitResult.limit}`;
 
 function setUp(settings: Parameters<typeof buildPlans>[0] = {}) {
   const { limiter, clock } = testLimiter();
@@ -69,7 +70,10 @@ describe("sign-in tries", () => {
       clock.ms += 1000;
     }
     const gate = await signin.before(HERE, ADA, "pro");
-    expect(gate).toMatchObject({ allowed: false, limitResult: { limit: 5, remaining: 0, resetAtMs: START_MS + 60_000 } });
+    expect(gate).toMatchObject({
+      allowed: false,
+      limitResult: { limit: 5, remaining: 0, resetAtMs: START_MS + 60_000 },
+    });
     clock.ms = START_MS + 59_999;
     expect(await attempt(true, "pro")).toBe("refused 0/5");
     clock.ms = START_MS + 60_000;

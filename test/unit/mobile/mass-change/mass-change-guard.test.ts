@@ -4,7 +4,11 @@ import { migrate } from "../../../../src/db/migrate.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
 import { Writer } from "../../../../src/db/transaction.ts";
 import { Events } from "../../../../src/events/events.ts";
-import { ALLOWANCE_MS, MassChangeGuard, WINDOW_MS } from "../../../../src/features/mobile/mass-change/mass-change-guard.ts";
+import {
+  ALLOWANCE_MS,
+  MassChangeGuard,
+  WINDOW_MS,
+} from "../../../../src/features/mobile/mass-change/mass-change-guard.ts";
 import { HoldService, type ReleasedChange } from "../../../../src/features/mobile/mass-change/service.ts";
 import type { Hold, LocalChange } from "../../../../src/features/mobile/mass-change/types.ts";
 import type { Log } from "../../../../src/lib/log.ts";

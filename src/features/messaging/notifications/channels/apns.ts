@@ -99,7 +99,12 @@ export class ApnsChannel implements PushChannel {
     await this.#connection.close();
   }
 
-  async #send(token: string, message: PushMessage, provider: ProviderToken, signal: AbortSignal): Promise<ApnsResponse> {
+  async #send(
+    token: string,
+    message: PushMessage,
+    provider: ProviderToken,
+    signal: AbortSignal,
+  ): Promise<ApnsResponse> {
     const { collapseKey } = message;
     const headers = {
       ":method": "POST",
