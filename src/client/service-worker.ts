@@ -5,7 +5,7 @@
  * Every address of the program carries the version of its build, so nothing is ever mixed: a document names the files of
  * its own version, and the version before stays kept for pages that are still open.
  */
-import { keepSharedFiles } from "./base/shared-files.ts";
+import { storeSharedFiles } from "./base/shared-files.ts";
 
 declare const self: ServiceWorkerGlobalScope;
 
@@ -27,10 +27,10 @@ const SHELL = `${basePath}/files`;
 const SHARE_TARGET = `${basePath}/share-target`;
 
 /** How long the document of a page is waited for where an earlier one is at hand. */
-const PATIENCE_MS = 4_000;
+const DOCUMENT_TIMEOUT_MS = 4_000;
 
 /** This version and the one before it: a page of that one may still be open. */
-const VERSIONS_KEPT = 2;
+const VERSIONS_RETAINED = 2;
 
 self.addEventListener("install", (event) => {
   event.waitUntil(install());
@@ -44,10 +44,10 @@ self.addEventListener("fetch", (event) => {
   const { request } = event;
   const url = new URL(request.url);
   if (url.origin !== self.location.origin) return;
-  if (request.method === "POST" && url.pathname === SHARE_TARGET) event.respondWith(takeShared(request));
+  if (request.method === "POST" && url.pathname === SHARE_TARGET) event.respondWith(receiveShared(request));
   if (request.method !== "GET") return;
-  if (request.mode === "navigate" && isPage(url.pathname)) event.respondWith(answerPage(request));
-  if (url.pathname.startsWith(`${basePath}/assets/`)) event.respondWith(answerAsset(request));
+  if (request.mode === "navigate" && isPage(url.pathname)) event.respondWith(respondWithPage(request));
+  if (url.pathname.startsWith(`${basePath}/assets/`)) event.respondWith(respondWithAsset(request));
 });
 
 async function install(): Promise<void> {
@@ -59,7 +59,7 @@ async function install(): Promise<void> {
 
 async function removeOldVersions(): Promise<void> {
   const kept = (await caches.keys()).filter((name) => name.startsWith(CACHE_PREFIX));
-  const old = kept.filter((name) => name !== CACHE_PREFIX + version).slice(0, -(VERSIONS_KEPT - 1));
+  const old = kept.filter((name) => name !== CACHE_PREFIX + version).slice(0, -(VERSIONS_RETAINED - 1));
   await Promise.all(old.map((name) => caches.delete(name)));
 }
 
@@ -69,45 +69,45 @@ function isPage(pathname: string): boolean {
 }
 
 /** The document from the server; the one that is kept where the server can't be reached or is slow. */
-async function answerPage(request: Request): Promise<Response> {
+async function respondWithPage(request: Request): Promise<Response> {
   // Of this version: one of an earlier version, still kept for pages that are open, would be found first.
-  const kept = await caches.match(SHELL, { cacheName: CACHE_PREFIX + version });
-  if (kept === undefined) return fetch(request);
+  const cached = await caches.match(SHELL, { cacheName: CACHE_PREFIX + version });
+  if (cached === undefined) return fetch(request);
   const fresh = fetch(request);
-  const patience = new Promise<"slow">((resolve) => {
-    setTimeout(() => resolve("slow"), PATIENCE_MS);
+  const timeout = new Promise<"slow">((resolve) => {
+    setTimeout(() => resolve("slow"), DOCUMENT_TIMEOUT_MS);
   });
   try {
-    const first = await Promise.race([fresh, patience]);
+    const first = await Promise.race([fresh, timeout]);
     if (first !== "slow") return first;
     // Whatever becomes of it, nobody waits for it any more.
     fresh.catch(() => undefined);
-    return kept;
+    return cached;
   } catch {
-    return kept;
+    return cached;
   }
 }
 
 /** From what is kept; else from the server, and kept where it belongs to this version. */
-async function answerAsset(request: Request): Promise<Response> {
-  const kept = await caches.match(request);
-  if (kept !== undefined) return kept;
-  const answer = await fetch(request);
-  if (answer.ok && new URL(request.url).pathname.startsWith(`${basePath}/assets/${version}/`)) {
-    const copy = answer.clone();
+async function respondWithAsset(request: Request): Promise<Response> {
+  const cached = await caches.match(request);
+  if (cached !== undefined) return cached;
+  const response = await fetch(request);
+  if (response.ok && new URL(request.url).pathname.startsWith(`${basePath}/assets/${version}/`)) {
+    const copy = response.clone();
     await caches.open(CACHE_PREFIX + version).then((cache) => cache.put(request, copy));
   }
-  return answer;
+  return response;
 }
 
 /** What another app shares is kept for the page, which asks where to put it. */
-async function takeShared(request: Request): Promise<Response> {
+async function receiveShared(request: Request): Promise<Response> {
   const form = await request.formData();
   const shared = form.getAll("files").filter((value) => value instanceof File);
-  const words = ["title", "text", "url"].map((field) => form.get(field)).filter((value) => typeof value === "string");
-  const text = words.filter((value) => value !== "").join("\n");
+  const parts = ["title", "text", "url"].map((field) => form.get(field)).filter((value) => typeof value === "string");
+  const text = parts.filter((value) => value !== "").join("\n");
   if (shared.length === 0 && text !== "")
     shared.push(new File([`${text}\n`], "Shared text.txt", { type: "text/plain" }));
-  await keepSharedFiles(shared);
+  await storeSharedFiles(shared);
   return Response.redirect(`${basePath}/files?shared=1`, 303);
 }

@@ -23,16 +23,16 @@ export function useIsUpdated(): boolean {
 
 /** Follows requests and what the browser knows of the network. Called once, by main.tsx. */
 export function watchConnection(): void {
-  onReachability(note);
-  window.addEventListener("offline", () => note(false));
+  onReachability(setReachable);
+  window.addEventListener("offline", () => setReachable(false));
   window.addEventListener("online", () => void probe());
-  navigator.serviceWorker?.addEventListener("controllerchange", () => void lookForUpdate());
+  navigator.serviceWorker?.addEventListener("controllerchange", () => void checkForUpdate());
   document.addEventListener("visibilitychange", () => {
-    if (!document.hidden) void lookForUpdate();
+    if (!document.hidden) void checkForUpdate();
   });
 }
 
-function note(isReached: boolean): void {
+function setReachable(isReached: boolean): void {
   if (isReached) {
     clearTimeout(probeTimer);
     probeTimer = undefined;
@@ -40,7 +40,7 @@ function note(isReached: boolean): void {
     if (reached.get()) return;
     reached.set(true);
     void queryClient.invalidateQueries();
-    void lookForUpdate();
+    void checkForUpdate();
     return;
   }
   reached.set(false);
@@ -56,20 +56,20 @@ function note(isReached: boolean): void {
 async function probe(): Promise<void> {
   try {
     await fetch(href("/health/live"), { cache: "no-store" });
-    note(true);
+    setReachable(true);
   } catch {
-    note(false);
+    setReachable(false);
   }
 }
 
 /** Compares the version of the document as the server has it now with that of this page. */
-async function lookForUpdate(): Promise<void> {
+async function checkForUpdate(): Promise<void> {
   const own = document.querySelector<HTMLElement>("[data-version]")?.dataset["version"];
   if (own === undefined || own === "" || updated.get()) return;
   try {
     const response = await fetch(href("/files"), { cache: "no-store", headers: { accept: "text/html" } });
-    const told = /data-version="([^"]+)"/.exec(await response.text())?.[1];
-    if (response.ok && told !== undefined && told !== own) updated.set(true);
+    const served = /data-version="([^"]+)"/.exec(await response.text())?.[1];
+    if (response.ok && served !== undefined && served !== own) updated.set(true);
   } catch {
     return; // Not reached: it is asked again when it is.
   }

@@ -1,6 +1,6 @@
 /** One way to the server for all pages: requests below the base path, answers out of the envelope, failures as errors. */
 import { href } from "../base/address.ts";
-import { words } from "./text.ts";
+import { requestText } from "./text.ts";
 
 export { href, ownAddress } from "../base/address.ts";
 
@@ -59,14 +59,14 @@ export interface RequestOptions {
 export type SignInGate = () => Promise<boolean>;
 
 /** How the person can show that it is really them, as the server says of their account. */
-export interface ProofAsked {
+export interface ProofRequest {
   readonly methods: readonly string[];
   /** The password goes with a code. */
   readonly needsCode: boolean;
 }
 
 /** What the page does about an answer that asks for proof: true once the session is confirmed, false where it won't be. */
-export type ProofGate = (asked: ProofAsked) => Promise<boolean>;
+export type ProofGate = (asked: ProofRequest) => Promise<boolean>;
 
 const SESSION_LOST = new Set(["missing_token", "invalid_token", "expired_token", "revoked_token"]);
 
@@ -101,23 +101,23 @@ export async function request<T>(method: Method, path: `/api/${string}`, options
   let mayProve = true;
   for (;;) {
     const response = await send(method, path, options);
-    if (response.ok) return await readAnswer<T>(response);
+    if (response.ok) return await readData<T>(response);
     const error = await readError(response);
-    const proof = proofAsked(error);
+    const proof = readProofRequest(error);
     if (mayWait && isSessionLost(error, path) && signInGate !== undefined) {
       mayWait = false;
       if (await signInGate()) continue;
     } else if (mayProve && proof !== undefined && proofGate !== undefined) {
       mayProve = false;
       if (await proofGate(proof)) continue;
-      throw new ApiError(words.notConfirmed, error);
+      throw new ApiError(requestText.notConfirmed, error);
     }
     throw error;
   }
 }
 
 /** What an error says of proof; undefined for all others. A locked link's password is none of the account's. */
-function proofAsked({ reason, details }: ApiError): ProofAsked | undefined {
+function readProofRequest({ reason, details }: ApiError): ProofRequest | undefined {
   const { methods, needsCode } = details;
   if (reason !== "password_required" || !Array.isArray(methods)) return undefined;
   return { methods: methods.filter((method) => typeof method === "string"), needsCode: needsCode === true };
@@ -144,17 +144,17 @@ export function apiAddress(path: `/api/${string}`, query: RequestOptions["query"
 /** Reads a failed response as the error it tells, whatever stands between page and server answered. */
 export async function readError(response: Response): Promise<ApiError> {
   const body: unknown = await response.json().catch(() => undefined);
-  const refusal = isRecord(body) ? body["error"] : undefined;
-  const inBody = isRecord(refusal) && isRecord(refusal["details"]) ? refusal["details"]["retryAfter"] : undefined;
+  const failure = isRecord(body) ? body["error"] : undefined;
+  const inBody = isRecord(failure) && isRecord(failure["details"]) ? failure["details"]["retryAfter"] : undefined;
   const retryAfter = Number(response.headers.get("retry-after") ?? inBody ?? Number.NaN);
-  const answer = {
+  const base = {
     status: response.status,
     retryAfterSeconds: Number.isFinite(retryAfter) && retryAfter >= 0 ? retryAfter : undefined,
   };
-  if (!isRecord(refusal)) return new ApiError(wordsForStatus(response.status), { ...answer, code: "UNKNOWN" });
-  const { message, code, details } = refusal;
-  return new ApiError(typeof message === "string" ? message : wordsForStatus(response.status), {
-    ...answer,
+  if (!isRecord(failure)) return new ApiError(messageForStatus(response.status), { ...base, code: "UNKNOWN" });
+  const { message, code, details } = failure;
+  return new ApiError(typeof message === "string" ? message : messageForStatus(response.status), {
+    ...base,
     code: typeof code === "string" ? code : "UNKNOWN",
     ...(isRecord(details) && { details }),
   });
@@ -174,11 +174,11 @@ async function send(method: Method, path: `/api/${string}`, options: RequestOpti
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(signal !== undefined && { signal }),
     });
-    tellReached(true);
+    reportReachability(true);
     return response;
   } catch (error) {
     signal?.throwIfAborted();
-    tellReached(false);
+    reportReachability(false);
     throw new OfflineError(error);
   }
 }
@@ -187,15 +187,15 @@ async function send(method: Method, path: `/api/${string}`, options: RequestOpti
 export async function hasDocument(address: string): Promise<boolean> {
   try {
     const { ok } = await fetch(address, { method: "HEAD", cache: "no-store" });
-    tellReached(true);
+    reportReachability(true);
     return ok;
   } catch {
-    tellReached(false);
+    reportReachability(false);
     return false;
   }
 }
 
-async function readAnswer<T>(response: Response): Promise<T> {
+async function readData<T>(response: Response): Promise<T> {
   const text = await response.text().catch((error: unknown) => {
     throw new OfflineError(error);
   });
@@ -204,7 +204,7 @@ async function readAnswer<T>(response: Response): Promise<T> {
   return (isRecord(body) && body["data"] !== undefined ? body["data"] : body) as T;
 }
 
-function tellReached(isReached: boolean): void {
+function reportReachability(isReached: boolean): void {
   for (const listener of reachability) listener(isReached);
 }
 
@@ -213,17 +213,17 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** For answers without our envelope: a proxy between page and server gave them. */
-function wordsForStatus(status: number): string {
-  if (status === 413) return words.tooLargeForProxy;
+function messageForStatus(status: number): string {
+  if (status === 413) return requestText.tooLargeForProxy;
   if (status === 502 || status === 503 || status === 504 || (status >= 520 && status <= 526)) {
-    return words.unavailable;
+    return requestText.unavailable;
   }
-  return words.noMessage(status);
+  return requestText.noMessage(status);
 }
 
 /** Words for people, for anything that was thrown. */
 export function messageOf(error: unknown): string {
   if (error instanceof ApiError) return error.message;
-  if (error instanceof OfflineError) return words.offline;
-  return words.unexpected;
+  if (error instanceof OfflineError) return requestText.offline;
+  return requestText.unexpected;
 }

@@ -38,8 +38,8 @@ export const LIVE_INTERVAL_MS = 30_000;
  * How soon a list is asked for again that the server is still completing: in a second at first, then ever later, so that
  * a long completion does not use up what an account may ask in an hour.
  */
-export function settlingIntervalMs(answers: number): number {
-  return Math.min(LIVE_INTERVAL_MS, 1000 * 2 ** Math.min(answers - 1, 10));
+export function settlingIntervalMs(responses: number): number {
+  return Math.min(LIVE_INTERVAL_MS, 1000 * 2 ** Math.min(responses - 1, 10));
 }
 
 /** For what is seen of files, while it is seen. */
@@ -54,21 +54,21 @@ export const usageQuery = queryOptions({
 /** After any change of files: whatever shows files asks again (listing, photos, trash, search, usage, history, shares). */
 export async function invalidateTree(queryClient: QueryClient): Promise<void> {
   tabs().postMessage(CHANGED);
-  await askAgain(queryClient);
+  await invalidateFiles(queryClient);
 }
 
 /** Lets changes that other tabs of this browser make be seen at once. Called once, by main.tsx. */
 export function followOtherTabs(queryClient: QueryClient): void {
   tabs().addEventListener("message", ({ data }: MessageEvent<unknown>) => {
-    if (data === CHANGED) void askAgain(queryClient);
+    if (data === CHANGED) void invalidateFiles(queryClient);
   });
 }
 
-async function askAgain(queryClient: QueryClient): Promise<void> {
-  await Promise.all([keys.files, keys.shares].map((queryKey) => askAgainBelow(queryClient, queryKey)));
+async function invalidateFiles(queryClient: QueryClient): Promise<void> {
+  await Promise.all([keys.files, keys.shares].map((queryKey) => invalidateBelow(queryClient, queryKey)));
 }
 
-async function askAgainBelow(queryClient: QueryClient, queryKey: QueryKey): Promise<void> {
+async function invalidateBelow(queryClient: QueryClient, queryKey: QueryKey): Promise<void> {
   // A first answer that is on its way is not asked for anew, and may be of before the change.
   const early = queryClient.getQueryCache().findAll({
     queryKey,

@@ -6,7 +6,7 @@ import { basePath, currentAddress, href } from "../base/address.ts";
 import { createStore, useStore } from "../base/store.ts";
 
 /** Whoever is signed in. */
-export interface SignedIn {
+export interface SignedInUser {
   readonly user: User;
   readonly session: Session;
 }
@@ -14,7 +14,7 @@ export interface SignedIn {
 /** What the page knows. `isLost`: the session ended while the page was open; it waits for the person to sign in again. */
 export type SessionState =
   | { readonly status: "unknown" | "signed-out" }
-  | (SignedIn & { readonly status: "signed-in"; readonly isLost: boolean });
+  | (SignedInUser & { readonly status: "signed-in"; readonly isLost: boolean });
 
 type Message = { readonly kind: "signed-out" } | { readonly kind: "signed-in"; readonly userId: string };
 
@@ -26,7 +26,7 @@ let renewalDueMs = Number.POSITIVE_INFINITY;
 let recovery: Promise<boolean> | undefined;
 
 /** Whoever is signed in, on pages that are for signed-in people. @throws Error on others */
-export function useSession(): SignedIn {
+export function useSession(): SignedInUser {
   const state = useStore(store);
   if (state.status !== "signed-in") throw new Error("This part of the page is for signed-in people.");
   return state;
@@ -46,13 +46,13 @@ export function sessionState(): SessionState {
  * Asks the server who is signed in. @returns undefined where nobody is
  * @throws ApiError, OfflineError where the server could not tell
  */
-export async function loadSession(): Promise<SignedIn | undefined> {
+export async function loadSession(): Promise<SignedInUser | undefined> {
   try {
     const [{ session }, user] = await Promise.all([
       request<{ session: Session }>("GET", "/api/auth/session"),
       request<User>("GET", "/api/users/profile", { waitsForSignIn: false }),
     ]);
-    if (isSomebodyElse(user.id)) return await beginAnew();
+    if (isOtherUser(user.id)) return await reloadForOtherUser();
     store.set({ status: "signed-in", user, session, isLost: false });
     setSignInGate(recover);
     planRenewal(session);
@@ -66,9 +66,9 @@ export async function loadSession(): Promise<SignedIn | undefined> {
 }
 
 /** To be called after a sign-in, of a form or by another way: knows the person and tells the other tabs. */
-export async function afterSignIn(): Promise<SignedIn | undefined> {
+export async function afterSignIn(): Promise<SignedInUser | undefined> {
   const signedIn = await loadSession();
-  if (signedIn !== undefined) tell({ kind: "signed-in", userId: signedIn.user.id });
+  if (signedIn !== undefined) notifyTabs({ kind: "signed-in", userId: signedIn.user.id });
   return signedIn;
 }
 
@@ -102,10 +102,10 @@ export function watchSession(): void {
   tabs.addEventListener("message", ({ data }: MessageEvent<Message>) => {
     const state = store.get();
     if (data.kind === "signed-out") {
-      if (state.status === "signed-in") leave(currentAddress());
+      if (state.status === "signed-in") goToSignIn(currentAddress());
     } else if (state.status === "signed-in") {
       if (data.userId !== state.user.id) window.location.reload();
-      else if (state.isLost) void loadSession().catch(keepWaiting);
+      else if (state.isLost) void loadSession().catch(ignore);
     }
   });
   document.addEventListener("visibilitychange", () => {
@@ -123,12 +123,12 @@ async function signOut({ everywhere = false }: { everywhere?: boolean } = {}): P
   await request("POST", "/api/auth/signout", { body: { everywhere } }).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
   });
-  tell({ kind: "signed-out" });
-  leave(undefined);
+  notifyTabs({ kind: "signed-out" });
+  goToSignIn(undefined);
 }
 
 /** By a whole load, so that nothing of the person stays in memory. */
-function leave(next: string | undefined): void {
+function goToSignIn(next: string | undefined): void {
   setSignInGate(undefined);
   queryClient.clear();
   const query = next === undefined ? "" : `?${new URLSearchParams({ next }).toString()}`;
@@ -137,13 +137,13 @@ function leave(next: string | undefined): void {
 
 /** One question for all requests that were refused together: perhaps another tab has renewed the session already. */
 function recover(): Promise<boolean> {
-  recovery ??= checkAgain().finally(() => {
+  recovery ??= waitForSession().finally(() => {
     recovery = undefined;
   });
   return recovery;
 }
 
-async function checkAgain(): Promise<boolean> {
+async function waitForSession(): Promise<boolean> {
   if ((await loadSession()) !== undefined) return true;
   const state = store.get();
   if (state.status !== "signed-in") return false;
@@ -152,13 +152,13 @@ async function checkAgain(): Promise<boolean> {
   return true;
 }
 
-function isSomebodyElse(userId: string): boolean {
+function isOtherUser(userId: string): boolean {
   const state = store.get();
   return state.status === "signed-in" && state.user.id !== userId;
 }
 
 /** What is shown belongs to another person: nothing of it may stay. The page is left, so this never resolves. */
-function beginAnew(): Promise<never> {
+function reloadForOtherUser(): Promise<never> {
   window.location.assign(href("/files"));
   return Promise.withResolvers<never>().promise;
 }
@@ -193,10 +193,10 @@ async function renew(): Promise<void> {
 }
 
 /** The other tab's sign-in was not seen here yet; the dialog stays, and so does the way to sign in. */
-function keepWaiting(): void {
+function ignore(): void {
   return;
 }
 
-function tell(message: Message): void {
+function notifyTabs(message: Message): void {
   tabs.postMessage(message);
 }

@@ -35,7 +35,7 @@ export async function signIn(credentials: Credentials): Promise<void> {
 }
 
 /** Asks for a link to set a new password. @returns what the server says of it, the same for every address */
-export async function askForLink(email: string): Promise<string> {
+export async function requestPasswordLink(email: string): Promise<string> {
   const { message } = await request<{ message: string }>("POST", "/api/auth/password/forgot", { body: { email } });
   return message;
 }

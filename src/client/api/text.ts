@@ -1,7 +1,7 @@
 import { defineText } from "../base/text.ts";
 
 /** Messages for requests that failed without a message from the server. The server's own messages are in English. */
-export const words = defineText("requests", {
+export const requestText = defineText("requests", {
   offline: "Can't reach the server. Check your connection and try again.",
   unexpected: "Something went wrong on this page. Reload it. If this keeps happening, tell your administrator.",
   notConfirmed: "Nothing was changed because you didn't confirm your identity. Try again and confirm.",

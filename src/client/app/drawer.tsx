@@ -1,7 +1,7 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { X } from "../ui/icons.ts";
 import { IconButton } from "../ui/icon-button.tsx";
-import { words as uiWords } from "../ui/text.ts";
+import { uiText as uiWords } from "../ui/text.ts";
 import { SideBar } from "./side-bar.tsx";
 
 /** All places, from the side, where there is no room for the bar. */

@@ -5,13 +5,13 @@ import { lazyPart } from "../ui/lazy-part.ts";
 import { toast } from "../ui/toast.tsx";
 import { useWasIdle } from "../ui/use-was-idle.ts";
 import { Banners } from "./banners.tsx";
-import { isAt, mainPlaces } from "./navigation.ts";
+import { isAt, mainNavItems } from "./navigation.ts";
 import { PageBoundary, PartBoundary } from "./page-boundary.tsx";
 import { useSession } from "../api/session.ts";
 import { useShortcuts } from "../base/shortcuts.ts";
 import { NewButton, SideBar } from "./side-bar.tsx";
 import { TopBar } from "./top-bar.tsx";
-import { words } from "./words.ts";
+import { frameText } from "./text.ts";
 
 const Help = lazyPart(() => import("./help.tsx").then((part) => part.Help));
 const Drawer = lazyPart(() => import("./drawer.tsx").then((part) => part.Drawer));
@@ -21,7 +21,7 @@ const ConfirmEmailNotice = lazyPart(() =>
 const UploadTray = lazyPart(() => import("../features/uploads/tray/upload-tray.tsx").then((part) => part.UploadTray));
 
 /** Where phones have the round button: on other pages it would only stand before what is there. */
-const PLACES_TO_ADD = ["/files", "/photos"] as const;
+const PATHS_WITH_NEW_BUTTON = ["/files", "/photos"] as const;
 
 /** When a part that nobody asked for is tried again. */
 const RETRY_MS = 5_000;
@@ -38,16 +38,16 @@ export function Frame() {
   const [sharedAs] = useState(() => new URLSearchParams(window.location.search).get("shared"));
   const openHelp = useCallback(() => setIsHelpOpen(true), []);
   useEffect(() => setIsDrawerOpen(false), [pathname]);
-  useShortcuts(words.allPages, [
+  useShortcuts(frameText.allPages, [
     {
       keys: "/ mod+k",
-      label: words.search,
+      label: frameText.search,
       run: () => {
         searchRef.current?.focus();
         searchRef.current?.select();
       },
     },
-    { keys: "?", label: words.keyboardHelp, run: openHelp },
+    { keys: "?", label: frameText.keyboardHelp, run: openHelp },
   ]);
   return (
     <div className="flex h-dvh flex-col bg-surface">
@@ -59,11 +59,11 @@ export function Frame() {
         }}
         className="sr-only focus:not-sr-only focus:fixed focus:start-3 focus:top-3 focus:z-70 focus:rounded-lg focus:bg-accent focus:px-4 focus:py-2.5 focus:text-on-accent"
       >
-        {words.skipToContent}
+        {frameText.skipToContent}
       </a>
       <Banners />
       {!user.emailVerified && (
-        <PartBoundary address={pathname} retryMs={RETRY_MS} onFailed={(error) => tellFailed(error)}>
+        <PartBoundary address={pathname} retryMs={RETRY_MS} onFailed={(error) => showFailure(error)}>
           <ConfirmEmailNotice />
         </PartBoundary>
       )}
@@ -84,23 +84,23 @@ export function Frame() {
         </main>
       </div>
       <BottomBar pathname={pathname} />
-      {user.role !== "viewer" && PLACES_TO_ADD.some((place) => isAt(pathname, place)) && (
+      {user.role !== "viewer" && PATHS_WITH_NEW_BUTTON.some((place) => isAt(pathname, place)) && (
         <div data-floating-action className="fixed end-4 bottom-20 z-30 sm:bottom-6 lg:hidden">
           <NewButton isRound />
         </div>
       )}
       {isDrawerOpen && (
-        <PartBoundary address={pathname} onFailed={(error) => tellFailed(error, setIsDrawerOpen)}>
+        <PartBoundary address={pathname} onFailed={(error) => showFailure(error, setIsDrawerOpen)}>
           <Drawer onClose={() => setIsDrawerOpen(false)} />
         </PartBoundary>
       )}
       {isHelpOpen && (
-        <PartBoundary address={pathname} onFailed={(error) => tellFailed(error, setIsHelpOpen)}>
+        <PartBoundary address={pathname} onFailed={(error) => showFailure(error, setIsHelpOpen)}>
           <Help open onClose={() => setIsHelpOpen(false)} />
         </PartBoundary>
       )}
       {wasIdle && (
-        <PartBoundary address={pathname} retryMs={RETRY_MS} onFailed={(error) => tellFailed(error)}>
+        <PartBoundary address={pathname} retryMs={RETRY_MS} onFailed={(error) => showFailure(error)}>
           <UploadTray sharedAs={sharedAs} />
         </PartBoundary>
       )}
@@ -109,7 +109,7 @@ export function Frame() {
 }
 
 /** Says why a part is not there; for one that was asked for, `setIsOpen` lets it be asked for again. */
-function tellFailed(error: unknown, setIsOpen?: (isOpen: boolean) => void): void {
+function showFailure(error: unknown, setIsOpen?: (isOpen: boolean) => void): void {
   setIsOpen?.(false);
   // Of what nobody asked for, a line that is down is told by its banner.
   if (setIsOpen !== undefined || !(error instanceof OfflineError)) toast({ text: messageOf(error), tone: "danger" });
@@ -117,10 +117,10 @@ function tellFailed(error: unknown, setIsOpen?: (isOpen: boolean) => void): void
 
 /** Phones: the places that are reached by the thumb. */
 function BottomBar({ pathname }: { readonly pathname: string }) {
-  const places = mainPlaces().filter(({ path }) => path !== "/shared/by-me" && path !== "/history");
+  const places = mainNavItems().filter(({ path }) => path !== "/shared/by-me" && path !== "/history");
   return (
     <nav
-      aria-label={words.quickNavigation}
+      aria-label={frameText.quickNavigation}
       className="flex shrink-0 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] sm:hidden"
     >
       {places.map(({ path, label, icon: Icon }) => (
@@ -131,7 +131,7 @@ function BottomBar({ pathname }: { readonly pathname: string }) {
           className="flex min-h-14 min-w-0 flex-1 flex-col items-center justify-center gap-0.5 px-1 text-xs text-muted no-underline aria-[current=page]:font-semibold aria-[current=page]:text-accent"
         >
           <Icon aria-hidden size={22} />
-          <span className="max-w-full truncate">{path === "/shared/with-me" ? words.shared : label}</span>
+          <span className="max-w-full truncate">{path === "/shared/with-me" ? frameText.shared : label}</span>
         </Link>
       ))}
     </nav>

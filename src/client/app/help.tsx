@@ -1,13 +1,19 @@
 import { Dialog } from "../ui/dialog.tsx";
 import { Kbd } from "../ui/kbd.tsx";
 import { useShortcutGroups } from "../base/shortcuts.ts";
-import { words } from "./words.ts";
+import { frameText } from "./text.ts";
 
 /** Lists what the keys do on the page that is shown. */
 export function Help({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
   const groups = useShortcutGroups();
   return (
-    <Dialog open={open} onClose={onClose} title={words.keyboardHelp} description={words.keyboardHelpHint} size="large">
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title={frameText.keyboardHelp}
+      description={frameText.keyboardHelpHint}
+      size="large"
+    >
       <div className="gap-x-10 sm:columns-2">
         {groups.map(({ title, shortcuts }) => (
           <section key={title} className="mb-5 break-inside-avoid">

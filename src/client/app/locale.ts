@@ -16,8 +16,8 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
 const RIGHT_TO_LEFT = new Set(["ar", "dv", "fa", "he", "ps", "ur", "yi"]);
 
 /** Chooses among `wanted` the first language that is there, by its tag or its first part; else English. */
-export function chooseLocale(wanted: readonly string[], available: readonly string[]): string {
-  for (const tag of wanted) {
+export function chooseLocale(preferred: readonly string[], available: readonly string[]): string {
+  for (const tag of preferred) {
     const exact = available.find((known) => known.toLowerCase() === tag.toLowerCase());
     if (exact !== undefined) return exact;
     const language = tag.split("-")[0]?.toLowerCase();

@@ -2,10 +2,10 @@
 import { History, type LucideIcon } from "lucide-react";
 import { Folder, Image, Settings, ShieldCheck, Share2, Trash2, UsersRound } from "../ui/icons.ts";
 import type { Role } from "../api/types.ts";
-import { words } from "./words.ts";
+import { frameText } from "./text.ts";
 
 /** Where navigation leads. */
-export type PlacePath =
+export type NavPath =
   | "/files"
   | "/photos"
   | "/shared/with-me"
@@ -16,33 +16,33 @@ export type PlacePath =
   | "/admin";
 
 /** A place that navigation leads to. */
-export interface Place {
-  readonly path: PlacePath;
+export interface NavItem {
+  readonly path: NavPath;
   readonly label: string;
   readonly icon: LucideIcon;
 }
 
 /** The places of a person's own things. */
-export function mainPlaces(): Place[] {
+export function mainNavItems(): NavItem[] {
   return [
-    { path: "/files", label: words.files, icon: Folder },
-    { path: "/photos", label: words.photos, icon: Image },
-    { path: "/shared/with-me", label: words.sharedWithMe, icon: UsersRound },
-    { path: "/shared/by-me", label: words.sharedByMe, icon: Share2 },
-    { path: "/trash", label: words.trash, icon: Trash2 },
-    { path: "/history", label: words.history, icon: History },
+    { path: "/files", label: frameText.files, icon: Folder },
+    { path: "/photos", label: frameText.photos, icon: Image },
+    { path: "/shared/with-me", label: frameText.sharedWithMe, icon: UsersRound },
+    { path: "/shared/by-me", label: frameText.sharedByMe, icon: Share2 },
+    { path: "/trash", label: frameText.trash, icon: Trash2 },
+    { path: "/history", label: frameText.history, icon: History },
   ];
 }
 
 /** The places for settings; administration for administrators alone. */
-export function settingPlaces(role: Role): Place[] {
+export function settingsNavItems(role: Role): NavItem[] {
   return [
-    { path: "/settings", label: words.settings, icon: Settings },
-    ...(role === "admin" ? [{ path: "/admin", label: words.administration, icon: ShieldCheck } as const] : []),
+    { path: "/settings", label: frameText.settings, icon: Settings },
+    ...(role === "admin" ? [{ path: "/admin", label: frameText.administration, icon: ShieldCheck } as const] : []),
   ];
 }
 
 /** Whether `pathname` (below the base path) is at a place or below it. */
-export function isAt(pathname: string, place: PlacePath): boolean {
-  return pathname === place || pathname.startsWith(`${place}/`);
+export function isAt(pathname: string, path: NavPath): boolean {
+  return pathname === path || pathname.startsWith(`${path}/`);
 }

@@ -2,23 +2,23 @@ import { Link } from "@tanstack/react-router";
 import { Compass } from "lucide-react";
 import { buttonLook } from "../ui/button.tsx";
 import { EmptyState } from "../ui/empty-state.tsx";
-import { words } from "./words.ts";
+import { frameText } from "./text.ts";
 
 /** What is shown for an address that no page has. */
 export function NotFound() {
   return (
     <main className="flex min-h-dvh flex-col items-center justify-center bg-surface">
-      <h1 className="sr-only">{words.notFoundTitle}</h1>
+      <h1 className="sr-only">{frameText.notFoundTitle}</h1>
       <EmptyState
         icon={Compass}
-        title={words.notFoundTitle}
+        title={frameText.notFoundTitle}
         action={
           <Link to="/files" className={buttonLook({ variant: "primary" })}>
-            {words.toFiles}
+            {frameText.toFiles}
           </Link>
         }
       >
-        {words.notFoundHint}
+        {frameText.notFoundHint}
       </EmptyState>
     </main>
   );

@@ -3,7 +3,7 @@ import { OfflineError } from "../api/http.ts";
 import { ErrorState } from "../ui/error-state.tsx";
 import { retryFailedParts } from "../ui/lazy-part.ts";
 import { Spinner } from "../ui/spinner.tsx";
-import { words } from "./words.ts";
+import { frameText } from "./text.ts";
 
 interface Props {
   /** Where the page is, or how things stand: with another one, a failure is forgotten. */
@@ -30,10 +30,10 @@ export class PageBoundary extends Component<Props, State> {
 
   override render(): ReactNode {
     const { error } = this.state;
-    if (error === undefined) return <Suspense fallback={<Waiting />}>{this.props.children}</Suspense>;
+    if (error === undefined) return <Suspense fallback={<PageSpinner />}>{this.props.children}</Suspense>;
     return (
       <div className="p-4">
-        <h1 className="sr-only">{words.pageFailed}</h1>
+        <h1 className="sr-only">{frameText.pageFailed}</h1>
         <ErrorState
           error={error}
           onRetry={() => {
@@ -81,7 +81,7 @@ export class PartBoundary extends Component<PartProps, State> {
 }
 
 /** While the page's script is on its way. */
-export function Waiting() {
+export function PageSpinner() {
   return (
     <div className="flex justify-center py-24 text-muted">
       <Spinner size={28} />

@@ -1,33 +1,33 @@
 import { Suspense, useEffect } from "react";
-import { type ProofAsked, setProofGate } from "../api/http.ts";
+import { type ProofRequest, setProofGate } from "../api/http.ts";
 import { lazyPart } from "../ui/lazy-part.ts";
 import { createStore, useStore } from "../base/store.ts";
 
-interface Pending extends ProofAsked {
+interface PendingProof extends ProofRequest {
   readonly promise: Promise<boolean>;
-  readonly answer: (isConfirmed: boolean) => void;
+  readonly resolve: (isConfirmed: boolean) => void;
 }
 
 const ProofDialog = lazyPart(() => import("../features/proof/proof-dialog.tsx").then((part) => part.ProofDialog));
-const pending = createStore<Pending | undefined>(undefined);
+const pending = createStore<PendingProof | undefined>(undefined);
 
 /** Where the person is asked to show that it is them, above the page; once in it. What was asked for continues then. */
 export function ProofHost() {
-  const asked = useStore(pending);
+  const request = useStore(pending);
   useEffect(() => {
-    setProofGate(ask);
+    setProofGate(askForProof);
     return () => setProofGate(undefined);
   }, []);
-  if (asked === undefined) return null;
+  if (request === undefined) return null;
   return (
     <Suspense fallback={null}>
-      <ProofDialog asked={asked} onDone={asked.answer} />
+      <ProofDialog proof={request} onDone={request.resolve} />
     </Suspense>
   );
 }
 
 /** One question for all requests that were refused together. */
-function ask(proof: ProofAsked): Promise<boolean> {
+function askForProof(proof: ProofRequest): Promise<boolean> {
   const open = pending.get();
   if (open !== undefined) return open.promise;
   const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -35,6 +35,6 @@ function ask(proof: ProofAsked): Promise<boolean> {
     pending.set(undefined);
     resolve(isConfirmed);
   };
-  pending.set({ ...proof, promise, answer });
+  pending.set({ ...proof, promise, resolve: answer });
   return promise;
 }

@@ -17,7 +17,7 @@ import { TooltipHost } from "../ui/tooltip.tsx";
 import { basePath } from "../base/address.ts";
 import { Frame } from "./frame.tsx";
 import { NotFound } from "./not-found.tsx";
-import { Waiting } from "./page-boundary.tsx";
+import { PageSpinner } from "./page-boundary.tsx";
 import { formatTextSearch, parseTextSearch, textSearch } from "../base/search-params.ts";
 import { loadSession, sessionState } from "../api/session.ts";
 import { ProofHost } from "./proof-host.tsx";
@@ -67,7 +67,7 @@ const start = createRoute({
 });
 
 const filesLayout = createRoute({ getParentRoute: () => signedIn, path: "/files", component: pages.files });
-const filesTop = createRoute({ getParentRoute: () => filesLayout, path: "/" });
+const filesRoot = createRoute({ getParentRoute: () => filesLayout, path: "/" });
 const filesBelow = createRoute({ getParentRoute: () => filesLayout, path: "$" });
 
 const photos = createRoute({ getParentRoute: () => signedIn, path: "/photos", component: pages.photos });
@@ -103,7 +103,7 @@ const routeTree = root.addChildren([
   signIn,
   signUp,
   signedIn.addChildren([
-    filesLayout.addChildren([filesTop, filesBelow]),
+    filesLayout.addChildren([filesRoot, filesBelow]),
     photos,
     search,
     byMe,
@@ -125,8 +125,8 @@ export function makeRouter() {
     parseSearch: (query) => parseTextSearch(query),
     stringifySearch: formatTextSearch,
     defaultPreload: "intent",
-    defaultPendingComponent: Waiting,
-    scrollRestoration: hasPlaceToRestore,
+    defaultPendingComponent: PageSpinner,
+    scrollRestoration: hasScrollToRestore,
     scrollToTopSelectors: ["#main"],
     trailingSlash: "never",
   });
@@ -138,13 +138,13 @@ export function makeRouter() {
 let isFirstDrawing = true;
 
 /** A page that was just opened is at its top; to scroll it there would have it laid out before its first picture. */
-function hasPlaceToRestore({ location }: { readonly location: { readonly hash: string } }): boolean {
-  const isOpened = isFirstDrawing && location.hash === "" && !cameBack();
+function hasScrollToRestore({ location }: { readonly location: { readonly hash: string } }): boolean {
+  const isOpened = isFirstDrawing && location.hash === "" && !isBackNavigation();
   isFirstDrawing = false;
   return !isOpened;
 }
 
-function cameBack(): boolean {
+function isBackNavigation(): boolean {
   const [navigation] = performance.getEntriesByType("navigation");
   return navigation instanceof PerformanceNavigationTiming && navigation.type !== "navigate";
 }

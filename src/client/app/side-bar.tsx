@@ -12,10 +12,10 @@ import type { MenuItem } from "../ui/menu-items.ts";
 import { Progress } from "../ui/progress.tsx";
 import { toast } from "../ui/toast.tsx";
 import { messageOf } from "../api/http.ts";
-import { isAt, mainPlaces, type Place, settingPlaces } from "./navigation.ts";
-import { useOfferedNewThings } from "../ui/new-menu.ts";
+import { isAt, mainNavItems, type NavItem, settingsNavItems } from "./navigation.ts";
+import { useOfferedNewMenu } from "../ui/new-menu.ts";
 import { useSession } from "../api/session.ts";
-import { words } from "./words.ts";
+import { frameText } from "./text.ts";
 
 /** All places, the button "New" and what is left of the storage. @param onNavigate told when a link was taken */
 export function SideBar({ onNavigate }: { readonly onNavigate?: () => void }) {
@@ -23,10 +23,10 @@ export function SideBar({ onNavigate }: { readonly onNavigate?: () => void }) {
   return (
     <div className="flex min-h-full flex-col gap-4 p-3">
       {user.role !== "viewer" && <NewButton />}
-      <nav aria-label={words.mainNavigation} className="flex flex-1 flex-col gap-4">
-        <PlaceList places={mainPlaces()} {...(onNavigate !== undefined && { onNavigate })} />
+      <nav aria-label={frameText.mainNavigation} className="flex flex-1 flex-col gap-4">
+        <NavList places={mainNavItems()} {...(onNavigate !== undefined && { onNavigate })} />
         <div className="mt-auto">
-          <PlaceList places={settingPlaces(user.role)} {...(onNavigate !== undefined && { onNavigate })} />
+          <NavList places={settingsNavItems(user.role)} {...(onNavigate !== undefined && { onNavigate })} />
         </div>
       </nav>
       <StorageMeter />
@@ -34,7 +34,7 @@ export function SideBar({ onNavigate }: { readonly onNavigate?: () => void }) {
   );
 }
 
-function PlaceList({ places, onNavigate }: { readonly places: readonly Place[]; readonly onNavigate?: () => void }) {
+function NavList({ places, onNavigate }: { readonly places: readonly NavItem[]; readonly onNavigate?: () => void }) {
   const { pathname } = useLocation();
   return (
     <ul className="flex flex-col gap-0.5">
@@ -57,14 +57,14 @@ function PlaceList({ places, onNavigate }: { readonly places: readonly Place[]; 
 
 /** Adds things: uploads, and what the page offers. */
 export function NewButton({ isRound = false }: { readonly isRound?: boolean }) {
-  const { items, folder, canUpload = true } = useOfferedNewThings();
+  const { items, folder, canUpload = true } = useOfferedNewMenu();
   const offered = (): MenuItem[] => [
     ...items,
     ...(items.length > 0 && canUpload ? [null] : []),
     ...(canUpload
       ? [
-          { label: words.uploadFiles, icon: Upload, run: () => pick("files", folder) },
-          { label: words.uploadFolder, icon: FolderUp, run: () => pick("folder", folder) },
+          { label: frameText.uploadFiles, icon: Upload, run: () => pick("files", folder) },
+          { label: frameText.uploadFolder, icon: FolderUp, run: () => pick("folder", folder) },
         ]
       : []),
   ];
@@ -76,14 +76,14 @@ export function NewButton({ isRound = false }: { readonly isRound?: boolean }) {
         isRound ? (
           <button
             type="button"
-            aria-label={words.new}
+            aria-label={frameText.new}
             className="inline-flex size-14 items-center justify-center rounded-2xl bg-accent text-on-accent shadow-lg hover:bg-accent-hover"
           >
             <Plus aria-hidden size={26} />
           </button>
         ) : (
           <Button variant="primary" size="large" icon={Plus} className="self-start rounded-2xl shadow-sm">
-            {words.new}
+            {frameText.new}
           </Button>
         )
       }
@@ -107,11 +107,13 @@ function StorageMeter() {
     <div className="px-4 text-sm text-muted">
       <p className="mb-1.5 flex items-center gap-2 font-medium text-ink">
         <HardDrive aria-hidden size={16} />
-        {words.storage}
+        {frameText.storage}
       </p>
-      {quota !== null && <Progress value={percentage / 100} label={words.storage} tone={tone} className="mb-1.5" />}
+      {quota !== null && <Progress value={percentage / 100} label={frameText.storage} tone={tone} className="mb-1.5" />}
       <p className={cx(tone === "danger" && "text-danger")}>
-        {quota === null ? words.storageUsed(formatBytes(used)) : words.storageOf(formatBytes(used), formatBytes(quota))}
+        {quota === null
+          ? frameText.storageUsed(formatBytes(used))
+          : frameText.storageOf(formatBytes(used), formatBytes(quota))}
       </p>
     </div>
   );

@@ -7,7 +7,7 @@ import { Spinner } from "../ui/spinner.tsx";
 import { toast } from "../ui/toast.tsx";
 import { currentAddress, href } from "../base/address.ts";
 import { afterSignIn, useSessionState } from "../api/session.ts";
-import { words } from "./words.ts";
+import { frameText } from "./text.ts";
 
 const SignInForm = lazyPart(() => import("../features/sign-in/sign-in-form.tsx").then((part) => part.SignInForm));
 
@@ -21,9 +21,9 @@ export function SignInAgain() {
       open
       isPersistent
       hasClose={false}
-      onClose={stay}
-      title={words.signInAgain}
-      description={words.signInAgainHint}
+      onClose={ignore}
+      title={frameText.signInAgain}
+      description={frameText.signInAgainHint}
       footer={
         <Button
           variant="quiet"
@@ -31,7 +31,7 @@ export function SignInAgain() {
             window.location.assign(href(`/sign-in?${new URLSearchParams({ next: currentAddress() }).toString()}`))
           }
         >
-          {words.signInAsOther}
+          {frameText.signInAsOther}
         </Button>
       }
     >
@@ -46,6 +46,6 @@ export function SignInAgain() {
 }
 
 /** There is nothing to go back to without a session. */
-function stay(): void {
+function ignore(): void {
   return;
 }

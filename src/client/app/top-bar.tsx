@@ -7,12 +7,12 @@ import { Avatar } from "../ui/avatar.tsx";
 import { IconButton } from "../ui/icon-button.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { toast } from "../ui/toast.tsx";
-import { words as uiWords } from "../ui/text.ts";
+import { uiText as uiWords } from "../ui/text.ts";
 import { Tooltip } from "../ui/tooltip.tsx";
 import { useTextSearch } from "../base/search-params.ts";
 import { useSession, useSignOut } from "../api/session.ts";
 import { setTheme, useTheme } from "../base/theme.ts";
-import { words } from "./words.ts";
+import { frameText } from "./text.ts";
 
 /** Name, search, account. */
 export function TopBar({
@@ -26,7 +26,7 @@ export function TopBar({
 }) {
   return (
     <header className="flex h-14 shrink-0 items-center gap-2 px-2 sm:gap-3 sm:px-4">
-      <IconButton label={words.menu} icon={MenuIcon} onClick={onMenu} className="lg:hidden" />
+      <IconButton label={frameText.menu} icon={MenuIcon} onClick={onMenu} className="lg:hidden" />
       <p className="hidden text-lg font-semibold tracking-tight text-accent sm:block lg:w-52 lg:ps-3">
         {uiWords.product}
       </p>
@@ -40,9 +40,9 @@ export function TopBar({
 
 function SearchField({ inputRef }: { readonly inputRef: Ref<HTMLInputElement> }) {
   const navigate = useNavigate();
-  const asked = useTextSearch()["q"] ?? "";
-  const [text, setText] = useState(asked);
-  useEffect(() => setText(asked), [asked]);
+  const query = useTextSearch()["q"] ?? "";
+  const [text, setText] = useState(query);
+  useEffect(() => setText(query), [query]);
   return (
     // The landmark is the form: browsers offer the history of what was searched.
     <search className="min-w-0 max-w-2xl flex-1">
@@ -64,9 +64,9 @@ function SearchField({ inputRef }: { readonly inputRef: Ref<HTMLInputElement> })
           name="q"
           value={text}
           onChange={(event) => setText(event.target.value)}
-          aria-label={words.searchPlaceholder}
+          aria-label={frameText.searchPlaceholder}
           aria-keyshortcuts="/ Control+K"
-          placeholder={words.searchPlaceholder}
+          placeholder={frameText.searchPlaceholder}
           autoComplete="off"
           enterKeyHint="search"
           className="control h-11 w-full rounded-full border border-transparent bg-sunken ps-10 pe-4 text-base text-ink focus:border-line-strong focus:bg-raised sm:text-sm"
@@ -88,7 +88,7 @@ function AccountMenu({ onHelp }: { readonly onHelp: () => void }) {
       trigger={
         <button
           type="button"
-          aria-label={words.account(name)}
+          aria-label={frameText.account(name)}
           className="inline-flex size-11 items-center justify-center rounded-full hover:bg-sunken"
         >
           <Tooltip text={user.email}>
@@ -100,27 +100,27 @@ function AccountMenu({ onHelp }: { readonly onHelp: () => void }) {
       }
       items={[
         {
-          label: words.settings,
+          label: frameText.settings,
           icon: Settings,
           run: () => void navigate({ to: "/settings/$section", params: { section: "profile" } }),
         },
         {
-          label: words.theme,
+          label: frameText.theme,
           icon: SunMoon,
           items: [
-            { label: words.themeSystem, icon: SunMoon, checked: theme === "system", run: () => setTheme("system") },
-            { label: words.themeLight, icon: Sun, checked: theme === "light", run: () => setTheme("light") },
-            { label: words.themeDark, icon: Moon, checked: theme === "dark", run: () => setTheme("dark") },
+            { label: frameText.themeSystem, icon: SunMoon, checked: theme === "system", run: () => setTheme("system") },
+            { label: frameText.themeLight, icon: Sun, checked: theme === "light", run: () => setTheme("light") },
+            { label: frameText.themeDark, icon: Moon, checked: theme === "dark", run: () => setTheme("dark") },
           ],
         },
-        { label: words.keyboardHelp, icon: Keyboard, keys: "?", run: onHelp },
+        { label: frameText.keyboardHelp, icon: Keyboard, keys: "?", run: onHelp },
         null,
         {
-          label: words.signOut,
+          label: frameText.signOut,
           icon: LogOut,
           run: () => {
             signOut().catch((error: unknown) =>
-              toast({ text: words.signingOutFailed(messageOf(error)), tone: "danger" }),
+              toast({ text: frameText.signingOutFailed(messageOf(error)), tone: "danger" }),
             );
           },
         },

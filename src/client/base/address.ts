@@ -2,8 +2,8 @@
 
 /** The base path without a slash at its end; empty where the application lives at the root. */
 export function basePath(): string {
-  const told = document.querySelector<HTMLElement>("[data-base-path]")?.dataset["basePath"] ?? "";
-  return told.endsWith("/") ? told.slice(0, -1) : told;
+  const path = document.querySelector<HTMLElement>("[data-base-path]")?.dataset["basePath"] ?? "";
+  return path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
 /** The version of the server that this page was made by; empty where the shell does not tell it. */

@@ -24,7 +24,7 @@ export function locale(): string {
 const formatters = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat>();
 
 /** Makes a formatter once per language: making one costs a hundred times what using it does. */
-function kept<T extends Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat>(
+function cachedFormatter<T extends Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat>(
   name: string,
   make: (locale: string) => T,
 ): T {
@@ -46,7 +46,7 @@ export function prepareFormats(): void {
 
 /** `1,234` */
 export function formatNumber(n: number): string {
-  return kept("number", (tag) => new Intl.NumberFormat(tag)).format(n);
+  return cachedFormatter("number", (tag) => new Intl.NumberFormat(tag)).format(n);
 }
 
 /** A size of bytes, in steps of 1024: `1.5 MB`, `0 bytes`. */
@@ -58,8 +58,8 @@ export function formatBytes(n: number): string {
     value /= 1024;
     unit += 1;
   } while (value >= 1023.95 && unit < SIZE_UNITS.length - 1);
-  const number = kept("size", (tag) => new Intl.NumberFormat(tag, { maximumFractionDigits: 1 }));
-  const whole = kept("whole", (tag) => new Intl.NumberFormat(tag, { maximumFractionDigits: 0 }));
+  const number = cachedFormatter("size", (tag) => new Intl.NumberFormat(tag, { maximumFractionDigits: 1 }));
+  const whole = cachedFormatter("whole", (tag) => new Intl.NumberFormat(tag, { maximumFractionDigits: 0 }));
   return `${(value < 100 ? number : whole).format(value)} ${SIZE_UNITS[unit] ?? ""}`;
 }
 
@@ -75,7 +75,7 @@ export function formatDateTime(iso: string): string {
 
 function formatTime(iso: string, name: string, options: Intl.DateTimeFormatOptions): string {
   const time = Date.parse(iso);
-  return Number.isNaN(time) ? iso : kept(name, (tag) => new Intl.DateTimeFormat(tag, options)).format(time);
+  return Number.isNaN(time) ? iso : cachedFormatter(name, (tag) => new Intl.DateTimeFormat(tag, options)).format(time);
 }
 
 /** `3 minutes ago`, `in 2 days`, `now` for less than a minute. */
@@ -83,7 +83,7 @@ export function formatRelative(iso: string, nowMs: number = Date.now()): string 
   const time = Date.parse(iso);
   if (Number.isNaN(time)) return iso;
   const seconds = (time - nowMs) / 1000;
-  const format = kept("relative", (tag) => new Intl.RelativeTimeFormat(tag, { numeric: "auto" }));
+  const format = cachedFormatter("relative", (tag) => new Intl.RelativeTimeFormat(tag, { numeric: "auto" }));
   for (const [unit, length] of RELATIVE_UNITS) {
     if (Math.abs(seconds) >= length) return format.format(Math.trunc(seconds / length), unit);
   }

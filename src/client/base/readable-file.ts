@@ -6,9 +6,9 @@
 export async function isReadable(file: File, offset = 0): Promise<boolean> {
   const from = Math.max(0, Math.min(offset, file.size - 1));
   // A slice of nothing is never read: an empty file is asked for as a whole.
-  const piece = file.size === 0 ? file : file.slice(from, from + 1);
+  const sample = file.size === 0 ? file : file.slice(from, from + 1);
   try {
-    return (await piece.arrayBuffer()).byteLength === piece.size;
+    return (await sample.arrayBuffer()).byteLength === sample.size;
   } catch {
     return false;
   }

@@ -18,7 +18,7 @@ async function openStore(): Promise<IDBPDatabase<SharedFilesSchema>> {
 }
 
 /** Keeps files until a page takes them. @throws DOMException where the browser has no room for them */
-export async function keepSharedFiles(files: readonly File[]): Promise<void> {
+export async function storeSharedFiles(files: readonly File[]): Promise<void> {
   const store = await openStore();
   try {
     const transaction = store.transaction("files", "readwrite");
@@ -41,16 +41,16 @@ export async function listSharedFiles(): Promise<SharedFiles> {
   const store = await openStore();
   try {
     const transaction = store.transaction("files");
-    const [kept, keys] = await Promise.all([transaction.store.getAll(), transaction.store.getAllKeys()]);
+    const [records, keys] = await Promise.all([transaction.store.getAll(), transaction.store.getAllKeys()]);
     await transaction.done;
-    return { files: kept.map(({ file }) => file), keys };
+    return { files: records.map(({ file }) => file), keys };
   } finally {
     store.close();
   }
 }
 
 /** Forgets files that were taken over, or that nobody wants; those that came since stay. */
-export async function forgetSharedFiles(keys: readonly number[]): Promise<void> {
+export async function deleteSharedFiles(keys: readonly number[]): Promise<void> {
   const store = await openStore();
   try {
     const transaction = store.transaction("files", "readwrite");

@@ -78,11 +78,11 @@ export function keyCaps(keys: string): string[] {
 
 /** Whether `event` is the key that `keys` names. */
 export function isPressed(event: KeyboardEvent, keys: string): boolean {
-  return keys.split(" ").some((way) => isWay(event, way));
+  return keys.split(" ").some((combination) => isCombination(event, combination));
 }
 
-function isWay(event: KeyboardEvent, way: string): boolean {
-  const parts = way.split("+");
+function isCombination(event: KeyboardEvent, combination: string): boolean {
+  const parts = combination.split("+");
   const key = parts.at(-1) === "" ? "+" : (parts.at(-1) ?? "");
   const pressed = event.key === " " ? "space" : event.key.toLowerCase();
   if (pressed !== key) return false;

@@ -6,13 +6,13 @@ import { formatNumber } from "./format.ts";
 
 /** A text, or a function that builds one from numbers and names. */
 // Function parameters are contravariant: `never` accepts every parameter list.
-type Word = string | ((...values: never[]) => string);
+type TextValue = string | ((...values: never[]) => string);
 
 /** The texts of one feature, by key. */
-export type Words = Readonly<Record<string, Word>>;
+export type TextTable = Readonly<Record<string, TextValue>>;
 
 /** The default export of a translation module: the translated texts of each feature. */
-export type Translation = Readonly<Record<string, Words>>;
+export type Translation = Readonly<Record<string, TextTable>>;
 
 /** Changes an English text; the pseudo-locale uses this. */
 export type Transform = (text: string) => string;
@@ -21,8 +21,8 @@ let translation: Translation = {};
 let transform: Transform | undefined;
 
 /** Activates a translation. Called once, before the first render. */
-export function setTranslation(words: Translation, change?: Transform): void {
-  translation = words;
+export function setTranslation(texts: Translation, change?: Transform): void {
+  translation = texts;
   transform = change;
 }
 
@@ -30,21 +30,21 @@ export function setTranslation(words: Translation, change?: Transform): void {
  * Defines the texts of a feature. A text is looked up on each access, so don't store one in a module constant.
  * @param feature the feature's name in translations
  */
-export function defineText<T extends Words>(feature: string, english: T): T {
-  const words = {};
-  for (const [name, word] of Object.entries(english)) {
-    Object.defineProperty(words, name, { enumerable: true, get: () => wordOf(feature, name, word) });
+export function defineText<T extends TextTable>(feature: string, english: T): T {
+  const table = {};
+  for (const [name, value] of Object.entries(english)) {
+    Object.defineProperty(table, name, { enumerable: true, get: () => translated(feature, name, value) });
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each property was defined above, with a word of its kind
-  return words as T;
+  return table as T;
 }
 
-function wordOf(feature: string, name: string, english: Word): Word {
-  const word = translation[feature]?.[name] ?? english;
+function translated(feature: string, name: string, english: TextValue): TextValue {
+  const value = translation[feature]?.[name] ?? english;
   const change = transform;
-  if (change === undefined) return word;
-  if (typeof word === "string") return change(word);
-  return (...values: never[]) => change(word(...values));
+  if (change === undefined) return value;
+  if (typeof value === "string") return change(value);
+  return (...values: never[]) => change(value(...values));
 }
 
 /** Returns the form for `n`, for example "1 file" or "2 files". `#` is replaced with the number. */

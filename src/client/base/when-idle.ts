@@ -1,8 +1,8 @@
 const LATEST_MS = 4000;
 
 /** Runs `deed` once the page has nothing to do: for what will be needed, but not now. */
-export function whenIdle(deed: () => void): void {
+export function whenIdle(action: () => void): void {
   // Safari has no such call.
-  if (typeof window.requestIdleCallback === "function") window.requestIdleCallback(deed, { timeout: LATEST_MS });
-  else setTimeout(deed, LATEST_MS / 2);
+  if (typeof window.requestIdleCallback === "function") window.requestIdleCallback(action, { timeout: LATEST_MS });
+  else setTimeout(action, LATEST_MS / 2);
 }

@@ -8,13 +8,13 @@ import type { GridColumn, GridLook, GridSort } from "./collection/grid-types.ts"
 import { ListSkeleton } from "./collection/list-skeleton.tsx";
 import type { Collection } from "./collection/use-collection.ts";
 import { useIsDragging } from "./collection/use-entry-drag.ts";
-import { afterFocusIsBack } from "./focus.ts";
-import { leaving } from "./actions/use-deeds.ts";
+import { afterFocusReturns } from "./focus.ts";
+import { leaving } from "./actions/use-entry-actions.ts";
 import { detailsOpen } from "./details-store.ts";
 import { sizeOf, subtitleOf } from "./entry-columns.tsx";
 import { useViewPreferences } from "./preferences.ts";
 import { SelectionBar } from "./actions/selection-bar.tsx";
-import { useEntryActions } from "./actions/use-entry-actions.tsx";
+import { useSelectionActions } from "./actions/use-selection-actions.tsx";
 import { usePreview } from "./use-preview.tsx";
 
 const DetailsPanel = lazyPart(() => import("./details/details-panel.tsx").then((part) => part.DetailsPanel));
@@ -56,16 +56,16 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
     if (document.activeElement instanceof HTMLInputElement && frame.current?.contains(document.activeElement)) return;
     frame.current?.querySelector<HTMLElement>('[data-position][tabindex="0"]')?.focus({ preventScroll: true });
   };
-  const focusList = () => afterFocusIsBack(focusCursor);
+  const focusList = () => afterFocusReturns(focusCursor);
   const { open: openPreview, preview } = usePreview(collection, focusList);
   const onOpen = (entry: T, position: number) =>
     entry.type === "folder" ? onOpenFolder(entry.path) : openPreview(position);
-  const actions = useEntryActions({
+  const actions = useSelectionActions({
     collection,
     folder,
     onOpen: (entry) => {
-      const place = [...pages.known()].find(([, known]) => known.id === entry.id);
-      if (place !== undefined) onOpen(entry, place[0]);
+      const found = [...pages.known()].find(([, known]) => known.id === entry.id);
+      if (found !== undefined) onOpen(entry, found[0]);
     },
     areDetailsOpen,
     onDetails: () => detailsOpen.update((isOpen) => !isOpen),
@@ -96,7 +96,7 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
         {count > 0 && !isDragging ? (
           <SelectionBar
             count={count}
-            isGathering={collection.isGathering}
+            isGathering={collection.isLoadingSelection}
             actions={actions}
             onSelectAll={collection.selectAll}
             onClear={() => {

@@ -2,14 +2,14 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { useCallback } from "react";
 
 /** The folder that the address of the files page names. */
-export function useFolderOfAddress(): string {
+export function useCurrentFolder(): string {
   const { _splat: splat = "" } = useParams({ strict: false });
   const names = splat.split("/").filter((name) => name !== "");
   return `/${names.join("/")}`;
 }
 
 /** A folder's path as the router takes it: without the slash in front. */
-export function splatOf(folder: string): string {
+export function folderParam(folder: string): string {
   return folder.replace(/^\//, "");
 }
 
@@ -19,7 +19,7 @@ export function useGoToFolder(): (folder: string) => void {
   return useCallback(
     (folder: string) => {
       if (folder === "/") void navigate({ to: "/files" });
-      else void navigate({ to: "/files/$", params: { _splat: splatOf(folder) } });
+      else void navigate({ to: "/files/$", params: { _splat: folderParam(folder) } });
     },
     [navigate],
   );

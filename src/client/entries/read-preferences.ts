@@ -15,19 +15,19 @@ const SORTS: readonly SortField[] = ["name", "size", "createdAt", "modifiedAt"];
 
 /** Reads what was stored; whatever is not understood is as it is by default. */
 export function readPreferences(stored: string | undefined): ViewPreferences {
-  const told = parse(stored ?? "{}");
+  const parsed = parse(stored ?? "{}");
   return {
-    layout: told["layout"] === "tiles" ? "tiles" : "list",
-    density: told["density"] === "compact" ? "compact" : "comfortable",
-    sort: SORTS.find((sort) => sort === told["sort"]) ?? "name",
-    order: told["order"] === "desc" ? "desc" : "asc",
+    layout: parsed["layout"] === "tiles" ? "tiles" : "list",
+    density: parsed["density"] === "compact" ? "compact" : "comfortable",
+    sort: SORTS.find((sort) => sort === parsed["sort"]) ?? "name",
+    order: parsed["order"] === "desc" ? "desc" : "asc",
   };
 }
 
 function parse(stored: string): Record<string, unknown> {
   try {
-    const told: unknown = JSON.parse(stored);
-    return typeof told === "object" && told !== null ? { ...told } : {};
+    const parsed: unknown = JSON.parse(stored);
+    return typeof parsed === "object" && parsed !== null ? { ...parsed } : {};
   } catch (error) {
     if (error instanceof SyntaxError) return {};
     throw error;

@@ -3,12 +3,12 @@ import type { Entry, FileRecord } from "../api/types.ts";
 import { lazyPart } from "../ui/lazy-part.ts";
 import { PAGE_SIZE } from "./collection/page-window.ts";
 import type { Collection } from "./collection/use-collection.ts";
-import { afterFocusIsBack } from "./focus.ts";
+import { afterFocusReturns } from "./focus.ts";
 
 const Preview = lazyPart(() => import("./preview/preview.tsx").then((part) => part.Preview));
 
 /** A file with its position in the list. */
-interface Shown {
+interface ShownFile {
   readonly file: FileRecord;
   readonly position: number;
 }
@@ -16,7 +16,7 @@ interface Shown {
 interface PreviewState {
   /** Aborted when the viewer is closed: what was asked for it is not meant for the next one. */
   readonly viewing: AbortController;
-  readonly shown: readonly Shown[];
+  readonly shown: readonly ShownFile[];
   readonly index: number;
   /** The positions that were looked through for files, both ends included. */
   readonly first: number;
@@ -53,8 +53,8 @@ export function usePreview<T extends Entry>(collection: Collection<T>, onClosed:
   const goTo = (next: PreviewState) => {
     setState(next);
     // What can't be loaded is not gone on to; what is known is still shown.
-    if (next.index >= next.shown.length - 2) extend(next, 1).catch(stay);
-    if (next.index <= 1) extend(next, -1).catch(stay);
+    if (next.index >= next.shown.length - 2) extend(next, 1).catch(ignore);
+    if (next.index <= 1) extend(next, -1).catch(ignore);
   };
 
   const open = (position: number) => {
@@ -62,7 +62,7 @@ export function usePreview<T extends Entry>(collection: Collection<T>, onClosed:
     let [first, last] = [position, position];
     while (known.has(first - 1)) first -= 1;
     while (known.has(last + 1)) last += 1;
-    const entries = Array.from({ length: last - first + 1 }, (_, place) => known.get(first + place));
+    const entries = Array.from({ length: last - first + 1 }, (_, offset) => known.get(first + offset));
     const shown = filesOf(entries, first);
     const index = shown.findIndex((one) => one.position === position);
     if (index >= 0) goTo({ viewing: new AbortController(), shown, index, first, last });
@@ -73,7 +73,7 @@ export function usePreview<T extends Entry>(collection: Collection<T>, onClosed:
     state?.viewing.abort();
     setState(undefined);
     // The dialog gives the focus back to the file that it was opened from, in the next frame; then it goes on from there.
-    afterFocusIsBack(() => {
+    afterFocusReturns(() => {
       if (current !== undefined) collection.point(current.position);
       onClosed();
     });
@@ -92,10 +92,12 @@ export function usePreview<T extends Entry>(collection: Collection<T>, onClosed:
   return { open, preview };
 }
 
-function filesOf(entries: readonly (Entry | undefined)[], first: number): Shown[] {
-  return entries.flatMap((entry, place) => (entry?.type === "file" ? [{ file: entry, position: first + place }] : []));
+function filesOf(entries: readonly (Entry | undefined)[], first: number): ShownFile[] {
+  return entries.flatMap((entry, offset) =>
+    entry?.type === "file" ? [{ file: entry, position: first + offset }] : [],
+  );
 }
 
-function stay(): void {
+function ignore(): void {
   return;
 }

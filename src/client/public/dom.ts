@@ -11,17 +11,17 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   { className, text, attributes = {}, children = [] }: Start = {},
 ): HTMLElementTagNameMap[Name] {
-  const made = document.createElement(name);
-  if (className !== undefined) made.className = className;
-  if (text !== undefined) made.textContent = text;
-  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
-  made.append(...children);
-  return made;
+  const created = document.createElement(name);
+  if (className !== undefined) created.className = className;
+  if (text !== undefined) created.textContent = text;
+  for (const [attribute, value] of Object.entries(attributes)) created.setAttribute(attribute, value);
+  created.append(...children);
+  return created;
 }
 
 /** A button that does something. */
 export function button(text: string, run: () => void, { className = "button second small", label = text } = {}) {
-  const made = element("button", { className, text, attributes: { type: "button", "aria-label": label } });
-  made.addEventListener("click", run);
-  return made;
+  const created = element("button", { className, text, attributes: { type: "button", "aria-label": label } });
+  created.addEventListener("click", run);
+  return created;
 }

@@ -53,8 +53,8 @@ class Viewer {
   readonly #next: HTMLButtonElement;
   #index = 0;
   /** From asking for "back" until it has arrived. What is opened meanwhile waits: that arrival would close it. */
-  #isGoingBack = false;
-  #waiting: { readonly index: number; readonly timer: ReturnType<typeof setTimeout> } | undefined;
+  #isClosing = false;
+  #pendingClose: { readonly index: number; readonly timer: ReturnType<typeof setTimeout> } | undefined;
   #reading = new AbortController();
 
   constructor(items: readonly Item[]) {
@@ -76,9 +76,9 @@ class Viewer {
   }
 
   open(index: number): void {
-    if (this.#isGoingBack) {
-      clearTimeout(this.#waiting?.timer);
-      this.#waiting = { index, timer: setTimeout(() => this.#arriveBack(), ARRIVAL_MS_MAX) };
+    if (this.#isClosing) {
+      clearTimeout(this.#pendingClose?.timer);
+      this.#pendingClose = { index, timer: setTimeout(() => this.#finishClose(), ARRIVAL_MS_MAX) };
       return;
     }
     this.#dialog.showModal();
@@ -98,11 +98,11 @@ class Viewer {
       this.#stage.replaceChildren();
       this.#items[this.#index]?.link.focus();
       if (!isViewerState(window.history.state)) return;
-      this.#isGoingBack = true;
+      this.#isClosing = true;
       window.history.back();
     });
     window.addEventListener("popstate", (event) => {
-      if (this.#isGoingBack) this.#arriveBack();
+      if (this.#isClosing) this.#finishClose();
       else if (!isViewerState(event.state)) this.#dialog.close();
     });
     this.#stage.addEventListener("touchstart", (event) => {
@@ -114,12 +114,12 @@ class Viewer {
     });
   }
 
-  #arriveBack(): void {
-    this.#isGoingBack = false;
-    const waiting = this.#waiting;
+  #finishClose(): void {
+    this.#isClosing = false;
+    const waiting = this.#pendingClose;
     if (waiting === undefined) return;
     clearTimeout(waiting.timer);
-    this.#waiting = undefined;
+    this.#pendingClose = undefined;
     this.open(waiting.index);
   }
 

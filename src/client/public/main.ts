@@ -2,10 +2,10 @@
 import { startGallery } from "./gallery.ts";
 import { startReading } from "./reading.ts";
 import { startSelection } from "./selection.ts";
-import { tellTimes } from "./times.ts";
+import { showLocalTimes } from "./times.ts";
 import { startUnlock } from "./unlock.ts";
 
-tellTimes(document);
+showLocalTimes(document);
 startUnlock(document);
 startSelection(document);
 startGallery(document);

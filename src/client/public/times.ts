@@ -1,5 +1,5 @@
 /** Says instants in the reader's own words and time; without script they are in UTC. */
-export function tellTimes(root: ParentNode): void {
+export function showLocalTimes(root: ParentNode): void {
   const words = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
   for (const time of root.querySelectorAll<HTMLTimeElement>("time[data-instant]")) {
     const instant = new Date(time.dateTime);

@@ -15,9 +15,9 @@ export function Avatar({ name, size = 32 }: { readonly name: string; readonly si
 
 /** `Ada King Lovelace` → `AL`; of an e-mail its first letter. */
 export function initialsOf(name: string): string {
-  const words = name.trim().split(/\s+/u);
-  const letters = words.length > 1 ? [words[0], words.at(-1)] : [words[0]];
-  return letters
+  const names = name.trim().split(/\s+/u);
+  const initials = names.length > 1 ? [names[0], names.at(-1)] : [names[0]];
+  return initials
     .map((word) => [...(word ?? "")][0] ?? "")
     .join("")
     .toLocaleUpperCase();

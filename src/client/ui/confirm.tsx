@@ -2,7 +2,7 @@ import { type ReactNode, useRef } from "react";
 import { createStore, useStore } from "../base/store.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
-import { words } from "./text.ts";
+import { uiText } from "./text.ts";
 
 /** What is asked before something that can't be taken back. */
 export interface Question {
@@ -14,17 +14,20 @@ export interface Question {
   readonly danger?: boolean;
 }
 
-interface Asked extends Question {
-  readonly answer: (isYes: boolean) => void;
+interface PendingQuestion extends Question {
+  readonly resolve: (isYes: boolean) => void;
 }
 
-const asked = createStore<{ question: Asked | undefined; isOpen: boolean }>({ question: undefined, isOpen: false });
+const pending = createStore<{ question: PendingQuestion | undefined; isOpen: boolean }>({
+  question: undefined,
+  isOpen: false,
+});
 
 /** Asks the person. @returns whether they said yes */
 export function confirm(question: Question): Promise<boolean> {
-  asked.get().question?.answer(false);
+  pending.get().question?.resolve(false);
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  asked.set({ question: { ...question, answer: resolve }, isOpen: true });
+  pending.set({ question: { ...question, resolve: resolve }, isOpen: true });
   return promise;
 }
 
@@ -35,27 +38,27 @@ export function useConfirm(): (question: Question) => Promise<boolean> {
 
 /** Where questions appear; once in the page. */
 export function ConfirmHost() {
-  const { question, isOpen } = useStore(asked);
+  const { question, isOpen } = useStore(pending);
   const cancel = useRef<HTMLButtonElement>(null);
   if (question === undefined) return null;
-  const answer = (isYes: boolean) => {
-    question.answer(isYes);
-    asked.set({ question, isOpen: false });
+  const close = (isYes: boolean) => {
+    question.resolve(isYes);
+    pending.set({ question, isOpen: false });
   };
   return (
     <Dialog
       open={isOpen}
       role="alertdialog"
-      onClose={() => answer(false)}
+      onClose={() => close(false)}
       title={question.title}
       initialFocus={cancel}
       hasClose={false}
       footer={
         <>
-          <Button ref={cancel} onClick={() => answer(false)}>
-            {question.cancel ?? words.cancel}
+          <Button ref={cancel} onClick={() => close(false)}>
+            {question.cancel ?? uiText.cancel}
           </Button>
-          <Button variant={question.danger === true ? "danger" : "primary"} onClick={() => answer(true)}>
+          <Button variant={question.danger === true ? "danger" : "primary"} onClick={() => close(true)}>
             {question.action}
           </Button>
         </>

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { announce } from "../base/announce.ts";
 import { Button } from "./button.tsx";
 import { Field } from "./field.tsx";
-import { words } from "./text.ts";
+import { uiText } from "./text.ts";
 
 /** A text to take along: a link, a token, a code. */
 export function CopyField({
@@ -19,13 +19,13 @@ export function CopyField({
   const copy = async () => {
     const isCopied = await copyText(value);
     setState(isCopied ? "copied" : "failed");
-    if (isCopied) announce(words.copied);
+    if (isCopied) announce(uiText.copied);
   };
   return (
     <Field
       label={label}
       {...(hint !== undefined && { hint })}
-      error={state === "failed" ? words.copyFailed : undefined}
+      error={state === "failed" ? uiText.copyFailed : undefined}
     >
       {(ties) => (
         <div className="flex gap-2">
@@ -37,7 +37,7 @@ export function CopyField({
             className="field control min-w-0 flex-1 font-mono"
           />
           <Button icon={state === "copied" ? Check : Copy} onClick={() => void copy()}>
-            {state === "copied" ? words.copied : words.copy}
+            {state === "copied" ? uiText.copied : uiText.copy}
           </Button>
         </div>
       )}

@@ -3,7 +3,7 @@ import type { ReactNode, RefObject } from "react";
 import { X } from "./icons.ts";
 import { cx } from "./cx.ts";
 import { IconButton } from "./icon-button.tsx";
-import { words } from "./text.ts";
+import { uiText } from "./text.ts";
 
 /** Greatest width of a dialog. */
 export type DialogSize = "small" | "medium" | "large";
@@ -84,7 +84,7 @@ export function DialogPopup({
           {/* Last, so that the first control of the content is the first to have the focus. */}
           {hasClose && (
             <IconButton
-              label={words.close}
+              label={uiText.close}
               icon={X}
               hasTooltip={false}
               onClick={onClose}

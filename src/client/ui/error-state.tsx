@@ -1,7 +1,7 @@
 import { RotateCw, TriangleAlert } from "./icons.ts";
 import { messageOf } from "../api/http.ts";
 import { Button } from "./button.tsx";
-import { words } from "./text.ts";
+import { uiText } from "./text.ts";
 
 /** What is said where something failed, with a way to try again. */
 export function ErrorState({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
@@ -10,11 +10,11 @@ export function ErrorState({ error, onRetry }: { readonly error: unknown; readon
       <span className="inline-flex size-16 items-center justify-center rounded-full bg-danger-soft text-danger">
         <TriangleAlert aria-hidden size={30} strokeWidth={1.5} />
       </span>
-      <p className="text-lg font-medium">{words.failedTitle}</p>
+      <p className="text-lg font-medium">{uiText.failedTitle}</p>
       <p className="max-w-md text-sm break-words text-muted">{messageOf(error)}</p>
       {onRetry !== undefined && (
         <Button icon={RotateCw} onClick={onRetry}>
-          {words.tryAgain}
+          {uiText.tryAgain}
         </Button>
       )}
     </div>

@@ -13,7 +13,7 @@ export interface FieldFrame {
 }
 
 /** Attributes that tie a control to its label, hint and error. */
-export interface FieldTies {
+export interface FieldIds {
   readonly id: string;
   readonly "aria-describedby"?: string;
   readonly "aria-invalid"?: true;
@@ -27,11 +27,11 @@ export function Field({
   error,
   className,
   children,
-}: FieldFrame & { readonly children: (ties: FieldTies) => ReactNode }) {
+}: FieldFrame & { readonly children: (ties: FieldIds) => ReactNode }) {
   const id = useId();
   const hasHint = hint !== undefined && hint !== null && hint !== "";
   const described = [hasHint && `${id}-hint`, error !== undefined && `${id}-error`].filter(Boolean).join(" ");
-  const ties: FieldTies = {
+  const ties: FieldIds = {
     id,
     ...(described !== "" && { "aria-describedby": described }),
     ...(error !== undefined && { "aria-invalid": true }),

@@ -2,7 +2,7 @@ import { type ReactNode, useId } from "react";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import type { DialogProps } from "./dialog-popup.tsx";
-import { words } from "./text.ts";
+import { uiText } from "./text.ts";
 
 /** What a form in a dialog is made of. */
 export interface FormDialogProps extends Omit<DialogProps, "open" | "footer"> {
@@ -38,7 +38,7 @@ export function FormDialog({
       open
       footer={
         <>
-          <Button onClick={dialog.onClose}>{words.cancel}</Button>
+          <Button onClick={dialog.onClose}>{uiText.cancel}</Button>
           <Button
             type="submit"
             form={formId}

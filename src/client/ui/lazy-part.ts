@@ -66,9 +66,9 @@ export async function loadScript<T>(load: () => Promise<T>): Promise<T> {
 /** Once per version and page: a script that is missing after that is missing for another reason. */
 function mayReload(): boolean {
   try {
-    const place = `${pageVersion()} ${window.location.pathname}`;
-    if (window.sessionStorage.getItem(RELOADED_KEY) === place) return false;
-    window.sessionStorage.setItem(RELOADED_KEY, place);
+    const key = `${pageVersion()} ${window.location.pathname}`;
+    if (window.sessionStorage.getItem(RELOADED_KEY) === key) return false;
+    window.sessionStorage.setItem(RELOADED_KEY, key);
     return true;
   } catch {
     return false; // Nothing can be remembered: a reload might never end.

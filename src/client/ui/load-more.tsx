@@ -1,12 +1,12 @@
 import { Button } from "./button.tsx";
-import { words } from "./text.ts";
+import { uiText } from "./text.ts";
 
 /** The rest of a list, at a press. */
 export function LoadMore({
   hasMore,
   isLoading,
   onLoad,
-  label = words.loadMore,
+  label = uiText.loadMore,
 }: {
   readonly hasMore: boolean;
   readonly isLoading: boolean;

@@ -76,7 +76,7 @@ function Line({ item }: { readonly item: MenuEntry }) {
     return (
       <Base.SubmenuRoot disabled={disabled}>
         <Base.SubmenuTrigger label={label} className={className}>
-          <Face item={item} />
+          <EntryLabel item={item} />
           <ChevronRight aria-hidden size={16} className="ms-auto rtl:rotate-180" />
         </Base.SubmenuTrigger>
         <Base.Portal>
@@ -99,7 +99,7 @@ function Line({ item }: { readonly item: MenuEntry }) {
         {...(download !== undefined && { download: download === true ? "" : download })}
         className={className}
       >
-        <Face item={item} />
+        <EntryLabel item={item} />
       </Base.LinkItem>
     );
   }
@@ -115,18 +115,18 @@ function Line({ item }: { readonly item: MenuEntry }) {
         <span aria-hidden className="inline-flex w-4.5 shrink-0">
           {checked && <Check size={18} />}
         </span>
-        <Face item={item} />
+        <EntryLabel item={item} />
       </Base.CheckboxItem>
     );
   }
   return (
     <Base.Item disabled={disabled} onClick={() => run?.()} className={className}>
-      <Face item={item} />
+      <EntryLabel item={item} />
     </Base.Item>
   );
 }
 
-function Face({ item: { icon: Icon, label, keys } }: { readonly item: MenuEntry }) {
+function EntryLabel({ item: { icon: Icon, label, keys } }: { readonly item: MenuEntry }) {
   return (
     <>
       {Icon !== undefined && <Icon aria-hidden size={18} className="shrink-0" />}

@@ -3,9 +3,9 @@ import { lazyPart } from "./lazy-part.ts";
 import type { MenuItem, MenuItems } from "./menu-items.ts";
 import type { MenuAnchor } from "./menu-popup.tsx";
 import { whenIdle } from "../base/when-idle.ts";
-import { words } from "./text.ts";
+import { uiText } from "./text.ts";
 
-interface Opened {
+interface OpenMenu {
   readonly isOpen: boolean;
   readonly anchor: MenuAnchor;
   readonly items: readonly MenuItem[];
@@ -34,7 +34,7 @@ export function Menu({
   readonly label?: string;
   readonly onOpenChange?: (isOpen: boolean) => void;
 }) {
-  const [opened, setOpened] = useState<Opened>();
+  const [opened, setOpened] = useState<OpenMenu>();
   const button = cloneElement(trigger, {
     "aria-haspopup": "menu",
     "aria-expanded": opened?.isOpen === true,
@@ -52,7 +52,7 @@ export function Menu({
         opened={opened}
         items={items}
         align={align}
-        label={label ?? words.menu}
+        label={label ?? uiText.menu}
         onClose={() => {
           setOpened((former) => former && { ...former, isOpen: false });
           onOpenChange?.(false);
@@ -74,7 +74,7 @@ export function ContextMenu({
   readonly children: Area;
   readonly onOpenChange?: (isOpen: boolean) => void;
 }) {
-  const [opened, setOpened] = useState<Opened>();
+  const [opened, setOpened] = useState<OpenMenu>();
   const area = cloneElement(children, {
     onContextMenu: (event: MouseEvent<HTMLElement>) => {
       // What is there says first what the menu is about: it may choose what is under the pointer.
@@ -100,7 +100,7 @@ export function ContextMenu({
         opened={opened}
         items={items}
         align="start"
-        label={label ?? words.menu}
+        label={label ?? uiText.menu}
         onClose={() => {
           setOpened((former) => former && { ...former, isOpen: false });
           onOpenChange?.(false);
@@ -117,7 +117,7 @@ function Popup({
   label,
   onClose,
 }: {
-  readonly opened: Opened | undefined;
+  readonly opened: OpenMenu | undefined;
   readonly items: MenuItems;
   readonly align: "start" | "center" | "end";
   readonly label: string;

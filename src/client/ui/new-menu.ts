@@ -4,7 +4,7 @@ import type { MenuItem } from "./menu-items.ts";
 import { createStore, useStore } from "../base/store.ts";
 
 /** What a page tells the button "New". */
-export interface NewThings {
+export interface NewMenu {
   readonly items: readonly MenuItem[];
   /** Where uploads go; the account's top folder where the page shows none. */
   readonly folder: string;
@@ -12,20 +12,20 @@ export interface NewThings {
   readonly canUpload?: boolean;
 }
 
-const NOTHING: NewThings = { items: [], folder: "/" };
-const store = createStore<NewThings>(NOTHING);
+const EMPTY_MENU: NewMenu = { items: [], folder: "/" };
+const store = createStore<NewMenu>(EMPTY_MENU);
 
 /** Offers `things` at the button "New" while the component is there. Keep the object the same between renders. */
-export function useNewThings(things: NewThings): void {
+export function useNewMenu(menu: NewMenu): void {
   useEffect(() => {
-    store.set(things);
+    store.set(menu);
     return () => {
-      if (store.get() === things) store.set(NOTHING);
+      if (store.get() === menu) store.set(EMPTY_MENU);
     };
-  }, [things]);
+  }, [menu]);
 }
 
 /** What the button offers now. */
-export function useOfferedNewThings(): NewThings {
+export function useOfferedNewMenu(): NewMenu {
   return useStore(store);
 }

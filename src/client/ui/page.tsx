@@ -1,7 +1,7 @@
 import { useLocation } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef } from "react";
 import { cx } from "./cx.ts";
-import { words } from "./text.ts";
+import { uiText } from "./text.ts";
 
 let isFirstPage = true;
 
@@ -33,7 +33,7 @@ export function Page({
   const headingRef = useRef<HTMLHeadingElement>(null);
   const { pathname } = useLocation();
   useEffect(() => {
-    document.title = `${title} · ${words.product}`;
+    document.title = `${title} · ${uiText.product}`;
   }, [title]);
   useEffect(() => {
     // The first page is where the browser begins anyway.

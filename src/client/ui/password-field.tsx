@@ -3,7 +3,7 @@ import { Eye } from "./icons.ts";
 import { type ComponentProps, useState } from "react";
 import { Field, type FieldFrame } from "./field.tsx";
 import { IconButton } from "./icon-button.tsx";
-import { words } from "./text.ts";
+import { uiText } from "./text.ts";
 
 /** A password, which can be shown. @param autoComplete `current-password` or `new-password` */
 export function PasswordField({
@@ -36,7 +36,7 @@ export function PasswordField({
           />
           <IconButton
             className="absolute inset-y-0 end-0 h-full"
-            label={isShown ? words.hidePassword : words.showPassword}
+            label={isShown ? uiText.hidePassword : uiText.showPassword}
             icon={isShown ? EyeOff : Eye}
             onClick={() => setIsShown(!isShown)}
           />

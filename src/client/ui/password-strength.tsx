@@ -1,5 +1,5 @@
 import { cx } from "./cx.ts";
-import { words } from "./text.ts";
+import { uiText } from "./text.ts";
 
 /** How good a password is, reckoned by its length alone: that is what makes it hard to guess. From 0 to 4. */
 export function strengthOf(password: string): 0 | 1 | 2 | 3 | 4 {
@@ -25,7 +25,7 @@ export function PasswordStrength({ password }: { password: string }) {
         ))}
       </span>
       <p aria-live="polite" className="text-sm text-muted">
-        {words.passwordStrength(strength)}
+        {uiText.passwordStrength(strength)}
       </p>
     </div>
   );

@@ -9,13 +9,13 @@ let isReloading = false;
  */
 export function reloadInPlaceOf(error: unknown): Promise<never> {
   return new Promise((_, reject) => {
-    const stay = (event: Event) => {
+    const onBeforeUnload = (event: Event) => {
       if (!event.defaultPrevented) return;
       isReloading = false;
       reject(error instanceof Error ? error : new Error(String(error)));
     };
     // Comes after the listeners that ask; who leaves all the same does not see what becomes of the page.
-    window.addEventListener("beforeunload", stay, { once: true });
+    window.addEventListener("beforeunload", onBeforeUnload, { once: true });
     isReloading = true;
     window.location.reload();
   });

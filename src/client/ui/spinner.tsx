@@ -1,10 +1,10 @@
 import { LoaderCircle } from "lucide-react";
 import { cx } from "./cx.ts";
-import { words } from "./text.ts";
+import { uiText } from "./text.ts";
 
 /** Something is on its way, for how long nobody knows. @param label what, for screen readers; null where words stand beside */
 export function Spinner({
-  label = words.loading,
+  label = uiText.loading,
   size = 20,
   className,
 }: {

@@ -9,7 +9,7 @@ const STRENGTHS = [
 ];
 
 /** The text of the components themselves. */
-export const words = defineText("ui", {
+export const uiText = defineText("ui", {
   product: "Larder",
   menu: "Menu",
   close: "Close",

@@ -4,7 +4,7 @@ import { createStore, useStore } from "../base/store.ts";
 import { Button } from "./button.tsx";
 import { cx } from "./cx.ts";
 import { IconButton } from "./icon-button.tsx";
-import { words } from "./text.ts";
+import { uiText } from "./text.ts";
 
 /** A message at the edge of the page that goes by itself. */
 export interface Toast {
@@ -76,7 +76,7 @@ export function ToastHost() {
   return (
     <section
       ref={host}
-      aria-label={words.notifications}
+      aria-label={uiText.notifications}
       onPointerEnter={() => setIsOver(true)}
       onPointerLeave={() => setIsOver(false)}
       onFocus={({ relatedTarget }) => {
@@ -139,7 +139,7 @@ function OneToast({
           {action.label}
         </Button>
       )}
-      <IconButton label={words.dismiss} icon={X} iconSize={18} hasTooltip={false} onClick={onLeave} />
+      <IconButton label={uiText.dismiss} icon={X} iconSize={18} hasTooltip={false} onClick={onLeave} />
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { moved, typedAhead } from "../../../src/client/entries/collection/cursor.ts";
-import { pageOf, pagesOf, portions, spanBetween } from "../../../src/client/entries/collection/page-window.ts";
+import { moveCursor, findTyped } from "../../../src/client/entries/collection/cursor.ts";
+import { pageOf, pagesOf, splitIntoBatches, spanBetween } from "../../../src/client/entries/collection/page-window.ts";
 import {
   countSelected,
   EVERYTHING,
@@ -30,8 +30,8 @@ describe("pages of a list", () => {
 
   test("spans go either way, portions hold what they may", () => {
     expect(spanBetween(7, 3)).toEqual({ first: 3, last: 7 });
-    expect(portions([1, 2, 3, 4, 5], 2)).toEqual([[1, 2], [3, 4], [5]]);
-    expect(portions([], 2)).toEqual([]);
+    expect(splitIntoBatches([1, 2, 3, 4, 5], 2)).toEqual([[1, 2], [3, 4], [5]]);
+    expect(splitIntoBatches([], 2)).toEqual([]);
   });
 });
 
@@ -74,25 +74,25 @@ describe("the cursor", () => {
   const tiles = { total: 10, columns: 4, rowsInView: 2, isRightToLeft: false };
 
   test("goes along a list and stays within", () => {
-    expect(moved("ArrowDown", 3, list)).toBe(4);
-    expect(moved("ArrowDown", 9, list)).toBe(9);
-    expect(moved("ArrowUp", 0, list)).toBe(0);
-    expect(moved("End", 3, list)).toBe(9);
-    expect(moved("Home", 3, list)).toBe(0);
-    expect(moved("PageDown", 1, list)).toBe(4);
-    expect(moved("PageUp", 1, list)).toBe(0);
-    expect(moved("ArrowRight", 3, list)).toBeUndefined();
-    expect(moved("x", 3, list)).toBeUndefined();
-    expect(moved("End", 0, { ...list, total: 0 })).toBeUndefined();
+    expect(moveCursor("ArrowDown", 3, list)).toBe(4);
+    expect(moveCursor("ArrowDown", 9, list)).toBe(9);
+    expect(moveCursor("ArrowUp", 0, list)).toBe(0);
+    expect(moveCursor("End", 3, list)).toBe(9);
+    expect(moveCursor("Home", 3, list)).toBe(0);
+    expect(moveCursor("PageDown", 1, list)).toBe(4);
+    expect(moveCursor("PageUp", 1, list)).toBe(0);
+    expect(moveCursor("ArrowRight", 3, list)).toBeUndefined();
+    expect(moveCursor("x", 3, list)).toBeUndefined();
+    expect(moveCursor("End", 0, { ...list, total: 0 })).toBeUndefined();
   });
 
   test("goes through tiles, into a last row that is shorter, and the other way from right to left", () => {
-    expect(moved("ArrowRight", 3, tiles)).toBe(4);
-    expect(moved("ArrowDown", 1, tiles)).toBe(5);
-    expect(moved("ArrowDown", 7, tiles)).toBe(9);
-    expect(moved("ArrowDown", 9, tiles)).toBe(9);
-    expect(moved("ArrowUp", 2, tiles)).toBe(2);
-    expect(moved("ArrowLeft", 3, { ...tiles, isRightToLeft: true })).toBe(4);
+    expect(moveCursor("ArrowRight", 3, tiles)).toBe(4);
+    expect(moveCursor("ArrowDown", 1, tiles)).toBe(5);
+    expect(moveCursor("ArrowDown", 7, tiles)).toBe(9);
+    expect(moveCursor("ArrowDown", 9, tiles)).toBe(9);
+    expect(moveCursor("ArrowUp", 2, tiles)).toBe(2);
+    expect(moveCursor("ArrowLeft", 3, { ...tiles, isRightToLeft: true })).toBe(4);
   });
 
   test("goes to a name that is typed, and on to the next with the same letter", () => {
@@ -103,13 +103,13 @@ describe("the cursor", () => {
       [3, "gamma"],
       [7, "bread"],
     ]);
-    expect(typedAhead("b", 0, names)).toBe(1);
-    expect(typedAhead("b", 1, names)).toBe(2);
-    expect(typedAhead("bb", 2, names)).toBe(7);
-    expect(typedAhead("bbb", 7, names)).toBe(1);
-    expect(typedAhead("br", 1, names)).toBe(7);
-    expect(typedAhead("BE", 1, names)).toBe(1);
-    expect(typedAhead("x", 1, names)).toBeUndefined();
+    expect(findTyped("b", 0, names)).toBe(1);
+    expect(findTyped("b", 1, names)).toBe(2);
+    expect(findTyped("bb", 2, names)).toBe(7);
+    expect(findTyped("bbb", 7, names)).toBe(1);
+    expect(findTyped("br", 1, names)).toBe(7);
+    expect(findTyped("BE", 1, names)).toBe(1);
+    expect(findTyped("x", 1, names)).toBeUndefined();
   });
 });
 

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import {
-  chunkBeside,
+  adjacentChunk,
   chunksBetween,
   chunksOf,
   type DayCount,
-  HEADING,
+  HEADING_HEIGHT,
   layoutOf,
   monthsOf,
   photosBetween,
-  placeOf,
+  offsetOf,
   rowsFrom,
   sectionAt,
   sectionOf,
@@ -34,7 +34,7 @@ describe("the wall's layout", () => {
     let bottom = 0;
     for (const { top, height, count } of LAYOUT.sections) {
       expect(top).toBeCloseTo(bottom);
-      expect(height).toBeGreaterThan(HEADING + Math.ceil(count / 5) * LAYOUT.step - 1);
+      expect(height).toBeGreaterThan(HEADING_HEIGHT + Math.ceil(count / 5) * LAYOUT.step - 1);
       bottom = top + height;
     }
     expect(LAYOUT.height).toBeCloseTo(bottom);
@@ -50,7 +50,7 @@ describe("the wall's layout", () => {
     for (let photo = 0; photo < LAYOUT.total; photo++) {
       const section = LAYOUT.sections[sectionOf(LAYOUT, photo)];
       expect(section !== undefined && photo >= section.first && photo < section.first + section.count).toBe(true);
-      expect(LAYOUT.sections[sectionAt(LAYOUT, placeOf(LAYOUT, photo).y)]).toBe(section);
+      expect(LAYOUT.sections[sectionAt(LAYOUT, offsetOf(LAYOUT, photo).y)]).toBe(section);
     }
   });
 
@@ -58,7 +58,7 @@ describe("the wall's layout", () => {
     const [top, bottom] = [300, 700];
     const { first, end } = photosBetween(LAYOUT, top, bottom);
     for (let photo = 0; photo < LAYOUT.total; photo++) {
-      const { y } = placeOf(LAYOUT, photo);
+      const { y } = offsetOf(LAYOUT, photo);
       const isSeen = y + LAYOUT.side > top && y < bottom;
       if (isSeen) expect({ photo, isIn: photo >= first && photo < end }).toEqual({ photo, isIn: true });
     }
@@ -95,12 +95,12 @@ test("pieces to load are whole days, in order, and all of them", () => {
   expect(chunksBetween(chunks, second.from, second.to)).toEqual([1]);
   expect(chunksBetween(chunks, first.to, third.from)).toEqual([0, 1, 2]);
   // Beside a day: within its own chunk as long as that goes on, and nothing beyond the ends.
-  expect(chunkBeside(chunks, second.to, false)).toBe(third);
-  expect(chunkBeside(chunks, second.from, false)).toBe(second);
-  expect(chunkBeside(chunks, second.from, true)).toBe(first);
-  expect(chunkBeside(chunks, second.to, true)).toBe(second);
-  expect(chunkBeside(chunks, first.from, true)).toBeUndefined();
-  expect(chunkBeside(chunks, chunks.at(-1)?.to ?? "", false)).toBeUndefined();
+  expect(adjacentChunk(chunks, second.to, false)).toBe(third);
+  expect(adjacentChunk(chunks, second.from, false)).toBe(second);
+  expect(adjacentChunk(chunks, second.from, true)).toBe(first);
+  expect(adjacentChunk(chunks, second.to, true)).toBe(second);
+  expect(adjacentChunk(chunks, first.from, true)).toBeUndefined();
+  expect(adjacentChunk(chunks, chunks.at(-1)?.to ?? "", false)).toBeUndefined();
 });
 
 test("months are told by their first photo, the newest first", () => {

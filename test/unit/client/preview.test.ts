@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { decode } from "../../../src/client/entries/preview/content.ts";
 import { languageOf, previewKind } from "../../../src/client/entries/preview/kind.ts";
-import { fitOnStage, keepOnStage, panBy, WHOLE, zoomAt } from "../../../src/client/entries/preview/zoom.ts";
+import { fitOnStage, clampToStage, panBy, WHOLE, zoomAt } from "../../../src/client/entries/preview/zoom.ts";
 
 describe("how a file is shown", () => {
   test.each([
@@ -61,8 +61,8 @@ describe("zooming", () => {
   test("no edge comes further in than the stage's", () => {
     const picture = fitOnStage({ width: 4000, height: 1000 }, stage);
     expect(picture).toEqual({ width: 1000, height: 250 });
-    expect(keepOnStage(panBy({ scale: 1, x: 0, y: 0 }, { x: 500, y: 500 }), picture, stage)).toEqual(WHOLE);
-    expect(keepOnStage({ scale: 3, x: 9000, y: -9000 }, picture, stage)).toEqual({ scale: 3, x: 1000, y: -125 });
+    expect(clampToStage(panBy({ scale: 1, x: 0, y: 0 }, { x: 500, y: 500 }), picture, stage)).toEqual(WHOLE);
+    expect(clampToStage({ scale: 3, x: 9000, y: -9000 }, picture, stage)).toEqual({ scale: 3, x: 1000, y: -125 });
     expect(fitOnStage({ width: 10, height: 10 }, stage)).toEqual({ width: 10, height: 10 });
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { kindOf, usageByKind } from "../../../src/client/features/settings/file-kinds.ts";
 import { agentName } from "../../../src/client/features/settings/user-agent.ts";
 import { safeNext } from "../../../src/client/features/sign-in/next-address.ts";
-import { refusalOf, WordsError } from "../../../src/client/api/refusal.ts";
+import { readRejection, PageError } from "../../../src/client/api/rejection.ts";
 import { inviteCodeOf } from "../../../src/client/features/sign-up/invite-code.ts";
 import { strengthOf } from "../../../src/client/ui/password-strength.tsx";
 import { ApiError } from "../../../src/client/api/http.ts";
@@ -84,22 +84,22 @@ describe("what a refusal says of a form", () => {
     new ApiError("The server's words.", { status: 400, code: "VALIDATION_ERROR", details });
 
   test("stands beside the field that the server names, if the form has it", () => {
-    expect(refusalOf(refusal({ field: "email" }), ["email"])).toEqual({
+    expect(readRejection(refusal({ field: "email" }), ["email"])).toEqual({
       field: "email",
       message: "The server's words.",
     });
-    expect(refusalOf(refusal({ field: "other" }), ["email"])?.field).toBeUndefined();
+    expect(readRejection(refusal({ field: "other" }), ["email"])?.field).toBeUndefined();
   });
   test("stands beside the field that the reason speaks of, in the form's own words", () => {
     const byReason = { bad_credentials: { field: "password", message: "Not yours." } } as const;
-    expect(refusalOf(refusal({ reason: "bad_credentials" }), ["password"], byReason)).toEqual({
+    expect(readRejection(refusal({ reason: "bad_credentials" }), ["password"], byReason)).toEqual({
       field: "password",
       message: "Not yours.",
     });
   });
   test("is the page's own, where the page refuses", () => {
-    expect(refusalOf(new WordsError("No passkey."), [])).toEqual({ field: undefined, message: "No passkey." });
-    expect(refusalOf(null, [])).toBeUndefined();
+    expect(readRejection(new PageError("No passkey."), [])).toEqual({ field: undefined, message: "No passkey." });
+    expect(readRejection(null, [])).toBeUndefined();
   });
 });
 

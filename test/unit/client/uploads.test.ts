@@ -4,12 +4,12 @@ import { type EngineDependencies, UploadEngine } from "../../../src/client/featu
 import {
   CHUNK_SIZES,
   type Failure,
-  judge,
+  classifyFailure,
   smallerChunk,
   TransferError,
 } from "../../../src/client/features/uploads/engine/failures.ts";
-import type { KeptUpload, UploadKeeper } from "../../../src/client/features/uploads/engine/keeper.ts";
-import { UploadMemory } from "../../../src/client/features/uploads/engine/memory.ts";
+import type { SavedUpload, UploadDatabase } from "../../../src/client/features/uploads/engine/upload-db.ts";
+import { UploadPersistence } from "../../../src/client/features/uploads/engine/persistence.ts";
 import { metadataOf, newUpload } from "../../../src/client/features/uploads/engine/new-upload.ts";
 import { secondsLeft, Speedometer } from "../../../src/client/features/uploads/engine/speed.ts";
 import type { SendRequest, SendResult } from "../../../src/client/features/uploads/engine/transfer.ts";
@@ -22,7 +22,7 @@ const envelope = (reason: string, message = "words", details: object = {}) =>
   JSON.stringify({ success: false, error: { code: "X", message, details: { reason, ...details } } });
 
 function judged(status: number, body: string, hasUrl = true, retryAfter?: string): Failure {
-  return judge({ status, body, retryAfter, hasUrl });
+  return classifyFailure({ status, body, retryAfter, hasUrl });
 }
 
 describe("what a failed request of an upload means", () => {
@@ -111,16 +111,16 @@ test("the server is told name, folder, the way below it, type, time and what to 
 
 /** An engine whose sends are answered by the test, in the order in which they begin. */
 function scene(answer: (request: SendRequest, attempt: number) => Promise<SendResult>) {
-  const kept = new Map<string, KeptUpload>();
+  const kept = new Map<string, SavedUpload>();
   const bytes = new Map<string, Blob>();
-  const keeper: UploadKeeper = {
+  const keeper: UploadDatabase = {
     put: async (many) => many.forEach((one) => kept.set(one.upload.id, one)),
     putBytes: async (id, file) => void bytes.set(id, new Blob([await file.arrayBuffer()])),
     findBytes: async (id) => bytes.get(id),
     remove: async (ids) => ids.forEach((id) => kept.delete(id) && bytes.delete(id)),
     all: async () => [...kept.values()],
   };
-  const tab = { id: "this tab", whenGone: async () => undefined, onArrival: () => undefined };
+  const tab = { id: "this tab", whenClosed: async () => undefined, onOtherTab: () => undefined };
   const settled: [number, number][] = [];
   const terminated: string[] = [];
   let attempts = 0;
@@ -129,7 +129,7 @@ function scene(answer: (request: SendRequest, attempt: number) => Promise<SendRe
       endpoint: () => "https://larder.example/api/tus",
       send: (request) => answer(request, attempts++),
       terminate: async (url) => void terminated.push(url),
-      memory: new UploadMemory(keeper, Promise.resolve(tab)),
+      persistence: new UploadPersistence(keeper, Promise.resolve(tab)),
       whenSignedIn: async () => undefined,
       onStored: () => undefined,
       onSettled: (stored, troubled) => void settled.push([stored, troubled]),
@@ -143,7 +143,7 @@ const source = (name: string, content = "content") => ({
   file: new File([content], name, { lastModified: 1 }),
   path: name,
 });
-const states = (engine: UploadEngine): UploadState[] => engine.board.all().map(({ state }) => state);
+const states = (engine: UploadEngine): UploadState[] => engine.store.all().map(({ state }) => state);
 const failing = (failure: Failure) => Promise.reject(new TransferError(failure));
 
 /** A file that may be read again when `isAllowed` says so. */
@@ -158,10 +158,10 @@ const handleOf = (file: File, isAllowed: () => Promise<PermissionState>): FileSy
 
 /** Waits until all uploads are as wanted: told by the board's own changes. */
 async function until(engine: UploadEngine, isReached: (uploads: readonly Upload[]) => boolean): Promise<void> {
-  if (isReached(engine.board.all())) return;
+  if (isReached(engine.store.all())) return;
   await new Promise<void>((resolve) => {
-    const stop = engine.board.subscribe(() => {
-      if (!isReached(engine.board.all())) return;
+    const stop = engine.store.subscribe(() => {
+      if (!isReached(engine.store.all())) return;
       stop();
       resolve();
     });
@@ -194,7 +194,7 @@ describe("the queue", () => {
     );
     await until(engine, allDone);
     expect(most).toBe(3);
-    expect(engine.board.all().map(({ fileId }) => fileId)).toEqual(
+    expect(engine.store.all().map(({ fileId }) => fileId)).toEqual(
       Array.from({ length: 20 }, (_, index) => `id of ${index}`),
     );
     expect(settled.reduce((sum, [stored]) => sum + stored, 0)).toBe(20);
@@ -220,7 +220,7 @@ describe("the queue", () => {
     });
     await engine.start("anna");
     engine.add([source("a")], { folder: "/" });
-    const waking = engine.board.subscribe(() => engine.wake());
+    const waking = engine.store.subscribe(() => engine.wake());
     await until(engine, allDone);
     waking();
     expect(urls.map((url) => url?.split("/").at(-1))).toEqual([undefined, "0", "1", "2", undefined, "4"]);
@@ -237,7 +237,7 @@ describe("the queue", () => {
     await engine.start("anna");
     engine.add([source("a"), source("b"), source("c"), source("d")], { folder: "/" });
     await until(engine, (uploads) => uploads.every(({ state }) => state === "conflict"));
-    const [first, second] = engine.board.all();
+    const [first, second] = engine.store.all();
     engine.resolveConflict(first?.id ?? "", "skip", false);
     expect(states(engine)).toEqual(["skipped", "conflict", "conflict", "conflict"]);
     engine.resolveConflict(second?.id ?? "", "version", true);
@@ -258,7 +258,7 @@ describe("the queue", () => {
     engine.add([source("a")], { folder: "/" });
     await until(engine, ([upload]) => upload?.state === "conflict");
     expect(terminated).toEqual(["https://larder.example/api/tus/0"]);
-    engine.resolveConflict(engine.board.all()[0]?.id ?? "", "rename", false);
+    engine.resolveConflict(engine.store.all()[0]?.id ?? "", "rename", false);
     await until(engine, allDone);
     expect(urls).toEqual([undefined, undefined]);
   });
@@ -274,7 +274,7 @@ describe("the queue", () => {
     });
     await engine.start("anna");
     engine.add([source("a")], { folder: "/" });
-    const waking = engine.board.subscribe(() => engine.wake());
+    const waking = engine.store.subscribe(() => engine.wake());
     await until(engine, ([upload]) => upload?.state === "failed");
     waking();
     expect(sends).toBe(5);
@@ -300,7 +300,7 @@ describe("the queue", () => {
     await engine.start("anna");
     engine.add([source("a")], { folder: "/" });
     await until(engine, ([upload]) => upload?.state === "failed");
-    const [upload] = engine.board.all();
+    const [upload] = engine.store.all();
     expect(upload?.problem).toBe("No room.");
     engine.resume(upload?.id ?? "");
     expect(states(engine)).toEqual(["sending"]);
@@ -323,12 +323,12 @@ describe("the queue", () => {
     const given = ["a", "b"].map((name) => ({ ...source(name), handle: handleOf(source(name).file, ask) }));
     engine.add(given, { folder: "/" });
     await until(engine, (uploads) => uploads.every(({ state }) => state === "missing"));
-    const [first, second] = [engine.allow(), engine.allow()];
+    const [first, second] = [engine.requestAccess(), engine.requestAccess()];
     answers.shift()?.("granted");
     await until(engine, ([a]) => a?.state === "done");
     answers.shift()?.("granted");
     await written(() => answers.length > 0);
-    engine.cancel(engine.board.all()[1]?.id ?? "");
+    engine.cancel(engine.store.all()[1]?.id ?? "");
     while (answers.length > 0) {
       answers.shift()?.("granted");
       await Bun.sleep(1);
@@ -357,10 +357,10 @@ describe("the queue", () => {
 
     const later = make();
     await later.start("anna");
-    expect(later.board.all().map(({ name, state }) => `${name} ${state}`)).toEqual(["small sending", "large missing"]);
+    expect(later.store.all().map(({ name, state }) => `${name} ${state}`)).toEqual(["small sending", "large missing"]);
     expect(later.provide([new File([large], "large", { lastModified: 2 })])).toBe(0);
     expect(later.provide([new File([large], "large", { lastModified: 1 })])).toBe(1);
-    expect(later.board.all().map(({ url, folder }) => `${url} ${folder}`)).toEqual([
+    expect(later.store.all().map(({ url, folder }) => `${url} ${folder}`)).toEqual([
       "https://larder.example/api/tus/first /there",
       "https://larder.example/api/tus/first /there",
     ]);

@@ -1,10 +1,10 @@
 /** Deeds with many files and folders: in portions that the API takes, each entry by itself. */
 import { ApiError, messageOf, request } from "../../api/http.ts";
 import type { Entry, FailedItem } from "../../api/types.ts";
-import { portions } from "../collection/page-window.ts";
+import { splitIntoBatches } from "../collection/page-window.ts";
 
 /** The most that one call takes. */
-export const IDS_AT_ONCE = 1000;
+export const BATCH_MAX = 1000;
 
 /** What became of each. */
 export interface BulkResult {
@@ -16,7 +16,7 @@ export interface BulkResult {
 /** How far a deed is; `of` counts entries. */
 export type Progress = (done: number, of: number) => void;
 
-/** One call of the API for at most {@link IDS_AT_ONCE} ids. */
+/** One call of the API for at most {@link BATCH_MAX} ids. */
 type Call = (ids: readonly string[]) => Promise<{ done: readonly Entry[]; failed: readonly FailedItem[] }>;
 
 /**
@@ -24,29 +24,30 @@ type Call = (ids: readonly string[]) => Promise<{ done: readonly Entry[]; failed
  * failed and the next one is tried: the API says so where it could do none of them.
  * @throws OfflineError, or ApiError of the server's own trouble, where the first portion fails so; later it is told per entry
  */
-export async function inPortions(ids: readonly string[], call: Call, progress?: Progress): Promise<BulkResult> {
+export async function inBatches(ids: readonly string[], call: Call, progress?: Progress): Promise<BulkResult> {
   const done: Entry[] = [];
   const failed: { id: string; message: string }[] = [];
   let tried = 0;
-  for (const portion of portions(ids, IDS_AT_ONCE)) {
+  for (const batch of splitIntoBatches(ids, BATCH_MAX)) {
     try {
-      const answer = await call(portion);
-      done.push(...answer.done);
-      failed.push(...answer.failed.map(({ id, error }) => ({ id, message: error.message })));
+      const result = await call(batch);
+      done.push(...result.done);
+      failed.push(...result.failed.map(({ id, error }) => ({ id, message: error.message })));
     } catch (error) {
-      const isRefusal = error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429;
-      if (!isRefusal && tried === 0) throw error;
-      failed.push(...portion.map((id) => ({ id, message: messageOf(error) })));
+      const isRejection =
+        error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429;
+      if (!isRejection && tried === 0) throw error;
+      failed.push(...batch.map((id) => ({ id, message: messageOf(error) })));
     }
-    tried += portion.length;
+    tried += batch.length;
     progress?.(tried, ids.length);
   }
   return { done, failed };
 }
 
-/** Moves files and folders into a folder. @throws as {@link inPortions} */
+/** Moves files and folders into a folder. @throws as {@link inBatches} */
 export function moveEntries(ids: readonly string[], destinationFolder: string, progress?: Progress) {
-  return inPortions(
+  return inBatches(
     ids,
     async (fileIds) => {
       const body = { fileIds, destinationFolder };
@@ -59,9 +60,9 @@ export function moveEntries(ids: readonly string[], destinationFolder: string, p
   );
 }
 
-/** Copies files and folders into a folder; taken names get numbers. @throws as {@link inPortions} */
+/** Copies files and folders into a folder; taken names get numbers. @throws as {@link inBatches} */
 export function copyEntries(ids: readonly string[], destinationFolder: string, progress?: Progress) {
-  return inPortions(
+  return inBatches(
     ids,
     async (fileIds) => {
       const body = { fileIds, destinationFolder };
@@ -77,9 +78,9 @@ export function copyEntries(ids: readonly string[], destinationFolder: string, p
   );
 }
 
-/** Puts files and folders into the trash. @throws as {@link inPortions} */
+/** Puts files and folders into the trash. @throws as {@link inBatches} */
 export function trashEntries(ids: readonly string[], progress?: Progress) {
-  return inPortions(
+  return inBatches(
     ids,
     async (fileIds) => {
       const { trashed, failed } = await request<{ trashed: Entry[]; failed: FailedItem[] }>(
@@ -95,9 +96,9 @@ export function trashEntries(ids: readonly string[], progress?: Progress) {
   );
 }
 
-/** Takes files and folders out of the trash. @throws as {@link inPortions} */
+/** Takes files and folders out of the trash. @throws as {@link inBatches} */
 export function restoreEntries(ids: readonly string[], progress?: Progress) {
-  return inPortions(
+  return inBatches(
     ids,
     async (fileIds) => {
       const { restored, failed } = await request<{ restored: Entry[]; failed: FailedItem[] }>(
@@ -111,13 +112,13 @@ export function restoreEntries(ids: readonly string[], progress?: Progress) {
   );
 }
 
-/** Gives tags to files and takes others off. @throws as {@link inPortions} */
+/** Gives tags to files and takes others off. @throws as {@link inBatches} */
 export function tagEntries(
   ids: readonly string[],
   changes: { readonly add: readonly string[]; readonly remove: readonly string[] },
   progress?: Progress,
 ) {
-  return inPortions(
+  return inBatches(
     ids,
     async (fileIds) => {
       const { updated, failed } = await request<{ updated: Entry[]; failed: FailedItem[] }>("POST", "/api/files/tags", {
@@ -136,17 +137,17 @@ export function renameEntry(entry: Entry, name: string): Promise<unknown> {
 }
 
 /** Whether entries may go into a folder: it is not where they all are, and none of them is it or above it. */
-export function canGoInto(entries: readonly Entry[], folder: string): boolean {
-  return !entries.every((entry) => entry.folder === folder) && !entries.some((entry) => holds(entry, folder));
+export function canMoveInto(entries: readonly Entry[], folder: string): boolean {
+  return !entries.every((entry) => entry.folder === folder) && !entries.some((entry) => contains(entry, folder));
 }
 
 /** Whether a folder is, or lies below, an entry. */
-export function holds(entry: Entry, folder: string): boolean {
+export function contains(entry: Entry, folder: string): boolean {
   return entry.type === "folder" && (folder === entry.path || folder.startsWith(`${entry.path}/`));
 }
 
 /** Ids by the folder that their entries are in: the way back of a move. */
-export function byFolder(entries: readonly Entry[]): Map<string, string[]> {
+export function groupByFolder(entries: readonly Entry[]): Map<string, string[]> {
   const folders = new Map<string, string[]>();
   for (const { id, folder } of entries) {
     const ids = folders.get(folder);

@@ -3,7 +3,7 @@ import { apiAddress, href } from "../../api/http.ts";
 import type { Entry } from "../../api/types.ts";
 import { toast } from "../../ui/toast.tsx";
 import { text } from "../text.ts";
-import { IDS_AT_ONCE } from "./bulk.ts";
+import { BATCH_MAX } from "./bulk.ts";
 
 /** The address under which a file, or a folder as a ZIP, is downloaded. */
 export function downloadAddress(entry: Entry): string {
@@ -17,7 +17,7 @@ export function downloadEntries(entries: readonly Entry[]): void {
   const [first, ...more] = entries;
   if (first === undefined) return;
   if (more.length === 0) return followLink(downloadAddress(first));
-  if (entries.length > IDS_AT_ONCE) {
+  if (entries.length > BATCH_MAX) {
     toast({ text: text.tooManyForZip(entries.length), tone: "danger" });
     return;
   }

@@ -4,7 +4,7 @@ import { IconButton } from "../../ui/icon-button.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
 import { text } from "../text.ts";
-import type { EntryActions } from "./use-entry-actions.tsx";
+import type { SelectionActions } from "./use-selection-actions.tsx";
 
 /** How many are selected, and what can be done with them. */
 export function SelectionBar({
@@ -16,7 +16,7 @@ export function SelectionBar({
 }: {
   readonly count: number;
   readonly isGathering: boolean;
-  readonly actions: EntryActions;
+  readonly actions: SelectionActions;
   readonly onSelectAll: () => void;
   readonly onClear: () => void;
 }) {

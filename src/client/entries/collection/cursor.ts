@@ -1,7 +1,7 @@
 /** Where the keyboard goes in a list or in rows of tiles. Pure. */
 
 /** What the keyboard moves in. */
-export interface Ground {
+export interface GridView {
   readonly total: number;
   /** Entries side by side: 1 in a list. */
   readonly columns: number;
@@ -11,8 +11,8 @@ export interface Ground {
 }
 
 /** The position that a key leads to from `from`; undefined for keys that don't move. An empty list has no positions. */
-export function moved(key: string, from: number, ground: Ground): number | undefined {
-  const { total, columns, rowsInView, isRightToLeft } = ground;
+export function moveCursor(key: string, from: number, view: GridView): number | undefined {
+  const { total, columns, rowsInView, isRightToLeft } = view;
   if (total === 0) return undefined;
   const forward = isRightToLeft ? -1 : 1;
   const page = Math.max(1, rowsInView - 1) * columns;
@@ -44,13 +44,13 @@ export const TYPE_AHEAD_MS = 800;
  * The position of the entry that typed letters mean: the next one, from `from` on and around, whose name begins with them.
  * The same letter again and again goes from one to the next. Only names that are known are looked at.
  */
-export function typedAhead(typed: string, from: number, names: ReadonlyMap<number, string>): number | undefined {
+export function findTyped(typed: string, from: number, names: ReadonlyMap<number, string>): number | undefined {
   const first = typed[0] ?? "";
-  const isRepeated = typed.length > 1 && [...typed].every((letter) => letter === first);
-  const wanted = (isRepeated ? first : typed).toLocaleLowerCase();
+  const isRepeated = typed.length > 1 && [...typed].every((character) => character === first);
+  const prefix = (isRepeated ? first : typed).toLocaleLowerCase();
   const startsAfter = typed.length === 1 || isRepeated;
   const positions = [...names]
-    .filter(([, name]) => name.toLocaleLowerCase().startsWith(wanted))
+    .filter(([, name]) => name.toLocaleLowerCase().startsWith(prefix))
     .map(([position]) => position)
     .sort((one, other) => one - other);
   return positions.find((position) => (startsAfter ? position > from : position >= from)) ?? positions[0];

@@ -80,21 +80,21 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
     // The row of the cursor stays in the document wherever the list is scrolled to, and the one that it comes from until
     // the focus has moved: keys that come faster than the list scrolls would lose the focus with the row it was in.
     rangeExtractor: (range) => {
-      const kept = rows === 0 ? [] : [cursorRow, focusedRow.current].map((row) => Math.min(row, rows - 1));
-      return [...new Set([...defaultRangeExtractor(range), ...kept])].sort((one, other) => one - other);
+      const pinned = rows === 0 ? [] : [cursorRow, focusedRow.current].map((row) => Math.min(row, rows - 1));
+      return [...new Set([...defaultRangeExtractor(range), ...pinned])].sort((one, other) => one - other);
     },
   });
   useLayoutEffect(() => virtualizer.measure(), [virtualizer, rowHeight]);
 
   const { startIndex = 0, endIndex = 0 } = virtualizer.range ?? {};
-  const { look: lookAt } = pages;
+  const { setVisibleSpan } = pages;
   useEffect(
-    () => lookAt({ first: startIndex * columns, last: (endIndex + 1) * columns - 1 }),
-    [lookAt, startIndex, endIndex, columns],
+    () => setVisibleSpan({ first: startIndex * columns, last: (endIndex + 1) * columns - 1 }),
+    [setVisibleSpan, startIndex, endIndex, columns],
   );
 
   useFollowedCursor(scroller, cursor, cursorRow, takesFocus && total > 0, (row) => virtualizer.scrollToIndex(row));
-  const focusKeeping = useFocusOfGoneRows(scroller, cursor, look.renaming !== undefined);
+  const rowFocus = useFocusOfRemovedRows(scroller, cursor, look.renaming !== undefined);
   useLayoutEffect(() => {
     focusedRow.current = cursorRow;
   }, [cursorRow]);
@@ -144,13 +144,13 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
       aria-multiselectable="true"
       aria-rowcount={isTiles ? rows : rows + 1}
       aria-colcount={isTiles ? columns : look.columns.length + 2}
-      aria-busy={pages.total === undefined || collection.isGathering}
+      aria-busy={pages.total === undefined || collection.isLoadingSelection}
       className="relative min-h-0 flex-1 overflow-auto select-none [overflow-anchor:none]"
       onKeyDown={onKeyDown}
       onScroll={(event) => props.onScrolled?.(event.currentTarget.scrollTop)}
-      onBlur={focusKeeping.onBlur}
+      onBlur={rowFocus.onBlur}
       onFocus={(event) => {
-        focusKeeping.onFocus();
+        rowFocus.onFocus();
         const position = positionOf(event.target);
         if (position !== undefined && position !== cursor) collection.point(position);
       }}
@@ -214,7 +214,7 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
               );
             }
             const first = index * columns;
-            const places = Array.from({ length: Math.min(columns, total - first) }, (_, column) => column);
+            const columnIndexes = Array.from({ length: Math.min(columns, total - first) }, (_, column) => column);
             return (
               <div
                 key={index}
@@ -229,7 +229,7 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
                   gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))`,
                 }}
               >
-                {places.map((column) => (
+                {columnIndexes.map((column) => (
                   <Tile key={column} {...viewOf(first + column)} column={column} />
                 ))}
               </div>
@@ -288,7 +288,7 @@ function useFollowedCursor(
  * Where the row that has the focus goes, because others took its entry away, the row of the cursor gets it: the keyboard
  * would be at the top of the page again. A field for a name takes it back itself.
  */
-function useFocusOfGoneRows(grid: { readonly current: HTMLElement | null }, cursor: number, isRenaming: boolean) {
+function useFocusOfRemovedRows(grid: { readonly current: HTMLElement | null }, cursor: number, isRenaming: boolean) {
   const hasFocus = useRef(false);
   useLayoutEffect(() => {
     // Browsers tell of no blur where an element was taken away.
@@ -308,11 +308,11 @@ function useFocusOfGoneRows(grid: { readonly current: HTMLElement | null }, curs
 function useWidth(element: { readonly current: HTMLElement | null }): number {
   const [width, setWidth] = useState(window.innerWidth);
   useLayoutEffect(() => {
-    const watched = element.current;
-    if (watched === null) return;
-    setWidth(watched.clientWidth);
-    const observer = new ResizeObserver(() => setWidth(watched.clientWidth));
-    observer.observe(watched);
+    const observed = element.current;
+    if (observed === null) return;
+    setWidth(observed.clientWidth);
+    const observer = new ResizeObserver(() => setWidth(observed.clientWidth));
+    observer.observe(observed);
     return () => observer.disconnect();
   }, [element]);
   return width;

@@ -27,7 +27,7 @@ function RenameField({ entry, renaming }: { readonly entry: Entry; readonly rena
   const { before, name, phase, error } = useStore(draft);
   const field = useRef<HTMLInputElement>(null);
   const errorId = `rename-error-${entry.id}`;
-  useKeptFocus(field, entry, draft);
+  useRestoredFocus(field, entry, draft);
 
   const change = (changes: Partial<NameDraft>) => draft.update((now) => ({ ...now, ...changes }));
   const end = () => {
@@ -36,15 +36,15 @@ function RenameField({ entry, renaming }: { readonly entry: Entry; readonly rena
   };
   const save = async () => {
     if (draft.get().phase !== "typing") return;
-    const wanted = name.trim();
-    if (wanted === before || wanted === entry.name) return end();
-    if (wanted === "") return change({ error: text.nameEmpty });
+    const newName = name.trim();
+    if (newName === before || newName === entry.name) return end();
+    if (newName === "") return change({ error: text.nameEmpty });
     change({ phase: "saving" });
     try {
-      await renaming.save(entry, wanted);
+      await renaming.save(entry, newName);
       end();
-    } catch (refusal) {
-      change({ phase: "typing", error: messageOf(refusal) });
+    } catch (failure) {
+      change({ phase: "typing", error: messageOf(failure) });
     }
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -93,9 +93,9 @@ function RenameField({ entry, renaming }: { readonly entry: Entry; readonly rena
 }
 
 /** The field has the focus from the beginning, and takes it up again, as it was, where its row went and came meanwhile. */
-function useKeptFocus(place: RefObject<HTMLInputElement | null>, entry: Entry, draft: Renaming["draft"]): void {
+function useRestoredFocus(ref: RefObject<HTMLInputElement | null>, entry: Entry, draft: Renaming["draft"]): void {
   useLayoutEffect(() => {
-    const field = place.current;
+    const field = ref.current;
     if (field === null) return undefined;
     const { caret } = draft.get();
     // Whoever went on to something else is not called back.
@@ -105,10 +105,10 @@ function useKeptFocus(place: RefObject<HTMLInputElement | null>, entry: Entry, d
     }
     return () => {
       const { selectionStart, selectionEnd, selectionDirection } = field;
-      const left = { start: selectionStart ?? 0, end: selectionEnd ?? 0, direction: selectionDirection ?? "none" };
-      draft.update((now) => ({ ...now, caret: left }));
+      const last = { start: selectionStart ?? 0, end: selectionEnd ?? 0, direction: selectionDirection ?? "none" };
+      draft.update((now) => ({ ...now, caret: last }));
     };
-  }, [place, entry, draft]);
+  }, [ref, entry, draft]);
 }
 
 /** A name that is begun to be changed. */

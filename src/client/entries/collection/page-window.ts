@@ -15,7 +15,7 @@ export function pageOf(position: number): number {
 }
 
 /** Where in its page a position lies. */
-export function placeInPage(position: number): number {
+export function indexInPage(position: number): number {
   return position % PAGE_SIZE;
 }
 
@@ -38,8 +38,8 @@ export function spanBetween(one: number, other: number): Span {
 }
 
 /** Cuts a list into portions of at most `size`. */
-export function portions<T>(items: readonly T[], size: number): T[][] {
-  const cut: T[][] = [];
-  for (let at = 0; at < items.length; at += size) cut.push(items.slice(at, at + size));
-  return cut;
+export function splitIntoBatches<T>(items: readonly T[], size: number): T[][] {
+  const batches: T[][] = [];
+  for (let at = 0; at < items.length; at += size) batches.push(items.slice(at, at + size));
+  return batches;
 }

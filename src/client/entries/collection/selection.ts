@@ -59,10 +59,10 @@ export function withAdded<T extends { readonly id: string }>(
 /** Without these: they were moved or deleted. */
 export function without<T extends { readonly id: string }>(
   selection: Selection<T>,
-  gone: ReadonlySet<string>,
+  removed: ReadonlySet<string>,
 ): Selection<T> {
   if (selection.kind === "all") return NOTHING;
-  const entries = new Map([...selection.entries].filter(([id]) => !gone.has(id)));
+  const entries = new Map([...selection.entries].filter(([id]) => !removed.has(id)));
   return entries.size === selection.entries.size ? selection : { kind: "some", entries };
 }
 

@@ -9,13 +9,13 @@ export function Thumbnail({ entry, size }: { readonly entry: Entry; readonly siz
   return entry.type === "file" && entry.hasThumbnail ? (
     <Picture file={entry} size={size} />
   ) : (
-    <Sign entry={entry} size={size} />
+    <TypeIcon entry={entry} size={size} />
   );
 }
 
 function Picture({ file, size }: { readonly file: FileRecord; readonly size: "small" | "medium" }) {
   const { src, hasFailed, onError } = usePicture(thumbnailOf(file, size));
-  if (hasFailed) return <Sign entry={file} size={size} />;
+  if (hasFailed) return <TypeIcon entry={file} size={size} />;
   return (
     <img
       key={src}
@@ -31,7 +31,7 @@ function Picture({ file, size }: { readonly file: FileRecord; readonly size: "sm
   );
 }
 
-function Sign({ entry, size }: { readonly entry: Entry; readonly size: "small" | "medium" }) {
+function TypeIcon({ entry, size }: { readonly entry: Entry; readonly size: "small" | "medium" }) {
   return (
     <span className={cx("grid place-items-center", size === "small" ? "size-8" : "h-full w-full")} aria-hidden="true">
       <FileIcon mimeType={entry.type === "folder" ? "folder" : entry.mimeType} size={size === "small" ? 24 : 48} />

@@ -31,7 +31,7 @@ export interface Box {
 }
 
 /** Where entries lie: rows of `rowHeight`, each cut into `columns` of the same width. */
-export interface Lattice {
+export interface GridMetrics {
   readonly total: number;
   readonly columns: number;
   readonly rowHeight: number;
@@ -40,7 +40,7 @@ export interface Lattice {
 }
 
 /** The positions of all entries that a rectangle touches, in order. */
-export function positionsIn(box: Box, { total, columns, rowHeight, width, isRightToLeft }: Lattice): number[] {
+export function positionsIn(box: Box, { total, columns, rowHeight, width, isRightToLeft }: GridMetrics): number[] {
   if (total === 0 || width <= 0 || box.right < 0 || box.left > width || box.bottom < 0) return [];
   const columnWidth = width / columns;
   const left = isRightToLeft ? width - box.right : box.left;

@@ -46,7 +46,7 @@ export interface Collection<T extends Named, P extends ListPage<T> = ListPage<T>
   /** Takes what was moved or deleted out of the selection. */
   forget(ids: Iterable<string>): void;
   /** Pages are being loaded for a selection. */
-  readonly isGathering: boolean;
+  readonly isLoadingSelection: boolean;
   /**
    * All that is selected, loading what is not known. Of everything, what is there now: also what came since it was
    * selected.
@@ -63,18 +63,18 @@ export function useCollection<T extends Named, P extends ListPage<T>>(
   const pages = usePages(source);
   const [selection, setSelection] = useState<Selection<T>>(NOTHING);
   const [cursor, setCursor] = useState(startAt);
-  const [isGathering, setGathering] = useState(false);
+  const [isLoadingSelection, setLoadingSelection] = useState(false);
   const anchor = useRef(startAt);
   const cursorId = useRef<string | undefined>(undefined);
-  const gathering = useRef<AbortController | undefined>(undefined);
-  const gathered = useRef<Promise<readonly T[]> | undefined>(undefined);
+  const selectionRequest = useRef<AbortController | undefined>(undefined);
+  const requestedEntries = useRef<Promise<readonly T[]> | undefined>(undefined);
 
   const keyText = JSON.stringify(source.key);
   const lastKey = useRef(keyText);
   useEffect(() => {
     if (lastKey.current === keyText) return;
     lastKey.current = keyText;
-    gathering.current?.abort();
+    selectionRequest.current?.abort();
     setSelection(NOTHING);
     setCursor(startAt);
     anchor.current = startAt;
@@ -94,7 +94,7 @@ export function useCollection<T extends Named, P extends ListPage<T>>(
     setCursor((position) => {
       const id = cursorId.current;
       if (id !== undefined && at(position)?.id !== id) {
-        for (const [place, entry] of present) if (entry.id === id) return place;
+        for (const [index, entry] of present) if (entry.id === id) return index;
       }
       return Math.max(0, Math.min(position, total - 1));
     });
@@ -112,7 +112,7 @@ export function useCollection<T extends Named, P extends ListPage<T>>(
   );
 
   const selectSpan = (span: Span, isAdded: boolean) => {
-    gathering.current?.abort();
+    selectionRequest.current?.abort();
     const apply = (entries: readonly T[]) =>
       setSelection((before) => (isAdded ? withAdded(before, entries) : selectionOf(entries)));
     if (span.first === 0 && span.last >= total - 1) {
@@ -120,18 +120,18 @@ export function useCollection<T extends Named, P extends ListPage<T>>(
       return;
     }
     const present = known();
-    const here: T[] = [];
+    const loaded: T[] = [];
     for (let position = span.first; position <= span.last; position += 1) {
       const entry = present.get(position);
-      if (entry !== undefined) here.push(entry);
+      if (entry !== undefined) loaded.push(entry);
     }
-    apply(here);
-    if (here.length === span.last - span.first + 1) return;
+    apply(loaded);
+    if (loaded.length === span.last - span.first + 1) return;
     const controller = new AbortController();
-    gathering.current = controller;
-    setGathering(true);
+    selectionRequest.current = controller;
+    setLoadingSelection(true);
     const loading = pages.load(span, undefined, controller.signal);
-    gathered.current = loading;
+    requestedEntries.current = loading;
     void loading
       .then((entries) => {
         if (!controller.signal.aborted) apply(entries);
@@ -140,9 +140,9 @@ export function useCollection<T extends Named, P extends ListPage<T>>(
         if (!controller.signal.aborted) toast({ text: text.notAllSelected(messageOf(error)), tone: "danger" });
       })
       .finally(() => {
-        if (gathering.current !== controller) return;
-        gathered.current = undefined;
-        setGathering(false);
+        if (selectionRequest.current !== controller) return;
+        requestedEntries.current = undefined;
+        setLoadingSelection(false);
       });
   };
 
@@ -155,15 +155,15 @@ export function useCollection<T extends Named, P extends ListPage<T>>(
     anchor.current = position;
     const entry = at(position);
     if (entry === undefined) return;
-    gathering.current?.abort();
+    selectionRequest.current?.abort();
     setSelection((before) => (mode === "toggle" ? toggled(before, entry) : selectionOf([entry])));
   };
 
   const resolve = async (progress?: (done: number, of: number) => void) => {
     if (selection.kind === "some") {
       // What is still on its way belongs to it.
-      const isOnItsWay = gathering.current?.signal.aborted === false;
-      const more = isOnItsWay ? await gathered.current : undefined;
+      const isStillLoading = selectionRequest.current?.signal.aborted === false;
+      const more = isStillLoading ? await requestedEntries.current : undefined;
       return [...new Map([...selection.entries.values(), ...(more ?? [])].map((entry) => [entry.id, entry])).values()];
     }
     const { except } = selection;
@@ -182,23 +182,23 @@ export function useCollection<T extends Named, P extends ListPage<T>>(
       point,
       select,
       selectEntries: (entries: readonly T[], isAdded = false) => {
-        if (!isAdded) gathering.current?.abort();
+        if (!isAdded) selectionRequest.current?.abort();
         setSelection((before) => (isAdded ? withAdded(before, entries) : selectionOf(entries)));
       },
       selectAll: () => {
-        gathering.current?.abort();
+        selectionRequest.current?.abort();
         setSelection(EVERYTHING);
       },
       clear: () => {
-        gathering.current?.abort();
+        selectionRequest.current?.abort();
         setSelection(NOTHING);
       },
       forget: (ids: Iterable<string>) => setSelection((before) => without(before, new Set(ids))),
-      isGathering,
+      isLoadingSelection,
       resolve,
     }),
     // oxlint-disable-next-line react/exhaustive-deps -- select and resolve are made of what is listed
-    [pages, selection, count, cursor, selected, point, isGathering],
+    [pages, selection, count, cursor, selected, point, isLoadingSelection],
   );
 }
 

@@ -37,7 +37,7 @@ export function useDropFolder(folder: string | undefined) {
     isOver,
     handlers: {
       onDragOver: (event: DragEvent) => {
-        if (folder === undefined || !isOurs(event) || dragged.get()?.accepts(folder) !== true) return;
+        if (folder === undefined || !isEntryDrag(event) || dragged.get()?.accepts(folder) !== true) return;
         event.preventDefault();
         event.dataTransfer.dropEffect = "move";
         setOver(true);
@@ -45,7 +45,7 @@ export function useDropFolder(folder: string | undefined) {
       onDragLeave: () => setOver(false),
       onDrop: (event: DragEvent) => {
         setOver(false);
-        if (folder === undefined || !isOurs(event)) return;
+        if (folder === undefined || !isEntryDrag(event)) return;
         event.preventDefault();
         event.stopPropagation();
         const drag = dragged.get();
@@ -62,7 +62,7 @@ export function useEntryDrag<T extends Entry>(collection: Collection<T>, rules: 
   const folderAt = (event: DragEvent) => {
     const position = positionOf(event.target);
     const entry = position === undefined ? undefined : collection.pages.at(position);
-    if (position === undefined || entry?.type !== "folder" || !isOurs(event)) return undefined;
+    if (position === undefined || entry?.type !== "folder" || !isEntryDrag(event)) return undefined;
     // Of a selection of everything, only what was pressed is known: the folder may be part of it.
     if (collection.isSelected(entry.id)) return undefined;
     return dragged.get()?.accepts(entry.path) === true ? { position, path: entry.path } : undefined;
@@ -112,7 +112,7 @@ export function useEntryDrag<T extends Entry>(collection: Collection<T>, rules: 
   };
 }
 
-function isOurs(event: DragEvent): boolean {
+function isEntryDrag(event: DragEvent): boolean {
   return event.dataTransfer.types.includes(DRAG_TYPE);
 }
 

@@ -1,7 +1,7 @@
 import { type KeyboardEvent, useRef } from "react";
 import type { Entry } from "../../api/types.ts";
 import { isPressed } from "../../base/shortcuts.ts";
-import { moved, TYPE_AHEAD_MS, typedAhead } from "./cursor.ts";
+import { moveCursor, TYPE_AHEAD_MS, findTyped } from "./cursor.ts";
 import type { Collection } from "./use-collection.ts";
 
 /** What {@link useGridKeys} works with. */
@@ -29,7 +29,7 @@ export function useGridKeys<T extends Entry>(options: GridKeysOptions<T>) {
     const text = (isFresh ? "" : typed.current.text) + key;
     typed.current = { text, atMs: now };
     const names = new Map([...collection.pages.known()].map(([position, { name }]) => [position, name]));
-    const position = typedAhead(text, collection.cursor, names);
+    const position = findTyped(text, collection.cursor, names);
     if (position !== undefined) collection.select(position, "only");
     return true;
   };
@@ -38,17 +38,17 @@ export function useGridKeys<T extends Entry>(options: GridKeysOptions<T>) {
     const { cursor, pages } = collection;
     const { key, shiftKey } = event;
     const isControl = event.ctrlKey || event.metaKey;
-    const take = () => {
+    const handled = () => {
       event.preventDefault();
       event.stopPropagation();
     };
     if (event.altKey) return;
 
     const isRightToLeft = getComputedStyle(event.currentTarget).direction === "rtl";
-    const ground = { total: pages.total ?? 0, columns, rowsInView: rowsInView(), isRightToLeft };
-    const to = moved(key, cursor, ground);
+    const view = { total: pages.total ?? 0, columns, rowsInView: rowsInView(), isRightToLeft };
+    const to = moveCursor(key, cursor, view);
     if (to !== undefined) {
-      take();
+      handled();
       if (shiftKey) collection.select(to, isControl ? "addRange" : "range");
       else if (isControl) collection.point(to);
       else collection.select(to, "only");
@@ -56,23 +56,23 @@ export function useGridKeys<T extends Entry>(options: GridKeysOptions<T>) {
     }
     const isTyping = Date.now() - typed.current.atMs <= TYPE_AHEAD_MS && typed.current.text !== "";
     if (key === " " && !isTyping) {
-      take();
+      handled();
       collection.select(cursor, shiftKey ? "range" : "toggle");
     } else if (isControl && key.toLowerCase() === "a") {
-      take();
+      handled();
       collection.selectAll();
     } else if (key === "Escape" && collection.count > 0) {
-      take();
+      handled();
       collection.clear();
     } else if (key === "Enter" && !isControl && !shiftKey) {
       const entry = pages.at(cursor);
-      take();
+      handled();
       if (entry !== undefined) onOpen(entry, cursor);
     } else if (key === "ContextMenu" || (key === "F10" && shiftKey)) {
-      take();
+      handled();
       onMenu();
     } else if (key.length === 1 && !isControl && typeAhead(event)) {
-      take();
+      handled();
     }
   };
 }

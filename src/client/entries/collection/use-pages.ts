@@ -1,7 +1,7 @@
 import { type Query, type QueryKey, useQueries, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { live, LIVE_INTERVAL_MS, settlingIntervalMs } from "../../api/queries.ts";
-import { PAGE_SIZE, pageOf, pagesOf, placeInPage, type Span } from "./page-window.ts";
+import { PAGE_SIZE, pageOf, pagesOf, indexInPage, type Span } from "./page-window.ts";
 
 /** One page of a list. */
 export interface ListPage<T> {
@@ -35,7 +35,7 @@ export interface Pages<T, P extends ListPage<T> = ListPage<T>> {
   /** All entries that are shown or kept, with their positions. */
   known(): ReadonlyMap<number, T>;
   /** Tells which positions are looked at. */
-  look(span: Span): void;
+  setVisibleSpan(span: Span): void;
   /**
    * The entries of a span in order, as the server has them now.
    * @throws ApiError or OfflineError of the first page that fails; what `signal` was aborted with
@@ -59,9 +59,9 @@ interface KnownLength {
 }
 
 /** How long a page that is out of sight is kept. */
-const KEPT_MS = 2 * 60_000;
+const CACHE_MS = 2 * 60_000;
 /** Whoever drags the scroll bar passes over pages that need not be loaded. */
-const SETTLE_MS = 60;
+const DEBOUNCE_MS = 60;
 /** Pages that are loaded side by side for a large selection. */
 const PARALLEL_PAGES = 4;
 
@@ -71,14 +71,14 @@ export function usePages<T extends { readonly id: string }, P extends ListPage<T
 ): Pages<T, P> {
   const queryClient = useQueryClient();
   const [span, setSpan] = useState<Span>({ first: 0, last: 0 });
-  const settled = useSettled(span);
+  const debounced = useDebounced(span);
   const [last, setLast] = useState<KnownLength>();
   const lastLength = last?.scope === source.scope ? last : undefined;
 
   // The first page is always asked for: it tells how long the list is.
   const numbers = useMemo(
-    () => [...new Set([1, ...pagesOf(settled, lastLength?.total)])],
-    [settled, lastLength?.total],
+    () => [...new Set([1, ...pagesOf(debounced, lastLength?.total)])],
+    [debounced, lastLength?.total],
   );
   const results = useQueries({
     queries: numbers.map((page) => ({
@@ -89,7 +89,7 @@ export function usePages<T extends { readonly id: string }, P extends ListPage<T
         state.data !== undefined && source.isIncomplete?.(state.data) === true
           ? settlingIntervalMs(state.dataUpdateCount)
           : LIVE_INTERVAL_MS,
-      gcTime: KEPT_MS,
+      gcTime: CACHE_MS,
     })),
   });
 
@@ -115,7 +115,7 @@ export function usePages<T extends { readonly id: string }, P extends ListPage<T
   const at = useCallback(
     (position: number) => {
       const page = queryClient.getQueryData<ListPage<T>>([...stableKey, pageOf(position)]);
-      return page?.entries[placeInPage(position)];
+      return page?.entries[indexInPage(position)];
     },
     // oxlint-disable-next-line react/exhaustive-deps -- see stamp
     [queryClient, stableKey, stamp],
@@ -123,36 +123,36 @@ export function usePages<T extends { readonly id: string }, P extends ListPage<T
   const known = useCallback(() => {
     const entries = new Map<number, T>();
     // Of those that are asked for anew entries may have other positions by now.
-    const truePages = { queryKey: stableKey, predicate: ({ state }: Query) => !state.isInvalidated };
-    for (const [queryKey, page] of queryClient.getQueriesData<ListPage<T>>(truePages)) {
+    const validPages = { queryKey: stableKey, predicate: ({ state }: Query) => !state.isInvalidated };
+    for (const [queryKey, page] of queryClient.getQueriesData<ListPage<T>>(validPages)) {
       const number = queryKey.at(-1);
       if (page === undefined || typeof number !== "number") continue;
-      page.entries.forEach((entry, place) => entries.set((number - 1) * PAGE_SIZE + place, entry));
+      page.entries.forEach((entry, index) => entries.set((number - 1) * PAGE_SIZE + index, entry));
     }
     return entries;
     // oxlint-disable-next-line react/exhaustive-deps -- see stamp
   }, [queryClient, stableKey, stamp]);
 
-  const load = async (wanted: Span, progress?: Progress, signal?: AbortSignal) => {
-    const loaded = await readPages(source, pagesOf(wanted, total), { progress, signal });
+  const load = async (requested: Span, progress?: Progress, signal?: AbortSignal) => {
+    const loaded = await readPages(source, pagesOf(requested, total), { progress, signal });
     return [...loaded].flatMap(([page, { entries }]) =>
-      entries.filter((_, place) => {
-        const position = (page - 1) * PAGE_SIZE + place;
-        return position >= wanted.first && position <= wanted.last;
+      entries.filter((_, index) => {
+        const position = (page - 1) * PAGE_SIZE + index;
+        return position >= requested.first && position <= requested.last;
       }),
     );
   };
   const loadAll = async (progress?: Progress) => {
     const numbers = pagesOf({ first: 0, last: Math.max(0, (total ?? 0) - 1) }, undefined);
-    const loaded = await readPages(source, numbers, { progress, goesOn: true });
+    const loaded = await readPages(source, numbers, { progress, readsToEnd: true });
     // What moved to another page meanwhile is on both.
     const entries = new Map([...loaded.values()].flatMap((page) => page.entries.map((entry) => [entry.id, entry])));
     return [...entries.values()];
   };
 
-  const look = useCallback((seen: Span) => {
+  const look = useCallback((visible: Span) => {
     setSpan((before) =>
-      pageOf(before.first) === pageOf(seen.first) && pageOf(before.last) === pageOf(seen.last) ? before : seen,
+      pageOf(before.first) === pageOf(visible.first) && pageOf(before.last) === pageOf(visible.last) ? before : visible,
     );
   }, []);
   const refetch = () => void queryClient.refetchQueries({ queryKey: stableKey, type: "active" });
@@ -161,7 +161,7 @@ export function usePages<T extends { readonly id: string }, P extends ListPage<T
     total,
     at,
     known,
-    look,
+    setVisibleSpan: look,
     load,
     loadAll,
     error: first?.data === undefined ? (first?.error ?? undefined) : undefined,
@@ -173,7 +173,7 @@ interface ReadOptions {
   readonly progress?: Progress | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Also reads the pages behind, as far as the list reaches by what the server tells meanwhile. */
-  readonly goesOn?: boolean;
+  readonly readsToEnd?: boolean;
 }
 
 /**
@@ -184,31 +184,31 @@ interface ReadOptions {
 async function readPages<T>(
   source: Pick<PageSource<T>, "fetchPage">,
   numbers: readonly number[],
-  { progress, signal, goesOn = false }: ReadOptions,
+  { progress, signal, readsToEnd = false }: ReadOptions,
 ): Promise<Map<number, ListPage<T>>> {
-  const wanted = [...numbers];
+  const queue = [...numbers];
   const loaded = new Map<number, ListPage<T>>();
-  let begun = 0;
-  const readSome = async () => {
-    for (let page = wanted[begun]; page !== undefined; page = wanted[begun]) {
-      begun += 1;
+  let next = 0;
+  const readNextPages = async () => {
+    for (let page = queue[next]; page !== undefined; page = queue[next]) {
+      next += 1;
       signal?.throwIfAborted();
-      const answer = await source.fetchPage(page, signal);
-      loaded.set(page, answer);
-      if (goesOn) while (wanted.length < pageOf(answer.total - 1)) wanted.push(wanted.length + 1);
-      progress?.(loaded.size, wanted.length);
+      const listPage = await source.fetchPage(page, signal);
+      loaded.set(page, listPage);
+      if (readsToEnd) while (queue.length < pageOf(listPage.total - 1)) queue.push(queue.length + 1);
+      progress?.(loaded.size, queue.length);
     }
   };
-  await Promise.all(Array.from({ length: PARALLEL_PAGES }, readSome));
+  await Promise.all(Array.from({ length: PARALLEL_PAGES }, readNextPages));
   return new Map([...loaded].sort(([one], [other]) => one - other));
 }
 
 /** The latest span, once it has rested for a moment. */
-function useSettled(span: Span): Span {
-  const [settled, setSettled] = useState(span);
+function useDebounced(span: Span): Span {
+  const [debounced, setDebounced] = useState(span);
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(span), SETTLE_MS);
+    const timer = setTimeout(() => setDebounced(span), DEBOUNCE_MS);
     return () => clearTimeout(timer);
   }, [span]);
-  return settled;
+  return debounced;
 }

@@ -1,6 +1,6 @@
 import { type PointerEvent, type RefObject, useRef, useState } from "react";
 import type { Entry } from "../../api/types.ts";
-import { type Box, type Lattice, positionsIn } from "./tile-layout.ts";
+import { type Box, type GridMetrics, positionsIn } from "./tile-layout.ts";
 import { positionOf } from "./use-grid-pointer.ts";
 import type { Collection } from "./use-collection.ts";
 
@@ -18,13 +18,13 @@ export function useRubberBand<T extends Entry>(
   scroller: RefObject<HTMLElement | null>,
   body: RefObject<HTMLElement | null>,
   collection: Collection<T>,
-  lattice: Omit<Lattice, "total" | "width" | "isRightToLeft">,
+  metrics: Omit<GridMetrics, "total" | "width" | "isRightToLeft">,
 ) {
   const [box, setBox] = useState<Box>();
   const start = useRef<{ x: number; y: number; base: readonly T[] } | undefined>(undefined);
 
   /** Where a pointer is in the coordinates of the list's content. */
-  const placeOf = (event: PointerEvent) => {
+  const pointOf = (event: PointerEvent) => {
     const origin = body.current?.getBoundingClientRect();
     return { x: event.clientX - (origin?.left ?? 0), y: event.clientY - (origin?.top ?? 0) };
   };
@@ -37,7 +37,7 @@ export function useRubberBand<T extends Entry>(
     const isAdding = event.ctrlKey || event.metaKey;
     const base = isAdding && collection.selection.kind === "some" ? [...collection.selection.entries.values()] : [];
     if (!isAdding) collection.clear();
-    start.current = { ...placeOf(event), base };
+    start.current = { ...pointOf(event), base };
     event.currentTarget.setPointerCapture(event.pointerId);
   };
 
@@ -48,17 +48,17 @@ export function useRubberBand<T extends Entry>(
     const edges = list.getBoundingClientRect();
     if (event.clientY > edges.bottom - EDGE) list.scrollTop += STEP;
     else if (event.clientY < edges.top + EDGE) list.scrollTop -= STEP;
-    const { x, y } = placeOf(event);
-    const drawn = {
+    const { x, y } = pointOf(event);
+    const rectangle = {
       left: Math.min(from.x, x),
       top: Math.min(from.y, y),
       right: Math.max(from.x, x),
       bottom: Math.max(from.y, y),
     };
-    if (drawn.right - drawn.left + drawn.bottom - drawn.top < SHORTEST) return;
-    setBox(drawn);
-    const positions = positionsIn(drawn, {
-      ...lattice,
+    if (rectangle.right - rectangle.left + rectangle.bottom - rectangle.top < SHORTEST) return;
+    setBox(rectangle);
+    const positions = positionsIn(rectangle, {
+      ...metrics,
       total: collection.pages.total ?? 0,
       width: body.current.clientWidth,
       isRightToLeft: getComputedStyle(list).direction === "rtl",

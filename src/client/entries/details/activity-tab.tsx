@@ -7,11 +7,11 @@ import { text } from "./text.ts";
 
 /** What happened to an entry, newest first. */
 export function ActivityTab({ entry }: { readonly entry: Entry }) {
-  const found = useInfiniteQuery(activityQuery(entry.id));
-  const activity = found.data?.pages.flatMap((page) => page.activity) ?? [];
+  const query = useInfiniteQuery(activityQuery(entry.id));
+  const activity = query.data?.pages.flatMap((page) => page.activity) ?? [];
   return (
     <PagedList
-      query={found}
+      query={query}
       isEmpty={activity.length === 0}
       empty={<p className="text-sm text-muted">{text.noActivity}</p>}
     >
@@ -19,7 +19,7 @@ export function ActivityTab({ entry }: { readonly entry: Entry }) {
         {activity.map((one, index) => (
           // oxlint-disable-next-line react/no-array-index-key -- two downloads may have the same instant
           <li key={`${one.at} ${one.kind} ${index}`} className="border-s-2 border-line ps-3 text-sm">
-            <p className="break-words">{wordsFor(one)}</p>
+            <p className="break-words">{describe(one)}</p>
             <p className="text-muted">
               {whoDid(one)}
               <time dateTime={one.at} title={formatDateTime(one.at)}>
@@ -40,7 +40,7 @@ function whoDid({ by, device }: Activity): string {
   return `${person === "" ? device.name : text.byDevice(person, device.name)}, `;
 }
 
-function wordsFor({ kind, from, to, version, share }: Activity): string {
+function describe({ kind, from, to, version, share }: Activity): string {
   switch (kind) {
     case "created":
       return text.createdBy;

@@ -16,13 +16,13 @@ export function DescriptionField({
   readonly description: string;
   readonly isReadOnly: boolean;
 }) {
-  const [written, setWritten] = useState<string>();
+  const [typed, setTyped] = useState<string>();
   const save = useChange((value: string) => describeEntry(entry, value), text.saved);
-  const value = written ?? description;
+  const value = typed ?? description;
   const store = () =>
     save.mutate(value, {
       // From now on it is what the server has, unless more was written meanwhile.
-      onSuccess: () => setWritten((now) => (now === value ? undefined : now)),
+      onSuccess: () => setTyped((now) => (now === value ? undefined : now)),
     });
   return (
     <div className="flex flex-col items-start gap-2">
@@ -32,7 +32,7 @@ export function DescriptionField({
         rows={3}
         readOnly={isReadOnly}
         value={value}
-        onChange={setWritten}
+        onChange={setTyped}
       />
       {value !== description && (
         <Button size="small" variant="primary" busy={save.isPending} onClick={store}>

@@ -9,7 +9,7 @@ import { ErrorState } from "../../ui/error-state.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { formatBytes, formatDateTime, formatDuration, formatNumber, formatRelative } from "../../base/format.ts";
 import { Skeleton } from "../../ui/skeleton.tsx";
-import { splatOf } from "../folder-address.ts";
+import { folderParam } from "../folder-address.ts";
 import { type FileInfo, fileInfoQuery, folderInfoQuery, type Media } from "./api.ts";
 import { formatCaptured } from "./captured.ts";
 import { DescriptionField } from "./description-field.tsx";
@@ -114,7 +114,7 @@ function FolderLink({ folder }: { readonly folder: string }) {
   return (
     <Link
       to={folder === "/" ? "/files" : "/files/$"}
-      params={{ _splat: splatOf(folder) }}
+      params={{ _splat: folderParam(folder) }}
       className="inline-flex min-h-6 items-center text-accent hover:underline"
     >
       {folder}

@@ -18,19 +18,19 @@ export function TagList({
   readonly isReadOnly: boolean;
 }) {
   const listId = useId();
-  const [written, setWritten] = useState("");
+  const [typed, setTyped] = useState("");
   const known = useQuery({ ...tagsQuery, enabled: !isReadOnly });
   const change = useChange((tagChange: { add?: readonly string[]; remove?: readonly string[] }) =>
     changeTags(id, tagChange),
   );
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const add = written
+    const add = typed
       .split(",")
       .map((tag) => tag.trim())
       .filter((tag) => tag !== "");
     if (add.length === 0) return;
-    change.mutate({ add }, { onSuccess: () => setWritten("") });
+    change.mutate({ add }, { onSuccess: () => setTyped("") });
   };
   return (
     <section aria-label={text.tags} className="flex flex-col gap-2">
@@ -67,8 +67,8 @@ export function TagList({
             className="min-w-0 flex-1"
             list={listId}
             maxLength={200}
-            value={written}
-            onChange={setWritten}
+            value={typed}
+            onChange={setTyped}
           />
           <datalist id={listId}>
             {known.data

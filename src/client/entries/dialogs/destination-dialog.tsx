@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { Entry, FolderRecord } from "../../api/types.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { holds } from "../actions/bulk.ts";
+import { contains } from "../actions/bulk.ts";
 import { text } from "../text.ts";
 import { FolderTree } from "./folder-tree.tsx";
 import { NewFolderDialog } from "./new-folder-dialog.tsx";
@@ -29,12 +29,12 @@ export function DestinationDialog({
   readonly onClose: () => void;
 }) {
   const [folder, setFolder] = useState(from);
-  const [isMaking, setMaking] = useState(false);
+  const [isCreating, setCreating] = useState(false);
   // A tree begins opened down to what is chosen: with a folder that was made it begins anew.
-  const [made, setMade] = useState("");
-  const isBarred = (path: string) => entries.some((entry) => holds(entry, path));
-  const isWhereTheyAre = verb === "move" && entries.length > 0 && entries.every((entry) => entry.folder === folder);
-  const refusal = isBarred(folder) ? text.intoItself : isWhereTheyAre ? text.alreadyHere : undefined;
+  const [createdPath, setCreatedPath] = useState("");
+  const isForbidden = (path: string) => entries.some((entry) => contains(entry, path));
+  const isCurrentFolder = verb === "move" && entries.length > 0 && entries.every((entry) => entry.folder === folder);
+  const problem = isForbidden(folder) ? text.intoItself : isCurrentFolder ? text.alreadyHere : undefined;
 
   return (
     <Dialog
@@ -43,13 +43,13 @@ export function DestinationDialog({
       title={verb === "move" ? text.moveTitle(count) : text.copyTitle(count)}
       footer={
         <>
-          <Button icon={FolderPlus} variant="quiet" className="me-auto" onClick={() => setMaking(true)}>
+          <Button icon={FolderPlus} variant="quiet" className="me-auto" onClick={() => setCreating(true)}>
             {text.newFolder}
           </Button>
           <Button onClick={onClose}>{text.cancel}</Button>
           <Button
             variant="primary"
-            disabled={refusal !== undefined}
+            disabled={problem !== undefined}
             onClick={() => {
               onClose();
               onChosen(folder);
@@ -60,19 +60,19 @@ export function DestinationDialog({
         </>
       }
     >
-      <FolderTree key={made} chosen={folder} onChoose={setFolder} isBarred={isBarred} />
+      <FolderTree key={createdPath} chosen={folder} onChoose={setFolder} isBarred={isForbidden} />
       <p className="mt-2 min-h-5 text-sm text-muted" aria-live="polite">
-        {refusal ?? folder}
+        {problem ?? folder}
       </p>
-      {isMaking && (
+      {isCreating && (
         <NewFolderDialog
           make={async (name) => {
             const record = await makeFolder(name, folder);
             setFolder(record.path);
-            setMade(record.path);
+            setCreatedPath(record.path);
             return record;
           }}
-          onClose={() => setMaking(false)}
+          onClose={() => setCreating(false)}
         />
       )}
     </Dialog>

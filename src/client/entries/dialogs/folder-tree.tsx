@@ -6,16 +6,16 @@ import { keys } from "../../api/queries.ts";
 import type { FolderRecord, Pagination } from "../../api/types.ts";
 import { cx } from "../../ui/cx.ts";
 import { FileIcon } from "../../ui/file-icon.tsx";
-import { words } from "../../ui/text.ts";
+import { uiText } from "../../ui/text.ts";
 import { text } from "../text.ts";
 
 interface TreeState {
-  readonly chosen: string;
+  readonly selected: string;
   choose(path: string): void;
   readonly expanded: ReadonlySet<string>;
   toggle(path: string, isOpen: boolean): void;
   /** Folders that can't be chosen, with all below them. */
-  isBarred(path: string): boolean;
+  isForbidden(path: string): boolean;
 }
 
 /** The account's folders to choose one of; each level is loaded when it is opened (ARIA tree). */
@@ -30,10 +30,10 @@ export function FolderTree({
 }) {
   const [expanded, setExpanded] = useState<ReadonlySet<string>>(() => new Set(pathsAbove(chosen)));
   const state: TreeState = {
-    chosen,
+    selected: chosen,
     choose: onChoose,
     expanded,
-    isBarred,
+    isForbidden: isBarred,
     toggle: (path, isOpen) =>
       setExpanded((before) => {
         const after = new Set(before);
@@ -66,22 +66,22 @@ function TreeFolder({
   readonly state: TreeState;
 }) {
   const isOpen = state.expanded.has(path);
-  const isChosen = state.chosen === path;
-  const isBarred = state.isBarred(path);
+  const isSelected = state.selected === path;
+  const isForbidden = state.isForbidden(path);
   return (
     <li
       role="treeitem"
       aria-level={level}
       aria-expanded={isOpen}
-      aria-selected={isChosen}
-      aria-disabled={isBarred}
+      aria-selected={isSelected}
+      aria-disabled={isForbidden}
       // The top as well: what is chosen may be loaded later, or lie in a folder that is closed.
-      tabIndex={isChosen || level === 1 ? 0 : -1}
+      tabIndex={isSelected || level === 1 ? 0 : -1}
       data-path={path}
       className="rounded-md outline-offset-[-2px]"
       onClick={(event) => {
         event.stopPropagation();
-        if (!isBarred) state.choose(path);
+        if (!isForbidden) state.choose(path);
       }}
       onDoubleClick={(event) => {
         event.stopPropagation();
@@ -92,8 +92,8 @@ function TreeFolder({
         style={{ paddingInlineStart: `${(level - 1) * 1.25}rem` }}
         className={cx(
           "control flex items-center gap-1.5 rounded-md pe-2 text-sm",
-          isChosen ? "bg-accent-soft" : "hover:bg-sunken",
-          isBarred && "opacity-50",
+          isSelected ? "bg-accent-soft" : "hover:bg-sunken",
+          isForbidden && "opacity-50",
         )}
       >
         {/* A sign to press with a pointer; keys have the arrows. */}
@@ -150,7 +150,7 @@ function TreeLevel({
             void refetch();
           }}
         >
-          {words.tryAgain}
+          {uiText.tryAgain}
         </button>
       </p>
     );
@@ -200,9 +200,9 @@ function moveInTree(event: KeyboardEvent<HTMLElement>, state: TreeState): void {
     if (item === undefined) return;
     item.focus();
     const to = item.dataset["path"];
-    if (to !== undefined && !state.isBarred(to)) state.choose(to);
+    if (to !== undefined && !state.isForbidden(to)) state.choose(to);
   };
-  const deeds: Readonly<Record<string, () => void>> = {
+  const actions: Readonly<Record<string, () => void>> = {
     ArrowDown: () => goTo(items[at + 1]),
     ArrowUp: () => goTo(items[at - 1]),
     Home: () => goTo(items[0]),
@@ -213,11 +213,11 @@ function moveInTree(event: KeyboardEvent<HTMLElement>, state: TreeState): void {
         ? state.toggle(path, false)
         : goTo(current?.parentElement?.closest<HTMLElement>('[role="treeitem"]') ?? undefined),
   };
-  const deed = deeds[event.key];
-  if (deed === undefined) return;
+  const action = actions[event.key];
+  if (action === undefined) return;
   event.preventDefault();
   event.stopPropagation();
-  deed();
+  action();
 }
 
 /** A folder and all above it: `/a/b` → `/`, `/a`, `/a/b`. */

@@ -26,8 +26,8 @@ export function NewFolderDialog({
       const folder = await make(name.trim());
       announce(text.madeFolder(folder.name));
       onClose();
-    } catch (refusal) {
-      setError(messageOf(refusal));
+    } catch (failure) {
+      setError(messageOf(failure));
       setBusy(false);
     }
   };

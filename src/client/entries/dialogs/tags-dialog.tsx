@@ -33,7 +33,7 @@ export function TagsDialog({
   const listId = useId();
 
   const submit = () => {
-    const add = readTags(added);
+    const add = parseTags(added);
     onClose();
     if (add.length > 0 || removed.size > 0) onApply(add, [...removed]);
   };
@@ -86,6 +86,6 @@ export function TagsDialog({
 }
 
 /** Tags written with commas between them. */
-export function readTags(written: string): string[] {
-  return [...new Set(written.split(",").map((tag) => tag.trim()))].filter((tag) => tag !== "");
+export function parseTags(input: string): string[] {
+  return [...new Set(input.split(",").map((tag) => tag.trim()))].filter((tag) => tag !== "");
 }

@@ -12,9 +12,9 @@ const marked = new Marked({
   async: false,
   renderer: {
     // HTML in it is shown as it was written: parsing it would already report to the content policy.
-    html: ({ text: html }) => escaped(html),
+    html: ({ text: html }) => escapeHtml(html),
     // Loading pictures would tell others who reads.
-    image: ({ text: alt }) => escaped(text.imageLeftOut(alt)),
+    image: ({ text: alt }) => escapeHtml(text.imageLeftOut(alt)),
   },
 });
 const purify = createDOMPurify(window);
@@ -38,6 +38,6 @@ export function drawMarkdown(markdown: string): DocumentFragment {
   });
 }
 
-function escaped(words: string): string {
-  return words.replace(/[&<>"']/g, (sign) => `&#${sign.codePointAt(0) ?? 0};`);
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.codePointAt(0) ?? 0};`);
 }

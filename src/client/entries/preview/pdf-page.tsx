@@ -29,23 +29,23 @@ export function PdfPage({
   readonly height: number;
 }) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const words = useRef<HTMLDivElement>(null);
+  const textLayer = useRef<HTMLDivElement>(null);
   const [size, setSize] = useState({ width, height });
   useEffect(() => {
     let isOver = false;
     let task: RenderTask | undefined;
     const show = async (): Promise<void> => {
       const page = await pdf.getPage(number);
-      if (isOver || canvas.current === null || words.current === null) return;
+      if (isOver || canvas.current === null || textLayer.current === null) return;
       const own = page.getViewport({ scale: 1 });
       setSize({ width: own.width, height: own.height });
       task = draw(page, canvas.current, scale);
       await task.promise;
       if (isOver) return;
-      words.current.replaceChildren();
+      textLayer.current.replaceChildren();
       const layer = new TextLayer({
         textContentSource: page.streamTextContent(),
-        container: words.current,
+        container: textLayer.current,
         viewport: page.getViewport({ scale }),
       });
       await layer.render();
@@ -65,7 +65,7 @@ export function PdfPage({
       style={{ width: size.width * scale, height: size.height * scale }}
     >
       <canvas ref={canvas} aria-hidden className="size-full" />
-      <div ref={words} className={TEXT_LAYER} style={{ ["--total-scale-factor" as string]: scale }} />
+      <div ref={textLayer} className={TEXT_LAYER} style={{ ["--total-scale-factor" as string]: scale }} />
     </div>
   );
 }

@@ -17,14 +17,14 @@ const GAP_PX = 12;
 const ZOOM_MAX = 4;
 const ZOOM_MIN = 0.25;
 
-interface Opened {
+interface OpenPdfFile {
   readonly document: PDFDocumentProxy;
   /** Of the first page, at scale 1: the others are taken to be like it until they are seen. */
   readonly width: number;
   readonly height: number;
 }
 
-type Outcome = Opened | { readonly locked: PdfPasswordError } | "failed" | undefined;
+type Outcome = OpenPdfFile | { readonly locked: PdfPasswordError } | "failed" | undefined;
 
 /** A PDF, page below page; only those in sight are drawn. */
 export function PdfView({ file }: { readonly file: FileRecord }) {
@@ -42,7 +42,7 @@ export function PdfView({ file }: { readonly file: FileRecord }) {
   return <Pages opened={outcome} name={file.name} />;
 }
 
-function Pages({ opened, name }: { opened: Opened; name: string }) {
+function Pages({ opened, name }: { opened: OpenPdfFile; name: string }) {
   const { document: pdf, width, height } = opened;
   const scroller = useRef<HTMLDivElement>(null);
   const [stageWidth, setStageWidth] = useState(0);

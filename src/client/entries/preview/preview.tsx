@@ -43,8 +43,8 @@ export function Preview({ items, index, onIndexChange, onClose, actions }: Previ
   };
   useFocusReturn();
   usePreloadedNeighbours(items, index);
-  const words = file === undefined ? "" : text.announce(file.name, index + 1, items.length);
-  useEffect(() => announce(words), [words]);
+  const announcement = file === undefined ? "" : text.announce(file.name, index + 1, items.length);
+  useEffect(() => announce(announcement), [announcement]);
   const deeds: Readonly<Record<string, () => void>> = {
     arrowleft: () => go(index - 1),
     arrowright: () => go(index + 1),

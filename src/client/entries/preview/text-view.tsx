@@ -14,14 +14,14 @@ const HIGHLIGHTED_CHARACTERS_MAX = 256 * 1024;
 
 const SHEET =
   "mx-auto my-4 w-full max-w-4xl border-y border-line bg-raised px-5 py-6 sm:my-6 sm:rounded-xl sm:border sm:px-10";
-const CODE_LOOK =
+const CODE_CLASS =
   "font-mono text-sm leading-6 whitespace-pre-wrap break-words " +
   "[&_.hljs-keyword]:font-semibold [&_.hljs-keyword]:text-accent [&_.hljs-literal]:text-accent [&_.hljs-string]:text-success " +
   "[&_.hljs-number]:text-warning [&_.hljs-comment]:text-muted [&_.hljs-comment]:italic [&_.hljs-title]:text-focus " +
   "[&_.hljs-attr]:text-focus [&_.hljs-attribute]:text-focus [&_.hljs-name]:text-focus [&_.hljs-tag]:text-muted " +
   "[&_.hljs-built\\_in]:text-warning [&_.hljs-type]:text-warning [&_.hljs-meta]:text-muted " +
   "[&_.hljs-section]:font-bold [&_.hljs-addition]:text-success [&_.hljs-deletion]:text-danger";
-const MARKDOWN_LOOK =
+const MARKDOWN_CLASS =
   "text-base leading-7 break-words [&_h1]:mt-6 [&_h1]:mb-3 [&_h1]:text-2xl [&_h1]:font-bold [&_h2]:mt-6 [&_h2]:mb-2 " +
   "[&_h2]:text-xl [&_h2]:font-semibold [&_h3]:mt-4 [&_h3]:mb-2 [&_h3]:text-lg [&_h3]:font-semibold [&_p]:my-3 " +
   "[&_ul]:my-3 [&_ul]:list-disc [&_ul]:ps-6 [&_ol]:my-3 [&_ol]:list-decimal [&_ol]:ps-6 [&_a]:text-accent [&_a]:underline " +
@@ -74,9 +74,9 @@ export function TextView({ file, kind }: { readonly file: FileRecord; readonly k
         </p>
       )}
       {kind === "markdown" && drawn !== undefined ? (
-        <Fragment as="article" content={drawn} className={`${SHEET} ${MARKDOWN_LOOK}`} />
+        <Fragment as="article" content={drawn} className={`${SHEET} ${MARKDOWN_CLASS}`} />
       ) : (
-        <pre className={`${SHEET} ${CODE_LOOK}`}>
+        <pre className={`${SHEET} ${CODE_CLASS}`}>
           {drawn === undefined ? content.text : <Fragment as="code" content={drawn} className="" />}
         </pre>
       )}

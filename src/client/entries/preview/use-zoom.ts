@@ -1,6 +1,6 @@
 // Wheel, fingers, mouse and keys over a picture, turned into its view.
 import { type MouseEvent, type PointerEvent, type RefObject, useEffect, useRef, useState } from "react";
-import { type Point, type Size, type View, WHOLE, fitOnStage, keepOnStage, panBy, zoomAt } from "./zoom.ts";
+import { type Point, type Size, type View, WHOLE, fitOnStage, clampToStage, panBy, zoomAt } from "./zoom.ts";
 
 /** A finger that goes so far to the side, in pixels, goes to the next picture. */
 const SWIPE_PX = 60;
@@ -30,7 +30,7 @@ export function useZoom(picture: Size, onSwipe: (by: 1 | -1) => void): Zoom {
 
   const change = (next: (view: View) => View): void => {
     const size = picture.width === 0 ? picture : fitOnStage(picture, stage);
-    setView((now) => keepOnStage(next(now), size, stage));
+    setView((now) => clampToStage(next(now), size, stage));
   };
   const latest = useRef(change);
   const latestView = useRef(view);

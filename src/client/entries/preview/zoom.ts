@@ -35,7 +35,7 @@ export function panBy(view: View, by: Point): View {
 }
 
 /** Keeps the picture on the stage: no edge comes further in than the stage's, and what is smaller stays in the middle. */
-export function keepOnStage(view: View, picture: Size, stage: Size): View {
+export function clampToStage(view: View, picture: Size, stage: Size): View {
   const spareX = Math.max((picture.width * view.scale - stage.width) / 2, 0);
   const spareY = Math.max((picture.height * view.scale - stage.height) / 2, 0);
   const keep = (value: number, spare: number): number => Math.min(Math.max(value, -spare), spare) + 0;

@@ -28,12 +28,12 @@ export function ShareDialog({ entry, onClose }: { readonly entry: ShareTarget; r
   const hasForm = shares.isSuccess && (isAdding || known.length === 0);
   const create = useMutation({
     mutationFn: () => createShare(entry, bodyOf(draft, isFolder)),
-    onSuccess: async (made: ShareRecord) => {
-      queryClient.setQueryData(sharesOfQuery(entry).queryKey, (before) => [made, ...(before ?? [])]);
+    onSuccess: async (created: ShareRecord) => {
+      queryClient.setQueryData(sharesOfQuery(entry).queryKey, (before) => [created, ...(before ?? [])]);
       setIsAdding(false);
       setDraft(EMPTY_DRAFT);
       setIsChecked(false);
-      toast({ text: made.kind === "account" ? text.createdForPerson : text.created, tone: "success" });
+      toast({ text: created.kind === "account" ? text.createdForPerson : text.created, tone: "success" });
       await invalidateShares(queryClient);
     },
   });

@@ -118,14 +118,14 @@ function ExpiryFields({
   problems,
   former,
 }: CheckedPartProps & { readonly former: ShareRecord | undefined }) {
-  const kept = former?.expiresAt ?? null;
+  const current = former?.expiresAt ?? null;
   const options: { value: DraftExpiry; label: string }[] = [
     { value: "never", label: text.never },
     { value: "1", label: text.days(1) },
     { value: "7", label: text.days(7) },
     { value: "30", label: text.days(30) },
     { value: "date", label: text.untilDate },
-    ...(kept === null ? [] : [{ value: "kept" as const, label: text.unchangedExpiry(formatDateTime(kept)) }]),
+    ...(current === null ? [] : [{ value: "kept" as const, label: text.unchangedExpiry(formatDateTime(current)) }]),
   ];
   return (
     <div className="grid gap-4 sm:grid-cols-2">

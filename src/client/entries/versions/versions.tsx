@@ -34,10 +34,10 @@ export function Versions({ file }: { readonly file: FileRecord }) {
   const versions = useQuery({
     queryKey: keys.versions(file.id),
     queryFn: async ({ signal }) => {
-      const answer = await request<{ versions: readonly Version[] }>("GET", `/api/files/${file.id}/versions`, {
+      const response = await request<{ versions: readonly Version[] }>("GET", `/api/files/${file.id}/versions`, {
         signal,
       });
-      return answer.versions;
+      return response.versions;
     },
   });
   if (versions.isError) return <ErrorState error={versions.error} onRetry={() => void versions.refetch()} />;

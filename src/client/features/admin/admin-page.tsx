@@ -45,8 +45,8 @@ export function AdminPage() {
   const { user } = useSession();
   const { section } = useParams({ strict: false });
   const known = sections();
-  const shown = known.find(({ name }) => name === section) ?? known[0];
-  if (user.role !== "admin" || shown === undefined) {
+  const current = known.find(({ name }) => name === section) ?? known[0];
+  if (user.role !== "admin" || current === undefined) {
     return (
       <Page title={text.title}>
         <EmptyState icon={ShieldAlert} title={text.notAllowedTitle}>
@@ -55,9 +55,9 @@ export function AdminPage() {
       </Page>
     );
   }
-  const { Content } = shown;
+  const { Content } = current;
   return (
-    <Page title={shown.title} wide>
+    <Page title={current.title} wide>
       <nav aria-label={text.sections} className="-mx-1 mb-5 border-b border-line pb-3">
         <ul className="flex flex-wrap gap-1">
           {known.map(({ name, title }) => (
@@ -65,7 +65,7 @@ export function AdminPage() {
               <Link
                 to="/admin/$section"
                 params={{ section: name }}
-                {...(name === shown.name && { "aria-current": "page" as const })}
+                {...(name === current.name && { "aria-current": "page" as const })}
                 className="control inline-flex items-center rounded-full px-3 text-sm text-muted no-underline hover:bg-sunken hover:text-ink aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-accent"
               >
                 {title}

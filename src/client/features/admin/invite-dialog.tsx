@@ -10,7 +10,7 @@ import { NewPlanSelect, RoleSelect } from "./account-fields.tsx";
 import { FormDialog } from "./form-dialog.tsx";
 import { text } from "./text.ts";
 import type { NewInvite, PlanName } from "./types.ts";
-import { tellInPlace, useDeed } from "./use-deed.ts";
+import { showNothing, useAction } from "./use-action.ts";
 
 const LIFETIMES_DAYS = [1, 7, 30, 365] as const;
 
@@ -20,7 +20,7 @@ export function InviteDialog({ onClose }: { readonly onClose: () => void }) {
   const [role, setRole] = useState<Role>("user");
   const [plan, setPlan] = useState<PlanName | "">("");
   const [days, setDays] = useState("7");
-  const invite = useDeed(
+  const invite = useAction(
     () =>
       request<NewInvite>("POST", "/api/admin/invites", {
         body: {
@@ -31,7 +31,7 @@ export function InviteDialog({ onClose }: { readonly onClose: () => void }) {
         },
       }),
     undefined,
-    tellInPlace,
+    showNothing,
   );
   if (invite.data !== undefined) return <Ready invite={invite.data} onClose={onClose} />;
   return (

@@ -208,7 +208,7 @@ export const text = defineText("admin", {
   jobFailed: "Failed",
   jobNever: "Not yet",
   runNow: "Run now",
-  runNowOf: (name: string) => `Run now: ${name}`,
+  runNowOf: (name: string) => `UploadRun now: ${name}`,
   jobStarted: (name: string) => `${name} is running; it goes on in the background.`,
   jobDone: (name: string) => `${name} is done.`,
   jobFailedNow: (name: string, why: string) => `${name} failed: ${why}`,

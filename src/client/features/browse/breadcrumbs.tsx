@@ -3,13 +3,13 @@ import { ChevronRight } from "../../ui/icons.ts";
 import { useEffect, useRef } from "react";
 import { cx } from "../../ui/cx.ts";
 import { useDropFolder } from "../../entries/collection/use-entry-drag.ts";
-import { splatOf } from "../../entries/folder-address.ts";
+import { folderParam } from "../../entries/folder-address.ts";
 import { text } from "../../entries/text.ts";
 
 /** Where a folder lies; what is dragged from the list may be dropped on each folder above. */
 export function Breadcrumbs({ folder }: { readonly folder: string }) {
   const names = folder.split("/").filter((name) => name !== "");
-  const crumbs = [
+  const folders = [
     { path: "/", name: text.home },
     ...names.map((name, index) => ({ path: `/${names.slice(0, index + 1).join("/")}`, name })),
   ];
@@ -22,10 +22,10 @@ export function Breadcrumbs({ folder }: { readonly folder: string }) {
   return (
     <nav aria-label={text.pathLabel} className="-mx-1 min-w-0 overflow-x-auto py-1">
       <ol ref={list} className="flex items-center text-sm whitespace-nowrap">
-        {crumbs.map(({ path, name }, index) => (
+        {folders.map(({ path, name }, index) => (
           <li key={path} className="flex items-center">
             {index > 0 && <ChevronRight aria-hidden className="size-4 shrink-0 text-muted rtl:rotate-180" />}
-            <Crumb path={path} name={name} isCurrent={index === crumbs.length - 1} />
+            <Breadcrumb path={path} name={name} isCurrent={index === folders.length - 1} />
           </li>
         ))}
       </ol>
@@ -33,7 +33,7 @@ export function Breadcrumbs({ folder }: { readonly folder: string }) {
   );
 }
 
-function Crumb({
+function Breadcrumb({
   path,
   name,
   isCurrent,
@@ -57,7 +57,7 @@ function Crumb({
       {name}
     </Link>
   ) : (
-    <Link to="/files/$" params={{ _splat: splatOf(path) }} className={className} dir="auto" {...handlers}>
+    <Link to="/files/$" params={{ _splat: folderParam(path) }} className={className} dir="auto" {...handlers}>
       {name}
     </Link>
   );

@@ -1,10 +1,10 @@
 import { useLocation } from "@tanstack/react-router";
-import { useFolderOfAddress } from "../../entries/folder-address.ts";
+import { useCurrentFolder } from "../../entries/folder-address.ts";
 import { FolderView } from "./folder-view.tsx";
 
 /** The files page: shows the folder that the address names. */
 export function FilesPage() {
-  const folder = useFolderOfAddress();
+  const folder = useCurrentFolder();
   const visit = useLocation({ select: ({ state, href }) => state.__TSR_key ?? href });
   return <FolderView key={folder} folder={folder} visit={visit} />;
 }

@@ -6,7 +6,7 @@ import { ApiError, request } from "../../api/http.ts";
 import { keys } from "../../api/queries.ts";
 import type { Entry, Listing } from "../../api/types.ts";
 import { Page } from "../../ui/page.tsx";
-import { useNewThings } from "../../ui/new-menu.ts";
+import { useNewMenu } from "../../ui/new-menu.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { Button, buttonLook } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -19,38 +19,38 @@ import { EntryBrowser } from "../../entries/entry-browser.tsx";
 import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import { useCollection } from "../../entries/collection/use-collection.ts";
 import type { PageSource } from "../../entries/collection/use-pages.ts";
-import { folderName, useDeeds } from "../../entries/actions/use-deeds.ts";
+import { folderName, useEntryActions } from "../../entries/actions/use-entry-actions.ts";
 import { marksColumn, modifiedColumn, sizeColumn } from "../../entries/entry-columns.tsx";
 import { parentOf, useGoToFolder } from "../../entries/folder-address.ts";
 import { useViewPreferences } from "../../entries/preferences.ts";
 import { useSession } from "../../api/session.ts";
 import { text } from "../../entries/text.ts";
 import { ViewOptions } from "../../entries/view-options.tsx";
-import { noteVisit, recallVisit } from "./visits.ts";
+import { saveVisit, recallVisit } from "./visits.ts";
 
 const NewFolderDialog = lazyPart(() =>
   import("../../entries/dialogs/new-folder-dialog.tsx").then((part) => part.NewFolderDialog),
 );
 
 /** Set by whoever goes from list to list: the next list takes the focus. */
-let goesOnInList = false;
+let openedFromList = false;
 
 /** One folder: where it is, what is in it, and what can be done with that. */
 export function FolderView({ folder, visit }: { readonly folder: string; readonly visit: string }) {
   const { user } = useSession();
   const canWrite = user.role !== "viewer";
   const [{ sort, order }, changePreferences] = useViewPreferences();
-  const [isMaking, setMaking] = useState(false);
-  const deeds = useDeeds();
+  const [isCreating, setCreating] = useState(false);
+  const actions = useEntryActions();
   const goToFolder = useGoToFolder();
 
   // Of the step at which this folder was entered: a step within it (a parameter of the address) changes nothing.
   const [step] = useState(visit);
-  const [left] = useState(() => recallVisit(visit));
-  const start = left ?? { offset: 0, cursor: 0 };
-  const [takesFocus] = useState(() => goesOnInList || left !== undefined);
+  const [lastVisit] = useState(() => recallVisit(visit));
+  const start = lastVisit ?? { offset: 0, cursor: 0 };
+  const [takesFocus] = useState(() => openedFromList || lastVisit !== undefined);
   useEffect(() => {
-    goesOnInList = false;
+    openedFromList = false;
   }, []);
   const source = useMemo<PageSource<Entry>>(
     () => ({
@@ -67,17 +67,17 @@ export function FolderView({ folder, visit }: { readonly folder: string; readonl
     [folder, sort, order],
   );
   const collection = useCollection(source, start.cursor);
-  useEffect(() => noteVisit(step, { cursor: collection.cursor }), [step, collection.cursor]);
+  useEffect(() => saveVisit(step, { cursor: collection.cursor }), [step, collection.cursor]);
 
   const goTo = (path: string) => {
-    goesOnInList = true;
+    openedFromList = true;
     goToFolder(path);
   };
-  useNewThings(
+  useNewMenu(
     useMemo(
       () => ({
         items: canWrite
-          ? [{ label: text.newFolder, icon: FolderPlus, keys: "shift+n", run: () => setMaking(true) }]
+          ? [{ label: text.newFolder, icon: FolderPlus, keys: "shift+n", run: () => setCreating(true) }]
           : [],
         folder,
         canUpload: canWrite,
@@ -87,17 +87,17 @@ export function FolderView({ folder, visit }: { readonly folder: string; readonl
   );
   useShortcuts(text.shortcuts, [
     { keys: "backspace alt+arrowup", label: text.goUp, run: () => folder !== "/" && goTo(parentOf(folder)) },
-    ...(canWrite ? [{ keys: "shift+n", label: text.newFolder, run: () => setMaking(true) }] : []),
+    ...(canWrite ? [{ keys: "shift+n", label: text.newFolder, run: () => setCreating(true) }] : []),
   ]);
 
   const { pages } = collection;
-  const isGone = pages.error instanceof ApiError && pages.error.status === 404;
+  const isMissing = pages.error instanceof ApiError && pages.error.status === 404;
   const name = folderName(folder);
   return (
     <Page title={name} fill keepFocus={takesFocus}>
       {(pages.error !== undefined || pages.total === 0) && folder !== "/" && <Breadcrumbs folder={folder} />}
-      <DropZone folder={folder} disabled={!canWrite || isGone} className="flex min-h-0 flex-1 flex-col">
-        {isGone ? (
+      <DropZone folder={folder} disabled={!canWrite || isMissing} className="flex min-h-0 flex-1 flex-col">
+        {isMissing ? (
           <EmptyState
             icon={FolderX}
             title={text.folderGone}
@@ -139,13 +139,13 @@ export function FolderView({ folder, visit }: { readonly folder: string; readonl
             }
             takesFocus={takesFocus}
             startOffset={start.offset}
-            onScrolled={(offset) => noteVisit(step, { offset })}
+            onScrolled={(offset) => saveVisit(step, { offset })}
           />
         )}
       </DropZone>
       <Suspense fallback={null}>
-        {isMaking && (
-          <NewFolderDialog make={(newName) => deeds.makeFolder(newName, folder)} onClose={() => setMaking(false)} />
+        {isCreating && (
+          <NewFolderDialog make={(newName) => actions.makeFolder(newName, folder)} onClose={() => setCreating(false)} />
         )}
       </Suspense>
     </Page>
@@ -164,12 +164,12 @@ function EmptyFolder({
   readonly folder: string;
   readonly takesFocus: boolean;
 }): ReactNode {
-  const place = useRef<HTMLDivElement>(null);
+  const ref = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (takesFocus) place.current?.focus();
+    if (takesFocus) ref.current?.focus();
   }, [takesFocus]);
   return (
-    <div ref={place} tabIndex={-1} className="flex flex-1 flex-col justify-center outline-none">
+    <div ref={ref} tabIndex={-1} className="flex flex-1 flex-col justify-center outline-none">
       <EmptyState
         icon={FolderOpen}
         title={text.emptyTitle}

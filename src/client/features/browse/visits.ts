@@ -8,7 +8,7 @@ export interface Visit {
 
 const visits = new Map<string, Visit>();
 /** Far more steps than anybody goes back. */
-const KEPT = 200;
+const VISITS_MAX = 200;
 
 /** Where a list was left at a step; undefined for one that is new. */
 export function recallVisit(step: string): Visit | undefined {
@@ -16,10 +16,10 @@ export function recallVisit(step: string): Visit | undefined {
 }
 
 /** Notes where a list is. */
-export function noteVisit(step: string, change: Partial<Visit>): void {
+export function saveVisit(step: string, change: Partial<Visit>): void {
   const visit = { offset: 0, cursor: 0, ...recallVisit(step), ...change };
   visits.delete(step);
   visits.set(step, visit);
   const [oldest] = visits.keys();
-  if (visits.size > KEPT && oldest !== undefined) visits.delete(oldest);
+  if (visits.size > VISITS_MAX && oldest !== undefined) visits.delete(oldest);
 }

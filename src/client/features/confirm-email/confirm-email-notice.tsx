@@ -12,11 +12,11 @@ export function ConfirmEmailNotice() {
   const { user } = useSession();
   useEffect(() => {
     // The link is opened in another tab or program: a person who comes back has often just done so.
-    const look = () => {
+    const checkAgain = () => {
       if (!document.hidden) void lookAgain();
     };
-    document.addEventListener("visibilitychange", look);
-    return () => document.removeEventListener("visibilitychange", look);
+    document.addEventListener("visibilitychange", checkAgain);
+    return () => document.removeEventListener("visibilitychange", checkAgain);
   }, []);
   const send = useMutation({
     mutationFn: () => request<{ readonly sent: boolean }>("POST", "/api/auth/email/send"),

@@ -13,7 +13,7 @@ export interface RestoredNode {
 }
 
 /** POST /api/files/restore */
-export interface RestoreAnswer {
+export interface RestoreResult {
   readonly counts: Readonly<Record<"content" | "place" | "undelete" | "aside" | "remove" | "skipped" | "new", number>>;
   readonly changes: readonly (RestoredNode & {
     readonly change: "content" | "place" | "undelete" | "aside" | "remove";
@@ -33,7 +33,7 @@ export interface RestoreRequest {
 }
 
 /** POST /api/users/devices/{id}/rewind */
-export interface RewindAnswer {
+export interface RewindResult {
   readonly undone: readonly {
     readonly fileId: string;
     readonly action:
@@ -83,11 +83,11 @@ export function fetchPast(folder: string, at: string, page: number, signal: Abor
 }
 
 /** What a restore would do; nothing is changed. */
-export function restorePlanQuery(asked: RestoreRequest) {
+export function restorePlanQuery(options: RestoreRequest) {
   return queryOptions({
-    queryKey: [...keys.history, "plan", asked.folder, asked.at, asked.removeNew],
+    queryKey: [...keys.history, "plan", options.folder, options.at, options.removeNew],
     queryFn: ({ signal }) =>
-      request<RestoreAnswer>("POST", "/api/files/restore", { body: { ...asked, dryRun: true }, signal }),
+      request<RestoreResult>("POST", "/api/files/restore", { body: { ...options, dryRun: true }, signal }),
     gcTime: 0,
   });
 }
@@ -97,20 +97,20 @@ export function restorePlanQuery(asked: RestoreRequest) {
  * @returns how many changes were made
  * @throws ApiError, OfflineError; what was brought back until then stays so
  */
-export async function restoreFolder(asked: RestoreRequest): Promise<number> {
+export async function restoreFolder(options: RestoreRequest): Promise<number> {
   let changes = 0;
   for (;;) {
-    const answer = await request<RestoreAnswer>("POST", "/api/files/restore", { body: { ...asked, partial: true } });
-    const { content, place, undelete, aside, remove } = answer.counts;
+    const result = await request<RestoreResult>("POST", "/api/files/restore", { body: { ...options, partial: true } });
+    const { content, place, undelete, aside, remove } = result.counts;
     const done = content + place + undelete + aside + remove;
     changes += done;
     // Where a call could do nothing, another would not either.
-    if (!answer.hasMore || done === 0) return changes;
+    if (!result.hasMore || done === 0) return changes;
   }
 }
 
 /** Brings one entry of the past back: out of the trash, or to the content of then. @throws ApiError, OfflineError */
-export async function bringBack(entry: Entry): Promise<void> {
+export async function restoreEntry(entry: Entry): Promise<void> {
   if (entry.isDeleted === true) await request("POST", "/api/files/trash/restore", { body: { fileIds: [entry.id] } });
   else if (entry.type === "file") await request("POST", `/api/files/${entry.id}/versions/${entry.version}/restore`);
 }
@@ -125,8 +125,8 @@ export const devicesQuery = queryOptions({
 });
 
 /** Undoes what a device did since a time, or tells what that would be. @throws ApiError, OfflineError */
-export function rewindDevice(deviceId: string, since: string, dryRun: boolean): Promise<RewindAnswer> {
-  return request<RewindAnswer>("POST", `/api/users/devices/${encodeURIComponent(deviceId)}/rewind`, {
+export function rewindDevice(deviceId: string, since: string, dryRun: boolean): Promise<RewindResult> {
+  return request<RewindResult>("POST", `/api/users/devices/${encodeURIComponent(deviceId)}/rewind`, {
     body: { since, dryRun },
   });
 }

@@ -51,7 +51,7 @@ function ConflictItem({ conflict, device }: { readonly conflict: Conflict; reado
   const { local, remote, type, action, detectedAt, awaitsContent } = conflict;
   const name = remote.name ?? local.name ?? "";
   const title = { modified: text.conflictOf, deleted: text.conflictDeleted, name: text.conflictName }[type](name);
-  const wish = {
+  const requested = {
     upload: text.actionUpload,
     update: text.actionUpdate,
     rename: text.actionRename,
@@ -63,7 +63,7 @@ function ConflictItem({ conflict, device }: { readonly conflict: Conflict; reado
       <div>
         <p className="font-medium break-words">{title}</p>
         <p className="text-sm text-muted">
-          {text.wanted(device, wish)}. {text.found(formatRelative(detectedAt))}.
+          {text.wanted(device, requested)}. {text.found(formatRelative(detectedAt))}.
         </p>
       </div>
       <dl className="grid gap-2 text-sm sm:grid-cols-2">

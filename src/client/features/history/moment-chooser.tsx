@@ -12,7 +12,7 @@ const REST_MS = 250;
 export function MomentChooser({ at, onChange }: { readonly at: string; readonly onChange: (at: string) => void }) {
   const sliderId = useId();
   const [hours, setHours] = useState<number>();
-  const [written, setWritten] = useState<string>();
+  const [typed, setTyped] = useState<string>();
   useEffect(() => {
     if (hours === undefined) return undefined;
     const timer = setTimeout(() => {
@@ -24,7 +24,7 @@ export function MomentChooser({ at, onChange }: { readonly at: string; readonly 
   const shownHours = hours ?? hoursSince(at);
   const shownAt = hours === undefined ? at : hoursAgo(hours);
   const choose = (moment: string) => {
-    setWritten(undefined);
+    setTyped(undefined);
     setHours(undefined);
     onChange(moment);
   };
@@ -47,7 +47,7 @@ export function MomentChooser({ at, onChange }: { readonly at: string; readonly 
           aria-valuetext={formatDateTime(shownAt)}
           style={style}
           onChange={(event) => {
-            setWritten(undefined);
+            setTyped(undefined);
             setHours(HOURS_MAX - Number(event.target.value));
           }}
           className="h-11 w-full"
@@ -58,9 +58,9 @@ export function MomentChooser({ at, onChange }: { readonly at: string; readonly 
           label={text.exact}
           type="datetime-local"
           step={1}
-          value={written ?? toLocalInput(shownAt)}
+          value={typed ?? toLocalInput(shownAt)}
           onChange={(value) => {
-            setWritten(value);
+            setTyped(value);
             const moment = fromLocalInput(value);
             if (moment !== undefined) onChange(moment);
           }}

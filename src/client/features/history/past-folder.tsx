@@ -13,7 +13,7 @@ import { formatBytes, formatDateTime } from "../../base/format.ts";
 import { LinkButton } from "../../ui/link-button.tsx";
 import { PagedList } from "../../ui/paged-list.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { bringBack, fetchPast } from "./api.ts";
+import { restoreEntry, fetchPast } from "./api.ts";
 import { text } from "./text.ts";
 
 /**
@@ -40,8 +40,8 @@ export function PastFolder({
     placeholderData: (before, former) => (former?.queryKey.at(-2) === folder ? before : undefined),
   });
   const queryClient = useQueryClient();
-  const back = useMutation({
-    mutationFn: (entry: Entry) => bringBack(entry),
+  const restore = useMutation({
+    mutationFn: (entry: Entry) => restoreEntry(entry),
     onSuccess: async (_, entry) => {
       toast({ text: entry.isDeleted === true ? text.trashBack(entry.name) : text.fileBack(entry.name) });
       await invalidateTree(queryClient);
@@ -56,7 +56,7 @@ export function PastFolder({
       <div className="mb-2 flex flex-wrap items-center justify-between gap-2">
         <div className="min-w-0">
           <h2 className="text-lg font-semibold break-words">
-            <PastCrumbs folder={folder} onFolder={onFolder} />
+            <PastBreadcrumbs folder={folder} onFolder={onFolder} />
           </h2>
           <p className="text-sm text-muted">{text.asOf(when)}</p>
         </div>
@@ -73,7 +73,7 @@ export function PastFolder({
       >
         <DataTable
           caption={text.contentsThen(title, when)}
-          columns={columnsOf({ onFolder, onRestore, onFile: back.mutate })}
+          columns={columnsOf({ onFolder, onRestore, onFile: restore.mutate })}
           rows={entries}
           rowKey={({ id }) => id}
         />
@@ -82,7 +82,7 @@ export function PastFolder({
   );
 }
 
-function PastCrumbs({ folder, onFolder }: { readonly folder: string; readonly onFolder: (path: string) => void }) {
+function PastBreadcrumbs({ folder, onFolder }: { readonly folder: string; readonly onFolder: (path: string) => void }) {
   const names = folder.split("/").filter((name) => name !== "");
   if (names.length === 0) return text.root;
   const above = [text.root, ...names.slice(0, -1)];

@@ -9,7 +9,7 @@ import { ErrorState } from "../../ui/error-state.tsx";
 import { formatDateTime } from "../../base/format.ts";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { type RestoreAnswer, restoreFolder, restorePlanQuery } from "./api.ts";
+import { type RestoreResult, restoreFolder, restorePlanQuery } from "./api.ts";
 import { text } from "./text.ts";
 
 /** Shows what bringing a folder back would do, and does it: to its end, also where the dialog is left before. */
@@ -24,18 +24,18 @@ export function RestoreDialog({
 }) {
   const queryClient = useQueryClient();
   const [removeNew, setRemoveNew] = useState(false);
-  const asked = { folder, at, removeNew };
-  const plan = useQuery({ ...restorePlanQuery(asked), placeholderData: (before) => before });
-  const isShown = useIsShown();
+  const options = { folder, at, removeNew };
+  const plan = useQuery({ ...restorePlanQuery(options), placeholderData: (before) => before });
+  const isMounted = useIsMounted();
   const restore = useMutation({
-    mutationFn: () => restoreFolder(asked),
+    mutationFn: () => restoreFolder(options),
     onSuccess: (changes) => {
       toast({ text: text.restoreDone(changes), tone: "success" });
       // Another dialog may be open by now.
-      if (isShown.current) onClose();
+      if (isMounted.current) onClose();
     },
     onError: (error) => {
-      if (!isShown.current) toast({ text: messageOf(error), tone: "danger" });
+      if (!isMounted.current) toast({ text: messageOf(error), tone: "danger" });
     },
     // What was brought back before a failure stays so.
     onSettled: () => invalidateTree(queryClient),
@@ -85,7 +85,7 @@ export function RestoreDialog({
 }
 
 /** Whether the component is still there, for what comes late. */
-function useIsShown(): { readonly current: boolean } {
+function useIsMounted(): { readonly current: boolean } {
   const isShown = useRef(true);
   useEffect(() => {
     isShown.current = true;
@@ -96,9 +96,9 @@ function useIsShown(): { readonly current: boolean } {
   return isShown;
 }
 
-function Plan({ plan }: { readonly plan: RestoreAnswer }) {
+function Plan({ plan }: { readonly plan: RestoreResult }) {
   const { counts, changes, skipped } = plan;
-  const sums = [
+  const totals = [
     counts.content > 0 && text.planContent(counts.content),
     counts.undelete > 0 && text.planUndelete(counts.undelete),
     counts.place > 0 && text.planPlace(counts.place),
@@ -106,8 +106,8 @@ function Plan({ plan }: { readonly plan: RestoreAnswer }) {
     counts.remove > 0 && text.planRemove(counts.remove),
     counts.new > 0 && text.planNew(counts.new),
     counts.skipped > 0 && text.planSkipped(counts.skipped),
-  ].filter((words) => words !== false);
-  const words = {
+  ].filter((labels) => labels !== false);
+  const labels = {
     content: text.changeContent,
     place: text.changePlace,
     undelete: text.changeUndelete,
@@ -118,7 +118,7 @@ function Plan({ plan }: { readonly plan: RestoreAnswer }) {
     <>
       {changes.length === 0 && <p className="text-sm">{text.planNothing}</p>}
       <ul className="list-disc ps-5 text-sm">
-        {sums.map((sum) => (
+        {totals.map((sum) => (
           <li key={sum}>{sum}</li>
         ))}
       </ul>
@@ -133,7 +133,7 @@ function Plan({ plan }: { readonly plan: RestoreAnswer }) {
             <li key={`${id} ${change}`} className="flex flex-wrap justify-between gap-x-4 px-3 py-2">
               <span className="min-w-0 break-words">{pathOf(folder, name)}</span>
               <span className="text-muted">
-                {words[change]}
+                {labels[change]}
                 {from !== undefined && change === "place" && ` ${text.from(pathOf(from.folder, from.name))}`}
               </span>
             </li>

@@ -13,7 +13,7 @@ import { Select } from "../../ui/select.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { type Device, devicesQuery, type RewindAnswer, rewindDevice } from "./api.ts";
+import { type Device, devicesQuery, type RewindResult, rewindDevice } from "./api.ts";
 import { fromLocalInput, hoursAgo, toLocalInput } from "./moment.ts";
 import { text } from "./text.ts";
 
@@ -36,7 +36,7 @@ export function RewindTab() {
 }
 
 /** What is undone: asked for, shown and done as one, whatever the form says by then. */
-interface Wanted {
+interface RewindOptions {
   readonly device: Device;
   readonly since: string;
 }
@@ -48,17 +48,17 @@ function RewindForm({ devices }: { readonly devices: readonly Device[] }) {
   const device = devices.find(({ id }) => id === search["device"]) ?? devices[0];
   const [since, setSince] = useState(() => toLocalInput(hoursAgo(24)));
   const moment = fromLocalInput(since);
-  const plan = useMutation({ mutationFn: ({ device, since }: Wanted) => rewindDevice(device.id, since, true) });
+  const plan = useMutation({ mutationFn: ({ device, since }: RewindOptions) => rewindDevice(device.id, since, true) });
   const undo = useMutation({
-    mutationFn: ({ device, since }: Wanted) => rewindDevice(device.id, since, false),
+    mutationFn: ({ device, since }: RewindOptions) => rewindDevice(device.id, since, false),
     onSuccess: ({ counts, hasMore }) => {
       plan.reset();
-      const words = [
+      const sentences = [
         text.undoneDone(counts.undone),
         ...(counts.failed === 0 ? [] : [text.undoneFailed(counts.failed)]),
         ...(hasMore ? [text.undoneMore] : []),
       ];
-      toast({ text: words.join(" "), tone: counts.failed === 0 ? "success" : "danger" });
+      toast({ text: sentences.join(" "), tone: counts.failed === 0 ? "success" : "danger" });
     },
     onSettled: () => invalidateTree(queryClient),
   });
@@ -90,7 +90,7 @@ function RewindForm({ devices }: { readonly devices: readonly Device[] }) {
           {text.check}
         </Button>
       </form>
-      {plan.isError && <Refusal error={plan.error} />}
+      {plan.isError && <ErrorMessage error={plan.error} />}
       {plan.isSuccess && (
         <Dialog
           open
@@ -113,7 +113,7 @@ function RewindForm({ devices }: { readonly devices: readonly Device[] }) {
             </>
           }
         >
-          {undo.isError && <Refusal error={undo.error} />}
+          {undo.isError && <ErrorMessage error={undo.error} />}
           <RewindPlan plan={plan.data} />
         </Dialog>
       )}
@@ -121,7 +121,7 @@ function RewindForm({ devices }: { readonly devices: readonly Device[] }) {
   );
 }
 
-function Refusal({ error }: { readonly error: unknown }) {
+function ErrorMessage({ error }: { readonly error: unknown }) {
   return (
     <p role="alert" className="mb-3 text-sm text-danger">
       {messageOf(error)}
@@ -129,8 +129,8 @@ function Refusal({ error }: { readonly error: unknown }) {
   );
 }
 
-function RewindPlan({ plan }: { readonly plan: RewindAnswer }) {
-  const words = {
+function RewindPlan({ plan }: { readonly plan: RewindResult }) {
+  const labels = {
     deleted_created: text.actionCreated,
     restored_deleted: text.actionDeleted,
     restored_content: text.actionContent,
@@ -151,7 +151,7 @@ function RewindPlan({ plan }: { readonly plan: RewindAnswer }) {
           {plan.undone.map(({ fileId, action, name, folder }) => (
             <li key={`${fileId} ${action}`} className="flex flex-wrap justify-between gap-x-4 px-3 py-2">
               <span className="min-w-0 break-words">{folder === "/" ? `/${name}` : `${folder}/${name}`}</span>
-              <span className="text-muted">{words[action]}</span>
+              <span className="text-muted">{labels[action]}</span>
             </li>
           ))}
         </ul>

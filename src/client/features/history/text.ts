@@ -82,7 +82,7 @@ export const text = defineText("history", {
   noHoldsHint: "If a device asks for unusually many deletions, you decide here whether they are carried out.",
   hold: (device: string, n: number) =>
     plural(n, `${device} wants to delete or replace # file`, `${device} wants to delete or replace # files`),
-  holdSince: (since: string, until: string) => `Asked ${since}. Dropped on ${until} unless you decide.`,
+  holdSince: (since: string, until: string) => `PendingQuestion ${since}. Dropped on ${until} unless you decide.`,
   accept: "Carry out",
   decline: "Refuse",
   acceptTitle: "Carry the changes out?",

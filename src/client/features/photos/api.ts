@@ -82,19 +82,19 @@ async function readChunk<T extends PhotoRecord>(
   isFull: boolean,
   signal: AbortSignal,
 ): Promise<T[]> {
-  const found: T[] = [];
-  let place: { at?: string; cursor?: string } = { at: chunk.from };
+  const collected: T[] = [];
+  let position: { at?: string; cursor?: string } = { at: chunk.from };
   for (;;) {
-    const limit = Math.max(1, Math.min(PAGE, chunk.count - found.length));
-    const query = { ...place, limit, type: typeOf(kind), full: isFull || undefined };
+    const limit = Math.max(1, Math.min(PAGE, chunk.count - collected.length));
+    const query = { ...position, limit, type: typeOf(kind), full: isFull || undefined };
     const { photos, nextCursor } = await request<{ photos: T[]; nextCursor: string | null }>("GET", "/api/photos", {
       query,
       signal,
     });
     const inside = photos.filter(({ takenAt }) => takenAt.slice(0, 10) >= chunk.to);
-    found.push(...inside);
-    if (nextCursor === null || inside.length < photos.length || found.length >= chunk.count) return found;
-    place = { cursor: nextCursor };
+    collected.push(...inside);
+    if (nextCursor === null || inside.length < photos.length || collected.length >= chunk.count) return collected;
+    position = { cursor: nextCursor };
   }
 }
 

@@ -5,7 +5,7 @@ import { locale } from "../../base/format.ts";
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** "Monday, 5 January 2026"; without the year where it is this one. */
-export function dayInWords(date: string): string {
+export function formatDay(date: string): string {
   const isThisYear = date.startsWith(String(new Date().getFullYear()));
   return format(date, {
     weekday: "long",
@@ -16,21 +16,21 @@ export function dayInWords(date: string): string {
 }
 
 /** "January 2026" */
-export function monthInWords(month: string): string {
+export function formatMonth(month: string): string {
   return format(`${month.slice(0, 7)}-01`, { month: "long", year: "numeric" });
 }
 
 /** "5 January 2026, 14:30" */
-export function momentInWords(takenAt: string): string {
+export function formatMoment(takenAt: string): string {
   return format(takenAt.slice(0, 19), { dateStyle: "long", timeStyle: "short" });
 }
 
 function format(local: string, options: Intl.DateTimeFormatOptions): string {
   const key = JSON.stringify([locale(), options]);
-  let known = formats.get(key);
-  if (known === undefined) {
-    known = new Intl.DateTimeFormat(locale(), { ...options, timeZone: "UTC" });
-    formats.set(key, known);
+  let formatter = formats.get(key);
+  if (formatter === undefined) {
+    formatter = new Intl.DateTimeFormat(locale(), { ...options, timeZone: "UTC" });
+    formats.set(key, formatter);
   }
-  return known.format(new Date(local.length === 10 ? `${local}T00:00:00Z` : `${local}Z`));
+  return formatter.format(new Date(local.length === 10 ? `${local}T00:00:00Z` : `${local}Z`));
 }

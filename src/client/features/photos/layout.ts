@@ -39,24 +39,24 @@ export interface Chunk {
 }
 
 /** Room of a day's heading. */
-export const HEADING = 44;
+export const HEADING_HEIGHT = 44;
 const GAP = 4;
 const SIDE_MIN = 92;
 const SIDE_WIDE = 176;
 const WIDE_FROM = 720;
-const BELOW = 12;
+const SECTION_GAP = 12;
 const CHUNK_PHOTOS = 300;
 
 /** Lays out days, the newest first, in a width. */
 export function layoutOf(days: readonly DayCount[], width: number): Layout {
-  const wanted = width >= WIDE_FROM ? SIDE_WIDE : SIDE_MIN;
-  const columns = Math.max(2, Math.floor((width + GAP) / (wanted + GAP)));
+  const sideMin = width >= WIDE_FROM ? SIDE_WIDE : SIDE_MIN;
+  const columns = Math.max(2, Math.floor((width + GAP) / (sideMin + GAP)));
   const side = Math.max(1, (width - GAP * (columns - 1)) / columns);
   const step = side + GAP;
   let top = 0;
   let first = 0;
   const sections = days.map(({ date, count }) => {
-    const height = HEADING + Math.ceil(count / columns) * step + BELOW;
+    const height = HEADING_HEIGHT + Math.ceil(count / columns) * step + SECTION_GAP;
     const section = { date, count, first, top, height };
     top += height;
     first += count;
@@ -76,13 +76,13 @@ export function sectionOf({ sections }: Layout, photo: number): number {
 }
 
 /** Where a photo stands. */
-export function placeOf(layout: Layout, photo: number): { x: number; y: number } {
+export function offsetOf(layout: Layout, photo: number): { x: number; y: number } {
   const section = layout.sections[sectionOf(layout, photo)];
   if (section === undefined) return { x: 0, y: 0 };
   const index = photo - section.first;
   return {
     x: (index % layout.columns) * layout.step,
-    y: section.top + HEADING + Math.floor(index / layout.columns) * layout.step,
+    y: section.top + HEADING_HEIGHT + Math.floor(index / layout.columns) * layout.step,
   };
 }
 
@@ -91,7 +91,7 @@ export function photosBetween(layout: Layout, top: number, bottom: number): { fi
   const at = (y: number, isEnd: boolean) => {
     const section = layout.sections[sectionAt(layout, Math.max(0, y))];
     if (section === undefined) return 0;
-    const rows = Math.ceil((y - section.top - HEADING) / layout.step) - (isEnd ? 0 : 1);
+    const rows = Math.ceil((y - section.top - HEADING_HEIGHT) / layout.step) - (isEnd ? 0 : 1);
     return section.first + Math.min(section.count, Math.max(0, rows) * layout.columns);
   };
   return { first: at(top, false), end: Math.max(at(top, false), at(bottom, true)) };
@@ -131,7 +131,7 @@ export function chunksBetween(chunks: readonly Chunk[], newest: string, oldest: 
 }
 
 /** The chunk that has the day next to another: the next newer or the next older one. */
-export function chunkBeside(chunks: readonly Chunk[], date: string, isNewer: boolean): Chunk | undefined {
+export function adjacentChunk(chunks: readonly Chunk[], date: string, isNewer: boolean): Chunk | undefined {
   return isNewer ? chunks.findLast(({ from }) => from > date) : chunks.find(({ to }) => to < date);
 }
 

@@ -9,49 +9,49 @@ import { lazyPart } from "../../ui/lazy-part.ts";
 import { Spinner } from "../../ui/spinner.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { downloadEntries } from "../../entries/actions/download.ts";
-import { DeedStatus } from "../../entries/actions/status.tsx";
-import { useDeeds } from "../../entries/actions/use-deeds.ts";
+import { ActionStatus } from "../../entries/actions/action-status.tsx";
+import { useEntryActions } from "../../entries/actions/use-entry-actions.ts";
 import { text } from "./text.ts";
 import type { Selected } from "./use-photo-selection.ts";
-import { dayOf, type Wall } from "./use-wall.ts";
+import { dayOf, type PhotoLibrary } from "./use-photo-library.ts";
 
 const ShareDialog = lazyPart(() => import("../../entries/sharing/share-dialog.tsx").then((part) => part.ShareDialog));
 const TagsDialog = lazyPart(() => import("../../entries/dialogs/tags-dialog.tsx").then((part) => part.TagsDialog));
 
-type Open = { readonly kind: "share" | "tags"; readonly files: readonly FileRecord[] };
+type OpenDialog = { readonly kind: "share" | "tags"; readonly files: readonly FileRecord[] };
 
 /** How many photos are selected, and what can be done with them. */
 export function PhotoActions({
-  wall,
+  wall: library,
   selected,
   onClear,
 }: {
-  readonly wall: Wall;
+  readonly wall: PhotoLibrary;
   readonly selected: Selected;
   readonly onClear: () => void;
 }) {
   const { user } = useSession();
   const canWrite = user.role !== "viewer";
-  const deeds = useDeeds();
-  const [dialog, setDialog] = useState<Open>();
-  const [isGathering, setGathering] = useState(false);
+  const actions = useEntryActions();
+  const [dialog, setDialog] = useState<OpenDialog>();
+  const [isLoading, setLoading] = useState(false);
 
   /** Does something with the files that are selected. */
-  const withFiles = async (deed: (files: readonly FileRecord[]) => void) => {
-    if (isGathering || selected.size === 0) return;
-    setGathering(true);
+  const withFiles = async (action: (files: readonly FileRecord[]) => void) => {
+    if (isLoading || selected.size === 0) return;
+    setLoading(true);
     try {
-      deed(await filesOf(wall, selected));
+      action(await filesOf(library, selected));
     } catch (error) {
       toast({ text: messageOf(error), tone: "danger" });
     } finally {
-      setGathering(false);
+      setLoading(false);
     }
   };
   const trash = () =>
     withFiles((files) => {
       onClear();
-      void deeds.trash(files);
+      void actions.trash(files);
     });
   useShortcuts(
     text.shortcuts,
@@ -68,7 +68,7 @@ export function PhotoActions({
           <IconButton label={text.clear} icon={X} onClick={onClear} />
           <span className="me-auto flex items-center gap-2 truncate text-sm font-medium">
             {text.selected(selected.size)}
-            {isGathering && <Spinner size={16} label={text.gathering} />}
+            {isLoading && <Spinner size={16} label={text.gathering} />}
           </span>
           <IconButton label={text.download} icon={Download} onClick={() => void withFiles(downloadEntries)} />
           {canWrite && (
@@ -90,7 +90,7 @@ export function PhotoActions({
           )}
         </div>
       )}
-      <DeedStatus />
+      <ActionStatus />
       <Suspense fallback={null}>
         {dialog?.kind === "share" && dialog.files[0] !== undefined && (
           <ShareDialog entry={dialog.files[0]} onClose={() => setDialog(undefined)} />
@@ -98,7 +98,7 @@ export function PhotoActions({
         {dialog?.kind === "tags" && (
           <TagsDialog
             entries={dialog.files}
-            onApply={(add, remove) => void deeds.tag(dialog.files, add, remove)}
+            onApply={(add, remove) => void actions.tag(dialog.files, add, remove)}
             onClose={() => setDialog(undefined)}
           />
         )}
@@ -108,13 +108,13 @@ export function PhotoActions({
 }
 
 /** The files of what is selected, piece by piece. @throws ApiError, OfflineError */
-async function filesOf(wall: Wall, selected: Selected): Promise<FileRecord[]> {
-  const chunks = new Set([...selected.values()].flatMap((photo) => wall.chunkOf(dayOf(photo)) ?? []));
+async function filesOf(library: PhotoLibrary, selected: Selected): Promise<FileRecord[]> {
+  const chunks = new Set([...selected.values()].flatMap((photo) => library.chunkOf(dayOf(photo)) ?? []));
   const files: FileRecord[] = [];
   for (const chunk of chunks) {
     // One after another: each is a request of some hundred records.
     // oxlint-disable-next-line no-await-in-loop -- see above
-    const records = await wall.loadRecords(chunk);
+    const records = await library.loadRecords(chunk);
     files.push(...records.filter(({ id }) => selected.has(id)));
   }
   // One that went to another day since it was selected is in none of these.

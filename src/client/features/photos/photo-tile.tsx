@@ -5,7 +5,7 @@ import { cx } from "../../ui/cx.ts";
 import { formatDuration } from "../../base/format.ts";
 import { usePicture } from "../../ui/use-picture.ts";
 import { type PhotoRecord, thumbnailAddress } from "./api.ts";
-import { momentInWords } from "./dates.ts";
+import { formatMoment } from "./dates.ts";
 import { text } from "./text.ts";
 
 /** How long a finger rests on a photo to select it. */
@@ -50,7 +50,7 @@ export const PhotoTile = memo(function PhotoTile({
   const place = { insetInlineStart: x, top: y, width: side, height: side };
   const press = useLongPress(() => photo !== undefined && events.onToggle(index, photo, false));
   if (photo === undefined) return <div className="absolute rounded-sm bg-sunken" style={place} aria-hidden />;
-  const when = momentInWords(photo.takenAt);
+  const when = formatMoment(photo.takenAt);
   const onClick = (event: MouseEvent) => {
     if (press.wasLong()) return;
     if (isSelecting || event.shiftKey || event.ctrlKey || event.metaKey) events.onToggle(index, photo, event.shiftKey);

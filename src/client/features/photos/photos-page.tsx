@@ -1,6 +1,6 @@
 import { Image as ImageIcon, Upload } from "../../ui/icons.ts";
 import { useMemo, useState } from "react";
-import { useNewThings } from "../../ui/new-menu.ts";
+import { useNewMenu } from "../../ui/new-menu.ts";
 import { Page } from "../../ui/page.tsx";
 import { useSession } from "../../api/session.ts";
 import { Button } from "../../ui/button.tsx";
@@ -11,9 +11,9 @@ import { Spinner } from "../../ui/spinner.tsx";
 import { DropZone } from "../uploads/drop-zone.tsx";
 import { uploads } from "../uploads/uploads.ts";
 import type { PhotoKind } from "./api.ts";
-import { PhotoWall } from "./photo-wall.tsx";
+import { PhotoGrid } from "./photo-grid.tsx";
 import { text } from "./text.ts";
-import { useWall } from "./use-wall.ts";
+import { usePhotoLibrary } from "./use-photo-library.ts";
 
 /** Where photos go that are put onto this page. */
 const FOLDER = "/Photos";
@@ -23,10 +23,10 @@ export function PhotosPage() {
   const { user } = useSession();
   const canWrite = user.role !== "viewer";
   const [kind, setKind] = useState<PhotoKind>("all");
-  const [seen, setSeen] = useState<{ newest: string; oldest: string }>();
-  const wall = useWall(kind, seen);
-  const { data, error, refetch } = wall.timeline;
-  useNewThings(useMemo(() => ({ items: [], folder: FOLDER, canUpload: canWrite }), [canWrite]));
+  const [visibleDays, setVisibleDays] = useState<{ newest: string; oldest: string }>();
+  const library = usePhotoLibrary(kind, visibleDays);
+  const { data, error, refetch } = library.timeline;
+  useNewMenu(useMemo(() => ({ items: [], folder: FOLDER, canUpload: canWrite }), [canWrite]));
   return (
     <Page
       title={text.title}
@@ -56,7 +56,7 @@ export function PhotosPage() {
           </p>
         )}
         {data !== undefined && data.total > 0 ? (
-          <PhotoWall key={kind} wall={wall} onSeen={setSeen} />
+          <PhotoGrid key={kind} wall={library} onSeen={setVisibleDays} />
         ) : error !== null ? (
           <ErrorState error={error} onRetry={() => void refetch()} />
         ) : data === undefined ? (

@@ -4,14 +4,14 @@ import type { FileRecord } from "../../api/types.ts";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { toast } from "../../ui/toast.tsx";
 import type { PhotoRecord } from "./api.ts";
-import { chunkBeside } from "./layout.ts";
-import { dayOf, type Wall } from "./use-wall.ts";
+import { adjacentChunk } from "./layout.ts";
+import { dayOf, type PhotoLibrary } from "./use-photo-library.ts";
 
 const Preview = lazyPart(() => import("../../entries/preview/preview.tsx").then((part) => part.Preview));
 
 type PhotoFile = PhotoRecord & FileRecord;
 
-interface Shown {
+interface PreviewedPhotos {
   readonly files: readonly PhotoFile[];
   /** The one in sight. */
   readonly id: string;
@@ -24,16 +24,16 @@ interface Shown {
 const NEAR = 3;
 
 /** Shows photos one after another, over the borders of what is loaded. @param onClosed told which was shown last */
-export function usePhotoPreview(wall: Wall, onClosed: (photo: PhotoRecord) => void) {
-  const [shown, setShown] = useState<Shown>();
+export function usePhotoPreview(library: PhotoLibrary, onClosed: (photo: PhotoRecord) => void) {
+  const [shown, setShown] = useState<PreviewedPhotos>();
   const isLoading = useRef(false);
 
   const open = async (photo: PhotoRecord) => {
-    const chunk = wall.chunkOf(dayOf(photo));
+    const chunk = library.chunkOf(dayOf(photo));
     if (chunk === undefined || isLoading.current) return;
     isLoading.current = true;
     try {
-      const files = await wall.loadRecords(chunk);
+      const files = await library.loadRecords(chunk);
       if (files.some(({ id }) => id === photo.id)) {
         show({ files, id: photo.id, newest: chunk.from, oldest: chunk.to });
       }
@@ -44,18 +44,18 @@ export function usePhotoPreview(wall: Wall, onClosed: (photo: PhotoRecord) => vo
     }
   };
 
-  const show = (next: Shown) => {
+  const show = (next: PreviewedPhotos) => {
     setShown(next);
     const index = indexIn(next);
-    if (index >= next.files.length - NEAR) extend(next.oldest, false).catch(stay);
-    if (index < NEAR) extend(next.newest, true).catch(stay);
+    if (index >= next.files.length - NEAR) extend(next.oldest, false).catch(ignore);
+    if (index < NEAR) extend(next.newest, true).catch(ignore);
   };
 
   /** Loads what lies beyond a day; photos of the same piece that are nearer are there already. */
   const extend = async (edge: string, isNewer: boolean) => {
-    const chunk = chunkBeside(wall.chunks, edge, isNewer);
+    const chunk = adjacentChunk(library.chunks, edge, isNewer);
     if (chunk === undefined) return;
-    const loaded = await wall.loadRecords(chunk);
+    const loaded = await library.loadRecords(chunk);
     const beyond = loaded.filter((photo) => (isNewer ? dayOf(photo) > edge : dayOf(photo) < edge));
     setShown((now) => {
       if (now === undefined || (isNewer ? now.newest : now.oldest) !== edge) return now;
@@ -86,11 +86,11 @@ export function usePhotoPreview(wall: Wall, onClosed: (photo: PhotoRecord) => vo
   return { open, preview };
 }
 
-function indexIn({ files, id }: Shown): number {
+function indexIn({ files, id }: PreviewedPhotos): number {
   return files.findIndex((file) => file.id === id);
 }
 
 /** What can't be loaded is not gone on to; what is known is still shown. */
-function stay(): void {
+function ignore(): void {
   return;
 }

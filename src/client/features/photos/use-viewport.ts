@@ -37,28 +37,28 @@ export function useScrollTop(ref: RefObject<HTMLElement | null>): number {
 /** Which photos of a wall are in view, and of which days photos are wanted. */
 export function useViewport(scroller: RefObject<HTMLElement | null>, layout: Layout, height: number) {
   const [range, setRange] = useState({ first: 0, end: 0 });
-  const [seen, setSeen] = useState<{ newest: string; oldest: string }>();
+  const [visibleDays, setVisibleDays] = useState<{ newest: string; oldest: string }>();
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const lastTop = useRef(0);
 
-  const look = useCallback(() => {
+  const updateView = useCallback(() => {
     const at = scroller.current?.scrollTop ?? 0;
-    const isLeap = Math.abs(at - lastTop.current) > Math.max(height, 1);
+    const isJump = Math.abs(at - lastTop.current) > Math.max(height, 1);
     lastTop.current = at;
     const next = photosBetween(layout, at - BEYOND_PIXELS, at + height + BEYOND_PIXELS);
     setRange((before) => (before.first === next.first && before.end === next.end ? before : next));
-    const settle = () => {
+    const updateDays = () => {
       const newest = layout.sections[sectionOf(layout, next.first)]?.date;
       const oldest = layout.sections[sectionOf(layout, Math.max(next.first, next.end - 1))]?.date;
       if (newest === undefined || oldest === undefined) return;
-      setSeen((before) => (before?.newest === newest && before.oldest === oldest ? before : { newest, oldest }));
+      setVisibleDays((before) => (before?.newest === newest && before.oldest === oldest ? before : { newest, oldest }));
     };
     clearTimeout(timer.current);
-    if (isLeap) timer.current = setTimeout(settle, REST_MS);
-    else settle();
+    if (isJump) timer.current = setTimeout(updateDays, REST_MS);
+    else updateDays();
   }, [scroller, layout, height]);
 
-  useLayoutEffect(look, [look]);
+  useLayoutEffect(updateView, [updateView]);
   useEffect(() => () => clearTimeout(timer.current), []);
-  return { range, seen, look };
+  return { range, seen: visibleDays, look: updateView };
 }

@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { ExternalLink, KeyRound } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { ApiError, type ProofAsked } from "../../api/http.ts";
+import { ApiError, type ProofRequest } from "../../api/http.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
@@ -10,23 +10,23 @@ import { TextField } from "../../ui/text-field.tsx";
 import { useSignInMethods } from "../../api/sign-in.ts";
 import { Notice } from "../../ui/notice.tsx";
 import { knowsPasskeys, PasskeyDismissed } from "../../api/passkey.ts";
-import { errorAt, refusalOf } from "../../api/refusal.ts";
-import { RefusalWords } from "../../ui/refusal-words.tsx";
-import { useWait } from "../../ui/use-wait.ts";
+import { errorAt, readRejection } from "../../api/rejection.ts";
+import { RejectionMessage } from "../../ui/rejection-message.tsx";
+import { useRetryWait } from "../../ui/use-retry-wait.ts";
 import { confirmByPasskey, confirmByPassword, isConfirmed, openProvider } from "./api.ts";
 import { text } from "./text.ts";
 
-const LOOK_MS = 2_000;
+const POLL_MS = 2_000;
 
 interface Props {
-  readonly asked: ProofAsked;
+  readonly proof: ProofRequest;
   /** @param isDone false where the person would rather not */
   readonly onDone: (isDone: boolean) => void;
 }
 
 /** Asks the person to show that it is them: by the password, or by what the account has in its place. */
-export function ProofDialog({ asked, onDone }: Props) {
-  if (asked.methods.includes("password")) return <PasswordForm asked={asked} onDone={onDone} />;
+export function ProofDialog({ proof, onDone }: Props) {
+  if (proof.methods.includes("password")) return <PasswordForm proof={proof} onDone={onDone} />;
   return (
     <Dialog
       open
@@ -34,14 +34,14 @@ export function ProofDialog({ asked, onDone }: Props) {
       size="small"
       onClose={() => onDone(false)}
       title={text.title}
-      description={asked.methods.length > 0 ? text.leadWithout : text.noMethod}
+      description={proof.methods.length > 0 ? text.leadWithout : text.noMethod}
     >
-      <OtherWays asked={asked} onDone={onDone} />
+      <OtherMethods proof={proof} onDone={onDone} />
     </Dialog>
   );
 }
 
-function PasswordForm({ asked, onDone }: Props) {
+function PasswordForm({ proof, onDone }: Props) {
   const [password, setPassword] = useState("");
   const [code, setCode] = useState("");
   // Not `autoFocus`: it would take the focus before the dialog has seen where to give it back to.
@@ -49,13 +49,13 @@ function PasswordForm({ asked, onDone }: Props) {
   const confirm = useMutation({ mutationFn: () => confirmByPassword(password, code), onSuccess: () => onDone(true) });
   const { error } = confirm;
   // Switched on since the question was asked.
-  const needsCode = asked.needsCode || (error instanceof ApiError && error.reason === "second_factor_required");
-  const refusal = refusalOf(error, ["password", "code"], {
+  const needsCode = proof.needsCode || (error instanceof ApiError && error.reason === "second_factor_required");
+  const rejection = readRejection(error, ["password", "code"], {
     bad_credentials: { field: "password", message: text.passwordWrong },
     invalid_code: "code",
     second_factor_required: "code",
   });
-  const wait = useWait(error);
+  const wait = useRetryWait(error);
   return (
     <FormDialog
       isPersistent
@@ -66,19 +66,19 @@ function PasswordForm({ asked, onDone }: Props) {
       description={text.lead}
       action={text.confirm}
       isBusy={confirm.isPending}
-      isDisabled={password === "" || (needsCode && code.trim() === "") || wait.left > 0}
+      isDisabled={password === "" || (needsCode && code.trim() === "") || wait.secondsLeft > 0}
       onSubmit={confirm.mutate}
     >
-      {refusal !== undefined && refusal.field === undefined && (
+      {rejection !== undefined && rejection.field === undefined && (
         <Notice tone="danger">
-          <RefusalWords message={refusal.message} wait={wait} />
+          <RejectionMessage message={rejection.message} wait={wait} />
         </Notice>
       )}
       <PasswordField
         label={text.password}
         value={password}
         onChange={setPassword}
-        error={errorAt(refusal, "password")}
+        error={errorAt(rejection, "password")}
         autoComplete="current-password"
         ref={first}
       />
@@ -88,34 +88,34 @@ function PasswordForm({ asked, onDone }: Props) {
           hint={text.codeHint}
           value={code}
           onChange={setCode}
-          error={errorAt(refusal, "code")}
+          error={errorAt(rejection, "code")}
           autoComplete="one-time-code"
         />
       )}
-      <OtherWays asked={asked} onDone={onDone} />
+      <OtherMethods proof={proof} onDone={onDone} />
     </FormDialog>
   );
 }
 
 /** Passkey and provider, as far as the account has them. */
-function OtherWays({ asked, onDone }: Props) {
-  const hasPasskey = asked.methods.includes("passkey") && knowsPasskeys();
-  const hasProvider = asked.methods.includes("provider");
+function OtherMethods({ proof, onDone }: Props) {
+  const hasPasskey = proof.methods.includes("passkey") && knowsPasskeys();
+  const hasProvider = proof.methods.includes("provider");
   if (!hasPasskey && !hasProvider) return null;
   return (
     <div className="flex flex-col gap-3">
-      {hasPasskey && <PasskeyWay onDone={onDone} />}
-      {hasProvider && <ProviderWay onDone={onDone} />}
+      {hasPasskey && <PasskeyMethod onDone={onDone} />}
+      {hasProvider && <ProviderMethod onDone={onDone} />}
     </div>
   );
 }
 
-function PasskeyWay({ onDone }: Pick<Props, "onDone">) {
+function PasskeyMethod({ onDone }: Pick<Props, "onDone">) {
   const confirm = useMutation({ mutationFn: confirmByPasskey, onSuccess: () => onDone(true) });
-  const refusal = refusalOf(confirm.error instanceof PasskeyDismissed ? null : confirm.error, []);
+  const rejection = readRejection(confirm.error instanceof PasskeyDismissed ? null : confirm.error, []);
   return (
     <>
-      {refusal !== undefined && <Notice tone="danger">{refusal.message}</Notice>}
+      {rejection !== undefined && <Notice tone="danger">{rejection.message}</Notice>}
       <Button icon={KeyRound} busy={confirm.isPending} onClick={() => confirm.mutate()}>
         {text.passkey}
       </Button>
@@ -123,21 +123,21 @@ function PasskeyWay({ onDone }: Pick<Props, "onDone">) {
   );
 }
 
-function ProviderWay({ onDone }: Pick<Props, "onDone">) {
+function ProviderMethod({ onDone }: Pick<Props, "onDone">) {
   const signInMethods = useSignInMethods();
   const begin = useMutation({ mutationFn: openProvider });
-  const refusal = refusalOf(begin.error, []);
+  const rejection = readRejection(begin.error, []);
   const isWaiting = begin.isSuccess;
   useEffect(() => {
     if (!isWaiting) return undefined;
     // A look that fails is no answer: the next one may be.
     const look = () => void isConfirmed().then((is) => is && onDone(true), ignore);
-    const timer = setInterval(look, LOOK_MS);
+    const timer = setInterval(look, POLL_MS);
     return () => clearInterval(timer);
   }, [isWaiting, onDone]);
   return (
     <>
-      {refusal !== undefined && <Notice tone="danger">{refusal.message}</Notice>}
+      {rejection !== undefined && <Notice tone="danger">{rejection.message}</Notice>}
       <Button icon={ExternalLink} busy={begin.isPending} onClick={() => begin.mutate()}>
         {text.provider(signInMethods.data?.oidc?.name ?? "")}
       </Button>

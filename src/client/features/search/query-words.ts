@@ -6,8 +6,8 @@ export const FILTER_KEYS = ["type", "modified", "size", "tag", "ext", "in"] as c
 /** One of {@link FILTER_KEYS}. */
 export type FilterKey = (typeof FILTER_KEYS)[number];
 
-interface Piece {
-  readonly written: string;
+interface QueryTerm {
+  readonly source: string;
   readonly key: string | undefined;
   readonly value: string;
   readonly isExcluded: boolean;
@@ -15,32 +15,32 @@ interface Piece {
 
 /** The value of a filter; undefined where the query has none, or excludes it. */
 export function filterOf(query: string, key: FilterKey): string | undefined {
-  return split(query).find((piece) => piece.key === key && !piece.isExcluded)?.value;
+  return split(query).find((term) => term.key === key && !term.isExcluded)?.value;
 }
 
-/** The query with a filter set to a value, or without it. What else it says stays as it was written. */
+/** The query with a filter set to a value, or without it. The other terms stay as written. */
 export function withFilter(query: string, key: FilterKey, value: string | undefined): string {
   const others = split(query)
-    .filter((piece) => piece.key !== key || piece.isExcluded)
-    .map(({ written }) => written);
+    .filter((term) => term.key !== key || term.isExcluded)
+    .map(({ source }) => source);
   return [...others, ...(value === undefined || value === "" ? [] : [`${key}:${quoted(value)}`])].join(" ");
 }
 
 /** The words that are searched for in names, without those that are excluded: they are marked where they are found. */
-export function wordsOf(query: string): string[] {
+export function searchTerms(query: string): string[] {
   return split(query)
     .filter(({ key, isExcluded, value }) => (key === undefined || key === "name") && !isExcluded && value !== "")
     .map(({ value }) => value);
 }
 
 /** A stretch of a name, and whether it was searched for. */
-export interface Stretch {
+export interface NamePart {
   readonly text: string;
   readonly isFound: boolean;
 }
 
 /** Cuts a name where words begin that were searched for; upper and lower case and accents don't count. */
-export function markFound(name: string, words: readonly string[]): Stretch[] {
+export function splitByMatches(name: string, words: readonly string[]): NamePart[] {
   const wanted = words.map(folded).filter((word) => word !== "");
   // Letter by letter, since folding changes how long a name is.
   const letters = [...new Intl.Segmenter().segment(name)].map(({ segment }) => segment);
@@ -59,14 +59,14 @@ export function markFound(name: string, words: readonly string[]): Stretch[] {
       }
     }
   }
-  const stretches: { text: string; isFound: boolean }[] = [];
+  const parts: { text: string; isFound: boolean }[] = [];
   letters.forEach((letter, at) => {
     const isFound = found[at] === true;
-    const last = stretches.at(-1);
+    const last = parts.at(-1);
     if (last?.isFound === isFound) last.text += letter;
-    else stretches.push({ text: letter, isFound });
+    else parts.push({ text: letter, isFound });
   });
-  return stretches;
+  return parts;
 }
 
 function folded(text: string): string {
@@ -78,11 +78,11 @@ function quoted(value: string): string {
 }
 
 /** Cuts at spaces outside of quotes, as the server does. */
-function split(query: string): Piece[] {
-  const pieces: Piece[] = [];
+function split(query: string): QueryTerm[] {
+  const terms: QueryTerm[] = [];
   for (const found of query.matchAll(/(-?)(?:([A-Za-z]+):)?(?:"([^"]*)(?:"|$)|(\S+))/g)) {
-    const [written, minus, key, inQuotes, bare = ""] = found;
-    pieces.push({ written, key: key?.toLowerCase(), value: inQuotes ?? bare, isExcluded: minus === "-" });
+    const [source, minus, key, inQuotes, bare = ""] = found;
+    terms.push({ source, key: key?.toLowerCase(), value: inQuotes ?? bare, isExcluded: minus === "-" });
   }
-  return pieces;
+  return terms;
 }

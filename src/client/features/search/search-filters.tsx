@@ -24,22 +24,27 @@ export function SearchFilters({
   return (
     <fieldset className="mb-2 grid grid-cols-2 gap-x-3 gap-y-2 sm:grid-cols-3 xl:grid-cols-[repeat(6,minmax(0,1fr))_auto]">
       <legend className="sr-only">{text.filters}</legend>
-      <Choice label={text.type} value={filterOf(query, "type")} options={kinds()} onChange={set("type")} />
-      <Choice label={text.modified} value={filterOf(query, "modified")} options={times()} onChange={set("modified")} />
-      <Choice label={text.size} value={filterOf(query, "size")} options={sizes()} onChange={set("size")} />
-      <Choice
+      <ChoiceFilter label={text.type} value={filterOf(query, "type")} options={kinds()} onChange={set("type")} />
+      <ChoiceFilter
+        label={text.modified}
+        value={filterOf(query, "modified")}
+        options={times()}
+        onChange={set("modified")}
+      />
+      <ChoiceFilter label={text.size} value={filterOf(query, "size")} options={sizes()} onChange={set("size")} />
+      <ChoiceFilter
         label={text.tag}
         value={filterOf(query, "tag")}
         options={(known?.tags ?? []).slice(0, MOST_TAGS).map(({ tag, count }) => [tag, text.tagCount(tag, count)])}
         onChange={set("tag")}
       />
-      <Written
+      <TextFilter
         label={text.extension}
         example={text.extensionExample}
         value={filterOf(query, "ext")}
         onChange={set("ext")}
       />
-      <Written label={text.place} example={text.placeExample} value={filterOf(query, "in")} onChange={set("in")} />
+      <TextFilter label={text.place} example={text.placeExample} value={filterOf(query, "in")} onChange={set("in")} />
       {isFiltered && (
         <Button icon={FilterX} variant="quiet" className="self-end" onClick={clear}>
           {text.clearFilters}
@@ -51,7 +56,7 @@ export function SearchFilters({
 
 const MOST_TAGS = 100;
 
-function Choice({
+function ChoiceFilter({
   label,
   value = "",
   options,
@@ -76,7 +81,7 @@ function Choice({
 }
 
 /** A filter that is written; it counts when Enter is pressed or the field is left. */
-function Written({
+function TextFilter({
   label,
   example,
   value = "",
@@ -87,10 +92,10 @@ function Written({
   readonly value: string | undefined;
   readonly onChange: (value: string) => void;
 }) {
-  const [written, setWritten] = useState(value);
-  useEffect(() => setWritten(value), [value]);
+  const [typed, setTyped] = useState(value);
+  useEffect(() => setTyped(value), [value]);
   const apply = () => {
-    if (written.trim() !== value) onChange(written.trim());
+    if (typed.trim() !== value) onChange(typed.trim());
   };
   return (
     <form
@@ -102,8 +107,8 @@ function Written({
       <TextField
         label={label}
         placeholder={example}
-        value={written}
-        onChange={setWritten}
+        value={typed}
+        onChange={setTyped}
         onBlur={apply}
         autoComplete="off"
       />

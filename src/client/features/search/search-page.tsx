@@ -17,19 +17,19 @@ import { modifiedColumn, sizeColumn, subtitleOf } from "../../entries/entry-colu
 import { useGoToFolder } from "../../entries/folder-address.ts";
 import { text as browseText } from "../../entries/text.ts";
 import { ViewOptions } from "../../entries/view-options.tsx";
-import { markFound, wordsOf } from "./query-words.ts";
+import { splitByMatches, searchTerms } from "./query-words.ts";
 import { SearchFilters } from "./search-filters.tsx";
 import { text } from "./text.ts";
 
 /** GET /api/files/search */
-interface SearchAnswer {
+interface SearchResponse {
   readonly files: readonly Entry[];
   readonly pagination: Pagination;
   readonly totalIsLowerBound: boolean;
   readonly isIndexing: boolean;
 }
 
-interface FoundPage extends ListPage<Entry> {
+interface ResultPage extends ListPage<Entry> {
   readonly isLowerBound: boolean;
   readonly isIndexing: boolean;
 }
@@ -54,16 +54,16 @@ export function SearchPage() {
 
 function Results({ query }: { readonly query: string }) {
   const goToFolder = useGoToFolder();
-  const source = useMemo<PageSource<Entry, FoundPage>>(
+  const source = useMemo<PageSource<Entry, ResultPage>>(
     () => ({
       key: keys.search(query),
       scope: query,
       fetchPage: async (page, signal) => {
-        const answer = await request<SearchAnswer>("GET", "/api/files/search", {
+        const response = await request<SearchResponse>("GET", "/api/files/search", {
           query: { q: query, page, limit: PAGE_SIZE },
           ...(signal !== undefined && { signal }),
         });
-        const { files, pagination, totalIsLowerBound, isIndexing } = answer;
+        const { files, pagination, totalIsLowerBound, isIndexing } = response;
         return { entries: files, total: pagination.total, isLowerBound: totalIsLowerBound, isIndexing };
       },
       isIncomplete: ({ isIndexing }) => isIndexing,
@@ -73,7 +73,7 @@ function Results({ query }: { readonly query: string }) {
   const collection = useCollection(source);
   const { pages } = collection;
   const { first } = pages;
-  const words = useMemo(() => wordsOf(query), [query]);
+  const words = useMemo(() => searchTerms(query), [query]);
   const nameOf = useMemo(() => (entry: Entry) => <MarkedName name={entry.name} words={words} />, [words]);
 
   if (pages.error instanceof ApiError && pages.error.status === 400) {
@@ -103,7 +103,7 @@ function Results({ query }: { readonly query: string }) {
       columns={COLUMNS}
       onOpenFolder={goToFolder}
       nameOf={nameOf}
-      subtitle={placeAndSize}
+      subtitle={locationAndSize}
       toolbar={
         <>
           <p role="status" className="min-w-0 truncate text-sm text-muted">
@@ -125,7 +125,7 @@ const COLUMNS: readonly GridColumn<Entry>[] = [
     id: "place",
     header: text.place,
     track: "minmax(6rem, 16rem)",
-    render: (entry) => <span title={entry.folder}>{placeOf(entry)}</span>,
+    render: (entry) => <span title={entry.folder}>{locationOf(entry)}</span>,
   },
   // Best first: the order is the search's own.
   withoutSort(modifiedColumn<Entry>()),
@@ -136,25 +136,25 @@ function withoutSort({ id, header, track, render }: GridColumn<Entry>): GridColu
   return { id, header, track, render };
 }
 
-function placeOf(entry: Entry): string {
+function locationOf(entry: Entry): string {
   return entry.folder === "/" ? browseText.home : entry.folder;
 }
 
-function placeAndSize(entry: Entry): string {
-  return `${placeOf(entry)} · ${subtitleOf(entry)}`;
+function locationAndSize(entry: Entry): string {
+  return `${locationOf(entry)} · ${subtitleOf(entry)}`;
 }
 
 function MarkedName({ name, words }: { readonly name: string; readonly words: readonly string[] }): ReactNode {
   let at = 0;
-  return markFound(name, words).map(({ text: stretch, isFound }) => {
+  return splitByMatches(name, words).map(({ text: part, isFound }) => {
     const key = at;
-    at += stretch.length;
+    at += part.length;
     return isFound ? (
       <mark key={key} className="rounded-sm bg-warning-soft text-ink">
-        {stretch}
+        {part}
       </mark>
     ) : (
-      <span key={key}>{stretch}</span>
+      <span key={key}>{part}</span>
     );
   });
 }

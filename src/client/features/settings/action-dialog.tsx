@@ -2,7 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Notice } from "../../ui/notice.tsx";
-import { refusalOf } from "../../api/refusal.ts";
+import { readRejection } from "../../api/rejection.ts";
 
 /** Asks before it does something, and stays open, with words, as long as that is refused. */
 export function ActionDialog(props: {
@@ -16,7 +16,7 @@ export function ActionDialog(props: {
   children?: ReactNode;
 }) {
   const action = useMutation({ mutationFn: () => props.run(), onSuccess: props.onClose });
-  const refusal = refusalOf(action.error, []);
+  const rejection = readRejection(action.error, []);
   return (
     <FormDialog
       onClose={props.onClose}
@@ -28,7 +28,7 @@ export function ActionDialog(props: {
       isBusy={action.isPending}
       onSubmit={action.mutate}
     >
-      {refusal !== undefined && <Notice tone="danger">{refusal.message}</Notice>}
+      {rejection !== undefined && <Notice tone="danger">{rejection.message}</Notice>}
       {props.children}
     </FormDialog>
   );

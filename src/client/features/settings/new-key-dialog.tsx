@@ -9,7 +9,7 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Select } from "../../ui/select.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { Notice } from "../../ui/notice.tsx";
-import { errorAt, refusalOf } from "../../api/refusal.ts";
+import { errorAt, readRejection } from "../../api/rejection.ts";
 import { SCOPES } from "./api.ts";
 import { text } from "./text.ts";
 
@@ -31,7 +31,7 @@ export function NewKeyDialog(props: { isAdmin: boolean; onMade(): void; onClose(
     },
     onSuccess: props.onMade,
   });
-  const refusal = refusalOf(make.error, ["name", "scopes", "expiresAt"]);
+  const rejection = readRejection(make.error, ["name", "scopes", "expiresAt"]);
   if (make.data !== undefined) {
     return (
       <Dialog
@@ -68,13 +68,13 @@ export function NewKeyDialog(props: { isAdmin: boolean; onMade(): void; onClose(
       isDisabled={name.trim() === "" || scopes.size === 0}
       onSubmit={make.mutate}
     >
-      {refusal !== undefined && refusal.field !== "name" && <Notice tone="danger">{refusal.message}</Notice>}
+      {rejection !== undefined && rejection.field !== "name" && <Notice tone="danger">{rejection.message}</Notice>}
       <TextField
         label={text.keyName}
         hint={text.keyNameHint}
         value={name}
         onChange={setName}
-        error={errorAt(refusal, "name")}
+        error={errorAt(rejection, "name")}
         ref={first}
       />
       <fieldset className="flex flex-col gap-1">

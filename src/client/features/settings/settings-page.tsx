@@ -77,9 +77,9 @@ const SECTIONS: readonly Section[] = [
 
 /** `/settings/$section`: everything that a person decides about their own account. An unknown section is the first. */
 export function SettingsPage() {
-  const { section: asked } = useParams({ strict: false });
+  const { section: requested } = useParams({ strict: false });
   const [first] = SECTIONS;
-  const section = SECTIONS.find(({ name }) => name === asked) ?? first;
+  const section = SECTIONS.find(({ name }) => name === requested) ?? first;
   if (section === undefined) return null;
   const { part: Part } = section;
   return (

@@ -189,7 +189,7 @@ export const text = defineText("settings", {
   registered: (date: string) => `Added ${date}`,
   rewind: "Undo its changes",
   rewindOf: (name: string) => `Undo its changes (${name})`,
-  removeDevice: (name: string) => `Sign out ${name}?`,
+  removeDevice: (name: string) => `TypeIcon out ${name}?`,
   removeDeviceLead:
     "It is signed out at once and removed from the list; its place is free. Files that it brought stay here.",
   removeDeviceAction: "Sign out",

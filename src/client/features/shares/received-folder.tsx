@@ -64,7 +64,7 @@ export function ReceivedFolder({
   );
   return (
     <Page title={name} actions={actions}>
-      <Crumbs share={share} top={top} path={path} />
+      <ReceivedBreadcrumbs share={share} top={top} path={path} />
       <DropZone folder={path} share={share.id} disabled={!canWrite} className="flex-1">
         <PagedList
           query={listing}
@@ -93,7 +93,7 @@ export function ReceivedFolder({
   );
 }
 
-function Crumbs({
+function ReceivedBreadcrumbs({
   share,
   top,
   path,

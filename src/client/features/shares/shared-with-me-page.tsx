@@ -31,12 +31,12 @@ export function SharedWithMePage() {
   if (opened?.folder !== undefined) {
     return <ReceivedFolder key={`${opened.id} ${path}`} share={opened} top={opened.folder} path={path} />;
   }
-  const isGone = shareId !== undefined && received.isSuccess;
+  const isMissing = shareId !== undefined && received.isSuccess;
   return (
     <Page title={text.withMeTitle}>
       {received.isPending && <Skeleton className="h-48" />}
       {received.isError && <ErrorState error={received.error} onRetry={() => void received.refetch()} />}
-      {isGone && (
+      {isMissing && (
         <p role="status" className="mb-4 rounded-lg bg-warning-soft px-4 py-3 text-sm">
           <strong className="block font-semibold">{text.notFound}</strong>
           {text.notFoundHint}
@@ -84,8 +84,8 @@ function ReceivedItem({
   if (entry === undefined) return null;
   const ownerName = owner.name || owner.email;
   const leave = async () => {
-    const question = { title: text.leaveTitle(entry.name), body: text.leaveBody(ownerName), action: text.leave };
-    if (!(await confirm({ ...question, danger: true }))) return;
+    const confirmation = { title: text.leaveTitle(entry.name), body: text.leaveBody(ownerName), action: text.leave };
+    if (!(await confirm({ ...confirmation, danger: true }))) return;
     try {
       await leaveShare(share.id);
       toast({ text: text.left });

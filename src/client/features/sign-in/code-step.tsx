@@ -5,9 +5,9 @@ import { Button } from "../../ui/button.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { type Credentials, signIn } from "../../api/sign-in.ts";
 import { Notice } from "../../ui/notice.tsx";
-import { RefusalWords } from "../../ui/refusal-words.tsx";
+import { RejectionMessage } from "../../ui/rejection-message.tsx";
 import { text } from "./text.ts";
-import { useWait } from "../../ui/use-wait.ts";
+import { useRetryWait } from "../../ui/use-retry-wait.ts";
 
 /** The second step: the code of an authenticator app, or a recovery code. */
 export function CodeStep(props: { credentials: Credentials; onBack(): void; onDone(): void }) {
@@ -15,11 +15,11 @@ export function CodeStep(props: { credentials: Credentials; onBack(): void; onDo
   const [code, setCode] = useState("");
   const [isMissing, setMissing] = useState(false);
   const send = useMutation({ mutationFn: signIn, onSuccess: props.onDone });
-  const wait = useWait(send.error);
+  const wait = useRetryWait(send.error);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setMissing(code.trim() === "");
-    if (code.trim() !== "" && wait.left === 0) send.mutate({ ...props.credentials, code: code.trim() });
+    if (code.trim() !== "" && wait.secondsLeft === 0) send.mutate({ ...props.credentials, code: code.trim() });
   };
   return (
     <form onSubmit={submit} noValidate className="flex flex-col gap-4">
@@ -27,7 +27,7 @@ export function CodeStep(props: { credentials: Credentials; onBack(): void; onDo
       <p className="text-sm text-muted">{isRecovery ? text.recoveryLead : text.codeLead}</p>
       {send.error !== null && (
         <Notice tone="danger">
-          <RefusalWords message={messageOf(send.error)} wait={wait} />
+          <RejectionMessage message={messageOf(send.error)} wait={wait} />
         </Notice>
       )}
       <TextField
@@ -40,7 +40,7 @@ export function CodeStep(props: { credentials: Credentials; onBack(): void; onDo
         autoComplete={isRecovery ? "off" : "one-time-code"}
         autoFocus
       />
-      <Button type="submit" variant="primary" size="large" busy={send.isPending} disabled={wait.left > 0}>
+      <Button type="submit" variant="primary" size="large" busy={send.isPending} disabled={wait.secondsLeft > 0}>
         {text.submit}
       </Button>
       <div className="flex flex-wrap justify-between gap-2">

@@ -3,22 +3,22 @@ import { type FormEvent, useState } from "react";
 import { messageOf } from "../../api/http.ts";
 import { Button } from "../../ui/button.tsx";
 import { TextField } from "../../ui/text-field.tsx";
-import { askForLink } from "../../api/sign-in.ts";
+import { requestPasswordLink } from "../../api/sign-in.ts";
 import { Notice } from "../../ui/notice.tsx";
-import { RefusalWords } from "../../ui/refusal-words.tsx";
+import { RejectionMessage } from "../../ui/rejection-message.tsx";
 import { text } from "./text.ts";
-import { useWait } from "../../ui/use-wait.ts";
+import { useRetryWait } from "../../ui/use-retry-wait.ts";
 
 /** Asks for a link by which a new password can be set. The answer doesn't tell whether there is such an account. */
 export function ForgotStep(props: { email: string; onBack(): void }) {
   const [email, setEmail] = useState(props.email);
   const [isMissing, setMissing] = useState(false);
-  const send = useMutation({ mutationFn: askForLink });
-  const wait = useWait(send.error);
+  const send = useMutation({ mutationFn: requestPasswordLink });
+  const wait = useRetryWait(send.error);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setMissing(email.trim() === "");
-    if (email.trim() !== "" && wait.left === 0) send.mutate(email.trim());
+    if (email.trim() !== "" && wait.secondsLeft === 0) send.mutate(email.trim());
   };
   if (send.data !== undefined) {
     return (
@@ -37,7 +37,7 @@ export function ForgotStep(props: { email: string; onBack(): void }) {
       <p className="text-sm text-muted">{text.forgotLead}</p>
       {send.error !== null && (
         <Notice tone="danger">
-          <RefusalWords message={messageOf(send.error)} wait={wait} />
+          <RejectionMessage message={messageOf(send.error)} wait={wait} />
         </Notice>
       )}
       <TextField
@@ -49,7 +49,7 @@ export function ForgotStep(props: { email: string; onBack(): void }) {
         autoComplete="username"
         autoFocus
       />
-      <Button type="submit" variant="primary" size="large" busy={send.isPending} disabled={wait.left > 0}>
+      <Button type="submit" variant="primary" size="large" busy={send.isPending} disabled={wait.secondsLeft > 0}>
         {text.forgotSubmit}
       </Button>
       <Button variant="quiet" onClick={props.onBack}>

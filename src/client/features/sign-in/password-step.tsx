@@ -8,11 +8,11 @@ import { TextField } from "../../ui/text-field.tsx";
 import { type Credentials, type SignInMethods, signIn } from "../../api/sign-in.ts";
 import { Notice } from "../../ui/notice.tsx";
 import { knowsPasskeys } from "../../api/passkey.ts";
-import { errorAt, refusalOf } from "../../api/refusal.ts";
-import { RefusalWords } from "../../ui/refusal-words.tsx";
+import { errorAt, readRejection } from "../../api/rejection.ts";
+import { RejectionMessage } from "../../ui/rejection-message.tsx";
 import { text } from "./text.ts";
 import { usePasskey } from "./use-passkey.ts";
-import { useWait } from "../../ui/use-wait.ts";
+import { useRetryWait } from "../../ui/use-retry-wait.ts";
 
 /** The first step: e-mail and password, or one of the ways around them. */
 export function PasswordStep(props: {
@@ -37,23 +37,24 @@ export function PasswordStep(props: {
       if (error instanceof ApiError && error.reason === "second_factor_required") props.onCode(credentials);
     },
   });
-  const wait = useWait(send.error);
-  const refusal = refusalOf(send.error, ["email", "password"]);
+  const wait = useRetryWait(send.error);
+  const rejection = readRejection(send.error, ["email", "password"]);
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const lacking = email.trim() === "" ? "email" : password === "" ? "password" : undefined;
-    setMissing(lacking);
-    if (lacking === undefined && wait.left === 0) send.mutate({ email: email.trim(), password });
+    const missingField = email.trim() === "" ? "email" : password === "" ? "password" : undefined;
+    setMissing(missingField);
+    if (missingField === undefined && wait.secondsLeft === 0) send.mutate({ email: email.trim(), password });
   };
-  const errorOf = (field: "email" | "password", words: string) => (missing === field ? words : errorAt(refusal, field));
+  const errorOf = (field: "email" | "password", words: string) =>
+    missing === field ? words : errorAt(rejection, field);
 
   return (
     <div className="flex flex-col gap-4">
       <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-        {refusal !== undefined && refusal.field === undefined && (
+        {rejection !== undefined && rejection.field === undefined && (
           <Notice tone="danger">
-            <RefusalWords message={refusal.message} wait={wait} />
+            <RejectionMessage message={rejection.message} wait={wait} />
           </Notice>
         )}
         <TextField
@@ -73,7 +74,7 @@ export function PasswordStep(props: {
           autoComplete="current-password"
           autoFocus={email !== ""}
         />
-        <Button type="submit" variant="primary" size="large" busy={send.isPending} disabled={wait.left > 0}>
+        <Button type="submit" variant="primary" size="large" busy={send.isPending} disabled={wait.secondsLeft > 0}>
           {text.submit}
         </Button>
         {methods.mail ? (

@@ -9,7 +9,7 @@ import { ErrorState } from "../../ui/error-state.tsx";
 import { LinkButton } from "../../ui/link-button.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
 import { useSignInMethods } from "../../api/sign-in.ts";
-import { Entrance } from "../../ui/entrance.tsx";
+import { SignInLayout } from "../../ui/sign-in-layout.tsx";
 import { safeNext } from "./next-address.ts";
 import { SignInForm } from "./sign-in-form.tsx";
 import { text } from "./text.ts";
@@ -33,7 +33,7 @@ export function SignInPage() {
     return <NotSetUp onRetry={() => void methods.refetch()} isBusy={methods.isFetching} />;
   }
   return (
-    <Entrance title={text.title}>
+    <SignInLayout title={text.title}>
       {methods.isError && <ErrorState error={methods.error} onRetry={() => void methods.refetch()} />}
       {methods.data === undefined && !methods.isError && <Spinner />}
       {methods.data !== undefined && (
@@ -50,14 +50,14 @@ export function SignInPage() {
           {methods.data.signup === "invite" && <p className="text-center text-sm text-muted">{text.inviteOnly}</p>}
         </>
       )}
-    </Entrance>
+    </SignInLayout>
   );
 }
 
 /** Nobody has an account yet: where the link is that makes the first. */
 function NotSetUp({ onRetry, isBusy }: { onRetry(): void; isBusy: boolean }) {
   return (
-    <Entrance title={text.notSetUp} lead={text.notSetUpLead}>
+    <SignInLayout title={text.notSetUp} lead={text.notSetUpLead}>
       <p className="text-sm">{text.notSetUpOutput}</p>
       <CopyField label={text.notSetUpCommand} value="larder user setup-link" />
       <div className="flex flex-wrap gap-2">
@@ -68,6 +68,6 @@ function NotSetUp({ onRetry, isBusy }: { onRetry(): void; isBusy: boolean }) {
           {text.documentation}
         </LinkButton>
       </div>
-    </Entrance>
+    </SignInLayout>
   );
 }

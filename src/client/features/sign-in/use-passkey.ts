@@ -32,7 +32,7 @@ export function usePasskey(isOffered: boolean, onDone: () => void) {
     };
   }, [isOffered, isBusy, round]);
 
-  const begin = async () => {
+  const start = async () => {
     setBusy(true);
     setMessage(undefined);
     try {
@@ -43,5 +43,5 @@ export function usePasskey(isOffered: boolean, onDone: () => void) {
       setBusy(false);
     }
   };
-  return { isBusy, message, begin: () => void begin() };
+  return { isBusy, message, begin: () => void start() };
 }

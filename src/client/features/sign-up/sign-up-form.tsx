@@ -5,9 +5,9 @@ import { Button } from "../../ui/button.tsx";
 import { PasswordField } from "../../ui/password-field.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { Notice } from "../../ui/notice.tsx";
-import { errorAt, refusalOf } from "../../api/refusal.ts";
-import { RefusalWords } from "../../ui/refusal-words.tsx";
-import { useWait } from "../../ui/use-wait.ts";
+import { errorAt, readRejection } from "../../api/rejection.ts";
+import { RejectionMessage } from "../../ui/rejection-message.tsx";
+import { useRetryWait } from "../../ui/use-retry-wait.ts";
 import { inviteCodeOf } from "./invite-code.ts";
 import { PasswordStrength } from "../../ui/password-strength.tsx";
 import { text } from "./text.ts";
@@ -37,21 +37,21 @@ export function SignUpForm(props: { asksInvite: boolean; invite: string; onDone(
     },
     onSuccess: props.onDone,
   });
-  const wait = useWait(send.error);
-  const refusal = refusalOf<Field>(send.error, ["email", "name", "password"], { email_taken: "email" });
+  const wait = useRetryWait(send.error);
+  const rejection = readRejection<Field>(send.error, ["email", "name", "password"], { email_taken: "email" });
   const set = (field: Field) => (value: string) => setForm({ ...form, [field]: value });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const lacking = lackingOf(form, props.asksInvite);
-    setMissing(lacking);
-    if (lacking === undefined && wait.left === 0) send.mutate();
+    const missingField = findMissingField(form, props.asksInvite);
+    setMissing(missingField);
+    if (missingField === undefined && wait.secondsLeft === 0) send.mutate();
   };
-  const errorOf = (field: Field, words: string) => (missing === field ? words : errorAt(refusal, field));
+  const errorOf = (field: Field, words: string) => (missing === field ? words : errorAt(rejection, field));
   return (
     <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-      {refusal !== undefined && refusal.field === undefined && (
+      {rejection !== undefined && rejection.field === undefined && (
         <Notice tone="danger">
-          <RefusalWords message={refusal.message} wait={wait} />
+          <RejectionMessage message={rejection.message} wait={wait} />
         </Notice>
       )}
       {props.asksInvite && (
@@ -78,7 +78,7 @@ export function SignUpForm(props: { asksInvite: boolean; invite: string; onDone(
         hint={text.nameHint}
         value={form.name}
         onChange={set("name")}
-        error={errorAt(refusal, "name")}
+        error={errorAt(rejection, "name")}
         autoComplete="name"
       />
       <div className="flex flex-col gap-2">
@@ -91,14 +91,14 @@ export function SignUpForm(props: { asksInvite: boolean; invite: string; onDone(
         />
         <PasswordStrength password={form.password} />
       </div>
-      <Button type="submit" variant="primary" size="large" busy={send.isPending} disabled={wait.left > 0}>
+      <Button type="submit" variant="primary" size="large" busy={send.isPending} disabled={wait.secondsLeft > 0}>
         {text.submit}
       </Button>
     </form>
   );
 }
 
-function lackingOf(form: Readonly<Record<Field, string>>, asksInvite: boolean): Field | undefined {
+function findMissingField(form: Readonly<Record<Field, string>>, asksInvite: boolean): Field | undefined {
   if (asksInvite && inviteCodeOf(form.invite) === "") return "invite";
   if (form.email.trim() === "") return "email";
   return [...form.password].length < 8 ? "password" : undefined;

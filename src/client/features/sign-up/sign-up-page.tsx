@@ -7,7 +7,7 @@ import { ErrorState } from "../../ui/error-state.tsx";
 import { LinkButton } from "../../ui/link-button.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
 import { useSignInMethods } from "../../api/sign-in.ts";
-import { Entrance } from "../../ui/entrance.tsx";
+import { SignInLayout } from "../../ui/sign-in-layout.tsx";
 import { SignUpForm } from "./sign-up-form.tsx";
 import { text } from "./text.ts";
 
@@ -24,15 +24,15 @@ export function SignUpPage() {
 
   if (methods.data?.signup === "closed" || methods.data?.isSetUp === false) {
     return (
-      <Entrance title={text.closed} lead={text.closedLead}>
+      <SignInLayout title={text.closed} lead={text.closedLead}>
         <LinkButton href={href("/sign-in")} variant="primary">
           {text.signIn}
         </LinkButton>
-      </Entrance>
+      </SignInLayout>
     );
   }
   return (
-    <Entrance title={text.title}>
+    <SignInLayout title={text.title}>
       {methods.isError && <ErrorState error={methods.error} onRetry={() => void methods.refetch()} />}
       {methods.data === undefined && !methods.isError && <Spinner />}
       {methods.data !== undefined && (
@@ -50,6 +50,6 @@ export function SignUpPage() {
           </p>
         </>
       )}
-    </Entrance>
+    </SignInLayout>
   );
 }

@@ -24,13 +24,13 @@ import { ListSkeleton } from "../../entries/collection/list-skeleton.tsx";
 import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import { useCollection } from "../../entries/collection/use-collection.ts";
 import type { PageSource } from "../../entries/collection/use-pages.ts";
-import { DeedStatus, showRunning } from "../../entries/actions/status.tsx";
-import { leaving, useDeeds } from "../../entries/actions/use-deeds.ts";
+import { ActionStatus, showRunning } from "../../entries/actions/action-status.tsx";
+import { leaving, useEntryActions } from "../../entries/actions/use-entry-actions.ts";
 import { sizeOf } from "../../entries/entry-columns.tsx";
-import { afterFocusIsBack } from "../../entries/focus.ts";
+import { afterFocusReturns } from "../../entries/focus.ts";
 import { useViewPreferences } from "../../entries/preferences.ts";
 import { text as browseText } from "../../entries/text.ts";
-import { deleteForGood } from "./delete-for-good.ts";
+import { deletePermanently } from "./delete-permanently.ts";
 import { text } from "./text.ts";
 
 const SOURCE: PageSource<TrashedEntry> = {
@@ -52,7 +52,7 @@ export function TrashPage() {
   const canWrite = user.role !== "viewer";
   const queryClient = useQueryClient();
   const confirm = useConfirm();
-  const deeds = useDeeds();
+  const actions = useEntryActions();
   const collection = useCollection(SOURCE);
   const { pages, count } = collection;
   const [{ density }] = useViewPreferences();
@@ -64,11 +64,11 @@ export function TrashPage() {
   );
 
   const focusList = () =>
-    afterFocusIsBack(() => frame.current?.querySelector<HTMLElement>('[data-position][tabindex="0"]')?.focus());
+    afterFocusReturns(() => frame.current?.querySelector<HTMLElement>('[data-position][tabindex="0"]')?.focus());
   /** Tells of what fails, and lets all lists ask again. */
-  const carryOut = async (deed: () => Promise<void>) => {
+  const runAction = async (action: () => Promise<void>) => {
     try {
-      await deed();
+      await action();
     } catch (error) {
       toast({ text: messageOf(error), tone: "danger" });
     } finally {
@@ -78,11 +78,11 @@ export function TrashPage() {
     }
   };
   const restore = () =>
-    void carryOut(async () => {
-      collection.forget(await deeds.restore(await collection.resolve()));
+    void runAction(async () => {
+      collection.forget(await actions.restore(await collection.resolve()));
     });
   const remove = () =>
-    carryOut(async () => {
+    runAction(async () => {
       // Before the question: nothing is deleted that came into the trash after it.
       const entries = await collection.resolve();
       const isSure = await confirm({
@@ -91,7 +91,7 @@ export function TrashPage() {
         action: text.remove,
         danger: true,
       });
-      if (isSure) collection.forget(await deleteForGood(entries));
+      if (isSure) collection.forget(await deletePermanently(entries));
     });
   const empty = async () => {
     const isSure = await confirm({
@@ -101,7 +101,7 @@ export function TrashPage() {
       danger: true,
     });
     if (!isSure) return;
-    await carryOut(async () => {
+    await runAction(async () => {
       showRunning({ title: text.deleting, done: 0, of: undefined });
       const { deleted } = await request<{ deleted: number }>("DELETE", "/api/files/trash");
       collection.clear();
@@ -178,7 +178,7 @@ export function TrashPage() {
           </ContextMenu>
         </>
       )}
-      <DeedStatus />
+      <ActionStatus />
     </Page>
   );
 }

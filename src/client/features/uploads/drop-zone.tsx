@@ -11,7 +11,7 @@ import { uploads } from "./uploads.ts";
 import { carriesFiles, walkTransfer } from "./engine/walk.ts";
 
 /** Files of a dropped tree are handed on in portions of this many. */
-const PORTION = 200;
+const BATCH_SIZE = 200;
 
 /** Takes files and folders that are dropped on what it holds, or pasted anywhere on the page, into `folder`. */
 export function DropZone({
@@ -38,7 +38,7 @@ export function DropZone({
       const { clipboardData } = event;
       if (clipboardData === null || !carriesFiles(clipboardData) || isDialogOpen() || isField(event.target)) return;
       event.preventDefault();
-      void take(clipboardData, folder, share, true);
+      void uploadTransfer(clipboardData, folder, share, true);
     };
     document.addEventListener("paste", paste);
     return () => document.removeEventListener("paste", paste);
@@ -66,7 +66,7 @@ export function DropZone({
       }}
       onDrop={(event) => {
         setIsOver(false);
-        if (accept(event)) void take(event.dataTransfer, folder, share, false);
+        if (accept(event)) void uploadTransfer(event.dataTransfer, folder, share, false);
       }}
     >
       {children}
@@ -83,7 +83,7 @@ export function DropZone({
 }
 
 /** Reads all that is there and puts it into the queue, portion by portion. */
-async function take(
+async function uploadTransfer(
   transfer: DataTransfer,
   folder: string,
   share: string | undefined,
@@ -91,27 +91,27 @@ async function take(
 ): Promise<void> {
   const unreadable: string[] = [];
   const walk = walkTransfer(transfer, (path) => void unreadable.push(path));
-  let portion: UploadSource[] = [];
+  let pending: UploadSource[] = [];
   let batch: string | undefined;
-  let found = 0;
-  const made = new Set<string>();
-  const handOn = async (): Promise<void> => {
-    const next = portion;
-    portion = [];
+  let fileCount = 0;
+  const createdFolders = new Set<string>();
+  const flush = async (): Promise<void> => {
+    const next = pending;
+    pending = [];
     batch = await uploads.add(next, folder, { share, batch });
   };
-  for await (const walked of walk) {
-    if ("emptyFolder" in walked) await makeFolder(folder, walked.emptyFolder, share, made);
+  for await (const item of walk) {
+    if ("emptyFolder" in item) await makeFolder(folder, item.emptyFolder, share, createdFolders);
     else {
-      portion.push(isPaste ? withPastedName(walked) : walked);
-      found += 1;
+      pending.push(isPaste ? withPastedName(item) : item);
+      fileCount += 1;
     }
-    if (portion.length < PORTION) continue;
-    await handOn();
-    toast({ id: "reading-folders", text: text.readingFolders(found) });
+    if (pending.length < BATCH_SIZE) continue;
+    await flush();
+    toast({ id: "reading-folders", text: text.readingFolders(fileCount) });
   }
-  await handOn();
-  if (made.size > 0) await invalidateTree(queryClient);
+  await flush();
+  if (createdFolders.size > 0) await invalidateTree(queryClient);
   if (unreadable.length > 0) toast({ text: text.unreadable(unreadable.length), tone: "danger" });
 }
 
@@ -130,19 +130,24 @@ function withPastedName(source: UploadSource): UploadSource {
 }
 
 /** Makes an empty folder and what lies above it, but for what is among those `made` already. */
-async function makeFolder(folder: string, path: string, share: string | undefined, made: Set<string>): Promise<void> {
+async function makeFolder(
+  folder: string,
+  path: string,
+  share: string | undefined,
+  created: Set<string>,
+): Promise<void> {
   let parent = folder;
   for (const name of path.split("/")) {
     const address = parent === "/" ? `/${name}` : `${parent}/${name}`;
     try {
-      if (!made.has(address)) await request("POST", "/api/files/folders", { body: { name, path: parent, share } });
+      if (!created.has(address)) await request("POST", "/api/files/folders", { body: { name, path: parent, share } });
     } catch (error) {
       if (!(error instanceof ApiError && error.reason === "name_taken")) {
         toast({ text: text.emptyFolderFailed(path, messageOf(error)), tone: "danger" });
         return;
       }
     }
-    made.add(address);
+    created.add(address);
     parent = address;
   }
 }

@@ -6,9 +6,9 @@ import { href } from "../../api/http.ts";
 import { invalidateTree } from "../../api/queries.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { UploadEngine } from "./engine/engine.ts";
-import { openKeeper } from "./engine/keeper.ts";
+import { openUploadDatabase } from "./engine/upload-db.ts";
 import { guardLeaving } from "./engine/leave-guard.ts";
-import { UploadMemory } from "./engine/memory.ts";
+import { UploadPersistence } from "./engine/persistence.ts";
 import { ownTab } from "./engine/tabs.ts";
 import { text } from "./text.ts";
 import { sendByTus, terminateUpload } from "./engine/transfer.ts";
@@ -28,16 +28,16 @@ export function uploadEngine(): UploadEngine {
 
 /** All uploads and what they come to, followed ten times a second at most. */
 export function useUploads(): UploadsSnapshot {
-  const { board } = uploadEngine();
-  return useSyncExternalStore(board.subscribe, board.getSnapshot);
+  const { store } = uploadEngine();
+  return useSyncExternalStore(store.subscribe, store.getSnapshot);
 }
 
 function makeEngine(): UploadEngine {
-  const made = new UploadEngine({
+  const created = new UploadEngine({
     endpoint: () => new URL(href("/api/tus"), window.location.href).href,
     send: sendByTus,
     terminate: terminateUpload,
-    memory: new UploadMemory(openKeeper(), ownTab()),
+    persistence: new UploadPersistence(openUploadDatabase(), ownTab()),
     whenSignedIn: async () => {
       // Where the server can't be asked, the next attempt tells so in better words.
       if (!(await recoverSession().catch(() => true))) await whenSignedIn();
@@ -45,18 +45,18 @@ function makeEngine(): UploadEngine {
     onStored: () => {
       refreshTimer ??= setTimeout(refresh, REFRESH_EVERY_MS);
     },
-    onSettled: (stored, troubled) => {
+    onSettled: (stored, blocked) => {
       if (stored > 0) refresh();
-      const words = [stored > 0 ? text.announceDone(stored) : "", troubled > 0 ? text.announceTrouble(troubled) : ""];
-      announce(words.filter((word) => word !== "").join(". "));
+      const parts = [stored > 0 ? text.announceDone(stored) : "", blocked > 0 ? text.announceTrouble(blocked) : ""];
+      announce(parts.filter((word) => word !== "").join(". "));
     },
   });
-  guardLeaving(made.board);
-  window.addEventListener("online", () => made.wake());
+  guardLeaving(created.store);
+  window.addEventListener("online", () => created.wake());
   document.addEventListener("visibilitychange", () => {
-    if (!document.hidden) made.wake();
+    if (!document.hidden) created.wake();
   });
-  return made;
+  return created;
 }
 
 function refresh(): void {

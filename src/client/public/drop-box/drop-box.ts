@@ -1,6 +1,6 @@
 /** Makes of the form for one file a place to drop many, folders too, that shows how far each is. */
 import { button, element } from "../dom.ts";
-import { type Dropped, type Picked, pickedFrom, pickedOf } from "./picking.ts";
+import { type DroppedFiles, type PickedFile, pickedFromTransfer, pickedFromList } from "./picking.ts";
 import { Queue } from "./queue.ts";
 import { Rows, sizeInWords } from "./rows.ts";
 import type { Sending } from "./sending.ts";
@@ -19,14 +19,14 @@ export function startDropBox(form: HTMLFormElement): void {
   const rows = new Rows(queue);
   const total = new Total(queue);
   const unread = element("p", { className: "wrong", attributes: { role: "alert" } });
-  const add = ({ picked, unreadable }: Dropped) => {
+  const add = ({ picked, unreadable }: DroppedFiles) => {
     unread.textContent =
       unreadable === 0 ? "" : `${unreadable} of what you dropped could not be read. Choose it by the buttons above.`;
     queue.add(picked);
     rows.makeRoom();
     total.draw();
   };
-  const place = dropPlace(maxBytes, (picked) => add({ picked, unreadable: 0 }));
+  const place = dropArea(maxBytes, (picked) => add({ picked, unreadable: 0 }));
 
   const changed = (one: Sending) => {
     rows.draw(one);
@@ -47,7 +47,7 @@ function lockedOf(queue: Queue): Sending[] {
   return [...queue.all].filter(({ status }) => status.isLocked);
 }
 
-function dropPlace(maxBytes: string | undefined, add: (picked: Picked[]) => void): HTMLElement {
+function dropArea(maxBytes: string | undefined, add: (picked: PickedFile[]) => void): HTMLElement {
   const files = chooser("Choose files", add);
   const folder = chooser("Choose a folder", add);
   folder.input.webkitdirectory = true;
@@ -61,17 +61,17 @@ function dropPlace(maxBytes: string | undefined, add: (picked: Picked[]) => void
   });
 }
 
-function chooser(text: string, add: (picked: Picked[]) => void) {
+function chooser(text: string, add: (picked: PickedFile[]) => void) {
   const input = element("input", { attributes: { type: "file", multiple: "", hidden: "", "aria-label": text } });
   input.addEventListener("change", () => {
-    add(pickedOf(input.files ?? []));
+    add(pickedFromList(input.files ?? []));
     // The same file may be chosen again.
     input.value = "";
   });
   return { input, button: button(text, () => input.click(), { className: "button second", label: text }) };
 }
 
-function listenForDrops(place: HTMLElement, add: (dropped: Dropped) => void): void {
+function listenForDrops(place: HTMLElement, add: (dropped: DroppedFiles) => void): void {
   // Beside the place a drop would open the file and leave the page. Words may go into the field for the name.
   document.addEventListener("dragover", (event) => {
     if (!hasFiles(event)) return;
@@ -85,7 +85,7 @@ function listenForDrops(place: HTMLElement, add: (dropped: Dropped) => void): vo
     if (!hasFiles(event)) return;
     event.preventDefault();
     place.classList.remove("over");
-    if (event.dataTransfer !== null) void pickedFrom(event.dataTransfer).then(add);
+    if (event.dataTransfer !== null) void pickedFromTransfer(event.dataTransfer).then(add);
   });
 }
 

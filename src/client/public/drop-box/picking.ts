@@ -1,19 +1,19 @@
 /** What somebody drops or chooses, as files with their paths. */
 
 /** A file, and its path below what was dropped. */
-export interface Picked {
+export interface PickedFile {
   readonly file: File;
   readonly path: string;
 }
 
 /** Of a file field; one for folders tells the path. */
-export function pickedOf(files: FileList | readonly File[]): Picked[] {
+export function pickedFromList(files: FileList | readonly File[]): PickedFile[] {
   return [...files].map((file) => ({ file, path: file.webkitRelativePath || file.name }));
 }
 
 /** What was dropped. */
-export interface Dropped {
-  readonly picked: readonly Picked[];
+export interface DroppedFiles {
+  readonly picked: readonly PickedFile[];
   /** How many files and folders could not be read. */
   readonly unreadable: number;
 }
@@ -22,29 +22,29 @@ export interface Dropped {
  * Of something dropped: files, and folders with all below them. The entries have to be taken at once, before the first
  * await; afterwards the browser has emptied the transfer.
  */
-export async function pickedFrom(transfer: DataTransfer): Promise<Dropped> {
+export async function pickedFromTransfer(transfer: DataTransfer): Promise<DroppedFiles> {
   const entries = [...transfer.items].flatMap((item) => {
     const entry = item.kind === "file" ? item.webkitGetAsEntry() : null;
     return entry === null ? [] : [entry];
   });
-  if (entries.length === 0) return { picked: pickedOf(transfer.files), unreadable: 0 };
-  const picked: Picked[] = [];
+  if (entries.length === 0) return { picked: pickedFromList(transfer.files), unreadable: 0 };
+  const picked: PickedFile[] = [];
   let unreadable = 0;
-  for (const entry of entries) unreadable += await walk(entry, picked);
+  for (const entry of entries) unreadable += await readEntry(entry, picked);
   return { picked, unreadable };
 }
 
 /** @returns how many entries could not be read: the others go on */
-async function walk(entry: FileSystemEntry, found: Picked[]): Promise<number> {
+async function readEntry(entry: FileSystemEntry, found: PickedFile[]): Promise<number> {
   try {
-    return await read(entry, found);
+    return await readFiles(entry, found);
   } catch (error) {
     if (error instanceof DOMException) return 1;
     throw error;
   }
 }
 
-async function read(entry: FileSystemEntry, found: Picked[]): Promise<number> {
+async function readFiles(entry: FileSystemEntry, found: PickedFile[]): Promise<number> {
   let unreadable = 0;
   if (entry instanceof FileSystemFileEntry) {
     const file = await new Promise<File>((resolve, reject) => entry.file(resolve, reject));
@@ -55,7 +55,7 @@ async function read(entry: FileSystemEntry, found: Picked[]): Promise<number> {
       // Browsers give a hundred at a time; none means the end.
       const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
       if (some.length === 0) break;
-      for (const each of some) unreadable += await walk(each, found);
+      for (const each of some) unreadable += await readEntry(each, found);
     }
   }
   return unreadable;

@@ -1,5 +1,5 @@
 /** All files on their way into a drop box: some at once, the others after them. */
-import type { Picked } from "./picking.ts";
+import type { PickedFile } from "./picking.ts";
 import { type Destination, Sending } from "./sending.ts";
 
 const AT_ONCE = 3;
@@ -34,14 +34,14 @@ export class Queue {
   }
 
   /** Takes files in, the largest that may be sent being known beforehand. */
-  add(picked: readonly Picked[]): Sending[] {
+  add(picked: readonly PickedFile[]): Sending[] {
     const added = picked.map(
       ({ file, path }) =>
         new Sending(file, { path, destination: this.#destination, onChange: (one) => this.#changed(one) }),
     );
     for (const one of added) {
       this.#all.add(one);
-      if (one.file.size > this.#maxBytes) one.refuse("This file is larger than this drop box takes.");
+      if (one.file.size > this.#maxBytes) one.reject("This file is larger than this drop box takes.");
     }
     this.#fill();
     return added;

@@ -31,7 +31,7 @@ const UNREADABLE =
   "The browser can't read this file: it was changed, moved or deleted on your device, or may not be read. Choose it again above, and remove this one.";
 
 /** Answers to the question how far an upload is that say it is no more. */
-const GONE: ReadonlySet<number> = new Set([404, 410]);
+const EXPIRED_STATUSES: ReadonlySet<number> = new Set([404, 410]);
 
 /** Asks by GET where the library asks by HEAD, whose refusals have no words. */
 const httpStack: HttpStack = {
@@ -52,7 +52,7 @@ export class Sending {
   #upload: Upload | undefined;
   #isPreparing = false;
   /** What the server has said that it has. */
-  #keptBytes = 0;
+  #storedBytes = 0;
   #status: SendingStatus = { state: "waiting", sentBytes: 0, problem: undefined, isLocked: false };
 
   constructor(
@@ -71,13 +71,13 @@ export class Sending {
 
   /** Begins, or goes on where it was. */
   start(): void {
-    this.#tell({ state: "sending", problem: undefined, isLocked: false });
+    this.#setStatus({ state: "sending", problem: undefined, isLocked: false });
     if (this.#upload !== undefined) this.#upload.start();
     // Stopped and begun again while the file is still looked at: once that is done, it goes by the state of then.
-    else if (!this.#isPreparing) void this.#begin();
+    else if (!this.#isPreparing) void this.#start();
   }
 
-  async #begin(): Promise<void> {
+  async #start(): Promise<void> {
     this.#isPreparing = true;
     try {
       this.#upload = await this.#prepare();
@@ -85,7 +85,7 @@ export class Sending {
       this.#isPreparing = false;
     }
     if (this.#status.state !== "sending") return;
-    if (this.#upload === undefined) this.#tell({ state: "failed", problem: UNREADABLE });
+    if (this.#upload === undefined) this.#setStatus({ state: "failed", problem: UNREADABLE });
     else this.#upload.start();
   }
 
@@ -102,18 +102,18 @@ export class Sending {
   /** Stops; what has arrived is kept for a while. */
   async pause(): Promise<void> {
     if (this.#status.state === "done") return;
-    this.#tell({ state: "paused", problem: undefined });
+    this.#setStatus({ state: "paused", problem: undefined });
     await this.#upload?.abort();
   }
 
   /** Waits for its turn again. */
   queue(): void {
-    this.#tell({ state: "waiting", problem: undefined, isLocked: false });
+    this.#setStatus({ state: "waiting", problem: undefined, isLocked: false });
   }
 
   /** Refuses it before anything is sent. */
-  refuse(problem: string): void {
-    this.#tell({ state: "failed", problem });
+  reject(problem: string): void {
+    this.#setStatus({ state: "failed", problem });
   }
 
   /** Stops, and has what arrived thrown away. A failure of that leaves it to the server, which sweeps. */
@@ -146,35 +146,35 @@ export class Sending {
         if (given !== undefined) request.setHeader("X-Share-Grant", given);
       },
       onAfterResponse: (request, response) => {
-        if (request.getMethod() === "GET" && keepsAddress(response.getStatus())) throw new Refusal(response);
-        this.#keptBytes = Number(response.getHeader("Upload-Offset") ?? this.#keptBytes);
+        if (request.getMethod() === "GET" && isUrlStillValid(response.getStatus())) throw new RejectedError(response);
+        this.#storedBytes = Number(response.getHeader("Upload-Offset") ?? this.#storedBytes);
       },
       onShouldRetry: (error) => {
         const status = statusOf(error);
         const passes = isPassing(status);
-        if (passes) this.#tell({ sentBytes: this.#keptBytes, problem: "Waiting to try again." });
-        if (status === undefined || status === 0) void this.#stopIfUnreadable();
+        if (passes) this.#setStatus({ sentBytes: this.#storedBytes, problem: "Waiting to try again." });
+        if (status === undefined || status === 0) void this.#failIfUnreadable();
         return passes;
       },
-      onProgress: (sentBytes) => this.#tell({ sentBytes, problem: undefined }),
-      onSuccess: () => this.#tell({ state: "done", sentBytes: file.size, problem: undefined }),
+      onProgress: (sentBytes) => this.#setStatus({ sentBytes, problem: undefined }),
+      onSuccess: () => this.#setStatus({ state: "done", sentBytes: file.size, problem: undefined }),
       onError: (error) => {
         const isLocked = statusOf(error) === 401;
-        const problem = isLocked ? "Waiting for the password of this link." : wordsFor(error);
-        this.#tell({ state: "failed", sentBytes: this.#keptBytes, problem, isLocked });
+        const problem = isLocked ? "Waiting for the password of this link." : describeError(error);
+        this.#setStatus({ state: "failed", sentBytes: this.#storedBytes, problem, isLocked });
       },
     });
   }
 
   /** A file that was changed or taken away looks like a lost connection: the browser only ends the request. */
-  async #stopIfUnreadable(): Promise<void> {
-    if (await isReadable(this.file, this.#keptBytes)) return;
+  async #failIfUnreadable(): Promise<void> {
+    if (await isReadable(this.file, this.#storedBytes)) return;
     if (this.#status.state !== "sending") return;
     void this.#upload?.abort();
-    this.#tell({ state: "failed", problem: UNREADABLE });
+    this.#setStatus({ state: "failed", problem: UNREADABLE });
   }
 
-  #tell(change: Partial<SendingStatus>): void {
+  #setStatus(change: Partial<SendingStatus>): void {
     this.#status = { ...this.#status, ...change };
     this.#onChange(this);
   }
@@ -184,7 +184,7 @@ export class Sending {
  * The refusal of the question how far an upload is. Thrown at the library, which would forget the upload with whatever
  * refusal, begin anew, and send all that arrived once more.
  */
-class Refusal extends Error {
+class RejectedError extends Error {
   readonly response: HttpResponse;
 
   constructor(response: HttpResponse) {
@@ -194,8 +194,8 @@ class Refusal extends Error {
 }
 
 /** Whether an upload may still be there, when this was answered to the question how far it is. */
-function keepsAddress(status: number): boolean {
-  return (status < 200 || status >= 300) && !GONE.has(status);
+function isUrlStillValid(status: number): boolean {
+  return (status < 200 || status >= 300) && !EXPIRED_STATUSES.has(status);
 }
 
 /** Whether a failure passes by itself: no connection, a server that restarts, too many at once. A full disk does not. */
@@ -207,16 +207,18 @@ function isPassing(status: number | undefined): boolean {
 
 function responseTo(error: Error | DetailedError): HttpResponse | undefined {
   if (!(error instanceof DetailedError)) return undefined;
-  return error.causingError instanceof Refusal ? error.causingError.response : (error.originalResponse ?? undefined);
+  return error.causingError instanceof RejectedError
+    ? error.causingError.response
+    : (error.originalResponse ?? undefined);
 }
 
 function statusOf(error: Error | DetailedError): number | undefined {
   return responseTo(error)?.getStatus();
 }
 
-function wordsFor(error: Error | DetailedError): string {
+function describeError(error: Error | DetailedError): string {
   const status = statusOf(error);
   if (status === undefined) return "The server can't be reached. Check your connection, and try again.";
-  const told = messageIn(responseTo(error)?.getBody() ?? "");
-  return told ?? `The server refused it with status ${status}. Try again, or ask the person who sent you the link.`;
+  const message = messageIn(responseTo(error)?.getBody() ?? "");
+  return message ?? `The server refused it with status ${status}. Try again, or ask the person who sent you the link.`;
 }

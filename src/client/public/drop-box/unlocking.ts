@@ -41,19 +41,19 @@ export class Unlocking {
   }
 
   async #send(): Promise<void> {
-    const answer = await fetch(this.#url ?? "", {
+    const response = await fetch(this.#url ?? "", {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ password: this.#field.value }),
     }).catch(() => undefined);
-    const body = await answer?.text().catch(() => undefined);
-    if (answer === undefined || body === undefined) {
+    const body = await response?.text().catch(() => undefined);
+    if (response === undefined || body === undefined) {
       this.#problem.textContent = "The server can't be reached. Try again.";
       return;
     }
-    const grant = answer.ok ? grantIn(body) : undefined;
+    const grant = response.ok ? grantIn(body) : undefined;
     if (grant === undefined) {
-      this.#problem.textContent = messageIn(body) ?? `The server refused it with status ${answer.status}. Try again.`;
+      this.#problem.textContent = messageIn(body) ?? `The server refused it with status ${response.status}. Try again.`;
       return;
     }
     this.#grant = grant;

@@ -29,7 +29,7 @@ export function ConfigSection() {
 function Settings({ config: { file, settings } }: { readonly config: Config }) {
   const [wanted, setWanted] = useState("");
   const [isOnlyChanged, setIsOnlyChanged] = useState(false);
-  const found = settings.filter((setting) => isFound(setting, wanted) && !(isOnlyChanged && setting.isDefault));
+  const found = settings.filter((setting) => isMatch(setting, wanted) && !(isOnlyChanged && setting.isDefault));
   return (
     <>
       <p className="mb-4 max-w-3xl text-sm text-muted">
@@ -54,10 +54,10 @@ function Settings({ config: { file, settings } }: { readonly config: Config }) {
   );
 }
 
-function isFound({ key, help, environment }: Setting, wanted: string): boolean {
-  const words = wanted.toLocaleLowerCase().split(/\s+/u).filter(Boolean);
+function isMatch({ key, help, environment }: Setting, query: string): boolean {
+  const terms = query.toLocaleLowerCase().split(/\s+/u).filter(Boolean);
   const searched = `${key} ${help} ${environment}`.toLocaleLowerCase();
-  return words.every((word) => searched.includes(word));
+  return terms.every((word) => searched.includes(word));
 }
 
 function columns(): Column<Setting>[] {

@@ -16,7 +16,7 @@ import { Loaded } from "../loaded.tsx";
 import { Pager } from "../pager.tsx";
 import { text } from "../text.ts";
 import type { Finding, Job, Stats } from "../types.ts";
-import { useDeed } from "../use-deed.ts";
+import { useAction } from "../use-action.ts";
 
 const STATES = ["open", "resolved", "all"] as const;
 
@@ -38,7 +38,7 @@ export function FindingsSection() {
     queryKey: keys.admin("stats"),
     queryFn: ({ signal }) => request<Stats>("GET", "/api/admin/stats", { signal }),
   });
-  const readNow = useDeed(
+  const readNow = useAction(
     () => request<Job>("POST", "/api/admin/jobs/scrub/run"),
     ({ isRunning, lastResult, name }) =>
       toast({ text: isRunning ? text.jobStarted(name) : (lastResult ?? text.jobDone(name)) }),

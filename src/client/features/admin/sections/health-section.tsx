@@ -29,10 +29,12 @@ export function HealthSection() {
     queryFn: ({ signal }) => request<Health>("GET", "/api/admin/health", { signal }),
     refetchInterval: FOLLOW_MS,
   });
-  return <Loaded query={query}>{(health) => <Shown health={health} onRefresh={() => void query.refetch()} />}</Loaded>;
+  return (
+    <Loaded query={query}>{(health) => <HealthReport health={health} onRefresh={() => void query.refetch()} />}</Loaded>
+  );
 }
 
-function Shown({ health, onRefresh }: { readonly health: Health; readonly onRefresh: () => void }) {
+function HealthReport({ health, onRefresh }: { readonly health: Health; readonly onRefresh: () => void }) {
   const { icon: Icon, title, look } = STATES[health.status];
   return (
     <div className="flex flex-col gap-4">

@@ -17,7 +17,7 @@ import { Loaded } from "../loaded.tsx";
 import { Pager } from "../pager.tsx";
 import { text } from "../text.ts";
 import type { Invite } from "../types.ts";
-import { useDeed } from "../use-deed.ts";
+import { useAction } from "../use-action.ts";
 
 const TONES = { open: "accent", used: "success", expired: "neutral" } as const;
 
@@ -35,18 +35,18 @@ export function InvitesSection() {
         signal,
       }),
   });
-  const takeBack = useDeed(
+  const revoke = useAction(
     (id: string) => request("DELETE", `/api/admin/invites/${id}`),
     () => toast({ text: text.takenBack }),
   );
-  const askToTakeBack = async (id: string) => {
+  const confirmRevoke = async (id: string) => {
     const isSure = await confirm({
       title: text.takeBackTitle,
       body: text.takeBackBody,
       action: text.takeBack,
       danger: true,
     });
-    if (isSure) takeBack.mutate(id);
+    if (isSure) revoke.mutate(id);
   };
   const inviteButton = (
     <Button variant="primary" icon={MailPlus} onClick={() => setIsInviting(true)}>
@@ -66,7 +66,7 @@ export function InvitesSection() {
               <div className="mb-3 flex justify-end">{inviteButton}</div>
               <DataTable
                 caption={text.invites}
-                columns={columns((id) => void askToTakeBack(id))}
+                columns={columns((id) => void confirmRevoke(id))}
                 rows={invites}
                 rowKey={({ id }) => id}
               />

@@ -10,7 +10,7 @@ import { toast } from "../../../ui/toast.tsx";
 import { Loaded } from "../loaded.tsx";
 import { text } from "../text.ts";
 import type { Job } from "../types.ts";
-import { useDeed } from "../use-deed.ts";
+import { useAction } from "../use-action.ts";
 
 const FOLLOW_MS = 5000;
 
@@ -21,7 +21,7 @@ export function JobsSection() {
     queryFn: ({ signal }) => request<{ jobs: readonly Job[] }>("GET", "/api/admin/jobs", { signal }),
     refetchInterval: FOLLOW_MS,
   });
-  const run = useDeed(
+  const run = useAction(
     (name: string) => request<Job>("POST", `/api/admin/jobs/${encodeURIComponent(name)}/run`),
     ({ name, isRunning, lastError }) => {
       if (isRunning) toast({ text: text.jobStarted(name) });

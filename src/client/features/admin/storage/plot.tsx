@@ -37,26 +37,26 @@ export function Plot({
   /** Sizes: the lines of the grid stand at powers of two. */
   readonly isBytes?: boolean;
 }) {
-  const place = useRef<HTMLDivElement>(null);
+  const ref = useRef<HTMLDivElement>(null);
   const theme = useTheme();
   const [isLost, setLost] = useState(false);
   useEffect(() => {
-    const host = place.current;
+    const host = ref.current;
     if (host === null) return;
-    const gone = new AbortController();
+    const unmounted = new AbortController();
     void loadScript(() => import("uplot")).then(
       ({ default: Drawing }) => {
-        if (gone.signal.aborted) return;
+        if (unmounted.signal.aborted) return;
         setLost(false);
-        draw(Drawing, host, { days, series, format, isBytes }, gone.signal);
+        draw(Drawing, host, { days, series, format, isBytes }, unmounted.signal);
       },
       () => setLost(true),
     );
-    return () => gone.abort();
+    return () => unmounted.abort();
   }, [days, series, format, isBytes, theme]);
   return (
     <div className="w-full" style={{ minHeight: HEIGHT }}>
-      <div ref={place} role="img" aria-label={summary} hidden={isLost} className="overflow-hidden" />
+      <div ref={ref} role="img" aria-label={summary} hidden={isLost} className="overflow-hidden" />
       {isLost && (
         <>
           <p className="text-sm">{summary}</p>
@@ -69,7 +69,7 @@ export function Plot({
   );
 }
 
-interface Drawn {
+interface PlotState {
   readonly days: readonly number[];
   readonly series: readonly Series[];
   readonly format: (value: number) => string;
@@ -80,7 +80,7 @@ interface Drawn {
 function draw(
   Drawing: typeof uPlot,
   host: HTMLElement,
-  { days, series, format, isBytes }: Drawn,
+  { days, series, format, isBytes }: PlotState,
   signal: AbortSignal,
 ): void {
   let plot: uPlot | undefined;

@@ -9,7 +9,7 @@ import { toast } from "../../../ui/toast.tsx";
 import { Loaded } from "../loaded.tsx";
 import { text } from "../text.ts";
 import type { Account, AccountDevice, AccountSession } from "../types.ts";
-import { useDeed } from "../use-deed.ts";
+import { useAction } from "../use-action.ts";
 import { nameOf } from "./user-columns.tsx";
 
 /** Where an account is signed in and on which devices; ends sessions and removes devices. */
@@ -23,12 +23,12 @@ export function AccessDialog({ account, onClose }: { readonly account: Account; 
     queryKey: keys.admin("devices", account.id),
     queryFn: ({ signal }) => request<{ devices: readonly AccountDevice[] }>("GET", `${base}/devices`, { signal }),
   });
-  const end = useDeed((id: string) => request("DELETE", `${base}/sessions/${id}`));
-  const endAll = useDeed(
+  const end = useAction((id: string) => request("DELETE", `${base}/sessions/${id}`));
+  const endAll = useAction(
     () => request("DELETE", `${base}/sessions`),
     () => toast({ text: text.endedAll }),
   );
-  const remove = useDeed((id: string) => request("DELETE", `${base}/devices/${encodeURIComponent(id)}`));
+  const remove = useAction((id: string) => request("DELETE", `${base}/devices/${encodeURIComponent(id)}`));
   return (
     <Dialog
       open

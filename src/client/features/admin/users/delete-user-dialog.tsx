@@ -5,19 +5,19 @@ import { toast } from "../../../ui/toast.tsx";
 import { FormDialog } from "../form-dialog.tsx";
 import { text } from "../text.ts";
 import type { Account } from "../types.ts";
-import { tellInPlace, useDeed } from "../use-deed.ts";
+import { showNothing, useAction } from "../use-action.ts";
 import { nameOf } from "./user-columns.tsx";
 
 /** Erases an account with all its files, once its e-mail was typed: nobody does that by accident. */
 export function DeleteUserDialog({ account, onClose }: { readonly account: Account; readonly onClose: () => void }) {
   const [typed, setTyped] = useState("");
-  const erase = useDeed(
+  const erase = useAction(
     () => request("DELETE", `/api/admin/users/${account.id}`),
     () => {
       toast({ text: text.deletedDone(nameOf(account)) });
       onClose();
     },
-    tellInPlace,
+    showNothing,
   );
   return (
     <FormDialog

@@ -9,7 +9,7 @@ import { RoleSelect } from "../account-fields.tsx";
 import { FormDialog } from "../form-dialog.tsx";
 import { text } from "../text.ts";
 import { type Account, PLANS } from "../types.ts";
-import { tellInPlace, useDeed } from "../use-deed.ts";
+import { showNothing, useAction } from "../use-action.ts";
 import { choiceOf, QuotaField, quotaOf } from "./quota-field.tsx";
 import { nameOf } from "./user-columns.tsx";
 
@@ -32,13 +32,13 @@ export function EditUserDialog({ account, onClose }: { readonly account: Account
     ...(plan !== account.plan && { plan }),
     ...(isQuotaChanged && { quota }),
   };
-  const change = useDeed(
+  const change = useAction(
     () => request<Account>("PATCH", `/api/admin/users/${account.id}`, { body: changes }),
     () => {
       toast({ text: text.saved, tone: "success" });
       onClose();
     },
-    tellInPlace,
+    showNothing,
   );
   return (
     <FormDialog

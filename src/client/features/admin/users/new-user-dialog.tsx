@@ -8,7 +8,7 @@ import { NewPlanSelect, RoleSelect } from "../account-fields.tsx";
 import { FormDialog } from "../form-dialog.tsx";
 import { text } from "../text.ts";
 import type { Account, PasswordLink, PlanName } from "../types.ts";
-import { tellInPlace, useDeed } from "../use-deed.ts";
+import { showNothing, useAction } from "../use-action.ts";
 import { LinkDialog } from "./link-dialog.tsx";
 
 /** Makes an account; where no password was given, shows the link at which its owner sets one. */
@@ -18,7 +18,7 @@ export function NewUserDialog({ onClose }: { readonly onClose: () => void }) {
   const [password, setPassword] = useState("");
   const [role, setRole] = useState<Role>("user");
   const [plan, setPlan] = useState<PlanName | "">("");
-  const create = useDeed(
+  const create = useAction(
     () =>
       request<Account & { passwordLink?: PasswordLink }>("POST", "/api/admin/users", {
         body: {
@@ -34,11 +34,11 @@ export function NewUserDialog({ onClose }: { readonly onClose: () => void }) {
       toast({ text: text.createdDone(account.email), tone: "success" });
       onClose();
     },
-    tellInPlace,
+    showNothing,
   );
-  const made = create.data;
-  if (made?.passwordLink !== undefined) {
-    return <LinkDialog title={text.resetLinkTitle(made.email)} link={made.passwordLink} onClose={onClose} />;
+  const created = create.data;
+  if (created?.passwordLink !== undefined) {
+    return <LinkDialog title={text.resetLinkTitle(created.email)} link={created.passwordLink} onClose={onClose} />;
   }
   return (
     <FormDialog

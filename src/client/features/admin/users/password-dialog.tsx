@@ -6,20 +6,20 @@ import { toast } from "../../../ui/toast.tsx";
 import { FormDialog } from "../form-dialog.tsx";
 import { text } from "../text.ts";
 import type { Account } from "../types.ts";
-import { tellInPlace, useDeed } from "../use-deed.ts";
+import { showNothing, useAction } from "../use-action.ts";
 import { nameOf } from "./user-columns.tsx";
 
 /** Sets an account's password. */
 export function PasswordDialog({ account, onClose }: { readonly account: Account; readonly onClose: () => void }) {
   const [password, setPassword] = useState("");
   const [endsKeys, setEndsKeys] = useState(false);
-  const change = useDeed(
+  const change = useAction(
     () => request("PATCH", `/api/admin/users/${account.id}`, { body: { password, endKeys: endsKeys } }),
     () => {
       toast({ text: text.saved, tone: "success" });
       onClose();
     },
-    tellInPlace,
+    showNothing,
   );
   return (
     <FormDialog

@@ -15,7 +15,7 @@ import { Pager } from "../pager.tsx";
 import { text } from "../text.ts";
 import { type AccountPage, PLANS, type PlanName, ROLES } from "../types.ts";
 import { NewUserDialog } from "./new-user-dialog.tsx";
-import { useUserDeeds } from "./use-user-deeds.tsx";
+import { useUserActions } from "./use-user-actions.tsx";
 import { userColumns } from "./user-columns.tsx";
 
 /** All accounts, by what they are called, are and may; new ones, and what can be done with each. */
@@ -23,16 +23,16 @@ export function UsersSection() {
   const search = useTextSearch();
   const setSearch = useSetTextSearch();
   const [isAdding, setIsAdding] = useState(false);
-  const wanted = useDeferredValue(search["find"] ?? "");
+  const find = useDeferredValue(search["find"] ?? "");
   const { role, plan, disabled, sort = "email", order = "asc" } = search;
   const page = Number(search["page"] ?? 1) || 1;
-  const asked = { search: wanted || undefined, role, plan, disabled, sort, order, page };
+  const filters = { search: find || undefined, role, plan, disabled, sort, order, page };
   const query = useQuery({
-    queryKey: keys.admin("users", asked),
-    queryFn: ({ signal }) => request<AccountPage>("GET", "/api/admin/users", { query: asked, signal }),
+    queryKey: keys.admin("users", filters),
+    queryFn: ({ signal }) => request<AccountPage>("GET", "/api/admin/users", { query: filters, signal }),
     placeholderData: keepPreviousData,
   });
-  const { itemsFor, dialogs } = useUserDeeds();
+  const { itemsFor, dialogs } = useUserActions();
   const filter = (change: TextSearch) => setSearch({ ...change, page: undefined });
   const onSort = (by: string) => filter({ sort: by, order: sort === by && order === "asc" ? "desc" : "asc" });
   return (

@@ -6,7 +6,7 @@ import { toast } from "../../../ui/toast.tsx";
 import { FormDialog } from "../form-dialog.tsx";
 import { text } from "../text.ts";
 import { type Webhook, WEBHOOK_EVENTS, type WebhookWithSecret } from "../types.ts";
-import { tellInPlace, useDeed } from "../use-deed.ts";
+import { showNothing, useAction } from "../use-action.ts";
 
 /** Address and events of a webhook; of a new one where none is given. */
 export function WebhookDialog({
@@ -21,7 +21,7 @@ export function WebhookDialog({
   const [url, setUrl] = useState(webhook?.url ?? "");
   const [events, setEvents] = useState<ReadonlySet<string>>(() => new Set(webhook?.events ?? ["file.created"]));
   const body = () => ({ url: url.trim(), events: WEBHOOK_EVENTS.filter((event) => events.has(event)) });
-  const save = useDeed(
+  const save = useAction(
     async () => {
       if (webhook === undefined) return await request<WebhookWithSecret>("POST", "/api/webhooks", { body: body() });
       await request("PATCH", `/api/webhooks/${webhook.id}`, { body: body() });
@@ -32,7 +32,7 @@ export function WebhookDialog({
       toast({ text: text.saved, tone: "success" });
       onClose();
     },
-    tellInPlace,
+    showNothing,
   );
   const toggle = (event: string, isWanted: boolean) => {
     const next = new Set(events);

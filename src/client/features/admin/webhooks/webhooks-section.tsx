@@ -15,7 +15,7 @@ import { toast } from "../../../ui/toast.tsx";
 import { Loaded } from "../loaded.tsx";
 import { text } from "../text.ts";
 import type { Delivery, Webhook, WebhookWithSecret } from "../types.ts";
-import { useDeed } from "../use-deed.ts";
+import { useAction } from "../use-action.ts";
 import { DeliveriesDialog } from "./deliveries-dialog.tsx";
 import { SecretDialog } from "./secret-dialog.tsx";
 import { WebhookDialog } from "./webhook-dialog.tsx";
@@ -24,7 +24,7 @@ import { WebhookDialog } from "./webhook-dialog.tsx";
 export function WebhooksSection() {
   const [edited, setEdited] = useState<Webhook | "new">();
   const [secret, setSecret] = useState<string>();
-  const [watched, setWatched] = useState<Webhook>();
+  const [listed, setListed] = useState<Webhook>();
   const query = useQuery({
     queryKey: keys.admin("webhooks"),
     queryFn: ({ signal }) => request<{ webhooks: readonly Webhook[] }>("GET", "/api/webhooks", { signal }),
@@ -51,7 +51,7 @@ export function WebhooksSection() {
                       webhook={webhook}
                       onEdit={() => setEdited(webhook)}
                       onSecret={setSecret}
-                      onWatch={() => setWatched(webhook)}
+                      onWatch={() => setListed(webhook)}
                     />
                   </li>
                 ))}
@@ -71,7 +71,7 @@ export function WebhooksSection() {
         />
       )}
       {secret !== undefined && <SecretDialog secret={secret} onClose={() => setSecret(undefined)} />}
-      {watched !== undefined && <DeliveriesDialog webhook={watched} onClose={() => setWatched(undefined)} />}
+      {listed !== undefined && <DeliveriesDialog webhook={listed} onClose={() => setListed(undefined)} />}
     </>
   );
 }
@@ -90,19 +90,19 @@ function WebhookCard({
   const { id, url, events, active } = webhook;
   const confirm = useConfirm();
   const path = `/api/webhooks/${id}` as const;
-  const test = useDeed(
+  const test = useAction(
     () => request<Delivery>("POST", `${path}/test`),
     ({ status }) =>
       status === "delivered"
         ? toast({ text: text.testDelivered, tone: "success" })
         : toast({ text: text.testFailed, tone: "danger" }),
   );
-  const setActive = useDeed((isActive: boolean) => request("PATCH", path, { body: { active: isActive } }));
-  const renew = useDeed(
+  const setActive = useAction((isActive: boolean) => request("PATCH", path, { body: { active: isActive } }));
+  const renew = useAction(
     () => request<WebhookWithSecret>("POST", `${path}/secret`),
     (renewed) => onSecret(renewed.secret),
   );
-  const remove = useDeed(
+  const remove = useAction(
     () => request("DELETE", path),
     () => toast({ text: text.webhookDeleted }),
   );

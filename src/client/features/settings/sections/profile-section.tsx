@@ -11,7 +11,7 @@ import { formatDate } from "../../../base/format.ts";
 import { TextField } from "../../../ui/text-field.tsx";
 import { toast } from "../../../ui/toast.tsx";
 import { Notice } from "../../../ui/notice.tsx";
-import { errorAt, refusalOf } from "../../../api/refusal.ts";
+import { errorAt, readRejection } from "../../../api/rejection.ts";
 import { useRefresh, useResource } from "../api.ts";
 import { Loaded } from "../loaded.tsx";
 import { text } from "../text.ts";
@@ -53,7 +53,7 @@ function NameForm({ profile }: { profile: User }) {
       await Promise.all([refresh("profile"), loadSession()]);
     },
   });
-  const refusal = refusalOf(save.error, ["name"]);
+  const rejection = readRejection(save.error, ["name"]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     save.mutate();
@@ -61,13 +61,13 @@ function NameForm({ profile }: { profile: User }) {
   return (
     <Card title={text.name} description={text.nameLead}>
       <form onSubmit={submit} noValidate className="flex max-w-md flex-col items-start gap-4">
-        {refusal !== undefined && refusal.field === undefined && <Notice tone="danger">{refusal.message}</Notice>}
+        {rejection !== undefined && rejection.field === undefined && <Notice tone="danger">{rejection.message}</Notice>}
         <div className="w-full">
           <TextField
             label={text.yourName}
             value={name}
             onChange={setName}
-            error={errorAt(refusal, "name")}
+            error={errorAt(rejection, "name")}
             autoComplete="name"
           />
         </div>
@@ -90,7 +90,7 @@ function EmailForm({ profile }: { profile: User }) {
       await Promise.all([refresh("profile"), loadSession()]);
     },
   });
-  const refusal = refusalOf(save.error, ["email"], { email_taken: "email" });
+  const rejection = readRejection(save.error, ["email"], { email_taken: "email" });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     save.mutate();
@@ -98,14 +98,14 @@ function EmailForm({ profile }: { profile: User }) {
   return (
     <Card title={text.email} description={text.emailLead}>
       <form onSubmit={submit} noValidate className="flex max-w-md flex-col items-start gap-4">
-        {refusal !== undefined && refusal.field === undefined && <Notice tone="danger">{refusal.message}</Notice>}
+        {rejection !== undefined && rejection.field === undefined && <Notice tone="danger">{rejection.message}</Notice>}
         <div className="w-full">
           <TextField
             label={text.emailAddress}
             type="email"
             value={email}
             onChange={setEmail}
-            error={errorAt(refusal, "email")}
+            error={errorAt(rejection, "email")}
             autoComplete="email"
           />
         </div>

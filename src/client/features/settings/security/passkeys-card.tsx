@@ -12,7 +12,7 @@ import { IconButton } from "../../../ui/icon-button.tsx";
 import { TextField } from "../../../ui/text-field.tsx";
 import { toast } from "../../../ui/toast.tsx";
 import { knowsPasskeys } from "../../../api/passkey.ts";
-import { WordsError } from "../../../api/refusal.ts";
+import { PageError } from "../../../api/rejection.ts";
 import { ActionDialog } from "../action-dialog.tsx";
 import { type Passkey, useRefresh, useResource } from "../api.ts";
 import { Loaded } from "../loaded.tsx";
@@ -134,7 +134,7 @@ async function addPasskey(name: string): Promise<void> {
   const { startRegistration } = await import("@simplewebauthn/browser");
   const response = await startRegistration({ optionsJSON: options }).catch((error: unknown) => {
     const isKnown = error instanceof Error && error.name === "InvalidStateError";
-    throw new WordsError(isKnown ? text.passkeyKnown : text.passkeyNotMade, { cause: error });
+    throw new PageError(isKnown ? text.passkeyKnown : text.passkeyNotMade, { cause: error });
   });
   await request("POST", "/api/users/passkeys", { body: { name, response } });
 }

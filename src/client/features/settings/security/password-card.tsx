@@ -7,9 +7,9 @@ import { Checkbox } from "../../../ui/checkbox.tsx";
 import { PasswordField } from "../../../ui/password-field.tsx";
 import { toast } from "../../../ui/toast.tsx";
 import { Notice } from "../../../ui/notice.tsx";
-import { errorAt, refusalOf } from "../../../api/refusal.ts";
-import { RefusalWords } from "../../../ui/refusal-words.tsx";
-import { useWait } from "../../../ui/use-wait.ts";
+import { errorAt, readRejection } from "../../../api/rejection.ts";
+import { RejectionMessage } from "../../../ui/rejection-message.tsx";
+import { useRetryWait } from "../../../ui/use-retry-wait.ts";
 import { PasswordStrength } from "../../../ui/password-strength.tsx";
 import { useRefresh } from "../api.ts";
 import { text } from "../text.ts";
@@ -28,31 +28,31 @@ export function PasswordCard() {
       await refresh("sessions", "apiKeys");
     },
   });
-  const refusal = refusalOf(save.error, ["newPassword"]);
-  const wait = useWait(save.error);
+  const rejection = readRejection(save.error, ["newPassword"]);
+  const wait = useRetryWait(save.error);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (wait.left === 0) save.mutate();
+    if (wait.secondsLeft === 0) save.mutate();
   };
   return (
     <Card title={text.password} description={text.passwordLead}>
       <form onSubmit={submit} noValidate className="flex max-w-md flex-col gap-4">
-        {refusal !== undefined && refusal.field === undefined && (
+        {rejection !== undefined && rejection.field === undefined && (
           <Notice tone="danger">
-            <RefusalWords message={refusal.message} wait={wait} />
+            <RejectionMessage message={rejection.message} wait={wait} />
           </Notice>
         )}
         <PasswordField
           label={text.newPassword}
           value={next}
           onChange={setNext}
-          error={errorAt(refusal, "newPassword")}
+          error={errorAt(rejection, "newPassword")}
           autoComplete="new-password"
         />
         <PasswordStrength password={next} />
         <Checkbox label={text.endKeys} hint={text.endKeysHint} checked={endsKeys} onChange={setEndsKeys} />
         <div>
-          <Button type="submit" variant="primary" busy={save.isPending} disabled={next === "" || wait.left > 0}>
+          <Button type="submit" variant="primary" busy={save.isPending} disabled={next === "" || wait.secondsLeft > 0}>
             {text.changePassword}
           </Button>
         </div>

@@ -10,19 +10,19 @@ import { text } from "../text.ts";
 
 /** Shows the recovery codes, this once. It closes when the person says that they are kept. */
 export function RecoveryCodesDialog({ codes, onClose }: { codes: readonly string[]; onClose(): void }) {
-  const [isKept, setKept] = useState(false);
+  const [isConfirmed, setConfirmed] = useState(false);
   const asText = `${text.recoveryFileHead(window.location.host)}\n\n${codes.join("\n")}\n`;
   return (
     <Dialog
       open
       // They are shown this once: neither Escape nor a press beside the dialog may lose them.
-      onClose={() => isKept && onClose()}
+      onClose={() => isConfirmed && onClose()}
       isPersistent
       hasClose={false}
       title={text.recoveryCodes}
       description={text.recoveryLead}
       footer={
-        <Button variant="primary" disabled={!isKept} onClick={onClose}>
+        <Button variant="primary" disabled={!isConfirmed} onClick={onClose}>
           {text.done}
         </Button>
       }
@@ -44,7 +44,7 @@ export function RecoveryCodesDialog({ codes, onClose }: { codes: readonly string
             {text.print}
           </Button>
         </div>
-        <Checkbox label={text.codesKept} checked={isKept} onChange={setKept} />
+        <Checkbox label={text.codesKept} checked={isConfirmed} onChange={setConfirmed} />
       </div>
     </Dialog>
   );

@@ -28,7 +28,7 @@ export function TwoFactorCard() {
   const close = () => setStep(undefined);
   /** A dialog closes after its deed; what the deed opened in its place stays. */
   const closeFrom = (from: Step["is"]) => setStep((now) => (now?.is === from ? undefined : now));
-  const begin = useMutation({
+  const startSetup = useMutation({
     mutationFn: () => request<NewSecret>("POST", "/api/users/two-factor/setup"),
     onSuccess: (secret) => setStep({ is: "scan", secret }),
     onError: (error) => toast({ text: messageOf(error), tone: "danger" }),
@@ -61,7 +61,7 @@ export function TwoFactorCard() {
                   </Button>
                 </>
               ) : (
-                <Button variant="primary" busy={begin.isPending} onClick={() => begin.mutate()}>
+                <Button variant="primary" busy={startSetup.isPending} onClick={() => startSetup.mutate()}>
                   {text.setUp}
                 </Button>
               )}

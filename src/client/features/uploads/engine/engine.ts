@@ -1,12 +1,12 @@
 // The queue: which uploads run, what follows from their failures, and what people do with them.
 import { delayBefore, wakeableWait } from "./backoff.ts";
-import { UploadBoard } from "./board.ts";
+import { UploadStore } from "./upload-store.ts";
 import { TransferError, smallerChunk, type Failure } from "./failures.ts";
-import type { KeptUpload } from "./keeper.ts";
-import type { UploadMemory } from "./memory.ts";
+import type { SavedUpload } from "./upload-db.ts";
+import type { UploadPersistence } from "./persistence.ts";
 import { metadataOf, newUpload } from "./new-upload.ts";
 import type { UploadSources } from "./sources.ts";
-import { abortRun, aborted, newRun, type Run } from "./run.ts";
+import { abortRun, aborted, newRun, type UploadRun } from "./run.ts";
 import { newId } from "./tabs.ts";
 import { text } from "../text.ts";
 import type { SendRequest, SendResult } from "./transfer.ts";
@@ -14,7 +14,7 @@ import {
   type ConflictChoice,
   ENDED_STATES,
   OPEN_STATES,
-  TROUBLED_STATES,
+  BLOCKED_STATES,
   type Upload,
   type UploadSource,
   type UploadState,
@@ -31,7 +31,7 @@ export interface EngineDependencies {
   readonly send: (request: SendRequest) => Promise<SendResult>;
   /** Lets the server forget an upload that was cancelled; never rejects. */
   readonly terminate: (url: string) => Promise<void>;
-  readonly memory: UploadMemory;
+  readonly persistence: UploadPersistence;
   /** Resolves when somebody is signed in again, or when it is worth asking. */
   readonly whenSignedIn: () => Promise<void>;
   /** Called after a file is stored. */
@@ -50,9 +50,9 @@ export interface AddOptions {
 
 /** Sends files, a few at a time, for as long as it takes. */
 export class UploadEngine {
-  readonly board = new UploadBoard();
+  readonly store = new UploadStore();
   private readonly sources: UploadSources;
-  private readonly runs = new Map<string, Run>();
+  private readonly runs = new Map<string, UploadRun>();
   private readonly policies = new Map<string, ConflictChoice>();
   private readonly deps: EngineDependencies;
   private queue: string[] = [];
@@ -61,7 +61,7 @@ export class UploadEngine {
 
   constructor(deps: EngineDependencies) {
     this.deps = deps;
-    this.sources = deps.memory.sources;
+    this.sources = deps.persistence.sources;
   }
 
   /**
@@ -72,18 +72,18 @@ export class UploadEngine {
     // What was given since nobody was there is this account's: a page takes files before its tray is drawn.
     if (this.userId !== undefined) this.stop();
     this.userId = userId;
-    const beginning = this.deps.memory.begin(userId, (kept) => this.adopt(kept));
-    this.deps.memory.keep(this.board.all().filter(({ state }) => !ENDED_STATES.has(state)));
-    await beginning;
+    const starting = this.deps.persistence.start(userId, (kept) => this.restore(kept));
+    this.deps.persistence.save(this.store.all().filter(({ state }) => !ENDED_STATES.has(state)));
+    await starting;
   }
 
   /** Ends all sending and forgets the account; what is remembered stays for the next time. */
   stop(): void {
     this.userId = undefined;
-    this.deps.memory.end();
+    this.deps.persistence.end();
     this.queue = [];
     for (const run of this.runs.values()) abortRun(run);
-    this.board.remove(this.board.all().map(({ id }) => id));
+    this.store.remove(this.store.all().map(({ id }) => id));
   }
 
   /** Puts files into the queue. Returns at once. @returns the batch, to add more to it */
@@ -94,59 +94,59 @@ export class UploadEngine {
       this.sources.set(upload.id, source);
       return upload;
     });
-    this.board.add(uploads);
+    this.store.add(uploads);
     for (const { id } of uploads) this.queue.push(id);
-    this.deps.memory.keep(uploads);
+    this.deps.persistence.save(uploads);
     const { userId } = this;
     // Who signs out ends nothing: it goes on with the next sign-in.
-    this.deps.memory.keepFiles(uploads, (id) => this.userId !== userId || this.isOpen(id));
+    this.deps.persistence.saveFiles(uploads, (id) => this.userId !== userId || this.isOpen(id));
     this.pump();
     return batch;
   }
 
   pause(id: string): void {
-    const upload = this.board.find(id);
+    const upload = this.store.find(id);
     if (upload === undefined || !OPEN_STATES.has(upload.state)) return;
-    this.halt(id);
-    this.settle(id, "paused", undefined);
+    this.abort(id);
+    this.setState(id, "paused", undefined);
   }
 
   pauseAll(): void {
-    for (const { id } of this.board.all()) this.pause(id);
+    for (const { id } of this.store.all()) this.pause(id);
   }
 
   /** Goes on with what is paused, failed, or waits for the network. */
   resume(id: string): void {
-    const upload = this.board.find(id);
+    const upload = this.store.find(id);
     if (upload === undefined) return;
     this.runs.get(id)?.wait?.wake();
     if (upload.state !== "paused" && upload.state !== "failed") return;
-    if (this.sources.findFile(id) === undefined) this.settle(id, "missing", this.wordsForMissing(id));
+    if (this.sources.findFile(id) === undefined) this.setState(id, "missing", this.missingMessage(id));
     else this.enqueue(id);
   }
 
   resumeAll(): void {
-    for (const { id } of this.board.all()) this.resume(id);
+    for (const { id } of this.store.all()) this.resume(id);
   }
 
   /** Ends one that is not done, and lets the server forget what it has of it; takes others off the list. */
   cancel(id: string): void {
-    const upload = this.board.find(id);
+    const upload = this.store.find(id);
     if (upload === undefined) return;
-    this.halt(id);
-    this.deps.memory.forget([id]);
-    this.board.remove([id]);
+    this.abort(id);
+    this.deps.persistence.remove([id]);
+    this.store.remove([id]);
     if (upload.url !== undefined && !ENDED_STATES.has(upload.state)) void this.deps.terminate(upload.url);
   }
 
   cancelAll(): void {
-    for (const { id } of this.board.all()) this.cancel(id);
+    for (const { id } of this.store.all()) this.cancel(id);
   }
 
   /** Takes what is done off the list. */
   clearEnded(): void {
-    this.board.remove(
-      this.board
+    this.store.remove(
+      this.store
         .all()
         .filter(({ state }) => ENDED_STATES.has(state))
         .map(({ id }) => id),
@@ -155,10 +155,10 @@ export class UploadEngine {
 
   /** Answers a taken name; `forAll` answers for all files that were added with it, now and later. */
   resolveConflict(id: string, choice: ConflictChoice, forAll: boolean): void {
-    const upload = this.board.find(id);
+    const upload = this.store.find(id);
     if (upload === undefined) return;
     if (forAll) this.policies.set(upload.batch, choice);
-    for (const { id: each, batch, state } of this.board.all()) {
+    for (const { id: each, batch, state } of this.store.all()) {
       if (state !== "conflict" || (each !== id && !(forAll && batch === upload.batch))) continue;
       if (this.applyChoice(each, choice)) this.enqueue(each);
     }
@@ -167,9 +167,9 @@ export class UploadEngine {
   /** Takes files for uploads whose file could not be read again. @returns how many were the right ones */
   provide(files: readonly File[]): number {
     let matches = 0;
-    for (const upload of this.board.all()) {
+    for (const upload of this.store.all()) {
       if (upload.state !== "missing") continue;
-      if (!files.some((file) => this.sources.take(upload, file))) continue;
+      if (!files.some((file) => this.sources.accept(upload, file))) continue;
       matches += 1;
       this.enqueue(upload.id);
     }
@@ -177,11 +177,11 @@ export class UploadEngine {
   }
 
   /** Asks the browser to let files be read again, within a click. @returns whether one could not be had that way */
-  async allow(): Promise<boolean> {
+  async requestAccess(): Promise<boolean> {
     let isIncomplete = false;
-    for (const upload of this.board.all()) {
+    for (const upload of this.store.all()) {
       if (!this.isMissing(upload.id)) continue;
-      const isReadable = await this.sources.askAgain(upload);
+      const isReadable = await this.sources.requestAccess(upload);
       // While the person was asked it may have been sent on another's asking, or cancelled.
       if (!this.isMissing(upload.id)) continue;
       if (isReadable) this.enqueue(upload.id);
@@ -191,7 +191,7 @@ export class UploadEngine {
   }
 
   /** Whether the browser could let the file of a missing upload be read again. */
-  canAllow(id: string): boolean {
+  canRequestAccess(id: string): boolean {
     return this.sources.findHandle(id) !== undefined;
   }
 
@@ -200,25 +200,25 @@ export class UploadEngine {
     for (const run of this.runs.values()) run.wait?.wake();
   }
 
-  private async adopt(kept: readonly KeptUpload[]): Promise<void> {
+  private async restore(kept: readonly SavedUpload[]): Promise<void> {
     const uploads: Upload[] = [];
     for (const one of kept) {
-      if (this.board.find(one.upload.id) !== undefined) continue;
+      if (this.store.find(one.upload.id) !== undefined) continue;
       const isReadable = await this.sources.recover(one);
       const isAtRest = one.upload.state === "paused" || one.upload.state === "failed";
       const state: UploadState = !isReadable ? "missing" : isAtRest ? one.upload.state : "waiting";
-      const problem = !isReadable ? this.wordsForMissing(one.upload.id) : isAtRest ? one.upload.problem : undefined;
+      const problem = !isReadable ? this.missingMessage(one.upload.id) : isAtRest ? one.upload.problem : undefined;
       uploads.push({ ...one.upload, state, problem });
     }
     if (uploads.length === 0) return;
-    this.board.add(uploads);
-    this.deps.memory.keep(uploads);
+    this.store.add(uploads);
+    this.deps.persistence.save(uploads);
     for (const { id, state } of uploads) if (state === "waiting") this.queue.push(id);
     this.pump();
   }
 
   private enqueue(id: string): void {
-    this.settle(id, "waiting", undefined);
+    this.setState(id, "waiting", undefined);
     this.queue.push(id);
     this.pump();
   }
@@ -227,7 +227,7 @@ export class UploadEngine {
     while (this.runs.size < PARALLEL_MAX) {
       const id = this.queue.shift();
       if (id === undefined) break;
-      if (this.board.find(id)?.state !== "waiting" || this.runs.has(id)) continue;
+      if (this.store.find(id)?.state !== "waiting" || this.runs.has(id)) continue;
       const run = newRun();
       this.runs.set(id, run);
       void this.run(id, run).finally(() => {
@@ -235,25 +235,25 @@ export class UploadEngine {
         this.pump();
       });
     }
-    if (this.runs.size === 0 && this.userId !== undefined) this.tellSettled();
+    if (this.runs.size === 0 && this.userId !== undefined) this.reportSettled();
   }
 
-  private tellSettled(): void {
-    const all = this.board.all();
+  private reportSettled(): void {
+    const all = this.store.all();
     if (all.some(({ state }) => OPEN_STATES.has(state))) return;
-    const troubled = all.filter(({ state }) => TROUBLED_STATES.has(state)).length;
-    if (this.stored > 0 || troubled > 0) this.deps.onSettled(this.stored, troubled);
+    const blocked = all.filter(({ state }) => BLOCKED_STATES.has(state)).length;
+    if (this.stored > 0 || blocked > 0) this.deps.onSettled(this.stored, blocked);
     this.stored = 0;
   }
 
   /** Sends one until it is done, needs a person, or is halted. */
-  private async run(id: string, run: Run): Promise<void> {
+  private async run(id: string, run: UploadRun): Promise<void> {
     const { signal } = run.controller;
     for (let attempt = 0; !signal.aborted; attempt += 1) {
-      const upload = this.board.change(id, { state: "sending", problem: undefined });
+      const upload = this.store.change(id, { state: "sending", problem: undefined });
       const file = this.sources.findFile(id);
       if (upload === undefined) return;
-      if (file === undefined) return this.settle(id, "missing", this.wordsForMissing(id));
+      if (file === undefined) return this.setState(id, "missing", this.missingMessage(id));
       let isContinuation = false;
       try {
         const { fileId } = await this.deps.send({
@@ -266,13 +266,13 @@ export class UploadEngine {
           signal,
           onProgress: (sent) => {
             if (signal.aborted) return;
-            this.board.progress(id, sent, isContinuation);
+            this.store.progress(id, sent, isContinuation);
             if (isContinuation) attempt = 0;
             isContinuation = true;
           },
           onUrl: (url) => {
-            const changed = this.board.change(id, { url });
-            if (changed !== undefined) this.deps.memory.keep([changed]);
+            const changed = this.store.change(id, { url });
+            if (changed !== undefined) this.deps.persistence.save([changed]);
           },
         });
         return this.finish(id, fileId);
@@ -280,15 +280,15 @@ export class UploadEngine {
         if (signal.aborted) return;
         const failure: Failure = error instanceof TransferError ? error.failure : { kind: "network" };
         run.failures.set(failure.kind, (run.failures.get(failure.kind) ?? 0) + 1);
-        const goesOn = await this.recoverFrom(id, run, failure, attempt);
-        if (!goesOn) return;
+        const shouldRetry = await this.recoverFrom(id, run, failure, attempt);
+        if (!shouldRetry) return;
       }
     }
   }
 
   /** Does what a failure asks for. @returns whether to try again */
-  private async recoverFrom(id: string, run: Run, failure: Failure, attempt: number) {
-    const upload = this.board.find(id);
+  private async recoverFrom(id: string, run: UploadRun, failure: Failure, attempt: number) {
+    const upload = this.store.find(id);
     if (upload === undefined) return false;
     // Bytes that leave the page count as progress, whatever becomes of them: these are counted without regard to it.
     const times = run.failures.get(failure.kind) ?? 1;
@@ -304,28 +304,28 @@ export class UploadEngine {
         if (times >= UNEXPECTED_MAX) break;
         return this.waitFor(id, run, failure.message, delayBefore(attempt, undefined));
       case "signedOut":
-        this.board.change(id, { state: "signedOut", problem: text.waitingForSignIn });
+        this.store.change(id, { state: "signedOut", problem: text.waitingForSignIn });
         await Promise.race([this.deps.whenSignedIn(), aborted(run.controller.signal)]);
         return !run.controller.signal.aborted;
       case "gone":
         if (upload.url === undefined || times >= UNEXPECTED_MAX) break;
-        this.board.change(id, { url: undefined, sent: 0 });
+        this.store.change(id, { url: undefined, sent: 0 });
         return this.waitFor(id, run, undefined, times === 1 ? 0 : delayBefore(times - 1, undefined));
       case "proxyTimeout":
-        this.board.change(id, { chunkSize: smallerChunk(upload.chunkSize) ?? upload.chunkSize });
+        this.store.change(id, { chunkSize: smallerChunk(upload.chunkSize) ?? upload.chunkSize });
         return this.waitFor(id, run, failure.message, delayBefore(attempt, undefined));
       case "bodyTooLarge": {
         const chunkSize = smallerChunk(upload.chunkSize);
         if (chunkSize === undefined) return this.stopFor(id, "failed", text.proxyTooLarge);
-        const changed = this.board.change(id, { chunkSize });
-        if (changed !== undefined) this.deps.memory.keep([changed]);
+        const changed = this.store.change(id, { chunkSize });
+        if (changed !== undefined) this.deps.persistence.save([changed]);
         return true;
       }
       case "taken": {
         // The answer is written into the upload when it is made: this one is of no use any more, and holds room.
         if (upload.url !== undefined) await this.deps.terminate(upload.url);
         if (run.controller.signal.aborted) return false;
-        this.board.change(id, { url: undefined, sent: 0 });
+        this.store.change(id, { url: undefined, sent: 0 });
         const choice = this.policies.get(upload.batch);
         if (choice === undefined) return this.stopFor(id, "conflict", failure.message);
         return this.applyChoice(id, choice);
@@ -339,8 +339,8 @@ export class UploadEngine {
     return this.stopFor(id, "failed", "message" in failure ? failure.message : text.failed);
   }
 
-  private async waitFor(id: string, run: Run, problem: string | undefined, ms: number): Promise<boolean> {
-    if (problem !== undefined) this.board.change(id, { state: "stalled", problem });
+  private async waitFor(id: string, run: UploadRun, problem: string | undefined, ms: number): Promise<boolean> {
+    if (problem !== undefined) this.store.change(id, { state: "stalled", problem });
     run.wait = wakeableWait(ms);
     // Whoever aborts wakes it as well.
     await run.wait.done;
@@ -350,51 +350,51 @@ export class UploadEngine {
 
   private stopFor(id: string, state: UploadState, problem: string): false {
     // Without an address the server has kept nothing of what was sent.
-    if (this.board.find(id)?.url === undefined) this.board.change(id, { sent: 0 });
-    this.settle(id, state, problem);
+    if (this.store.find(id)?.url === undefined) this.store.change(id, { sent: 0 });
+    this.setState(id, state, problem);
     return false;
   }
 
   /** Puts a person's answer on an upload. @returns whether it is to be sent */
   private applyChoice(id: string, choice: ConflictChoice): boolean {
     if (choice === "skip") {
-      this.board.change(id, { state: "skipped", problem: undefined });
-      this.deps.memory.forget([id]);
+      this.store.change(id, { state: "skipped", problem: undefined });
+      this.deps.persistence.remove([id]);
       return false;
     }
-    return this.board.change(id, { onConflict: choice }) !== undefined;
+    return this.store.change(id, { onConflict: choice }) !== undefined;
   }
 
   private finish(id: string, fileId: string | undefined): void {
-    const upload = this.board.find(id);
+    const upload = this.store.find(id);
     if (upload === undefined) return;
-    this.board.change(id, { state: "done", sent: upload.size, fileId, problem: undefined });
-    this.deps.memory.forget([id]);
+    this.store.change(id, { state: "done", sent: upload.size, fileId, problem: undefined });
+    this.deps.persistence.remove([id]);
     this.stored += 1;
     this.deps.onStored();
   }
 
-  private settle(id: string, state: UploadState, problem: string | undefined): void {
-    const changed = this.board.change(id, { state, problem });
-    if (changed !== undefined) this.deps.memory.keep([changed]);
+  private setState(id: string, state: UploadState, problem: string | undefined): void {
+    const changed = this.store.change(id, { state, problem });
+    if (changed !== undefined) this.deps.persistence.save([changed]);
   }
 
-  private halt(id: string): void {
+  private abort(id: string): void {
     const run = this.runs.get(id);
     this.runs.delete(id);
     if (run !== undefined) abortRun(run);
   }
 
-  private wordsForMissing(id: string): string {
+  private missingMessage(id: string): string {
     return this.sources.findHandle(id) === undefined ? text.chooseAgain : text.allowAgain;
   }
 
   private isMissing(id: string): boolean {
-    return this.board.find(id)?.state === "missing";
+    return this.store.find(id)?.state === "missing";
   }
 
   private isOpen(id: string): boolean {
-    const state = this.board.find(id)?.state;
+    const state = this.store.find(id)?.state;
     return state !== undefined && !ENDED_STATES.has(state);
   }
 }

@@ -2,7 +2,7 @@
 import { text } from "../text.ts";
 
 /** An answer that was no success, as far as judging it goes; `status` 0 where none came. */
-export interface FailedAnswer {
+export interface FailedResponse {
   readonly status: number;
   readonly body: string;
   readonly retryAfter: string | undefined;
@@ -24,7 +24,7 @@ export type Failure =
   | { readonly kind: "unreadable" }
   | { readonly kind: "refused"; readonly message: string };
 
-/** Carries a {@link Failure} through a rejected promise. */
+/** Carries a {@link FailedEntry} through a rejected promise. */
 export class TransferError extends Error {
   readonly failure: Failure;
 
@@ -44,19 +44,19 @@ export function smallerChunk(chunkSize: number): number | undefined {
 }
 
 /** Says what a failed request of an upload means, and so what to do next. */
-export function judge(answer: FailedAnswer): Failure {
-  const { status, hasUrl } = answer;
+export function classifyFailure(response: FailedResponse): Failure {
+  const { status, hasUrl } = response;
   if (status === 0) return { kind: "network" };
-  const error = readEnvelope(answer.body);
-  const retryAfterSeconds = readSeconds(answer.retryAfter);
-  if (error === undefined) return judgeForeign(status, retryAfterSeconds, hasUrl);
+  const error = readEnvelope(response.body);
+  const retryAfterSeconds = readSeconds(response.retryAfter);
+  if (error === undefined) return classifyForeignResponse(status, retryAfterSeconds, hasUrl);
   const { reason } = error;
-  const message = wordsForLimit(error) ?? error.message;
+  const message = limitMessage(error) ?? error.message;
   if (status === 401) return { kind: "signedOut" };
   if (status === 429 || status === 503 || status === 423 || reason === "idempotency_key") {
     // With 503 the server says so in the body alone.
-    const asked = retryAfterSeconds ?? readSeconds(String(field(error.details, "retryAfter")));
-    return { kind: "busy", message, retryAfterSeconds: asked };
+    const waitSeconds = retryAfterSeconds ?? readSeconds(String(field(error.details, "retryAfter")));
+    return { kind: "busy", message, retryAfterSeconds: waitSeconds };
   }
   if (reason === "name_taken") return { kind: "taken", message };
   if (hasUrl && (status === 404 || status === 410)) return { kind: "gone" };
@@ -66,7 +66,7 @@ export function judge(answer: FailedAnswer): Failure {
 }
 
 /** An answer that Larder did not write: a proxy's page, or the empty answer of a server that is just starting. */
-function judgeForeign(status: number, retryAfterSeconds: number | undefined, hasUrl: boolean): Failure {
+function classifyForeignResponse(status: number, retryAfterSeconds: number | undefined, hasUrl: boolean): Failure {
   if (status === 413) return { kind: "bodyTooLarge" };
   if (status === 408 || status === 504 || status === 522 || status === 524) {
     return { kind: "proxyTimeout", message: text.proxyTimeout(status) };
@@ -80,7 +80,7 @@ function judgeForeign(status: number, retryAfterSeconds: number | undefined, has
 }
 
 /** The server tells limits in bytes; people read them in larger units (D23: rule, limit and value). */
-function wordsForLimit({ reason, details }: ToldError): string | undefined {
+function limitMessage({ reason, details }: EnvelopeError): string | undefined {
   const [limit, used, required] = ["limit", "used", "required"].map((name) => field(details, name));
   if (typeof limit !== "number") return undefined;
   if (reason === "file_too_large") return text.fileTooLarge(limit);
@@ -95,13 +95,13 @@ function wordsForLimit({ reason, details }: ToldError): string | undefined {
   return text.quotaExceeded(required, Math.max(limit - used, 0), limit);
 }
 
-interface ToldError {
+interface EnvelopeError {
   readonly message: string;
   readonly reason: string | undefined;
   readonly details: unknown;
 }
 
-function readEnvelope(body: string): ToldError | undefined {
+function readEnvelope(body: string): EnvelopeError | undefined {
   let parsed: unknown;
   try {
     parsed = JSON.parse(body);

@@ -2,7 +2,7 @@ import type { Wakeable } from "./backoff.ts";
 import type { Failure } from "./failures.ts";
 
 /** What only this page knows of a running upload. */
-export interface Run {
+export interface UploadRun {
   readonly controller: AbortController;
   /** What it waits for before it tries again. */
   wait: Wakeable | undefined;
@@ -11,12 +11,12 @@ export interface Run {
 }
 
 /** A run that has just begun. */
-export function newRun(): Run {
+export function newRun(): UploadRun {
   return { controller: new AbortController(), wait: undefined, failures: new Map() };
 }
 
 /** Ends what runs: the request, or the wait for the next. */
-export function abortRun(run: Run): void {
+export function abortRun(run: UploadRun): void {
   run.controller.abort();
   run.wait?.wake();
 }

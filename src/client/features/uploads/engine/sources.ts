@@ -1,5 +1,5 @@
 // Where the bytes of an upload come from: the file that was given, one kept in the browser, or one that may be read again.
-import type { KeptUpload, UploadKeeper } from "./keeper.ts";
+import type { SavedUpload, UploadDatabase } from "./upload-db.ts";
 import type { Upload, UploadSource } from "./types.ts";
 
 declare global {
@@ -15,10 +15,10 @@ declare global {
 export class UploadSources {
   private readonly files = new Map<string, File>();
   private readonly handles = new Map<string, FileSystemFileHandle>();
-  private readonly keeper: Pick<UploadKeeper, "findBytes">;
+  private readonly database: Pick<UploadDatabase, "findBytes">;
 
-  constructor(keeper: Pick<UploadKeeper, "findBytes">) {
-    this.keeper = keeper;
+  constructor(keeper: Pick<UploadDatabase, "findBytes">) {
+    this.database = keeper;
   }
 
   set(id: string, source: Pick<UploadSource, "file" | "handle">): void {
@@ -45,24 +45,24 @@ export class UploadSources {
   }
 
   /** Finds the bytes of an upload of an earlier page again, without asking anybody. @returns whether it did */
-  async recover(kept: KeptUpload): Promise<boolean> {
+  async recover(kept: SavedUpload): Promise<boolean> {
     const { upload, handle } = kept;
     if (handle !== undefined) this.handles.set(upload.id, handle);
-    const bytes = await this.keeper.findBytes(upload.id);
-    return this.take(upload, bytes === undefined ? await readGranted(handle) : fileOf(upload, bytes));
+    const bytes = await this.database.findBytes(upload.id);
+    return this.accept(upload, bytes === undefined ? await readIfGranted(handle) : fileOf(upload, bytes));
   }
 
   /** Asks the person to allow reading again; only within a click or key. @returns whether the very file is there */
-  async askAgain(upload: Upload): Promise<boolean> {
+  async requestAccess(upload: Upload): Promise<boolean> {
     const handle = this.handles.get(upload.id);
     if (handle === undefined) return false;
     const permission = (await handle.requestPermission?.({ mode: "read" })) ?? "granted";
     if (permission !== "granted") return false;
-    return this.take(upload, await handle.getFile().catch(() => undefined));
+    return this.accept(upload, await handle.getFile().catch(() => undefined));
   }
 
   /** Takes a file for this upload if it is the same one as before. @returns whether it is */
-  take(upload: Upload, file: File | undefined): boolean {
+  accept(upload: Upload, file: File | undefined): boolean {
     if (file === undefined || !isSameFile(upload, file)) return false;
     this.files.set(upload.id, file);
     return true;
@@ -78,7 +78,7 @@ function fileOf({ name, mimeType, lastModified }: Upload, bytes: Blob): File {
   return new File([bytes], name, { type: mimeType, lastModified });
 }
 
-async function readGranted(handle: FileSystemFileHandle | undefined): Promise<File | undefined> {
+async function readIfGranted(handle: FileSystemFileHandle | undefined): Promise<File | undefined> {
   if (handle === undefined) return undefined;
   try {
     const permission = (await handle.queryPermission?.({ mode: "read" })) ?? "granted";

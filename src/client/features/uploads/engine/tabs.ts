@@ -5,9 +5,9 @@
 export interface TabOwnership {
   readonly id: string;
   /** Does `take` when that tab is gone, one tab at a time; never where the browser can't tell. */
-  whenGone(tab: string, take: () => Promise<void>): Promise<void>;
+  whenClosed(tab: string, take: () => Promise<void>): Promise<void>;
   /** Tells of tabs that are there or come later. */
-  onArrival(listener: (tab: string) => void): void;
+  onOtherTab(listener: (tab: string) => void): void;
 }
 
 interface Greeting {
@@ -26,17 +26,17 @@ export async function ownTab(): Promise<TabOwnership> {
   const remembered = sessionStorage.getItem(NAME);
   // Not there in insecure contexts, whatever the types say.
   const locks: LockManager | undefined = "locks" in navigator ? navigator.locks : undefined;
-  const id = remembered !== null && (await hold(locks, remembered)) ? remembered : newId();
-  if (id !== remembered) await hold(locks, id);
+  const id = remembered !== null && (await holdLock(locks, remembered)) ? remembered : newId();
+  if (id !== remembered) await holdLock(locks, id);
   sessionStorage.setItem(NAME, id);
   const channel = new BroadcastChannel(NAME);
   const greet = (isAnswer: boolean): void => channel.postMessage({ tab: id, isAnswer } satisfies Greeting);
   return {
     id,
-    whenGone: async (tab, take) => {
+    whenClosed: async (tab, take) => {
       if (locks !== undefined) await locks.request(lockName(tab), take);
     },
-    onArrival: (listener) => {
+    onOtherTab: (listener) => {
       channel.onmessage = ({ data }: MessageEvent<Greeting>) => {
         if (!data.isAnswer) greet(true);
         listener(data.tab);
@@ -52,14 +52,14 @@ export function newId(): string {
 }
 
 /** Takes the lock for the life of the page; false where another has it. A page that is just being left gets a moment. */
-async function hold(locks: LockManager | undefined, tab: string): Promise<boolean> {
+async function holdLock(locks: LockManager | undefined, tab: string): Promise<boolean> {
   if (locks === undefined) return true;
-  const { promise: forEver } = Promise.withResolvers<never>();
+  const { promise: untilClosed } = Promise.withResolvers<never>();
   return new Promise((resolve) => {
     locks
       .request(lockName(tab), { signal: AbortSignal.timeout(2000) }, () => {
         resolve(true);
-        return forEver;
+        return untilClosed;
       })
       .catch(() => resolve(false));
   });

@@ -1,7 +1,7 @@
 // One file over tus 1.0, one attempt: what is to be done about a failure is the engine's decision.
 import { type DetailedError, type HttpRequest, type HttpResponse, Upload } from "tus-js-client";
 import { isReadable } from "../../../base/readable-file.ts";
-import { TransferError, judge } from "./failures.ts";
+import { TransferError, classifyFailure } from "./failures.ts";
 
 /** What is sent, and who hears of it. */
 export interface SendRequest {
@@ -32,7 +32,7 @@ const SILENCE_MS_MAX = 60_000;
 const FINISHING_MS_MAX = 600_000;
 
 /** Answers that say all there is to say without a body; 0 is none at all. */
-const TOLD_BY_STATUS: ReadonlySet<number> = new Set([0, 401, 404, 410]);
+const STATUSES_WITHOUT_REASON: ReadonlySet<number> = new Set([0, 401, 404, 410]);
 
 /** Up to this size the content goes with the creation, in one request. */
 const ONE_REQUEST_BYTES_MAX = 8 * 1024 * 1024;
@@ -113,33 +113,36 @@ export async function terminateUpload(url: string): Promise<void> {
 
 /** @throws TransferError with what the library's error means */
 async function fail(error: Error, file: File, offset: number, hasUrl: boolean): Promise<never> {
-  const answer = isDetailed(error) ? error.originalResponse : null;
-  const status = answer?.getStatus() ?? 0;
+  const response = isDetailed(error) ? error.originalResponse : null;
+  const status = response?.getStatus() ?? 0;
   // A file that was changed or taken away looks like a failed network: the browser only ends the request.
   if (status === 0 && !(await isReadable(file, offset))) throw new TransferError({ kind: "unreadable" });
-  const isMute = isDetailed(error) && error.originalRequest.getMethod() === "HEAD" && !TOLD_BY_STATUS.has(status);
-  const { body, retryAfter } = isMute ? await askInWords(error.originalRequest.getURL()) : readAnswer(answer);
-  throw new TransferError(judge({ status, body, retryAfter, hasUrl }));
+  const lacksReason =
+    isDetailed(error) && error.originalRequest.getMethod() === "HEAD" && !STATUSES_WITHOUT_REASON.has(status);
+  const { body, retryAfter } = lacksReason
+    ? await fetchErrorBody(error.originalRequest.getURL())
+    : readErrorBody(response);
+  throw new TransferError(classifyFailure({ status, body, retryAfter, hasUrl }));
 }
 
 /**
  * An upload whose bytes are all there becomes a file when it is asked for, and may be refused then (a taken name, no room);
  * an answer to HEAD can't say why. @returns what GET is answered in its place; nothing where it is no refusal any more
  */
-async function askInWords(url: string): Promise<{ body: string; retryAfter: string | undefined }> {
+async function fetchErrorBody(url: string): Promise<{ body: string; retryAfter: string | undefined }> {
   try {
-    const answer = await fetch(url, { headers: { "Tus-Resumable": "1.0.0" } });
-    if (answer.ok) return { body: "", retryAfter: undefined };
-    return { body: await answer.text(), retryAfter: answer.headers.get("Retry-After") ?? undefined };
+    const response = await fetch(url, { headers: { "Tus-Resumable": "1.0.0" } });
+    if (response.ok) return { body: "", retryAfter: undefined };
+    return { body: await response.text(), retryAfter: response.headers.get("Retry-After") ?? undefined };
   } catch {
     // The line broke: the next attempt asks again.
     return { body: "", retryAfter: undefined };
   }
 }
 
-function readAnswer(answer: HttpResponse | null): { body: string; retryAfter: string | undefined } {
-  if (answer === null) return { body: "", retryAfter: undefined };
-  return { body: answer.getBody() || "", retryAfter: answer.getHeader("Retry-After") ?? undefined };
+function readErrorBody(response: HttpResponse | null): { body: string; retryAfter: string | undefined } {
+  if (response === null) return { body: "", retryAfter: undefined };
+  return { body: response.getBody() || "", retryAfter: response.getHeader("Retry-After") ?? undefined };
 }
 
 function isDetailed(error: Error): error is DetailedError {

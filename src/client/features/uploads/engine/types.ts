@@ -66,7 +66,7 @@ export interface UploadTotals {
   readonly files: number;
   readonly filesDone: number;
   readonly filesOpen: number;
-  readonly filesTroubled: number;
+  readonly filesBlocked: number;
   readonly bytes: number;
   readonly bytesSent: number;
   readonly isSending: boolean;
@@ -92,7 +92,7 @@ export const OPEN_STATES: ReadonlySet<UploadState> = new Set([
 ]);
 
 /** States in which nothing happens before a person does something. */
-export const TROUBLED_STATES: ReadonlySet<UploadState> = new Set(["conflict", "missing", "failed"]);
+export const BLOCKED_STATES: ReadonlySet<UploadState> = new Set(["conflict", "missing", "failed"]);
 
 /** States that are left by nothing but being cleared away. */
 export const ENDED_STATES: ReadonlySet<UploadState> = new Set(["done", "skipped"]);

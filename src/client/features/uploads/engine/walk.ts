@@ -3,10 +3,10 @@
 import type { UploadSource } from "./types.ts";
 
 /** Something found while walking: a file, or a folder without any. */
-export type Walked = UploadSource | { readonly emptyFolder: string };
+export type WalkedItem = UploadSource | { readonly emptyFolder: string };
 
 /** What a drop carries, taken while its event runs: afterwards the browser gives nothing any more. */
-type Dropped =
+type DroppedItem =
   | { readonly kind: "handle"; readonly handle: Promise<FileSystemHandle | null>; readonly file: File | null }
   | { readonly kind: "entry"; readonly entry: FileSystemEntry }
   | { readonly kind: "file"; readonly file: File };
@@ -27,8 +27,8 @@ export function carriesFiles(transfer: DataTransfer | null): boolean {
  * Walks through all that was dropped or pasted. Must be called while the event runs; the stream may be read afterwards.
  * What can't be read is passed over and counted in `onUnreadable`.
  */
-export function walkTransfer(transfer: DataTransfer, onUnreadable: (path: string) => void): AsyncGenerator<Walked> {
-  const dropped: Dropped[] = [];
+export function walkTransfer(transfer: DataTransfer, onUnreadable: (path: string) => void): AsyncGenerator<WalkedItem> {
+  const dropped: DroppedItem[] = [];
   for (const item of transfer.items) {
     if (item.kind !== "file") continue;
     const file = item.getAsFile();
@@ -41,7 +41,7 @@ export function walkTransfer(transfer: DataTransfer, onUnreadable: (path: string
   return walkDropped(dropped, onUnreadable);
 }
 
-async function* walkDropped(dropped: Dropped[], onUnreadable: (path: string) => void): AsyncGenerator<Walked> {
+async function* walkDropped(dropped: DroppedItem[], onUnreadable: (path: string) => void): AsyncGenerator<WalkedItem> {
   for (const one of dropped) {
     if (one.kind === "entry") yield* walkEntry(one.entry, one.entry.name, onUnreadable);
     else if (one.kind === "file") yield { file: one.file, path: one.file.name };
@@ -57,7 +57,7 @@ async function* walkEntry(
   entry: FileSystemEntry,
   path: string,
   onUnreadable: (path: string) => void,
-): AsyncGenerator<Walked> {
+): AsyncGenerator<WalkedItem> {
   if (isFileEntry(entry)) {
     const file = await new Promise<File>((resolve, reject) => entry.file(resolve, reject)).catch(() => undefined);
     if (file === undefined) onUnreadable(path);

@@ -11,8 +11,8 @@ export function MissingFiles({ uploads }: { readonly uploads: readonly Upload[] 
   if (missing.length === 0) return null;
   return (
     <div className="flex flex-wrap gap-2 border-b border-line bg-warning-soft px-4 py-2">
-      {missing.some(({ id }) => uploadEngine().canAllow(id)) && (
-        <Button size="small" variant="primary" onClick={() => void uploadEngine().allow()}>
+      {missing.some(({ id }) => uploadEngine().canRequestAccess(id)) && (
+        <Button size="small" variant="primary" onClick={() => void uploadEngine().requestAccess()}>
           {text.allowFiles}
         </Button>
       )}

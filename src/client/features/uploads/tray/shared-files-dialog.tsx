@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { request } from "../../../api/http.ts";
 import { keys } from "../../../api/queries.ts";
 import type { Listing } from "../../../api/types.ts";
-import { forgetSharedFiles, listSharedFiles, type SharedFiles } from "../../../base/shared-files.ts";
+import { deleteSharedFiles, listSharedFiles, type SharedFiles } from "../../../base/shared-files.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Select } from "../../../ui/select.tsx";
@@ -38,7 +38,7 @@ export function SharedFilesDialog() {
   const forget = (): void => {
     setShared(NONE);
     // Where that fails they are offered once more, which loses nothing.
-    void forgetSharedFiles(shared.keys).catch(() => undefined);
+    void deleteSharedFiles(shared.keys).catch(() => undefined);
   };
   const upload = async (): Promise<void> => {
     const batch = await uploads.add(

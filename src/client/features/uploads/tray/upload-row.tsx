@@ -7,13 +7,13 @@ import { FileIcon } from "../../../ui/file-icon.tsx";
 import { IconButton } from "../../../ui/icon-button.tsx";
 import { Progress } from "../../../ui/progress.tsx";
 import { text } from "../text.ts";
-import { ENDED_STATES, OPEN_STATES, TROUBLED_STATES, type Upload } from "../engine/types.ts";
+import { ENDED_STATES, OPEN_STATES, BLOCKED_STATES, type Upload } from "../engine/types.ts";
 import { uploadEngine } from "../page-engine.ts";
 
 /** One upload: what it is, how far it is, what is wrong, and what can be done. */
 export function UploadRow({ upload, onDecide }: { readonly upload: Upload; readonly onDecide: () => void }) {
   const { state, name, path, mimeType, sent, size } = upload;
-  const isTroubled = TROUBLED_STATES.has(state);
+  const isBlocked = BLOCKED_STATES.has(state);
   const isBar = OPEN_STATES.has(state) || state === "paused";
   return (
     <div className="flex min-h-16 items-center gap-3 border-b border-line py-1.5 ps-4 pe-2">
@@ -30,12 +30,12 @@ export function UploadRow({ upload, onDecide }: { readonly upload: Upload; reado
             tone={state === "stalled" || state === "signedOut" ? "warning" : "accent"}
           />
         )}
-        <p className={cx("text-xs break-words", isTroubled ? "text-danger" : "text-muted")}>
-          {isTroubled && <TriangleAlert aria-hidden size={12} className="me-1 inline" />}
-          {wordsFor(upload)}
+        <p className={cx("text-xs break-words", isBlocked ? "text-danger" : "text-muted")}>
+          {isBlocked && <TriangleAlert aria-hidden size={12} className="me-1 inline" />}
+          {statusText(upload)}
         </p>
       </div>
-      <Deeds upload={upload} onDecide={onDecide} />
+      <RowActions upload={upload} onDecide={onDecide} />
     </div>
   );
 }
@@ -53,7 +53,7 @@ function StoredLink({ upload }: { upload: Upload }) {
   );
 }
 
-function Deeds({ upload, onDecide }: { upload: Upload; onDecide: () => void }) {
+function RowActions({ upload, onDecide }: { upload: Upload; onDecide: () => void }) {
   const engine = uploadEngine();
   const { id, name, state } = upload;
   return (
@@ -83,7 +83,7 @@ function Deeds({ upload, onDecide }: { upload: Upload; onDecide: () => void }) {
   );
 }
 
-function wordsFor(upload: Upload): string {
+function statusText(upload: Upload): string {
   const { state, sent, size, problem } = upload;
   if (problem !== undefined) return problem;
   switch (state) {

@@ -64,12 +64,12 @@ export function UploadTray({ sharedAs }: { readonly sharedAs: string | null }) {
             "bg-raised shadow-2xl sm:inset-x-auto sm:end-4 sm:bottom-4 sm:w-104",
           )}
         >
-          <Head totals={totals} isOpen={isOpen} onToggle={() => setIsOpen(!isOpen)} />
+          <TrayHeader totals={totals} isOpen={isOpen} onToggle={() => setIsOpen(!isOpen)} />
           {isOpen && (
             <>
               <MissingFiles uploads={uploads} />
-              <Rows uploads={uploads} onDecide={(id) => setDecided(without(decided, id))} />
-              <Foot totals={totals} />
+              <UploadRows uploads={uploads} onDecide={(id) => setDecided(without(decided, id))} />
+              <TrayFooter totals={totals} />
             </>
           )}
         </section>
@@ -78,7 +78,7 @@ export function UploadTray({ sharedAs }: { readonly sharedAs: string | null }) {
   );
 }
 
-function Head({ totals, isOpen, onToggle }: { totals: UploadTotals; isOpen: boolean; onToggle: () => void }) {
+function TrayHeader({ totals, isOpen, onToggle }: { totals: UploadTotals; isOpen: boolean; onToggle: () => void }) {
   const { filesOpen, files, filesDone, bytes, bytesSent, bytesPerSecond, secondsLeft } = totals;
   const isRunning = filesOpen > 0;
   return (
@@ -110,7 +110,7 @@ function Head({ totals, isOpen, onToggle }: { totals: UploadTotals; isOpen: bool
   );
 }
 
-function Rows({ uploads, onDecide }: { uploads: readonly Upload[]; onDecide: (id: string) => void }) {
+function UploadRows({ uploads, onDecide }: { uploads: readonly Upload[]; onDecide: (id: string) => void }) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({
     count: uploads.length,
@@ -145,10 +145,10 @@ function Rows({ uploads, onDecide }: { uploads: readonly Upload[]; onDecide: (id
   );
 }
 
-function Foot({ totals }: { totals: UploadTotals }) {
+function TrayFooter({ totals }: { totals: UploadTotals }) {
   const engine = uploadEngine();
-  const { filesOpen, filesDone, filesTroubled, isPaused } = totals;
-  const isUnfinished = filesOpen > 0 || isPaused || filesTroubled > 0;
+  const { filesOpen, filesDone, filesBlocked, isPaused } = totals;
+  const isUnfinished = filesOpen > 0 || isPaused || filesBlocked > 0;
   return (
     <div className="flex flex-wrap gap-1 border-t border-line px-2 py-1.5">
       {filesOpen > 0 && (
@@ -177,15 +177,15 @@ function Foot({ totals }: { totals: UploadTotals }) {
 
 /** What all of it comes to, in a few words. */
 function titleOf(totals: UploadTotals): string {
-  const { filesOpen, filesDone, filesTroubled, isPaused, isStalled, isSending } = totals;
+  const { filesOpen, filesDone, filesBlocked, isPaused, isStalled, isSending } = totals;
   if (filesOpen > 0 && isStalled && !isSending) return text.waitingTitle;
   if (filesOpen > 0) return text.uploading(filesOpen);
-  if (filesTroubled > 0) return text.needsYou(filesTroubled);
+  if (filesBlocked > 0) return text.needsYou(filesBlocked);
   return isPaused ? text.pausedTitle : text.uploaded(filesDone);
 }
 
 async function close(totals: UploadTotals): Promise<void> {
-  if (totals.filesTroubled > 0 || totals.isPaused) await cancelAll();
+  if (totals.filesBlocked > 0 || totals.isPaused) await cancelAll();
   else uploadEngine().clearEnded();
 }
 

@@ -8,7 +8,7 @@ import type { MenuItem } from "../../../ui/menu-items.ts";
 import { toast } from "../../../ui/toast.tsx";
 import { text } from "../text.ts";
 import type { Account, PasswordLink } from "../types.ts";
-import { useDeed } from "../use-deed.ts";
+import { useAction } from "../use-action.ts";
 import { AccessDialog } from "./access-dialog.tsx";
 import { DeleteUserDialog } from "./delete-user-dialog.tsx";
 import { EditUserDialog } from "./edit-user-dialog.tsx";
@@ -16,52 +16,52 @@ import { LinkDialog } from "./link-dialog.tsx";
 import { PasswordDialog } from "./password-dialog.tsx";
 import { nameOf } from "./user-columns.tsx";
 
-type Shown = { readonly kind: "edit" | "password" | "access" | "delete"; readonly account: Account };
+type OpenDialog = { readonly kind: "edit" | "password" | "access" | "delete"; readonly account: Account };
 
 /** What an administrator can do with an account: the lines of its menu, and the dialogs that they open. */
-export function useUserDeeds(): { itemsFor: (account: Account) => readonly MenuItem[]; dialogs: ReactNode } {
+export function useUserActions(): { itemsFor: (account: Account) => readonly MenuItem[]; dialogs: ReactNode } {
   const { user } = useSession();
   const confirm = useConfirm();
-  const [shown, setShown] = useState<Shown>();
+  const [shown, setShown] = useState<OpenDialog>();
   const [link, setLink] = useState<{ readonly title: string; readonly link: PasswordLink }>();
-  const setDisabled = useDeed(
+  const setDisabled = useAction(
     ({ account, disabled }: { account: Account; disabled: boolean }) =>
       request("PATCH", `/api/admin/users/${account.id}`, { body: { disabled } }),
     (_, { account, disabled }) =>
       toast({ text: disabled ? text.disabledDone(nameOf(account)) : text.enabledDone(nameOf(account)) }),
   );
-  const makeLink = useDeed(
+  const makeLink = useAction(
     (account: Account) => request<PasswordLink>("POST", `/api/admin/users/${account.id}/reset-link`),
-    (made, account) => setLink({ title: text.resetLinkTitle(nameOf(account)), link: made }),
+    (created, account) => setLink({ title: text.resetLinkTitle(nameOf(account)), link: created }),
   );
-  const removeTwoFactor = useDeed(
+  const removeTwoFactor = useAction(
     (account: Account) => request("DELETE", `/api/admin/users/${account.id}/two-factor`),
     () => toast({ text: text.removedTwoFactor }),
   );
-  const confirmEmail = useDeed(
+  const confirmEmail = useAction(
     (account: Account) => request("PATCH", `/api/admin/users/${account.id}`, { body: { emailVerified: true } }),
     (_, account) => toast({ text: text.confirmedEmail(account.email) }),
   );
   const askToConfirmEmail = async (account: Account) => {
     const title = text.confirmEmailTitle(nameOf(account));
-    const question = { title, body: text.confirmEmailBody(account.email), action: text.confirmEmail };
-    if (await confirm(question)) confirmEmail.mutate(account);
+    const confirmation = { title, body: text.confirmEmailBody(account.email), action: text.confirmEmail };
+    if (await confirm(confirmation)) confirmEmail.mutate(account);
   };
   const askToDisable = async (account: Account) => {
-    const question = {
+    const confirmation = {
       title: text.disableTitle(nameOf(account)),
       body: text.disableBody,
       action: text.disable,
       danger: true,
     };
-    if (await confirm(question)) setDisabled.mutate({ account, disabled: true });
+    if (await confirm(confirmation)) setDisabled.mutate({ account, disabled: true });
   };
   const askToRemoveTwoFactor = async (account: Account) => {
     const title = text.removeTwoFactorTitle(nameOf(account));
-    const question = { title, body: text.removeTwoFactorBody, action: text.removeTwoFactor, danger: true };
-    if (await confirm(question)) removeTwoFactor.mutate(account);
+    const confirmation = { title, body: text.removeTwoFactorBody, action: text.removeTwoFactor, danger: true };
+    if (await confirm(confirmation)) removeTwoFactor.mutate(account);
   };
-  const open = (kind: Shown["kind"], account: Account) => () => setShown({ kind, account });
+  const open = (kind: OpenDialog["kind"], account: Account) => () => setShown({ kind, account });
 
   // One's own account is changed in its settings; the server refuses it here.
   const isOwn = (account: Account) => account.id === user.id;

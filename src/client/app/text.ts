@@ -1,7 +1,7 @@
 import { defineText } from "../base/text.ts";
 
 /** The text of the frame around all pages. */
-export const words = defineText("frame", {
+export const frameText = defineText("frame", {
   skipToContent: "Skip to main content",
   mainNavigation: "Main",
   files: "Files",

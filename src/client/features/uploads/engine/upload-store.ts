@@ -3,20 +3,20 @@ import { Speedometer, secondsLeft } from "./speed.ts";
 import {
   ENDED_STATES,
   OPEN_STATES,
-  TROUBLED_STATES,
+  BLOCKED_STATES,
   type Upload,
   type UploadTotals,
   type UploadsSnapshot,
 } from "./types.ts";
 
 /** Watchers are told at most so often, in milliseconds. */
-const TELL_EVERY_MS = 100;
+const NOTIFY_EVERY_MS = 100;
 
 /** What a change of an upload may set. */
 export type UploadChange = Partial<Omit<Upload, "id">>;
 
 /** Holds uploads in the order of adding, and what they come to. */
-export class UploadBoard {
+export class UploadStore {
   private readonly uploads = new Map<string, Upload>();
   private readonly listeners = new Set<() => void>();
   private readonly speedometer = new Speedometer();
@@ -52,7 +52,7 @@ export class UploadBoard {
   /** Puts uploads behind those that are there. */
   add(uploads: readonly Upload[]): void {
     for (const upload of uploads) this.uploads.set(upload.id, upload);
-    this.tellSoon();
+    this.notifySoon();
   }
 
   /** Changes one; without effect when it was taken away. @returns it as it is now */
@@ -61,7 +61,7 @@ export class UploadBoard {
     if (upload === undefined) return undefined;
     const changed = { ...upload, ...change };
     this.uploads.set(id, changed);
-    this.tellSoon();
+    this.notifySoon();
     return changed;
   }
 
@@ -75,28 +75,28 @@ export class UploadBoard {
 
   remove(ids: readonly string[]): void {
     for (const id of ids) this.uploads.delete(id);
-    this.tellSoon();
+    this.notifySoon();
   }
 
-  private tellSoon(delayMs = TELL_EVERY_MS): void {
+  private notifySoon(delayMs = NOTIFY_EVERY_MS): void {
     const dueMs = this.now() + delayMs;
     if (this.timer !== undefined && this.dueMs <= dueMs) return;
     clearTimeout(this.timer);
     this.dueMs = dueMs;
     this.timer = setTimeout(() => {
       this.timer = undefined;
-      this.tell();
+      this.notify();
     }, delayMs);
   }
 
-  private tell(): void {
+  private notify(): void {
     const uploads = this.all();
     const isMoving = uploads.some(({ state }) => state === "sending");
     if (!isMoving) this.speedometer.reset();
     this.snapshot = { uploads, totals: totalsOf(uploads, this.speedometer.speed(this.now())) };
     for (const listener of this.listeners) listener();
     // The speed sinks while nothing comes, and the remaining time with it.
-    if (isMoving) this.tellSoon(1000);
+    if (isMoving) this.notifySoon(1000);
   }
 }
 
@@ -110,7 +110,7 @@ function totalsOf(uploads: readonly Upload[], bytesPerSecond: number | undefined
       filesOpen += 1;
       bytesLeft += size - sent;
     }
-    if (TROUBLED_STATES.has(state)) filesTroubled += 1;
+    if (BLOCKED_STATES.has(state)) filesTroubled += 1;
     bytes += size;
     bytesSent += ENDED_STATES.has(state) ? size : sent;
   }
@@ -118,7 +118,7 @@ function totalsOf(uploads: readonly Upload[], bytesPerSecond: number | undefined
     files: uploads.length,
     filesDone,
     filesOpen,
-    filesTroubled,
+    filesBlocked: filesTroubled,
     bytes,
     bytesSent,
     isSending: states.has("sending") || states.has("finishing"),

@@ -6,45 +6,45 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { text } from "../text.ts";
 
-interface Running {
+interface RunningAction {
   readonly title: string;
   readonly done: number;
   readonly of: number | undefined;
 }
 
-interface Failure {
+interface FailedEntry {
   readonly name: string;
   readonly message: string;
 }
 
-const running = createStore<Running | undefined>(undefined);
-const failures = createStore<readonly Failure[]>([]);
+const running = createStore<RunningAction | undefined>(undefined);
+const failures = createStore<readonly FailedEntry[]>([]);
 
 /** Shows that a long deed runs; undefined: it is over. */
-export function showRunning(deed: Running | undefined): void {
-  running.set(deed);
+export function showRunning(action: RunningAction | undefined): void {
+  running.set(action);
 }
 
 /** Shows what could not be done, each with its reason. */
-export function showFailures(list: readonly Failure[]): void {
+export function showFailures(list: readonly FailedEntry[]): void {
   failures.set(list);
 }
 
 /** The dialogs of deeds; each page with deeds has it once. */
-export function DeedStatus() {
-  const deed = useStore(running);
+export function ActionStatus() {
+  const action = useStore(running);
   return (
     <>
-      {deed !== undefined && (
+      {action !== undefined && (
         <div
           role="status"
           className="fixed inset-x-4 bottom-36 z-40 mx-auto max-w-sm rounded-xl border border-line bg-raised p-4 shadow-xl sm:bottom-6"
         >
           <p className="mb-2 flex justify-between gap-4 text-sm">
-            <span>{deed.title}</span>
-            {deed.of !== undefined && <span className="text-muted">{text.progress(deed.done, deed.of)}</span>}
+            <span>{action.title}</span>
+            {action.of !== undefined && <span className="text-muted">{text.progress(action.done, action.of)}</span>}
           </p>
-          <Progress value={deed.of === undefined ? undefined : deed.done / deed.of} label={deed.title} />
+          <Progress value={action.of === undefined ? undefined : action.done / action.of} label={action.title} />
         </div>
       )}
       <Failures />
@@ -53,7 +53,7 @@ export function DeedStatus() {
 }
 
 /** More reasons than these tell nothing new. */
-const MOST_SHOWN = 200;
+const LISTED_MAX = 200;
 
 /** What could not be done; drawn from the first failure on, and with the last ones while it closes. */
 function Failures() {
@@ -71,7 +71,7 @@ function Failures() {
       footer={<Button onClick={close}>{text.close}</Button>}
     >
       <ul className="flex max-h-80 flex-col gap-2 overflow-y-auto text-sm" tabIndex={-1}>
-        {shown.slice(0, MOST_SHOWN).map(({ name, message }) => (
+        {shown.slice(0, LISTED_MAX).map(({ name, message }) => (
           <li key={`${name} ${message}`}>
             <span className="block font-medium break-words">{name}</span>
             <span className="block text-muted">{message}</span>

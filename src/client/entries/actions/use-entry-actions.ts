@@ -8,7 +8,7 @@ import { createStore } from "../../base/store.ts";
 import { toast } from "../../ui/toast.tsx";
 import { text } from "../text.ts";
 import {
-  byFolder,
+  groupByFolder,
   type BulkResult,
   copyEntries,
   moveEntries,
@@ -18,7 +18,7 @@ import {
   tagEntries,
   trashEntries,
 } from "./bulk.ts";
-import { showFailures, showRunning } from "./status.tsx";
+import { showFailures, showRunning } from "./action-status.tsx";
 
 /** Deeds of this many entries and more show how far they are. */
 const SHOWS_PROGRESS_FROM = 200;
@@ -27,7 +27,7 @@ const SHOWS_PROGRESS_FROM = 200;
 export const leaving = createStore<ReadonlySet<string>>(new Set());
 
 /** What people do with files; each tells how it went, and offers to take it back where it can be. */
-export interface Deeds {
+export interface EntryActions {
   /** @returns ids of those that are not there any more */
   move(entries: readonly Entry[], folder: string): Promise<readonly string[]>;
   copy(entries: readonly Entry[], folder: string): Promise<void>;
@@ -42,7 +42,7 @@ export interface Deeds {
 }
 
 /** The deeds, for this page. */
-export function useDeeds(): Deeds {
+export function useEntryActions(): EntryActions {
   const queryClient = useQueryClient();
   return useMemo(() => {
     const refresh = () => invalidateTree(queryClient);
@@ -52,11 +52,11 @@ export function useDeeds(): Deeds {
      * second one for the same entries does nothing: the key was pressed twice.
      */
     const run = async (
-      wanted: readonly Entry[],
-      deed: (ids: readonly string[], progress: Progress) => Promise<BulkResult>,
+      requested: readonly Entry[],
+      action: (ids: readonly string[], progress: Progress) => Promise<BulkResult>,
       isLeaving = false,
     ): Promise<BulkResult> => {
-      const entries = isLeaving ? wanted.filter(({ id }) => !leaving.get().has(id)) : wanted;
+      const entries = isLeaving ? requested.filter(({ id }) => !leaving.get().has(id)) : requested;
       if (entries.length === 0) return { done: [], failed: [] };
       const ids = idsOf(entries);
       if (isLeaving) leaving.update((before) => new Set([...before, ...ids]));
@@ -65,8 +65,8 @@ export function useDeeds(): Deeds {
       };
       progress(0, ids.length);
       try {
-        const result = await deed(ids, progress);
-        tellFailed(entries, result);
+        const result = await action(ids, progress);
+        reportFailures(entries, result);
         await refresh();
         return result;
       } catch (error) {
@@ -80,11 +80,11 @@ export function useDeeds(): Deeds {
       }
     };
 
-    const moveBack = async (entries: readonly Entry[]) => {
+    const undoMove = async (entries: readonly Entry[]) => {
       let count = 0;
-      for (const [folder, ids] of byFolder(entries)) {
-        const wanted = new Set(ids);
-        const back = entries.filter(({ id }) => wanted.has(id));
+      for (const [folder, ids] of groupByFolder(entries)) {
+        const requested = new Set(ids);
+        const back = entries.filter(({ id }) => requested.has(id));
         const { done } = await run(back, (some, progress) => moveEntries(some, folder, progress));
         count += done.length;
       }
@@ -104,7 +104,7 @@ export function useDeeds(): Deeds {
         if (moved.length > 0) {
           toast({
             text: text.moved(moved.length, folderName(folder)),
-            action: { label: text.undo, run: () => void moveBack(moved) },
+            action: { label: text.undo, run: () => void undoMove(moved) },
           });
         }
         return [...ids];
@@ -159,7 +159,7 @@ export function folderName(folder: string): string {
   return folder.split("/").at(-1) || text.home;
 }
 
-function tellFailed(entries: readonly Entry[], { failed }: BulkResult): void {
+function reportFailures(entries: readonly Entry[], { failed }: BulkResult): void {
   if (failed.length === 0) return;
   const names = new Map(entries.map(({ id, name }) => [id, name]));
   const list = failed.map(({ id, message }) => ({ name: names.get(id) ?? id, message }));

@@ -1,10 +1,10 @@
 import { ApiError, messageOf } from "./http.ts";
 
 /** Something that the page itself refuses; its message is meant for people. */
-export class WordsError extends Error {}
+export class PageError extends Error {}
 
 /** What to say of a refused form, and beside which of its fields; `field` undefined where it is none of them. */
-export interface Refusal<Field extends string> {
+export interface Rejection<Field extends string> {
   readonly field: Field | undefined;
   readonly message: string;
 }
@@ -16,13 +16,13 @@ export type ByReason<Field extends string> = Readonly<Record<string, Field | { f
  * Reads a refusal for a form.
  * @param byReason for reasons with which the server names no field
  */
-export function refusalOf<Field extends string>(
+export function readRejection<Field extends string>(
   error: unknown,
   fields: readonly Field[],
   byReason: ByReason<Field> = {},
-): Refusal<Field> | undefined {
+): Rejection<Field> | undefined {
   if (error === null || error === undefined) return undefined;
-  const message = error instanceof WordsError ? error.message : messageOf(error);
+  const message = error instanceof PageError ? error.message : messageOf(error);
   if (!(error instanceof ApiError)) return { field: undefined, message };
   const named = fields.find((field) => field === error.details["field"]);
   const known = error.reason === undefined ? undefined : byReason[error.reason];
@@ -31,6 +31,9 @@ export function refusalOf<Field extends string>(
 }
 
 /** What stands beside this field. */
-export function errorAt<Field extends string>(refusal: Refusal<Field> | undefined, field: Field): string | undefined {
-  return refusal?.field === field ? refusal.message : undefined;
+export function errorAt<Field extends string>(
+  rejection: Rejection<Field> | undefined,
+  field: Field,
+): string | undefined {
+  return rejection?.field === field ? rejection.message : undefined;
 }

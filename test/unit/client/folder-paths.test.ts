@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Entry, FileRecord, FolderRecord } from "../../../src/client/api/types.ts";
-import { byFolder, canGoInto, inPortions } from "../../../src/client/entries/actions/bulk.ts";
+import { groupByFolder, canMoveInto, inBatches } from "../../../src/client/entries/actions/bulk.ts";
 import { readPreferences } from "../../../src/client/entries/read-preferences.ts";
-import { filterOf, markFound, withFilter, wordsOf } from "../../../src/client/features/search/query-words.ts";
+import { filterOf, splitByMatches, withFilter, searchTerms } from "../../../src/client/features/search/query-words.ts";
 import { ApiError, OfflineError } from "../../../src/client/api/http.ts";
 
 describe("the filters of a query", () => {
@@ -18,21 +18,21 @@ describe("the filters of a query", () => {
   });
 
   test("are no words to mark", () => {
-    expect(wordsOf('beach type:image -sand "white sand" name:sun')).toEqual(["beach", "white sand", "sun"]);
+    expect(searchTerms('beach type:image -sand "white sand" name:sun')).toEqual(["beach", "white sand", "sun"]);
   });
 
   test("found words are marked where words begin, whatever their case and accents", () => {
-    expect(markFound("Beach house.txt", ["beach"])).toEqual([
+    expect(splitByMatches("Beach house.txt", ["beach"])).toEqual([
       { text: "Beach", isFound: true },
       { text: " house.txt", isFound: false },
     ]);
-    expect(markFound("Über-Café", ["cafe", "uber"])).toEqual([
+    expect(splitByMatches("Über-Café", ["cafe", "uber"])).toEqual([
       { text: "Über", isFound: true },
       { text: "-", isFound: false },
       { text: "Café", isFound: true },
     ]);
-    expect(markFound("abcab", ["cab"])).toEqual([{ text: "abcab", isFound: false }]);
-    expect(markFound("plain", [])).toEqual([{ text: "plain", isFound: false }]);
+    expect(splitByMatches("abcab", ["cab"])).toEqual([{ text: "abcab", isFound: false }]);
+    expect(splitByMatches("plain", [])).toEqual([{ text: "plain", isFound: false }]);
   });
 });
 
@@ -57,7 +57,7 @@ describe("deeds with many", () => {
   test("go in portions; what is refused is told for each, and the rest goes on", async () => {
     const sizes: number[] = [];
     const told: number[] = [];
-    const result = await inPortions(
+    const result = await inBatches(
       ids,
       (portion) => {
         sizes.push(portion.length);
@@ -75,22 +75,22 @@ describe("deeds with many", () => {
   });
 
   test("end where not even the first call reached the server", async () => {
-    const offline = inPortions(ids, () => Promise.reject(new OfflineError("cut")));
+    const offline = inBatches(ids, () => Promise.reject(new OfflineError("cut")));
     await expect(offline).rejects.toBeInstanceOf(OfflineError);
   });
 
   test("nothing goes into itself or to where it is", () => {
     const box = folder("box", "/", "/box");
-    expect(canGoInto([box], "/box")).toBe(false);
-    expect(canGoInto([box], "/box/below")).toBe(false);
-    expect(canGoInto([box], "/boxes")).toBe(true);
-    expect(canGoInto([file("a", "/x")], "/x")).toBe(false);
-    expect(canGoInto([file("a", "/x"), file("b", "/y")], "/x")).toBe(true);
+    expect(canMoveInto([box], "/box")).toBe(false);
+    expect(canMoveInto([box], "/box/below")).toBe(false);
+    expect(canMoveInto([box], "/boxes")).toBe(true);
+    expect(canMoveInto([file("a", "/x")], "/x")).toBe(false);
+    expect(canMoveInto([file("a", "/x"), file("b", "/y")], "/x")).toBe(true);
   });
 
   test("the way back is by the folder that each was in", () => {
     const entries: Entry[] = [file("a", "/x"), file("b", "/y"), file("c", "/x")];
-    expect([...byFolder(entries)]).toEqual([
+    expect([...groupByFolder(entries)]).toEqual([
       ["/x", ["a", "c"]],
       ["/y", ["b"]],
     ]);

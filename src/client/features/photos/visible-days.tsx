@@ -2,14 +2,14 @@ import { CircleCheck } from "lucide-react";
 import { memo, useMemo } from "react";
 import { cx } from "../../ui/cx.ts";
 import type { PhotoRecord } from "./api.ts";
-import { dayInWords } from "./dates.ts";
-import { HEADING, type Layout, type Section, sectionOf } from "./layout.ts";
+import { formatDay } from "./dates.ts";
+import { HEADING_HEIGHT, type Layout, type Section, sectionOf } from "./layout.ts";
 import { PhotoTile, type TileEvents } from "./photo-tile.tsx";
 import { text } from "./text.ts";
 import type { Selected } from "./use-photo-selection.ts";
 
 /** The days that are in view, and the one of the photo that the keyboard is at. */
-export function WallView({
+export function VisibleDays({
   layout,
   range,
   photos,
@@ -27,13 +27,13 @@ export function WallView({
   readonly events: TileEvents;
   readonly onToggleDay: (section: Section) => void;
 }) {
-  const shown = useMemo(() => {
+  const sections = useMemo(() => {
     const [from, to] = [sectionOf(layout, range.first), sectionOf(layout, Math.max(range.first, range.end - 1))];
     const indexes = new Set([sectionOf(layout, cursor)]);
     for (let index = from; index <= to; index++) indexes.add(index);
     return [...indexes].sort((a, b) => a - b).flatMap((index) => layout.sections[index] ?? []);
   }, [layout, range, cursor]);
-  return shown.map((section) => (
+  return sections.map((section) => (
     <Day
       key={section.date}
       section={section}
@@ -71,13 +71,13 @@ const Day = memo(function Day({
   readonly onToggleDay: (section: Section) => void;
 }) {
   const { columns, step, side } = layout;
-  const day = dayInWords(section.date);
+  const day = formatDay(section.date);
   const indexes = Array.from({ length: Math.max(0, end - first) }, (_, at) => first + at);
   if (cursor !== undefined && !indexes.includes(cursor)) indexes.push(cursor);
   const isWhole = photos !== undefined && photos.length > 0 && photos.every(({ id }) => selected.has(id));
   return (
     <section aria-label={day} className="absolute inset-x-0" style={{ top: section.top, height: section.height }}>
-      <div className="group flex items-center gap-1" style={{ height: HEADING }}>
+      <div className="group flex items-center gap-1" style={{ height: HEADING_HEIGHT }}>
         <h2 className="truncate text-sm font-semibold">{day}</h2>
         <button
           type="button"
@@ -103,7 +103,7 @@ const Day = memo(function Day({
             photo={photo}
             index={index}
             x={(at % columns) * step}
-            y={HEADING + Math.floor(at / columns) * step}
+            y={HEADING_HEIGHT + Math.floor(at / columns) * step}
             side={side}
             isSelected={photo !== undefined && selected.has(photo.id)}
             isSelecting={selected.size > 0}

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type PointerEvent, type RefObject, useMemo, useRef, useState } from "react";
 import { cx } from "../../ui/cx.ts";
-import { monthInWords } from "./dates.ts";
+import { formatMonth } from "./dates.ts";
 import { type Layout, monthsOf, sectionAt } from "./layout.ts";
 import { text } from "./text.ts";
 import { useScrollTop, useSize } from "./use-viewport.ts";
@@ -12,7 +12,7 @@ const LABEL_PIXELS = 26;
  * The timeline beside the wall: shows where in time the wall stands, and goes to any month by a drag, a press or the keys
  * (arrows a month, Page Up and Page Down a year, Home and End to the newest and the oldest).
  */
-export function Scrubber({
+export function TimelineSlider({
   layout,
   scroller,
   viewHeight,
@@ -105,7 +105,7 @@ export function Scrubber({
         aria-valuemin={0}
         aria-valuemax={Math.max(0, months.length - 1)}
         aria-valuenow={current}
-        aria-valuetext={month === "" ? undefined : monthInWords(month)}
+        aria-valuetext={month === "" ? undefined : formatMonth(month)}
         onKeyDown={onKeyDown}
         onFocus={() => setFocus(true)}
         onBlur={() => setFocus(false)}
@@ -121,7 +121,7 @@ export function Scrubber({
               "text-sm font-medium whitespace-nowrap text-raised shadow-lg",
             )}
           >
-            {monthInWords(month)}
+            {formatMonth(month)}
           </span>
         )}
       </div>

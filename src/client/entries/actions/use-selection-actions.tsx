@@ -13,10 +13,10 @@ import type { DragRules } from "../collection/use-entry-drag.ts";
 import { newDraft } from "../collection/entry-name.tsx";
 import type { Renaming } from "../collection/grid-types.ts";
 import type { Collection } from "../collection/use-collection.ts";
-import { canGoInto } from "./bulk.ts";
+import { canMoveInto } from "./bulk.ts";
 import { downloadEntries } from "./download.ts";
-import { DeedStatus, showRunning } from "./status.tsx";
-import { useDeeds } from "./use-deeds.ts";
+import { ActionStatus, showRunning } from "./action-status.tsx";
+import { useEntryActions } from "./use-entry-actions.ts";
 import { text } from "../text.ts";
 
 const DestinationDialog = lazyPart(() =>
@@ -26,7 +26,7 @@ const TagsDialog = lazyPart(() => import("../dialogs/tags-dialog.tsx").then((par
 const ShareDialog = lazyPart(() => import("../sharing/share-dialog.tsx").then((part) => part.ShareDialog));
 
 /** What can be done with what is selected. */
-export interface EntryActions {
+export interface SelectionActions {
   readonly canWrite: boolean;
   /** The menu of the selection. */
   items(): readonly MenuItem[];
@@ -45,8 +45,8 @@ type OpenDialog =
   | { readonly kind: "move" | "copy" | "tags"; readonly entries: readonly Entry[] }
   | { readonly kind: "share"; readonly entry: Entry };
 
-/** What {@link useEntryActions} works with. */
-export interface EntryActionsOptions<T extends Entry> {
+/** What {@link useSelectionActions} works with. */
+export interface SelectionActionsOptions<T extends Entry> {
   readonly collection: Collection<T>;
   /** The folder that is shown; where none is, the choice of a destination begins at the top. */
   readonly folder: string;
@@ -58,11 +58,11 @@ export interface EntryActionsOptions<T extends Entry> {
 }
 
 /** The deeds of a list of files: for its menu, its bar, its keys and for dragging. */
-export function useEntryActions<T extends Entry>(options: EntryActionsOptions<T>): EntryActions {
+export function useSelectionActions<T extends Entry>(options: SelectionActionsOptions<T>): SelectionActions {
   const { collection, folder, onOpen, areDetailsOpen, onDetails, focusList } = options;
   const { user } = useSession();
   const canWrite = user.role !== "viewer";
-  const deeds = useDeeds();
+  const entryActions = useEntryActions();
   const [dialog, setDialog] = useState<OpenDialog>();
   const [renamed, setRenamed] = useState<Pick<Renaming, "id" | "draft">>();
   const { selection, count } = collection;
@@ -74,19 +74,19 @@ export function useEntryActions<T extends Entry>(options: EntryActionsOptions<T>
     focusList();
   };
   /** Does something with all that is selected. */
-  const withSelected = (deed: (entries: readonly T[]) => unknown) => {
+  const withSelected = (action: (entries: readonly T[]) => unknown) => {
     void resolveAll(collection)
-      .then(deed)
+      .then(action)
       .catch((error: unknown) => toast({ text: messageOf(error), tone: "danger" }));
   };
-  const leaveWith = async (deed: Promise<readonly string[]>) => {
-    collection.forget(await deed);
+  const leaveWith = async (action: Promise<readonly string[]>) => {
+    collection.forget(await action);
     focusList();
   };
-  const moveTo = (entries: readonly Entry[], to: string) => void leaveWith(deeds.move(entries, to));
+  const moveTo = (entries: readonly Entry[], to: string) => void leaveWith(entryActions.move(entries, to));
 
   const download = () => withSelected(downloadEntries);
-  const trash = () => withSelected((entries) => leaveWith(deeds.trash(entries)));
+  const trash = () => withSelected((entries) => leaveWith(entryActions.trash(entries)));
   const choose = (kind: "move" | "copy" | "tags") => withSelected((entries) => setDialog({ kind, entries }));
   const share = only === undefined || !canWrite ? undefined : () => setDialog({ kind: "share", entry: only });
   const rename = () => {
@@ -133,7 +133,7 @@ export function useEntryActions<T extends Entry>(options: EntryActionsOptions<T>
 
   const renaming: Renaming | undefined = renamed && {
     ...renamed,
-    save: deeds.rename,
+    save: entryActions.rename,
     end: () => {
       // An answer may come when another name is being typed.
       setRenamed((now) => (now?.draft === renamed.draft ? undefined : now));
@@ -150,20 +150,20 @@ export function useEntryActions<T extends Entry>(options: EntryActionsOptions<T>
     renaming,
     drag: canWrite
       ? {
-          canDrop: canGoInto,
+          canDrop: canMoveInto,
           onDrop: (to, entries) =>
             entries === undefined ? withSelected((all) => moveTo(all, to)) : moveTo(entries, to),
         }
       : undefined,
     dialogs: (
       <>
-        <DeedStatus />
+        <ActionStatus />
         <Suspense fallback={null}>
           {dialog?.kind === "share" && <ShareDialog entry={dialog.entry} onClose={closeDialog} />}
           {dialog?.kind === "tags" && (
             <TagsDialog
               entries={dialog.entries}
-              onApply={(add, remove) => void deeds.tag(dialog.entries, add, remove)}
+              onApply={(add, remove) => void entryActions.tag(dialog.entries, add, remove)}
               onClose={closeDialog}
             />
           )}
@@ -173,9 +173,9 @@ export function useEntryActions<T extends Entry>(options: EntryActionsOptions<T>
               entries={dialog.entries}
               count={dialog.entries.length}
               from={folder}
-              makeFolder={deeds.makeFolder}
+              makeFolder={entryActions.makeFolder}
               onChosen={(to) =>
-                dialog.kind === "move" ? moveTo(dialog.entries, to) : void deeds.copy(dialog.entries, to)
+                dialog.kind === "move" ? moveTo(dialog.entries, to) : void entryActions.copy(dialog.entries, to)
               }
               onClose={closeDialog}
             />

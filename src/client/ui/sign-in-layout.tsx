@@ -1,16 +1,16 @@
 import { type ReactNode, useEffect } from "react";
-import { words } from "./text.ts";
+import { uiText } from "./text.ts";
 
 /** The page of somebody who is not signed in: one card in the middle, and nothing around it that needs an account. */
-export function Entrance({ title, lead, children }: { title: string; lead?: string; children: ReactNode }) {
+export function SignInLayout({ title, lead, children }: { title: string; lead?: string; children: ReactNode }) {
   useEffect(() => {
-    document.title = `${title} · ${words.product}`;
+    document.title = `${title} · ${uiText.product}`;
   }, [title]);
   return (
     <main className="flex min-h-dvh flex-col items-center bg-surface px-4 py-8 sm:justify-center">
       <p className="mb-6 flex items-center gap-2.5 text-lg font-semibold text-accent">
         <Jar />
-        {words.product}
+        {uiText.product}
       </p>
       <div className="flex w-full max-w-md flex-col gap-5 rounded-2xl border border-line bg-raised p-5 shadow-sm sm:p-8">
         <div>

@@ -7,14 +7,14 @@ import { toast } from "../../ui/toast.tsx";
  * @param after what follows; runs before anything is asked for again
  * @param onError tells of a failure; by default a message at the edge of the page
  */
-export function useDeed<Input = void, Result = unknown>(
-  deed: (input: Input) => Promise<Result>,
+export function useAction<Input = void, Result = unknown>(
+  action: (input: Input) => Promise<Result>,
   after?: (result: Result, input: Input) => void,
-  onError: (error: unknown) => void = tell,
+  onError: (error: unknown) => void = showError,
 ) {
   const queryClient = useQueryClient();
   return useMutation<Result, unknown, Input>({
-    mutationFn: deed,
+    mutationFn: action,
     onError,
     onSuccess: async (result, input) => {
       after?.(result, input);
@@ -24,10 +24,10 @@ export function useDeed<Input = void, Result = unknown>(
 }
 
 /** For deeds of dialogs, which show what failed where it was asked for. */
-export function tellInPlace(): void {
+export function showNothing(): void {
   return;
 }
 
-function tell(error: unknown): void {
+function showError(error: unknown): void {
   toast({ text: messageOf(error), tone: "danger" });
 }

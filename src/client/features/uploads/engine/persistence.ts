@@ -1,49 +1,49 @@
 // What the engine remembers beyond the page, for which account and tab.
-import { KEPT_BYTES_MAX, KEPT_FILE_BYTES_MAX, type KeptUpload, type UploadKeeper } from "./keeper.ts";
+import { SAVED_BYTES_MAX, SAVED_FILE_BYTES_MAX, type SavedUpload, type UploadDatabase } from "./upload-db.ts";
 import { UploadSources } from "./sources.ts";
 import type { TabOwnership } from "./tabs.ts";
 import type { Upload } from "./types.ts";
 
 /** Writes uploads behind their changes, and brings back those of an earlier page or of a tab that is gone. */
-export class UploadMemory {
+export class UploadPersistence {
   readonly sources: UploadSources;
-  private readonly keeper: UploadKeeper;
+  private readonly database: UploadDatabase;
   private readonly tab: Promise<TabOwnership>;
   private readonly sequences = new Map<string, number>();
   private userId: string | undefined;
   private sequence = Date.now();
   /** Sizes of the files whose bytes are kept by this page. */
-  private readonly keptBytes = new Map<string, number>();
-  private keeping = Promise.resolve();
+  private readonly savedBytes = new Map<string, number>();
+  private savingFiles = Promise.resolve();
   private writing = Promise.resolve();
 
-  constructor(keeper: UploadKeeper, tab: Promise<TabOwnership>) {
-    this.keeper = keeper;
+  constructor(keeper: UploadDatabase, tab: Promise<TabOwnership>) {
+    this.database = keeper;
     this.tab = tab;
     this.sources = new UploadSources(keeper);
   }
 
   /** Hands over what this tab had, and from then on what other tabs of the account leave behind when they go. */
-  async begin(userId: string, adopt: (kept: readonly KeptUpload[]) => Promise<void>): Promise<void> {
+  async start(userId: string, adopt: (kept: readonly SavedUpload[]) => Promise<void>): Promise<void> {
     this.userId = userId;
     const tab = await this.tab;
     const adoptFrom = async (id: string): Promise<void> => {
       if (this.userId !== userId) return;
-      const kept = await this.keeper.all();
+      const kept = await this.database.all();
       await adopt(kept.filter((one) => one.userId === userId && one.tab === id));
       // The next tab that waits for the same end must find them taken.
       await this.writing;
     };
-    const awaited = new Set([tab.id]);
-    const awaitEnd = (other: string): void => {
-      if (awaited.has(other)) return;
-      awaited.add(other);
+    const watchedTabs = new Set([tab.id]);
+    const watchTab = (other: string): void => {
+      if (watchedTabs.has(other)) return;
+      watchedTabs.add(other);
       // A tab that was reloaded comes back under its name: its next end is waited for, too.
-      void tab.whenGone(other, () => adoptFrom(other)).finally(() => awaited.delete(other));
+      void tab.whenClosed(other, () => adoptFrom(other)).finally(() => watchedTabs.delete(other));
     };
-    for (const { tab: other } of await this.keeper.all()) awaitEnd(other);
+    for (const { tab: other } of await this.database.all()) watchTab(other);
     await adoptFrom(tab.id);
-    tab.onArrival(awaitEnd);
+    tab.onOtherTab(watchTab);
   }
 
   /** Writes for nobody from now on. */
@@ -52,7 +52,7 @@ export class UploadMemory {
   }
 
   /** Notes uploads as they are now. Doesn't wait. */
-  keep(uploads: readonly Upload[]): void {
+  save(uploads: readonly Upload[]): void {
     const { userId } = this;
     if (userId === undefined) return;
     this.write(async () => {
@@ -64,36 +64,36 @@ export class UploadMemory {
         sequence: this.sequenceOf(upload.id),
         handle: this.sources.findHandle(upload.id),
       }));
-      await this.keeper.put(kept);
+      await this.database.put(kept);
     });
   }
 
   /** Forgets uploads that ended, and their bytes. Doesn't wait. */
-  forget(ids: readonly string[]): void {
+  remove(ids: readonly string[]): void {
     for (const id of ids) {
       this.sources.forget(id);
       this.sequences.delete(id);
-      this.keptBytes.delete(id);
+      this.savedBytes.delete(id);
     }
-    this.write(() => this.keeper.remove(ids));
+    this.write(() => this.database.remove(ids));
   }
 
   /** Keeps the bytes of small files that can't be read again otherwise, one after the other and behind everything else. */
-  keepFiles(uploads: readonly Upload[], isOpen: (id: string) => boolean): void {
-    this.keeping = this.keeping.then(async () => {
+  saveFiles(uploads: readonly Upload[], isOpen: (id: string) => boolean): void {
+    this.savingFiles = this.savingFiles.then(async () => {
       for (const { id, size } of uploads) {
         const file = this.sources.findFile(id);
         if (file === undefined || this.sources.findHandle(id) !== undefined || !isOpen(id)) continue;
-        if (size > KEPT_FILE_BYTES_MAX || size > this.roomLeft()) continue;
-        this.keptBytes.set(id, size);
-        await this.keeper.putBytes(id, file);
-        if (!isOpen(id)) await this.keeper.remove([id]);
+        if (size > SAVED_FILE_BYTES_MAX || size > this.bytesFree()) continue;
+        this.savedBytes.set(id, size);
+        await this.database.putBytes(id, file);
+        if (!isOpen(id)) await this.database.remove([id]);
       }
     });
   }
 
-  private roomLeft(): number {
-    return [...this.keptBytes.values()].reduce((left, size) => left - size, KEPT_BYTES_MAX);
+  private bytesFree(): number {
+    return [...this.savedBytes.values()].reduce((left, size) => left - size, SAVED_BYTES_MAX);
   }
 
   /** One write after the other: what was noted later must also be written later. */

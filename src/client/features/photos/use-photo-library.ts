@@ -7,15 +7,20 @@ import { type Chunk, chunksBetween, chunksOf, type DayCount } from "./layout.ts"
 const NO_DAYS: readonly DayCount[] = [];
 
 /** The days of the wall, and the photos of those that are seen. */
-export function useWall(kind: PhotoKind, seen: { readonly newest: string; readonly oldest: string } | undefined) {
+export function usePhotoLibrary(
+  kind: PhotoKind,
+  visibleDays: { readonly newest: string; readonly oldest: string } | undefined,
+) {
   const queryClient = useQueryClient();
   const timeline = useQuery(timelineQuery(kind));
   const days = timeline.data?.days ?? NO_DAYS;
   const chunks = useMemo(() => chunksOf(days), [days]);
-  const wanted =
-    seen === undefined ? [] : chunksBetween(chunks, seen.newest, seen.oldest).flatMap((i) => chunks[i] ?? []);
+  const visibleChunks =
+    visibleDays === undefined
+      ? []
+      : chunksBetween(chunks, visibleDays.newest, visibleDays.oldest).flatMap((i) => chunks[i] ?? []);
   const photos = useQueries({
-    queries: wanted.map((chunk) => chunkQuery(kind, chunk)),
+    queries: visibleChunks.map((chunk) => chunkQuery(kind, chunk)),
     combine: byDay,
   });
 
@@ -33,8 +38,8 @@ export function useWall(kind: PhotoKind, seen: { readonly newest: string; readon
   return { timeline, days, chunks, photos, chunkOf, load, loadRecords };
 }
 
-/** What {@link useWall} gives. */
-export type Wall = ReturnType<typeof useWall>;
+/** What {@link usePhotoLibrary} gives. */
+export type PhotoLibrary = ReturnType<typeof usePhotoLibrary>;
 
 function byDay(
   results: readonly { readonly data?: readonly PhotoRecord[] | undefined }[],

@@ -3,36 +3,36 @@ import { messageOf } from "../../api/http.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { toast } from "../../ui/toast.tsx";
 import type { PhotoRecord } from "./api.ts";
-import { layoutOf, placeOf, rowsFrom, type Section, sectionOf } from "./layout.ts";
+import { layoutOf, offsetOf, rowsFrom, type Section, sectionOf } from "./layout.ts";
 import { PhotoActions } from "./photo-actions.tsx";
 import type { TileEvents } from "./photo-tile.tsx";
-import { Scrubber } from "./scrubber.tsx";
+import { TimelineSlider } from "./timeline-slider.tsx";
 import { text } from "./text.ts";
 import { usePhotoPreview } from "./use-photo-preview.tsx";
 import { usePhotoSelection } from "./use-photo-selection.ts";
 import { useSize, useViewport } from "./use-viewport.ts";
-import { dayOf, type Wall } from "./use-wall.ts";
-import { WallView } from "./wall-view.tsx";
+import { dayOf, type PhotoLibrary } from "./use-photo-library.ts";
+import { VisibleDays } from "./visible-days.tsx";
 
 /** Room that is kept above and below the photo that the keyboard goes to. */
 const MARGIN = 56;
 
 /** The wall of photos, the timeline beside it, and what can be done with what is selected. */
-export function PhotoWall({
+export function PhotoGrid({
   wall,
-  onSeen,
+  onSeen: onVisibleDays,
 }: {
-  readonly wall: Wall;
+  readonly wall: PhotoLibrary;
   /** Told of which days photos are wanted. */
   readonly onSeen: (days: { newest: string; oldest: string } | undefined) => void;
 }) {
   const scroller = useRef<HTMLDivElement>(null);
-  const ground = useRef<HTMLDivElement>(null);
-  const { width } = useSize(ground);
+  const content = useRef<HTMLDivElement>(null);
+  const { width } = useSize(content);
   const { height } = useSize(scroller);
   const layout = useMemo(() => layoutOf(wall.days, Math.max(width, 1)), [wall.days, width]);
-  const { range, seen, look } = useViewport(scroller, layout, height);
-  useEffect(() => onSeen(seen), [onSeen, seen]);
+  const { range, seen: visibleDays, look: updateView } = useViewport(scroller, layout, height);
+  useEffect(() => onVisibleDays(visibleDays), [onVisibleDays, visibleDays]);
   const { selected, toggle, toggleAll, add, clear } = usePhotoSelection();
   const [cursor, setCursor] = useState(0);
   const anchor = useRef(0);
@@ -45,7 +45,7 @@ export function PhotoWall({
       setCursor(target);
       const element = scroller.current;
       if (element === null) return;
-      const { y } = placeOf(layout, target);
+      const { y } = offsetOf(layout, target);
       if (y - MARGIN < element.scrollTop) element.scrollTop = y - MARGIN;
       else if (y + layout.side + MARGIN > element.scrollTop + element.clientHeight) {
         element.scrollTop = y + layout.side + MARGIN - element.clientHeight;
@@ -184,7 +184,7 @@ export function PhotoWall({
           ref={scroller}
           role="region"
           aria-label={text.wall}
-          onScroll={look}
+          onScroll={updateView}
           onKeyDown={onKeyDown}
           onKeyUp={(event) => {
             // A button takes the space bar for a press when it is let go.
@@ -193,9 +193,9 @@ export function PhotoWall({
           }}
           className="size-full overflow-x-hidden overflow-y-auto overscroll-contain pe-11 [scrollbar-width:none]"
         >
-          <div ref={ground} className="relative" style={{ height: layout.height }}>
+          <div ref={content} className="relative" style={{ height: layout.height }}>
             {width > 0 && (
-              <WallView
+              <VisibleDays
                 layout={layout}
                 range={range}
                 photos={wall.photos}
@@ -207,7 +207,9 @@ export function PhotoWall({
             )}
           </div>
         </div>
-        {height > 0 && layout.height > height && <Scrubber layout={layout} scroller={scroller} viewHeight={height} />}
+        {height > 0 && layout.height > height && (
+          <TimelineSlider layout={layout} scroller={scroller} viewHeight={height} />
+        )}
       </div>
       {preview.preview}
     </>
