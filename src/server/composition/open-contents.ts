@@ -214,7 +214,7 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
   });
   const {
     shares,
-    shareAccess: shareAccess,
+    shareAccess,
     statistics: shareStatistics,
     guesses: linkGuesses,
     rows: shareRows,
@@ -237,7 +237,7 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
     secret: secrets.link.secret,
   });
   const shareSender = new ShareSender({
-    shareAccess: shareAccess,
+    shareAccess,
     statistics: shareStatistics,
     barePictures,
     blobs,
@@ -250,7 +250,7 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
     clock,
     onCounted,
   });
-  const dropBox = new DropBox({ shareAccess: shareAccess, rows: shareRows, files, limitsOf, clock });
+  const dropBox = new DropBox({ shareAccess, rows: shareRows, files, limitsOf, clock });
   const trash = new TrashService({
     writer,
     clock,

@@ -1,3 +1,4 @@
+// Small helpers of lists: search filters, view preferences, and actions on many entries.
 import { describe, expect, test } from "bun:test";
 import type { Entry, FileRecord, FolderRecord } from "../../../src/client/api/types.ts";
 import { groupByFolder, canMoveInto, inBatches } from "../../../src/client/entries/actions/bulk.ts";
