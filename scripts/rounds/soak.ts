@@ -99,7 +99,7 @@ async function work(server: TestServer, accounts: readonly Account[], from: numb
       const done = await day(own, number++);
       requests += done;
       // What the clients of the tests keep of each answer would be what grows here.
-      server.answers.length = 0;
+      server.responses.length = 0;
       if (performance.now() - toldMs > PROGRESS_MS && process.stderr.isTTY) {
         toldMs = performance.now();
         console.error(`${requests} requests`);

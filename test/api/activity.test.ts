@@ -8,9 +8,9 @@ import { sharedServer } from "../support/server.ts";
 const server = sharedServer({ hasAccounts: true });
 
 async function activityOf(client: Client, id: string, query = ""): Promise<unknown[]> {
-  const answer = await client.get(`/api/files/${id}/activity${query}`);
-  expectStatus(answer, 200);
-  return answer.list("data.activity");
+  const response = await client.get(`/api/files/${id}/activity${query}`);
+  expectStatus(response, 200);
+  return response.list("data.activity");
 }
 
 const kindsOf = (entries: readonly unknown[]) => entries.map((entry) => String(Reflect.get(Object(entry), "kind")));
@@ -64,9 +64,9 @@ describe("GET /api/files/{id}/activity", () => {
     const { client } = await server().signUp();
     const id = await client.folderId("album");
     for (const name of ["b", "c", "d"]) expectStatus(await client.put(`/api/files/folders/${id}`, { name }), 200);
-    const answer = await client.get(`/api/files/${id}/activity?limit=3`);
-    expect(kindsOf(answer.list("data.activity"))).toEqual(["renamed", "renamed", "renamed"]);
-    expect(answer.at("data.pagination")).toEqual({
+    const response = await client.get(`/api/files/${id}/activity?limit=3`);
+    expect(kindsOf(response.list("data.activity"))).toEqual(["renamed", "renamed", "renamed"]);
+    expect(response.at("data.pagination")).toEqual({
       page: 1,
       limit: 3,
       total: 4,
@@ -109,9 +109,9 @@ describe("GET /api/files/{id}/activity", () => {
     expectStatus(await owner.client.put(`/api/files/${id}`, { name: "b.txt" }), 200);
     expectStatus(await owner.client.putContent(id, "two"), 200);
     expectStatus(await owner.client.post(`/api/files/${id}/shares`, { user: guest.email }), 201);
-    const answer = await guest.client.get(`/api/files/${id}/activity`);
-    expect(kindsOf(answer.list("data.activity")).toSorted()).toEqual(["content", "created"]);
-    expect(answer.text).not.toContain("secret");
+    const response = await guest.client.get(`/api/files/${id}/activity`);
+    expect(kindsOf(response.list("data.activity")).toSorted()).toEqual(["content", "created"]);
+    expect(response.text).not.toContain("secret");
   });
 
   test("is not there for strangers, administrators and unknown ids", async () => {

@@ -26,9 +26,9 @@ describe("GET /api/admin/users", () => {
     const account = await server().signUp({ name: "Ada Lovelace" });
     await account.client.stored("12345", { name: "diary.txt", fields: { folder: "/private" } });
     await registerDevice(server(), account);
-    const answer = await admin.client.get(`/api/admin/users?search=${account.email}`);
-    expectStatus(answer, 200);
-    expect(answer.list("data.users")).toEqual([
+    const response = await admin.client.get(`/api/admin/users?search=${account.email}`);
+    expectStatus(response, 200);
+    expect(response.list("data.users")).toEqual([
       {
         id: account.id,
         email: account.email,
@@ -46,9 +46,11 @@ describe("GET /api/admin/users", () => {
         twoFactor: false,
       },
     ]);
-    expect(answer.at("data.pagination")).toMatchObject({ page: 1, limit: 20, total: 1 });
-    expect(answer.text).not.toMatch(/diary|private|argon2/);
-    expect((await admin.client.get(`/api/admin/users/${account.id}`)).at("data")).toEqual(answer.list("data.users")[0]);
+    expect(response.at("data.pagination")).toMatchObject({ page: 1, limit: 20, total: 1 });
+    expect(response.text).not.toMatch(/diary|private|argon2/);
+    expect((await admin.client.get(`/api/admin/users/${account.id}`)).at("data")).toEqual(
+      response.list("data.users")[0],
+    );
   });
 
   test("finds parts of e-mail and name, whatever their case, also beyond ASCII", async () => {
@@ -109,8 +111,8 @@ describe("POST /api/admin/users", () => {
       quotaOverride: true,
     });
     expect(made.text).not.toContain(password);
-    const answer = await signIn(email);
-    const profile = await new Client(server(), answer.string("token")).get("/api/users/profile");
+    const response = await signIn(email);
+    const profile = await new Client(server(), response.string("token")).get("/api/users/profile");
     expect(profile.at("data")).toMatchObject({ email, role: "viewer", plan: "pro" });
   });
 
@@ -240,11 +242,11 @@ describe("the last administrator", () => {
       expectError(await only.client.delete(`/api/admin/users/${only.id}`), 409, "last_admin");
       await change(other.id, { role: "admin" });
       // Two administrators who dismiss each other at once: one of them stays.
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         change(other.id, { role: "user" }),
         other.client.request("PATCH", `/api/admin/users/${only.id}`, { json: { role: "user" } }),
       ]);
-      expect(statusesOf(answers).filter((status) => status === 200)).toHaveLength(1);
+      expect(statusesOf(responses).filter((status) => status === 200)).toHaveLength(1);
       const left = [only, other].map(async ({ client }) => (await client.get("/api/admin/stats")).status);
       expect((await Promise.all(left)).filter((status) => status === 200)).toHaveLength(1);
     });
@@ -446,9 +448,9 @@ describe("GET /api/admin/config", () => {
     const toml = "[plans.free]\ndevices = 9\n";
     await withServer({ env, toml }, async (own) => {
       const root = await own.addUser(["--admin"]);
-      const answer = await root.client.get("/api/admin/config");
-      expectStatus(answer, 200);
-      const of = (key: string) => answer.list("data.settings").find((one) => Reflect.get(Object(one), "key") === key);
+      const response = await root.client.get("/api/admin/config");
+      expectStatus(response, 200);
+      const of = (key: string) => response.list("data.settings").find((one) => Reflect.get(Object(one), "key") === key);
       expect(of("mail.password")).toMatchObject({
         value: "(set)",
         isSecret: true,
@@ -460,11 +462,11 @@ describe("GET /api/admin/config", () => {
         value: "9",
         default: "3",
         isDefault: false,
-        source: `${answer.string("data.file")}:2`,
+        source: `${response.string("data.file")}:2`,
         environment: "LARDER_PLANS_FREE_DEVICES",
       });
       expect(of("gcGrace")).toMatchObject({ value: "7d", isDefault: true, source: "default" });
-      expect(answer.text).not.toContain(secret);
+      expect(response.text).not.toContain(secret);
     });
   });
 });
@@ -479,9 +481,9 @@ describe("GET /api/admin/stats/history", () => {
       // Sums that took long are shown for a while.
       let days: unknown[] = [];
       const isCounted = async () => {
-        const answer = await root.client.get("/api/admin/stats/history?days=7");
-        expectStatus(answer, 200);
-        days = answer.list("data.days");
+        const response = await root.client.get("/api/admin/stats/history?days=7");
+        expectStatus(response, 200);
+        days = response.list("data.days");
         return Reflect.get(Object(days.at(-1)), "files") === 1;
       };
       await eventually("the file is counted", isCounted, 120_000);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Account, Client, type Answer } from "../support/client.ts";
+import { type Account, Client, type ApiResponse } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
 import { eventually, expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
@@ -10,25 +10,25 @@ const server = sharedServer({ hasAccounts: true });
 
 /** A new key of an account, which must succeed. */
 async function newKey({ client }: Account, body: Record<string, unknown> = {}): Promise<{ id: string; key: string }> {
-  const answer = await client.post("/api/users/api-keys", { name: "script", ...body });
-  expectStatus(answer, 201);
-  return { id: answer.string("data.id"), key: answer.string("data.key") };
+  const response = await client.post("/api/users/api-keys", { name: "script", ...body });
+  expectStatus(response, 201);
+  return { id: response.string("data.id"), key: response.string("data.key") };
 }
 
 /** A request by X-API-Key. */
-async function byHeader(key: string, path = "/api/files"): Promise<Answer> {
+async function byHeader(key: string, path = "/api/files"): Promise<ApiResponse> {
   return server().visitor.get(path, { "x-api-key": key });
 }
 
 describe("POST /api/users/api-keys", () => {
   test("makes a key that is shown once (contract §2)", async () => {
     const account = await confirmed(await server().signUp());
-    const answer = await account.client.post("/api/users/api-keys", { name: " backup " });
-    expectStatus(answer, 201);
-    const key = answer.string("data.key");
+    const response = await account.client.post("/api/users/api-keys", { name: " backup " });
+    expectStatus(response, 201);
+    const key = response.string("data.key");
     expect(key).toMatch(/^lk_[A-Za-z0-9_-]{32,}$/);
-    expect(answer.at("data")).toEqual({
-      id: answer.string("data.id"),
+    expect(response.at("data")).toEqual({
+      id: response.string("data.id"),
       name: "backup",
       key,
       prefix: key.slice(0, 9),
@@ -38,7 +38,7 @@ describe("POST /api/users/api-keys", () => {
       expiresAt: null,
     });
     const list = await account.client.get("/api/users/api-keys");
-    expect(list.strings("data.apiKeys", "id")).toEqual([answer.string("data.id")]);
+    expect(list.strings("data.apiKeys", "id")).toEqual([response.string("data.id")]);
     expect(list.text).not.toContain(key);
     expect(list.list("data.apiKeys")[0]).not.toHaveProperty("key");
   });
@@ -58,14 +58,14 @@ describe("POST /api/users/api-keys", () => {
   test("takes scopes and an end", async () => {
     const account = await confirmed(await server().signUp());
     const expiresAt = "2999-01-02T03:04:05.678Z";
-    const answer = await account.client.post("/api/users/api-keys", {
+    const response = await account.client.post("/api/users/api-keys", {
       name: "reader",
       scopes: ["shares", "files:read", "files:read"],
       expiresAt,
     });
-    expectStatus(answer, 201);
-    expect(answer.at("data.scopes")).toEqual(["files:read", "shares"]);
-    expect(answer.at("data.expiresAt")).toBe(expiresAt);
+    expectStatus(response, 201);
+    expect(response.at("data.scopes")).toEqual(["files:read", "shares"]);
+    expect(response.at("data.expiresAt")).toBe(expiresAt);
     expectStatus(await account.client.post("/api/users/api-keys", { name: "no end", expiresAt: null }), 201);
   });
 
@@ -139,9 +139,9 @@ describe("a key", () => {
     const { key } = await newKey(account);
     const id = await account.client.storedId("content");
     for (const headers of [{ authorization: `Bearer ${key}` }, { "x-api-key": key }]) {
-      const answer = await server().visitor.get(`/api/files/${id}/download`, headers);
-      expectStatus(answer, 200);
-      expect(answer.text).toBe("content");
+      const response = await server().visitor.get(`/api/files/${id}/download`, headers);
+      expectStatus(response, 200);
+      expect(response.text).toBe("content");
       expectStatus(await server().visitor.upload("more", { headers }), 201);
     }
   });
@@ -151,8 +151,8 @@ describe("a key", () => {
     for (const query of [`api_key=${key}`, `key=${key}`, `access_token=${key}`]) {
       expectError(await server().visitor.get(`/api/files?${query}`), 401, "missing_token");
     }
-    const answer = await server().visitor.get("/api/files", { cookie: `larder_session=${key}` });
-    expectError(answer, 401, "invalid_token");
+    const response = await server().visitor.get("/api/files", { cookie: `larder_session=${key}` });
+    expectError(response, 401, "invalid_token");
   });
 
   test("gives way to an Authorization header, and goes before the cookie", async () => {
@@ -183,10 +183,10 @@ describe("a key", () => {
   test("shows itself in the session", async () => {
     const account = await confirmed(await server().signUp());
     const { id, key } = await newKey(account, { scopes: ["files:read"], expiresAt: "2999-01-01T00:00:00.000Z" });
-    const answer = await byHeader(key, "/api/auth/session");
-    expectStatus(answer, 200);
-    expect(answer.at("user.id")).toBe(account.id);
-    expect(answer.at("session")).toEqual({
+    const response = await byHeader(key, "/api/auth/session");
+    expectStatus(response, 200);
+    expect(response.at("user.id")).toBe(account.id);
+    expect(response.at("session")).toEqual({
       id,
       kind: "key",
       createdAt: expect.stringMatching(timestampPattern),

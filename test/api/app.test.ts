@@ -1,6 +1,6 @@
 // What the server answers for the pages: the document, the files it loads, and what makes it installable.
 import { describe, expect, test } from "bun:test";
-import type { Answer } from "../support/client.ts";
+import type { ApiResponse } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
@@ -30,9 +30,9 @@ async function startScript(): Promise<string> {
   return / src="(\/assets\/[^"]+\.js)"/.exec(page.text)?.[1] ?? "";
 }
 
-function decoded(answer: Answer): string {
-  const bytes = new Uint8Array(answer.bytes);
-  const encoding = answer.headers.get("content-encoding");
+function decoded(response: ApiResponse): string {
+  const bytes = new Uint8Array(response.bytes);
+  const encoding = response.headers.get("content-encoding");
   if (encoding === null) return new TextDecoder().decode(bytes);
   throw new Error(`the client left the body in ${encoding}`);
 }
@@ -90,10 +90,13 @@ describe("the files of the application", () => {
       ["br;q=0, *;q=0", null],
       ["", null],
     ] as const) {
-      const answer = await fetch(server().url + path, { headers: { "accept-encoding": accepted }, decompress: false });
-      expect([accepted, answer.headers.get("content-encoding")]).toEqual([accepted, encoding]);
-      expect(answer.headers.get("vary")).toContain("Accept-Encoding");
-      const sent = new Uint8Array(await answer.arrayBuffer());
+      const response = await fetch(server().url + path, {
+        headers: { "accept-encoding": accepted },
+        decompress: false,
+      });
+      expect([accepted, response.headers.get("content-encoding")]).toEqual([accepted, encoding]);
+      expect(response.headers.get("vary")).toContain("Accept-Encoding");
+      const sent = new Uint8Array(await response.arrayBuffer());
       const text = encoding === "gzip" ? Bun.gunzipSync(sent) : encoding === null ? sent : undefined;
       if (text === undefined) expect(sent.length).toBeLessThan(plain.bytes.length);
       else expect(new TextDecoder().decode(text)).toBe(decoded(plain));
@@ -118,8 +121,8 @@ describe("the files of the application", () => {
       `/assets/${version}/..%2f..%2fpackage.json`,
       `/assets/${version}/%E0%A4%A`,
     ]) {
-      const answer = await server().visitor.get(wrong);
-      expect([wrong, answer.status, answer.at("success")]).toEqual([wrong, 404, false]);
+      const response = await server().visitor.get(wrong);
+      expect([wrong, response.status, response.at("success")]).toEqual([wrong, 404, false]);
     }
   });
 });
@@ -131,9 +134,9 @@ describe("what makes the application installable", () => {
     expect(manifest.header("content-type")).toStartWith("application/manifest+json");
     expect(manifest.string("start_url")).toBe("/files");
     for (const icon of manifest.strings("icons", "src")) {
-      const answer = await server().visitor.get(icon);
-      expectStatus(answer, 200);
-      expect(answer.header("content-type")).toBe("image/png");
+      const response = await server().visitor.get(icon);
+      expectStatus(response, 200);
+      expect(response.header("content-type")).toBe("image/png");
     }
   });
 
@@ -148,9 +151,9 @@ describe("what makes the application installable", () => {
   test("what another app shares before the worker is there is not taken silently", async () => {
     const form = new FormData();
     form.append("files", new File(["x"], "x.txt"));
-    const answer = await server().visitor.request("POST", "/share-target", { body: form });
-    expectStatus(answer, 303);
-    expect(answer.header("location")).toBe("/files?shared=missed");
+    const response = await server().visitor.request("POST", "/share-target", { body: form });
+    expectStatus(response, 303);
+    expect(response.header("location")).toBe("/files?shared=missed");
   });
 });
 

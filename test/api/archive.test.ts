@@ -59,15 +59,15 @@ async function viewerOf(target: TestServer, account: Account): Promise<void> {
 describe("GET /api/files/folders/{id}/archive", () => {
   test("gives the folder with all below it as a ZIP that says its length, its name and its validators", async () => {
     const { client } = await server().signUp();
-    const answer = await client.get(`/api/files/folders/${await album(client)}/archive`);
-    expectStatus(answer, 200);
-    expect(answer.header("content-type")).toBe("application/zip");
-    expect(answer.header("content-disposition")).toBe('attachment; filename="Album.zip"');
-    expect(answer.header("content-length")).toBe(String(answer.bytes.length));
-    expect(answer.header("accept-ranges")).toBe("bytes");
-    expect(answer.header("etag")).toMatch(/^"[0-9a-f]{64}"$/);
-    expect(answer.header("x-ratelimit-resource")).toBe("downloads");
-    expect(await unpack(answer.bytes)).toEqual([
+    const apiResponse = await client.get(`/api/files/folders/${await album(client)}/archive`);
+    expectStatus(apiResponse, 200);
+    expect(apiResponse.header("content-type")).toBe("application/zip");
+    expect(apiResponse.header("content-disposition")).toBe('attachment; filename="Album.zip"');
+    expect(apiResponse.header("content-length")).toBe(String(apiResponse.bytes.length));
+    expect(apiResponse.header("accept-ranges")).toBe("bytes");
+    expect(apiResponse.header("etag")).toMatch(/^"[0-9a-f]{64}"$/);
+    expect(apiResponse.header("x-ratelimit-resource")).toBe("downloads");
+    expect(await unpack(apiResponse.bytes)).toEqual([
       ["Album/", ""],
       ["Album/a – ü.txt", "two"],
       ["Album/b.txt", "one"],
@@ -198,11 +198,11 @@ describe("POST /api/files/archive", () => {
     const folder = await album(client);
     const one = await client.storedId("1", { name: "same.txt" });
     const two = await client.storedId("2", { name: "same.txt", fields: { folder: "/elsewhere" } });
-    const answer = await client.post("/api/files/archive", { fileIds: [one, two, one, folder], name: "Für dich" });
-    expectStatus(answer, 200);
-    expect(answer.header("content-disposition")).toContain("filename*=UTF-8''F%C3%BCr%20dich.zip");
-    expect(answer.header("x-ratelimit-resource")).toBe("downloads");
-    const names = await namesIn(answer.bytes);
+    const apiResponse = await client.post("/api/files/archive", { fileIds: [one, two, one, folder], name: "Für dich" });
+    expectStatus(apiResponse, 200);
+    expect(apiResponse.header("content-disposition")).toContain("filename*=UTF-8''F%C3%BCr%20dich.zip");
+    expect(apiResponse.header("x-ratelimit-resource")).toBe("downloads");
+    const names = await namesIn(apiResponse.bytes);
     expect(names.slice(0, 3)).toEqual(["same.txt", "same (1).txt", "Album/"]);
     expect(names.length).toBe(9);
     // A range means something for GET alone (RFC 9110 §14.2).
@@ -226,10 +226,10 @@ describe("POST /api/files/archive", () => {
         headers: { "content-type": "application/x-www-form-urlencoded", cookie, ...headers },
       });
     const fields = [...ids.map((id) => ["fileIds", id]), ["name", "Both"]];
-    const answer = await send({ origin: server().url }, fields);
-    expectStatus(answer, 200);
-    expect(answer.header("content-disposition")).toBe('attachment; filename="Both.zip"');
-    expect((await namesIn(answer.bytes)).toSorted()).toEqual(["one.txt", "two.txt"]);
+    const apiResponse = await send({ origin: server().url }, fields);
+    expectStatus(apiResponse, 200);
+    expect(apiResponse.header("content-disposition")).toBe('attachment; filename="Both.zip"');
+    expect((await namesIn(apiResponse.bytes)).toSorted()).toEqual(["one.txt", "two.txt"]);
     expectError(await send({ origin: "https://evil.example" }, fields), 403, "csrf");
     expectError(await send({}, fields), 403, "csrf");
     expectError(await send({ origin: server().url, cookie: "" }, fields), 401, "missing_token");
@@ -244,8 +244,8 @@ describe("POST /api/files/archive", () => {
     for (const name of ["a:b", "a_b", "a_b (1)", "NUL.txt", "dots..", "C:"]) {
       await client.stored(name, { name, fields: { folder: "/con" } });
     }
-    const answer = await client.get(`/api/files/folders/${id}/archive`);
-    expect((await unpack(answer.bytes)).toSorted(([a], [b]) => (a < b ? -1 : 1))).toEqual([
+    const apiResponse = await client.get(`/api/files/folders/${id}/archive`);
+    expect((await unpack(apiResponse.bytes)).toSorted(([a], [b]) => (a < b ? -1 : 1))).toEqual([
       ["_con/", ""],
       ["_con/C_", "C:"],
       ["_con/_NUL.txt", "NUL.txt"],

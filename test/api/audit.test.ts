@@ -29,7 +29,11 @@ const signIn = (email: string, given = password) =>
 describe("the log tells", () => {
   test("sign-ins and sign-outs: who, by what, from where, when; before the answer", async () => {
     const { email, id } = await signUp(server());
-    const answer = await server().visitor.post("/api/auth/signin", { email, password }, { "user-agent": "Browser/1" });
+    const response = await server().visitor.post(
+      "/api/auth/signin",
+      { email, password },
+      { "user-agent": "Browser/1" },
+    );
     expect(await newest(id, "sign_in")).toEqual({
       id: expect.stringMatching(/^aud_\d{12}$/),
       at: expect.stringMatching(timestampPattern),
@@ -45,7 +49,7 @@ describe("the log tells", () => {
       times: 1,
       details: {},
     });
-    await new Client(server(), answer.string("token")).post("/api/auth/signout");
+    await new Client(server(), response.string("token")).post("/api/auth/signout");
     expect(await newest(id, "sign_out")).toMatchObject({ outcome: "done", user: { id }, via: { kind: "web" } });
     expect(await newest(id, "sign_up")).toMatchObject({ outcome: "done", user: { id, email } });
   });
@@ -271,10 +275,10 @@ describe("GET /api/admin/audit/export", () => {
     const { id, client } = await signUp(server());
     // More than one piece of the export.
     for (let i = 0; i < 520; i++) await client.put("/api/users/profile", { name: `Name ${i}` });
-    const answer = await admin.client.get(`/api/admin/audit/export?format=jsonl&user=${id}`);
-    expectStatus(answer, 200);
-    expect(answer.header("content-disposition")).toMatch(/^attachment; filename="larder-audit-.*\.jsonl"$/);
-    const lines = answer.text
+    const response = await admin.client.get(`/api/admin/audit/export?format=jsonl&user=${id}`);
+    expectStatus(response, 200);
+    expect(response.header("content-disposition")).toMatch(/^attachment; filename="larder-audit-.*\.jsonl"$/);
+    const lines = response.text
       .trimEnd()
       .split("\n")
       .map((line): unknown => JSON.parse(line));
@@ -287,10 +291,10 @@ describe("GET /api/admin/audit/export", () => {
     const { email } = await server().signUp();
     const agent = '=HYPERLINK("http://evil.example","x"),@SUM(1)';
     await server().visitor.post("/api/auth/signin", { email, password }, { "user-agent": agent });
-    const answer = await admin.client.get(`/api/admin/audit/export?format=csv&user=${email}`);
-    expectStatus(answer, 200);
-    expect(answer.header("content-type")).toStartWith("text/csv");
-    const [heading = "", line = ""] = answer.text.split("\r\n");
+    const response = await admin.client.get(`/api/admin/audit/export?format=csv&user=${email}`);
+    expectStatus(response, 200);
+    expect(response.header("content-type")).toStartWith("text/csv");
+    const [heading = "", line = ""] = response.text.split("\r\n");
     expect(heading).toStartWith("id,at,userId,email,via");
     expect(line).toContain(`"'=HYPERLINK(""http://evil.example"",""x""),@SUM(1)"`);
   });
@@ -311,14 +315,14 @@ describe("GET /api/users/activity", () => {
         .list("data.activity")
         .some((entry) => objectOf(entry)?.["by"] === "unknown"),
     );
-    const answer = await client.get("/api/users/activity");
-    const told = answer.list("data.activity").map((entry) => objectOf(entry) ?? {});
+    const response = await client.get("/api/users/activity");
+    const told = response.list("data.activity").map((entry) => objectOf(entry) ?? {});
     expect(told.map(({ action, by }) => `${String(action)} by ${String(by)}`).toSorted()).toEqual([
       "sign_in by unknown",
       "sign_up by you",
       "user.change by administrator",
     ]);
-    expect(answer.text).not.toContain(admin.email);
+    expect(response.text).not.toContain(admin.email);
     expect((await client.get("/api/users/activity?limit=1")).at("data.pagination")).toMatchObject({
       total: 3,
       limit: 1,

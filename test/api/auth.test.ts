@@ -19,19 +19,19 @@ const sign = (input: string, algorithm: string, key: string) =>
 describe("sign-up", () => {
   test("answers 201 with user, token and expiry at the top level", async () => {
     const email = freshEmail();
-    const answer = await server().visitor.post("/api/auth/signup", { email, password, name: "Ada" });
-    expectStatus(answer, 201);
-    expect(answer.json).toMatchObject({ success: true, user: { email, name: "Ada" } });
-    expect(answer.string("user.id")).toMatch(/^usr_/);
-    expect(answer.string("token").split(".")).toHaveLength(3);
-    expect(answer.string("expiresIn")).toMatch(/^\d+[smhd]$/);
-    expectStatus(await new Client(server(), answer.string("token")).get("/api/auth/session"), 200);
+    const response = await server().visitor.post("/api/auth/signup", { email, password, name: "Ada" });
+    expectStatus(response, 201);
+    expect(response.json).toMatchObject({ success: true, user: { email, name: "Ada" } });
+    expect(response.string("user.id")).toMatch(/^usr_/);
+    expect(response.string("token").split(".")).toHaveLength(3);
+    expect(response.string("expiresIn")).toMatch(/^\d+[smhd]$/);
+    expectStatus(await new Client(server(), response.string("token")).get("/api/auth/session"), 200);
   });
 
   test("works without a name", async () => {
-    const answer = await server().visitor.post("/api/auth/signup", { email: freshEmail(), password });
-    expectStatus(answer, 201);
-    expect(typeof answer.at("user.name")).toBe("string");
+    const response = await server().visitor.post("/api/auth/signup", { email: freshEmail(), password });
+    expectStatus(response, 201);
+    expect(typeof response.at("user.name")).toBe("string");
   });
 
   test("refuses an address that is taken, in whatever letters", async () => {
@@ -44,17 +44,17 @@ describe("sign-up", () => {
 
   test("gives one account where two ask for the same address at once", async () => {
     const email = freshEmail();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 4 }, () => server().visitor.post("/api/auth/signup", { email, password })),
     );
-    expect(statusesOf(answers)).toEqual([201, 409, 409, 409]);
+    expect(statusesOf(responses)).toEqual([201, 409, 409, 409]);
   });
 
   test.each(["", "plain", "a@", "@b.example", "a b@example.com", "a@b@c.example", `${"x".repeat(400)}@example.com`])(
     "refuses %p as an address",
     async (email) => {
-      const answer = await server().visitor.post("/api/auth/signup", { email, password });
-      expectError(answer, 400, "invalid_field", "email");
+      const response = await server().visitor.post("/api/auth/signup", { email, password });
+      expectError(response, 400, "invalid_field", "email");
     },
   );
 
@@ -65,9 +65,9 @@ describe("sign-up", () => {
     ["257 characters", "x".repeat(257), 400],
     ["a million characters", "x".repeat(1_000_000), 400],
   ])("takes passwords of 8 to 256 characters: %s (D58)", async (_, tried, status) => {
-    const answer = await server().visitor.post("/api/auth/signup", { email: freshEmail(), password: tried });
-    expectStatus(answer, status);
-    if (status === 400) expect(answer.at("error.details.field")).toBe("password");
+    const response = await server().visitor.post("/api/auth/signup", { email: freshEmail(), password: tried });
+    expectStatus(response, status);
+    if (status === 400) expect(response.at("error.details.field")).toBe("password");
   });
 
   test("takes any Unicode as a password and compares it in NFC", async () => {
@@ -95,9 +95,9 @@ describe("sign-up", () => {
   test("never makes an administrator, and ignores unknown fields", async () => {
     const email = freshEmail();
     const body = { email, password, role: "admin", plan: "pro", isAdmin: true, unknown: { deep: [] } };
-    const answer = await server().visitor.post("/api/auth/signup", body);
-    expectStatus(answer, 201);
-    const profile = await new Client(server(), answer.string("token")).get("/api/users/profile");
+    const response = await server().visitor.post("/api/auth/signup", body);
+    expectStatus(response, 201);
+    const profile = await new Client(server(), response.string("token")).get("/api/users/profile");
     expect(profile.json).toMatchObject({ data: { role: "user", plan: "enterprise" } });
   });
 
@@ -110,8 +110,8 @@ describe("sign-up", () => {
 
   test("is refused with signup_closed where it is closed, and needs an invite where it is by invite", async () => {
     await withServer({ env: { LARDER_SIGNUP: "closed" } }, async (closed) => {
-      const answer = await closed.visitor.post("/api/auth/signup", { email: freshEmail(), password });
-      expectError(answer, 403, "signup_closed");
+      const response = await closed.visitor.post("/api/auth/signup", { email: freshEmail(), password });
+      expectError(response, 403, "signup_closed");
       await closed.restart({ env: { LARDER_SIGNUP: "invite" } });
       const uninvited = await closed.visitor.post("/api/auth/signup", { email: freshEmail(), password });
       expectClientError(uninvited);
@@ -126,11 +126,11 @@ describe("sign-in", () => {
   test("answers 200 with user, token and 24h, whatever the letters of the address", async () => {
     const { email, id } = await server().signUp({ name: "Ada" });
     for (const tried of [email, email.toUpperCase()]) {
-      const answer = await server().visitor.post("/api/auth/signin", { email: tried, password });
-      expectStatus(answer, 200);
-      expect(answer.json).toMatchObject({ success: true, user: { id, email, name: "Ada" }, expiresIn: "24h" });
-      expectStatus(await new Client(server(), answer.string("token")).get("/api/auth/session"), 200);
-      expect(answer.headers.get("set-cookie")).toBeNull();
+      const response = await server().visitor.post("/api/auth/signin", { email: tried, password });
+      expectStatus(response, 200);
+      expect(response.json).toMatchObject({ success: true, user: { id, email, name: "Ada" }, expiresIn: "24h" });
+      expectStatus(await new Client(server(), response.string("token")).get("/api/auth/session"), 200);
+      expect(response.headers.get("set-cookie")).toBeNull();
     }
   });
 
@@ -144,8 +144,8 @@ describe("sign-in", () => {
     expectError(wrong, 401, "bad_credentials");
     expect(unknown.status).toBe(wrong.status);
     expect(unknown.json).toEqual(wrong.json);
-    const fixed = (answer: typeof wrong) =>
-      [...answer.headers.entries()].filter(([name]) => !["date", "x-request-id", "x-ratelimit-reset"].includes(name));
+    const fixed = (response: typeof wrong) =>
+      [...response.headers.entries()].filter(([name]) => !["date", "x-request-id", "x-ratelimit-reset"].includes(name));
     expect(fixed(unknown)).toEqual(fixed(wrong));
   });
 
@@ -162,40 +162,41 @@ describe("sign-in", () => {
     ["/api/mobile/auth", { password, deviceId: "phone-1" }],
   ])("%s refuses an address with half a character as invalid", async (path, more) => {
     // It was a failure of the server, written to its log at any stranger's wish.
-    const answer = await server().visitor.post(path, { email: "\ud800@example.org", ...more });
-    expectError(answer, 400, "invalid_field", "email");
+    const response = await server().visitor.post(path, { email: "\ud800@example.org", ...more });
+    expectError(response, 400, "invalid_field", "email");
   });
 
   test("needs no Authorization header and is not disturbed by a bad one", async () => {
     const { email } = await server().signUp();
-    const answer = await server().visitor.post(
+    const response = await server().visitor.post(
       "/api/auth/signin",
       { email, password },
       { authorization: "Bearer nonsense" },
     );
-    expectStatus(answer, 200);
+    expectStatus(response, 200);
   });
 
   test("many at once all succeed (D58)", async () => {
     const { email } = await server().signUp();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 12 }, () => server().visitor.post("/api/auth/signin", { email, password })),
     );
-    expect(answers.map((answer) => answer.status)).toEqual(Array.from({ length: 12 }, () => 200));
-    expect(new Set(answers.map((answer) => answer.string("token"))).size).toBe(12);
+    expect(responses.map((response) => response.status)).toEqual(Array.from({ length: 12 }, () => 200));
+    expect(new Set(responses.map((response) => response.string("token"))).size).toBe(12);
   });
 });
 
 describe("session", () => {
   test("tells user and session", async () => {
     const { client, id, email } = await server().signUp({ name: "Ada" });
-    const answer = await client.get("/api/auth/session");
-    expectStatus(answer, 200);
-    expect(answer.json).toMatchObject({ success: true, user: { id, email, name: "Ada" } });
-    expect(answer.string("session.id")).not.toBe("");
-    expect(answer.string("session.kind")).not.toBe("");
-    expect(answer.string("session.createdAt")).toMatch(timestampPattern);
-    const lifetimeMs = Date.parse(answer.string("session.expiresAt")) - Date.parse(answer.string("session.createdAt"));
+    const response = await client.get("/api/auth/session");
+    expectStatus(response, 200);
+    expect(response.json).toMatchObject({ success: true, user: { id, email, name: "Ada" } });
+    expect(response.string("session.id")).not.toBe("");
+    expect(response.string("session.kind")).not.toBe("");
+    expect(response.string("session.createdAt")).toMatch(timestampPattern);
+    const lifetimeMs =
+      Date.parse(response.string("session.expiresAt")) - Date.parse(response.string("session.createdAt"));
     expect(Math.round(lifetimeMs / 3_600_000)).toBe(24);
   });
 
@@ -213,11 +214,11 @@ describe("session", () => {
 describe("refresh", () => {
   test("gives a new token and revokes the old one", async () => {
     const { client, id } = await server().signUp();
-    const answer = await client.post("/api/auth/refresh");
-    expectStatus(answer, 200);
-    expect(answer.json).toMatchObject({ success: true, user: { id } });
-    expect(answer.string("expiresIn")).toMatch(/^\d+[smhd]$/);
-    expectStatus(await new Client(server(), answer.string("token")).get("/api/auth/session"), 200);
+    const response = await client.post("/api/auth/refresh");
+    expectStatus(response, 200);
+    expect(response.json).toMatchObject({ success: true, user: { id } });
+    expect(response.string("expiresIn")).toMatch(/^\d+[smhd]$/);
+    expectStatus(await new Client(server(), response.string("token")).get("/api/auth/session"), 200);
     expectError(await client.get("/api/auth/session"), 401, "revoked_token");
     expectError(await client.post("/api/auth/refresh"), 401, "revoked_token");
   });
@@ -228,8 +229,8 @@ describe("refresh", () => {
 
   test("by two at once gives one successor at most per token", async () => {
     const { client } = await server().signUp();
-    const answers = await Promise.all([client.post("/api/auth/refresh"), client.post("/api/auth/refresh")]);
-    expect(statusesOf(answers)).toEqual([200, 401]);
+    const responses = await Promise.all([client.post("/api/auth/refresh"), client.post("/api/auth/refresh")]);
+    expect(statusesOf(responses)).toEqual([200, 401]);
   });
 });
 
@@ -237,10 +238,10 @@ describe("sign-out", () => {
   test("kills the token at once and no other (D57)", async () => {
     const { client, email } = await server().signUp();
     const other = await server().visitor.post("/api/auth/signin", { email, password });
-    const answer = await client.post("/api/auth/signout");
-    expectStatus(answer, 200);
-    expect(answer.at("success")).toBe(true);
-    expect(answer.string("message")).not.toBe("");
+    const response = await client.post("/api/auth/signout");
+    expectStatus(response, 200);
+    expect(response.at("success")).toBe(true);
+    expect(response.string("message")).not.toBe("");
     expectError(await client.get("/api/auth/session"), 401, "revoked_token");
     expectError(await client.get("/api/files"), 401, "revoked_token");
     expectStatus(await new Client(server(), other.string("token")).get("/api/auth/session"), 200);
@@ -310,8 +311,8 @@ describe("tokens", () => {
       "100 kB": "a".repeat(4000),
     };
     for (const [what, tried] of Object.entries(forged)) {
-      const answer = await new Client(server(), tried).get("/api/auth/session");
-      expect({ what, status: answer.status, reason: answer.at("error.details.reason") }).toEqual({
+      const response = await new Client(server(), tried).get("/api/auth/session");
+      expect({ what, status: response.status, reason: response.at("error.details.reason") }).toEqual({
         what,
         status: 401,
         reason: "invalid_token",
@@ -358,8 +359,8 @@ describe("tokens", () => {
       ["DELETE", "/api/users/sessions/ses_00000000000000000000"],
     ];
     for (const [method, path] of closed) {
-      const answer = await server().visitor.request(method, path, method === "GET" ? {} : { json: {} });
-      expect({ method, path, status: answer.status, reason: answer.at("error.details.reason") }).toEqual({
+      const response = await server().visitor.request(method, path, method === "GET" ? {} : { json: {} });
+      expect({ method, path, status: response.status, reason: response.at("error.details.reason") }).toEqual({
         method,
         path,
         status: 401,

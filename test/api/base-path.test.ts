@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Answer, Client } from "../support/client.ts";
+import type { ApiResponse, Client } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
 import { jpegPhoto } from "../support/images.ts";
 import { testAllResponses } from "../support/laws.ts";
@@ -13,14 +13,14 @@ const prefixes = [basePath, ""];
 const browser = { accept: "text/html" };
 
 /** Where the attributes of a page lead, from an address below the base path; each once. */
-function addresses(page: Answer, path: string, attributes = "href|src|poster"): string[] {
+function addresses(page: ApiResponse, path: string, attributes = "href|src|poster"): string[] {
   const found = [...page.text.matchAll(new RegExp(` (?:${attributes})="([^"#]+)"`, "g"))];
   const links = found.map(([, link = ""]) => new URL(link.replaceAll("&amp;", "&"), `http://larder${basePath}${path}`));
   return [...new Set(links.map((url) => url.href.replace(/^http:\/\/larder\//, "/")))];
 }
 
 /** What the page loads and leads to, all below the base path and all there, with the base path and without. */
-async function expectAllLinks(visitor: Client, page: Answer, path: string): Promise<void> {
+async function expectAllLinks(visitor: Client, page: ApiResponse, path: string): Promise<void> {
   const links = addresses(page, path);
   expect(links.length).toBeGreaterThanOrEqual(3);
   for (const link of links) {
@@ -128,13 +128,13 @@ describe("addresses in answers below a base path (D35)", () => {
       expect(address).toStartWith(`${server().url}${basePath}/`);
       const path = address.slice(`${server().url}${basePath}`.length);
       for (const prefix of prefixes) {
-        const answer = await client.get(prefix + path);
-        expect({ address, status: answer.status, type: answer.header("content-type") }).toEqual({
+        const response = await client.get(prefix + path);
+        expect({ address, status: response.status, type: response.header("content-type") }).toEqual({
           address,
           status: 200,
           type,
         });
-        if (type === "image/jpeg") expect(answer.bytes).toEqual(content);
+        if (type === "image/jpeg") expect(response.bytes).toEqual(content);
       }
     }
   });

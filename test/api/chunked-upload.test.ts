@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type Account, type Answer, Client, checksumOf, digestOf, randomContent } from "../support/client.ts";
+import { type Account, type ApiResponse, Client, checksumOf, digestOf, randomContent } from "../support/client.ts";
 import { expectError, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
@@ -26,8 +26,8 @@ async function usedBytes({ client }: Account): Promise<number> {
 }
 
 /** The content of the file that an answer describes. */
-async function contentOf(client: Client, answer: Answer): Promise<string> {
-  return digestOf((await client.get(`/api/files/${answer.string("data.id")}/download`)).bytes);
+async function contentOf(client: Client, response: ApiResponse): Promise<string> {
+  return digestOf((await client.get(`/api/files/${response.string("data.id")}/download`)).bytes);
 }
 
 /** Content-Digest of some bytes (RFC 9530). */
@@ -38,7 +38,7 @@ function contentDigest(bytes: Uint8Array): string {
 describe("upload/init", () => {
   test("answers with a session and a plan", async () => {
     const { client } = await newPhone();
-    const answer = await client.post("/api/mobile/upload/init", {
+    const response = await client.post("/api/mobile/upload/init", {
       files: [
         {
           localId: "local-7",
@@ -52,10 +52,10 @@ describe("upload/init", () => {
       ],
       uploadOptions: { wifiOnly: true, chunkSize: 1024, maxRetries: 5 },
     });
-    expectStatus(answer, 200);
-    const id = answer.string("data.files.0.uploadId");
+    expectStatus(response, 200);
+    const id = response.string("data.files.0.uploadId");
     expect(id).toMatch(/^upl_/);
-    expect(answer.json).toEqual({
+    expect(response.json).toEqual({
       success: true,
       data: {
         uploadSession: expect.stringMatching(/^ups_/),
@@ -78,25 +78,25 @@ describe("upload/init", () => {
         ],
       },
     });
-    const inHours = (Date.parse(answer.string("data.expiresAt")) - Date.now()) / 3_600_000;
+    const inHours = (Date.parse(response.string("data.expiresAt")) - Date.now()) / 3_600_000;
     expect(Math.round(inHours)).toBe(24);
   });
 
   test("takes 8 MiB, 3 tries and any network where nothing else is said", async () => {
     const { client } = await newPhone();
-    const answer = await tryInit(client, { size: 20 * 1024 * kibibyte }, {});
-    expect(answer.at("data.uploadOptions")).toEqual({
+    const response = await tryInit(client, { size: 20 * 1024 * kibibyte }, {});
+    expect(response.at("data.uploadOptions")).toEqual({
       wifiOnly: false,
       chunkSize: 8 * 1024 * kibibyte,
       maxRetries: 3,
       automatic: false,
     });
-    expect(answer.number("data.files.0.totalChunks")).toBe(3);
+    expect(response.number("data.files.0.totalChunks")).toBe(3);
   });
 
   test("plans each file by itself: an error in place of a plan, the others go on", async () => {
     const { client } = await newPhone();
-    const answer = await client.post("/api/mobile/upload/init", {
+    const response = await client.post("/api/mobile/upload/init", {
       files: [
         { localId: "a", name: "good.bin", size: 10 },
         { localId: "b", name: "../bad", size: 10 },
@@ -108,8 +108,10 @@ describe("upload/init", () => {
       ],
       uploadOptions: { chunkSize: kibibyte },
     });
-    expectStatus(answer, 200);
-    const reasons = answer.list("data.files").map((_, index) => answer.at(`data.files.${index}.error.details.reason`));
+    expectStatus(response, 200);
+    const reasons = response
+      .list("data.files")
+      .map((_, index) => response.at(`data.files.${index}.error.details.reason`));
     expect(reasons).toEqual([
       undefined,
       "invalid_path",
@@ -119,8 +121,8 @@ describe("upload/init", () => {
       "chunk_size",
       undefined,
     ]);
-    expect(answer.strings("data.files", "localId")).toEqual(["a", "b", "c", "d", "e", "f", "g"]);
-    expect(answer.number("data.files.5.error.details.min")).toBe(Math.ceil((11_000 * kibibyte) / 10_000));
+    expect(response.strings("data.files", "localId")).toEqual(["a", "b", "c", "d", "e", "f", "g"]);
+    expect(response.number("data.files.5.error.details.min")).toBe(Math.ceil((11_000 * kibibyte) / 10_000));
   });
 
   test("fails with the first error where no file could be planned", async () => {
@@ -271,7 +273,7 @@ describe("upload/init of a file that the device is sending already", () => {
       }));
       const offer = (chunk: number) =>
         client.post("/api/mobile/upload/init", { files, uploadOptions: { chunkSize: chunk } });
-      const idsOf = (answer: Answer) => files.map((_, index) => answer.string(`data.files.${index}.uploadId`));
+      const idsOf = (response: ApiResponse) => files.map((_, index) => response.string(`data.files.${index}.uploadId`));
       const first = await offer(8 << 20);
       const second = await offer(8 << 20);
       expect(idsOf(second)).toEqual(idsOf(first));
@@ -323,8 +325,10 @@ describe("a chunk", () => {
     const content = randomContent(40 * kibibyte + 7);
     const plan = await planUpload(client, content);
     const inAnyOrder = randomOf(1).shuffled(plan.chunks);
-    const answers = await Promise.all(inAnyOrder.map((chunk) => putBytes(client, chunk.path, partOf(content, chunk))));
-    expect(new Set(statusesOf(answers))).toEqual(new Set([200]));
+    const responses = await Promise.all(
+      inAnyOrder.map((chunk) => putBytes(client, chunk.path, partOf(content, chunk))),
+    );
+    expect(new Set(statusesOf(responses))).toEqual(new Set([200]));
     const done = await complete(client, plan.uploadId);
     expect(done.string("data.checksum")).toBe(checksumOf(content));
     expect(await contentOf(client, done)).toBe(digestOf(content));
@@ -395,7 +399,7 @@ describe("a chunk", () => {
       );
       await connection.write(httpChunk(randomContent(length)));
       await connection.write(httpChunk(new Uint8Array()));
-      expectError(await connection.answer(), 400, "chunk_size");
+      expectError(await connection.response(), 400, "chunk_size");
       connection.cut();
     }
     expect((await stateOf(client, plan.uploadId)).at("data.completedChunks")).toEqual([]);
@@ -428,7 +432,7 @@ describe("a chunk", () => {
     await sendChunks(client, plan, content, [0]);
     // What the first one still has to say is not taken any more.
     await silent.write(randomContent(524));
-    expectError(await silent.answer(), 409, "upload_state");
+    expectError(await silent.response(), 409, "upload_state");
     silent.cut();
     await sendChunks(client, plan, content, [1, 2]);
     expectStatus(await complete(client, plan.uploadId, { checksum: checksumOf(content) }), 200);
@@ -541,11 +545,11 @@ describe("a whole file on one address", () => {
     const { client } = await newPhone();
     const content = randomContent(10 * kibibyte + 5);
     const plan = await planUpload(client, content);
-    const answer = await putBytes(server().visitor, plan.path, content, { "content-digest": contentDigest(content) });
-    expectStatus(answer, 200);
-    expect(answer.at("data.index")).toBeNull();
-    expect(answer.list("data.completedChunks")).toHaveLength(11);
-    expect(answer.number("data.bytesUploaded")).toBe(content.length);
+    const response = await putBytes(server().visitor, plan.path, content, { "content-digest": contentDigest(content) });
+    expectStatus(response, 200);
+    expect(response.at("data.index")).toBeNull();
+    expect(response.list("data.completedChunks")).toHaveLength(11);
+    expect(response.number("data.bytesUploaded")).toBe(content.length);
     const done = await complete(client, plan.uploadId, { checksum: checksumOf(content) });
     expect(await contentOf(client, done)).toBe(digestOf(content));
   });
@@ -586,14 +590,14 @@ describe("progress", () => {
     const { client } = await newPhone();
     const content = randomContent(2500);
     const plan = await planUpload(client, content);
-    const answer = await client.post("/api/mobile/upload/progress", {
+    const response = await client.post("/api/mobile/upload/progress", {
       uploadId: plan.uploadId,
       completedChunks: [0, 1, 2],
       bytesUploaded: 2500,
       status: "uploading",
     });
-    expectStatus(answer, 200);
-    expect(answer.at("data")).toMatchObject({
+    expectStatus(response, 200);
+    expect(response.at("data")).toMatchObject({
       status: "uploading",
       completedChunks: [],
       bytesUploaded: 0,
@@ -642,8 +646,8 @@ describe("cancelling", () => {
     const plan = await planUpload(client, content);
     await sendChunks(client, plan, content, [0, 1]);
     expect(await usedBytes(account)).toBe(5000);
-    const answer = await client.delete(`/api/mobile/upload/${plan.uploadId}`);
-    expect(answer.at("data")).toMatchObject({ status: "cancelled", completedChunks: [], bytesUploaded: 0 });
+    const response = await client.delete(`/api/mobile/upload/${plan.uploadId}`);
+    expect(response.at("data")).toMatchObject({ status: "cancelled", completedChunks: [], bytesUploaded: 0 });
     expect(await usedBytes(account)).toBe(0);
     const path = plan.chunks[2]?.path ?? "";
     expectError(await putBytes(server().visitor, path, content.slice(2048, 3072)), 401, "invalid_token");
@@ -710,9 +714,9 @@ describe("complete", () => {
     const content = randomContent(3500);
     const plan = await planUpload(client, content);
     await sendChunks(client, plan, content, [0, 2]);
-    const answer = await complete(client, plan.uploadId);
-    expectError(answer, 409, "upload_state");
-    expect(answer.at("error.details.missingChunks")).toEqual([1, 3]);
+    const response = await complete(client, plan.uploadId);
+    expectError(response, 409, "upload_state");
+    expect(response.at("error.details.missingChunks")).toEqual([1, 3]);
   });
 
   test("refuses other bytes than were announced, at init or now, and goes on from there", async () => {
@@ -737,10 +741,10 @@ describe("complete", () => {
     const content = randomContent(2500);
     const plan = await planUpload(client, content);
     await sendChunks(client, plan, content);
-    const answers = await Promise.all(Array.from({ length: 5 }, () => complete(client, plan.uploadId)));
-    answers.push(await complete(client, plan.uploadId));
-    expect(new Set(statusesOf(answers))).toEqual(new Set([200]));
-    expect(new Set(answers.map((answer) => answer.string("data.id"))).size).toBe(1);
+    const responses = await Promise.all(Array.from({ length: 5 }, () => complete(client, plan.uploadId)));
+    responses.push(await complete(client, plan.uploadId));
+    expect(new Set(statusesOf(responses))).toEqual(new Set([200]));
+    expect(new Set(responses.map((response) => response.string("data.id"))).size).toBe(1);
     expect(await client.names()).toEqual(["photo.bin"]);
     expect(await usedBytes(account)).toBe(2500);
     expectError(await putBytes(client, plan.chunks[0]?.path ?? "", content.slice(0, 1024)), 409, "upload_state");
@@ -779,9 +783,9 @@ describe("complete", () => {
     for (const folder of ["/Camera", "/Albums/Summer"]) {
       expectStatus(await account.client.put(`/api/files/${id}`, { folder }), 200);
       const again = await planUpload(client, content, file, { chunkSize: 1024, automatic: true });
-      const answer = await complete(client, again.uploadId);
-      expectStatus(answer, 200);
-      expect(answer.at("data")).toMatchObject({ id, folder, version: 1 });
+      const response = await complete(client, again.uploadId);
+      expectStatus(response, 200);
+      expect(response.at("data")).toMatchObject({ id, folder, version: 1 });
       expect((await stateOf(client, again.uploadId)).at("data")).toMatchObject({ status: "completed", fileId: id });
     }
     // Nobody said what it is: found only when all of it is there.
@@ -856,20 +860,20 @@ describe("complete", () => {
         baseChecksum: checksumOf(base),
       });
       await sendChunks(client, plan, content);
-      return { content, plan, answer: await complete(client, plan.uploadId) };
+      return { content, plan, response: await complete(client, plan.uploadId) };
     };
-    const { answer, content } = await make("first");
-    expectStatus(answer, 200);
-    expect(answer.at("data")).toMatchObject({ id, name: "doc.txt", version: 2, checksum: checksumOf(content) });
+    const { response, content } = await make("first");
+    expectStatus(response, 200);
+    expect(response.at("data")).toMatchObject({ id, name: "doc.txt", version: 2, checksum: checksumOf(content) });
     // The answer was lost, and it is sent again.
     const repeated = await planUpload(client, content, { fileId: id, baseChecksum: checksumOf("first") });
     await sendChunks(client, repeated, content);
     expect((await complete(client, repeated.uploadId)).at("data")).toMatchObject({ id, version: 2 });
-    const { answer: refused, plan } = await make("first");
+    const { response: refused, plan } = await make("first");
     expectError(refused, 409, "version_conflict");
     expect(refused.at("error.details.checksum")).toBe(checksumOf(content));
     expect((await stateOf(client, plan.uploadId)).at("data.status")).toBe("uploading");
-    expect(await contentOf(client, answer)).toBe(digestOf(content));
+    expect(await contentOf(client, response)).toBe(digestOf(content));
   });
 
   test("refuses what is no place, time or digest", async () => {
@@ -891,16 +895,16 @@ test("quota is reserved at init, freed on cancel, settled at the end, and never 
   await withServer({ env: { LARDER_PLANS_ENTERPRISE_QUOTA: "100000" } }, async (own) => {
     const { account, client } = await newPhone(own);
     const content = randomContent(30_000);
-    const answers = await Promise.all(Array.from({ length: 8 }, () => tryInit(client, { size: 30_000 })));
-    expect(statusesOf(answers)).toEqual([200, 200, 200, 413, 413, 413, 413, 413]);
+    const responses = await Promise.all(Array.from({ length: 8 }, () => tryInit(client, { size: 30_000 })));
+    expect(statusesOf(responses)).toEqual([200, 200, 200, 413, 413, 413, 413, 413]);
     expect(await usedBytes(account)).toBe(90_000);
-    const refused = answers.find((answer) => answer.status === 413);
+    const refused = responses.find((response) => response.status === 413);
     expect(refused?.at("error.details")).toMatchObject({
       reason: "quota_exceeded",
       limit: 100_000,
       plan: "enterprise",
     });
-    const [first, second] = answers.filter((answer) => answer.status === 200).map((answer) => planIn(answer));
+    const [first, second] = responses.filter((response) => response.status === 200).map((response) => planIn(response));
     if (first === undefined || second === undefined) throw new Error("three plans");
     // An ordinary upload is held against what is promised, too.
     expectError(await account.client.upload(randomContent(20_000)), 413, "quota_exceeded");
@@ -922,9 +926,9 @@ test("quota is reserved at init, freed on cancel, settled at the end, and never 
 test("a file beyond the plan's size is refused before anything is reserved", async () => {
   await withServer({ env: { LARDER_DEFAULT_PLAN: "free", LARDER_PLANS_FREE_MAX_FILE_SIZE: "50000" } }, async (own) => {
     const { account, client } = await newPhone(own);
-    const answer = await tryInit(client, { size: 50_001 });
-    expectError(answer, 413, "file_too_large");
-    expect(answer.at("error.details")).toMatchObject({ limit: 50_000, plan: "free" });
+    const response = await tryInit(client, { size: 50_001 });
+    expectError(response, 413, "file_too_large");
+    expect(response.at("error.details")).toMatchObject({ limit: 50_000, plan: "free" });
     expect(await usedBytes(account)).toBe(0);
   });
 });

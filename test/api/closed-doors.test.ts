@@ -87,10 +87,10 @@ describe("to what opens nothing, every endpoint is 401", () => {
     const faults: string[] = [];
     for (const operation of closed) {
       const options = { ...sampleOptions(operation, nothing), headers };
-      const answer = await server().visitor.request(operation.method, samplePath(operation, nothing), options);
-      const reason = answer.text === "" ? reasons[0] : String(answer.at("error.details.reason"));
-      if (answer.status !== 401 || !reasons.includes(reason ?? "")) {
-        faults.push(`${operation.name}: ${answer.status} ${String(reason)}`);
+      const response = await server().visitor.request(operation.method, samplePath(operation, nothing), options);
+      const reason = response.text === "" ? reasons[0] : String(response.at("error.details.reason"));
+      if (response.status !== 401 || !reasons.includes(reason ?? "")) {
+        faults.push(`${operation.name}: ${response.status} ${String(reason)}`);
       }
     }
     expect(faults).toEqual([]);
@@ -111,11 +111,11 @@ describe("a session cookie that another site sends along changes nothing (D64)",
     for (const operation of closed) {
       if (operation.method === "GET" || operation.method === "HEAD") continue;
       const options = { ...sampleOptions(operation, nothing), headers: { ...headers, cookie } };
-      const answer = await server().visitor.request(operation.method, samplePath(operation, nothing), options);
-      const limitResult = `${answer.status} ${String(answer.at("error.details.reason"))}`;
+      const response = await server().visitor.request(operation.method, samplePath(operation, nothing), options);
+      const limitResult = `${response.status} ${String(response.at("error.details.reason"))}`;
       // Below /api/mobile a cookie is no device's token in any case.
       const isRejected =
-        limitResult === "403 csrf" || (operation.template.startsWith("/api/mobile/") && answer.status === 401);
+        limitResult === "403 csrf" || (operation.template.startsWith("/api/mobile/") && response.status === 401);
       if (!isRejected) faults.push(`${operation.name}: ${limitResult}`);
     }
     expect(faults).toEqual([]);

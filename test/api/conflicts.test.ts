@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Account, type Answer, checksumOf } from "../support/client.ts";
+import { type Account, type ApiResponse, checksumOf } from "../support/client.ts";
 import { expectError, expectStatus, nextMillisecond } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
@@ -46,15 +46,15 @@ async function quarrel(change: object = {}): Promise<Quarrel> {
 }
 
 async function conflictOf(device: TestDevice, change: object): Promise<string> {
-  const answer = await device.client.post("/api/mobile/sync/files", { localChanges: [change] });
-  expectStatus(answer, 200);
-  return answer.string("data.results.0.conflictId");
+  const response = await device.client.post("/api/mobile/sync/files", { localChanges: [change] });
+  expectStatus(response, 200);
+  return response.string("data.results.0.conflictId");
 }
 
-async function resolve(device: TestDevice, ...conflicts: object[]): Promise<Answer> {
-  const answer = await device.client.post("/api/mobile/conflicts/resolve", { conflicts });
-  expectStatus(answer, 200);
-  return answer;
+async function resolve(device: TestDevice, ...conflicts: object[]): Promise<ApiResponse> {
+  const response = await device.client.post("/api/mobile/conflicts/resolve", { conflicts });
+  expectStatus(response, 200);
+  return response;
 }
 
 async function resolved(device: TestDevice, conflict: object): Promise<Resolved> {
@@ -78,12 +78,12 @@ async function uploadAs(device: TestDevice, file: object): Promise<void> {
 }
 
 /** The update of {@link quarrel} once more. */
-async function sendAgain(device: TestDevice, fileId: string): Promise<Answer> {
+async function sendAgain(device: TestDevice, fileId: string): Promise<ApiResponse> {
   const change = { action: "update", localId: "l1", fileId, name: "a.txt", folder: "/", size: mine.length };
   const digests = { checksum: checksumOf(mine), baseChecksum: checksumOf("the beginning") };
-  const answer = await device.client.post("/api/mobile/sync/files", { localChanges: [{ ...change, ...digests }] });
-  expectStatus(answer, 200);
-  return answer;
+  const response = await device.client.post("/api/mobile/sync/files", { localChanges: [{ ...change, ...digests }] });
+  expectStatus(response, 200);
+  return response;
 }
 
 /** Ids of the conflicts that a device still has. */
@@ -109,9 +109,9 @@ describe("a conflict that is decided on the web", () => {
     expectStatus(listed, 200);
     expect(listed.strings("data.conflicts", "conflictId")).toEqual([here.conflictId]);
     const { conflictId, fileId } = here;
-    const answer = await decide(here, conflictId, "keep_remote");
-    expectStatus(answer, 200);
-    expect(answer.at("data")).toEqual({ conflictId, status: "resolved", fileId });
+    const response = await decide(here, conflictId, "keep_remote");
+    expectStatus(response, 200);
+    expect(response.at("data")).toEqual({ conflictId, status: "resolved", fileId });
     expect(await openOf(here.device)).toEqual([]);
     expect((await here.account.client.get("/api/users/conflicts")).at("data.conflicts")).toEqual([]);
     expect(await versionsOf(here.account, fileId)).toEqual([2, checksumOf(theirs)]);
@@ -157,7 +157,7 @@ describe("keep_remote", () => {
   test("is what the same change is told when it is sent again", async () => {
     const { device, fileId, conflictId } = await quarrel();
     await resolve(device, { conflictId, resolution: "keep_remote" });
-    const answer = await device.client.post("/api/mobile/sync/files", {
+    const response = await device.client.post("/api/mobile/sync/files", {
       localChanges: [
         {
           action: "update",
@@ -171,8 +171,8 @@ describe("keep_remote", () => {
         },
       ],
     });
-    expect(answer.at("data.results.0")).toMatchObject({ status: "rejected", fileId, conflictId });
-    expect(answer.at("data.results.0.error.details")).toMatchObject({ resolution: "keep_remote" });
+    expect(response.at("data.results.0")).toMatchObject({ status: "rejected", fileId, conflictId });
+    expect(response.at("data.results.0.error.details")).toMatchObject({ resolution: "keep_remote" });
     expect(await openOf(device)).toEqual([]);
   });
 
@@ -245,9 +245,9 @@ describe("keep_local of a changed file", () => {
     const { account, device, fileId, conflictId } = await quarrel();
     await resolve(device, { conflictId, resolution: "keep_local" });
     for (let times = 0; times < 2; times++) {
-      const answer = await sendAgain(device, fileId);
-      expect(answer.at("data.results.0")).toEqual({ localId: "l1", status: "upload_required", fileId, conflictId });
-      expect(answer.at("data.conflicts.0")).toMatchObject({ conflictId, awaitsContent: true });
+      const response = await sendAgain(device, fileId);
+      expect(response.at("data.results.0")).toEqual({ localId: "l1", status: "upload_required", fileId, conflictId });
+      expect(response.at("data.conflicts.0")).toMatchObject({ conflictId, awaitsContent: true });
     }
     expectStatus(await device.client.putContent(fileId, mine), 200);
     expect((await sendAgain(device, fileId)).at("data.results.0")).toMatchObject({ status: "applied", fileId });
@@ -288,12 +288,12 @@ describe("keep_local of a changed file", () => {
     await nextMillisecond();
     expectStatus(await account.client.putContent(fileId, "even newer"), 200);
     const request = { conflictId, resolution: "keep_local" };
-    const answer = await resolve(device, request);
-    expect(answer.at("data.results.0")).toMatchObject({
+    const response = await resolve(device, request);
+    expect(response.at("data.results.0")).toMatchObject({
       status: "rejected",
       error: { details: { reason: "version_conflict" } },
     });
-    expect(answer.at("data.conflicts.0")).toMatchObject({ remote: { checksum: checksumOf("even newer") } });
+    expect(response.at("data.conflicts.0")).toMatchObject({ remote: { checksum: checksumOf("even newer") } });
     expectStatus(await account.client.get(`/api/files/${fileId}`), 200);
     expect(await resolved(device, request)).toEqual({ conflictId, status: "resolved", fileId });
     expectError(await account.client.get(`/api/files/${fileId}`), 404);
@@ -366,9 +366,9 @@ describe("keep_local of a deleted file", () => {
   test("shows a remote side whose fields are null", async () => {
     // It was null itself, and clients that read remote.checksum fell over it.
     const { device, fileId } = await deleted();
-    const answer = await device.client.get("/api/mobile/sync/status");
+    const response = await device.client.get("/api/mobile/sync/status");
     const nothing = { name: null, folder: null, size: null, checksum: null, modifiedAt: null, deviceId: null };
-    expect(answer.at("data.conflicts.0")).toMatchObject({ type: "deleted", remote: { fileId, ...nothing } });
+    expect(response.at("data.conflicts.0")).toMatchObject({ type: "deleted", remote: { fileId, ...nothing } });
   });
 
   test("that was only changed when it was found keeps the name it had", async () => {
@@ -480,14 +480,14 @@ describe("a taken name", () => {
     const device = await registerDevice(server(), account);
     const fileId = await account.client.storedId(theirs, { name: "plan.txt" });
     const upload = { action: "upload", localId: "n", name: "plan.txt", folder: "/", size: mine.length };
-    const answer = await device.client.post("/api/mobile/sync/files", {
+    const response = await device.client.post("/api/mobile/sync/files", {
       localChanges: [
         { ...upload, checksum: checksumOf(mine) },
         { action: "delete", localId: "d", fileId, baseChecksum: checksumOf(theirs) },
       ],
     });
-    expect(answer.strings("data.results", "status")).toEqual(["conflict", "applied"]);
-    const conflictId = answer.string("data.results.0.conflictId");
+    expect(response.strings("data.results", "status")).toEqual(["conflict", "applied"]);
+    const conflictId = response.string("data.results.0.conflictId");
     expect(await openOf(device)).toEqual([conflictId]);
     expect(await resolved(device, { conflictId, resolution: "keep_local" })).toEqual({
       conflictId,
@@ -511,13 +511,13 @@ describe("a taken name", () => {
   test("that became free is no conflict any more when the change is sent again", async () => {
     const { account, device, fileId } = await clash();
     await account.client.put(`/api/files/${fileId}`, { name: "z.txt" });
-    const answer = await device.client.post("/api/mobile/sync/files", {
+    const response = await device.client.post("/api/mobile/sync/files", {
       localChanges: [
         { action: "upload", localId: "l1", name: "a.txt", folder: "/", size: mine.length, checksum: checksumOf(mine) },
       ],
     });
-    expect(answer.at("data.results.0.status")).toBe("applied");
-    expect(answer.list("data.conflicts")).toEqual([]);
+    expect(response.at("data.results.0.status")).toBe("applied");
+    expect(response.list("data.conflicts")).toEqual([]);
   });
 });
 
@@ -527,7 +527,7 @@ describe("conflicts/resolve", () => {
     const other = await registerDevice(server(), account);
     const foreign = await quarrel();
     expect(await openOf(other)).toEqual([]);
-    const answer = await resolve(
+    const response = await resolve(
       device,
       { conflictId: "cfl_none", resolution: "keep_remote" },
       { conflictId: foreign.conflictId, resolution: "keep_local" },
@@ -535,7 +535,7 @@ describe("conflicts/resolve", () => {
       { conflictId, resolution: "keep_remote", fileId: "file_other" },
       { conflictId, resolution: "keep_remote", fileId },
     );
-    const outcomes = answer.list("data.results") as Resolved[];
+    const outcomes = response.list("data.results") as Resolved[];
     expect(outcomes.map(({ status, error }) => [status, error?.details.reason])).toEqual([
       ["rejected", "not_found"],
       ["rejected", "not_found"],
@@ -543,7 +543,7 @@ describe("conflicts/resolve", () => {
       ["rejected", "invalid_field"],
       ["resolved", undefined],
     ]);
-    expect(answer.list("data.conflicts")).toEqual([]);
+    expect(response.list("data.conflicts")).toEqual([]);
     const byOther = await resolved(other, { conflictId, resolution: "keep_remote" });
     expect(byOther.error?.details.reason).toBe("not_found");
     expect(await openOf(foreign.device)).toEqual([foreign.conflictId]);
@@ -560,18 +560,18 @@ describe("conflicts/resolve", () => {
       baseChecksum: checksumOf("the beginning"),
     });
     expect(later).toBe(conflictId);
-    const answer = await device.client.post("/api/mobile/sync/files", { localChanges: [] });
-    expect(answer.list("data.conflicts")).toHaveLength(1);
-    expect(answer.at("data.conflicts.0.local.checksum")).toBe(checksumOf("later"));
+    const response = await device.client.post("/api/mobile/sync/files", { localChanges: [] });
+    expect(response.list("data.conflicts")).toHaveLength(1);
+    expect(response.at("data.conflicts.0.local.checksum")).toBe(checksumOf("later"));
   });
 
   test("a conflict ends when the device does the like after all", async () => {
     const { account, device, fileId, conflictId } = await quarrel({ action: "delete" });
-    const answer = await device.client.post("/api/mobile/sync/files", {
+    const response = await device.client.post("/api/mobile/sync/files", {
       localChanges: [{ action: "delete", localId: "l1", fileId, baseChecksum: checksumOf(theirs) }],
     });
-    expect(answer.at("data.results.0.status")).toBe("applied");
-    expect(answer.list("data.conflicts")).toEqual([]);
+    expect(response.at("data.results.0.status")).toBe("applied");
+    expect(response.list("data.conflicts")).toEqual([]);
     expectError(await account.client.get(`/api/files/${fileId}`), 404);
     expect(await resolved(device, { conflictId, resolution: "keep_local" })).toMatchObject({ status: "resolved" });
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Account, type Answer, freshEmail } from "../support/client.ts";
+import { type Account, type ApiResponse, freshEmail } from "../support/client.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { sharedServer, withServer } from "../support/server.ts";
@@ -10,12 +10,12 @@ const server = sharedServer({ hasAccounts: true });
 async function signInWithCookie(
   account: Account,
   target = server(),
-): Promise<{ cookie: string; setCookie: string; answer: Answer }> {
+): Promise<{ cookie: string; setCookie: string; response: ApiResponse }> {
   const { email, password } = account;
-  const answer = await target.visitor.post("/api/auth/signin", { email, password, cookie: true });
-  expectStatus(answer, 200);
-  const setCookie = answer.header("set-cookie");
-  return { cookie: setCookie.split(";")[0] ?? "", setCookie, answer };
+  const response = await target.visitor.post("/api/auth/signin", { email, password, cookie: true });
+  expectStatus(response, 200);
+  const setCookie = response.header("set-cookie");
+  return { cookie: setCookie.split(";")[0] ?? "", setCookie, response };
 }
 
 /** The attributes of a Set-Cookie, in lower case and in order. */
@@ -29,21 +29,21 @@ function attributesOf(setCookie: string): string[] {
 
 describe("the session cookie", () => {
   test("is set on request only, HttpOnly, SameSite=Lax, and not Secure over plain HTTP (D64)", async () => {
-    const { cookie, setCookie, answer } = await signInWithCookie(await server().signUp());
+    const { cookie, setCookie, response } = await signInWithCookie(await server().signUp());
     expect(cookie).toMatch(/^larder_session=.+/);
     const attributes = setCookie.split(";").map((part) => part.trim().toLowerCase());
     expect(attributes).toContain("httponly");
     expect(attributes).toContain("samesite=lax");
     expect(attributes).not.toContain("secure");
-    expect(answer.string("token")).not.toBe("");
+    expect(response.string("token")).not.toBe("");
   });
 
   test("comes with a new account, too, where it is asked for (D64)", async () => {
     const body = { email: freshEmail(), password: "correct horse battery", cookie: true };
-    const answer = await server().visitor.post("/api/auth/signup", body);
-    expectStatus(answer, 201);
-    expect(attributesOf(answer.header("set-cookie"))).toEqual(expect.arrayContaining(["httponly", "samesite=lax"]));
-    const cookie = answer.header("set-cookie").split(";")[0] ?? "";
+    const response = await server().visitor.post("/api/auth/signup", body);
+    expectStatus(response, 201);
+    expect(attributesOf(response.header("set-cookie"))).toEqual(expect.arrayContaining(["httponly", "samesite=lax"]));
+    const cookie = response.header("set-cookie").split(";")[0] ?? "";
     expectStatus(await server().visitor.get("/api/auth/session", { cookie }), 200);
     const plain = await server().visitor.post("/api/auth/signup", { ...body, email: freshEmail(), cookie: false });
     expectStatus(plain, 201);
@@ -52,8 +52,8 @@ describe("the session cookie", () => {
 
   test("must be asked for by a boolean", async () => {
     const { email, password } = await server().signUp();
-    const answer = await server().visitor.post("/api/auth/signin", { email, password, cookie: "true" });
-    expectError(answer, 400, "invalid_field", "cookie");
+    const response = await server().visitor.post("/api/auth/signin", { email, password, cookie: "true" });
+    expectError(response, 400, "invalid_field", "cookie");
     const no = await server().visitor.post("/api/auth/signin", { email, password, cookie: false });
     expectStatus(no, 200);
     expect(no.headers.get("set-cookie")).toBeNull();
@@ -62,17 +62,17 @@ describe("the session cookie", () => {
   test("is Secure where the public address is https", async () => {
     await withServer({ env: { LARDER_PUBLIC_URL: "https://files.example.com" } }, async (own) => {
       const { email, password } = await own.signUp();
-      const answer = await own.visitor.post("/api/auth/signin", { email, password, cookie: true });
-      expect(answer.header("set-cookie").toLowerCase()).toMatch(/;\s*secure/);
+      const response = await own.visitor.post("/api/auth/signin", { email, password, cookie: true });
+      expect(response.header("set-cookie").toLowerCase()).toMatch(/;\s*secure/);
     });
   });
 
   test("opens safe requests without more", async () => {
     const account = await server().signUp();
     const { cookie } = await signInWithCookie(account);
-    const answer = await server().visitor.get("/api/auth/session", { cookie });
-    expectStatus(answer, 200);
-    expect(answer.at("user.id")).toBe(account.id);
+    const response = await server().visitor.get("/api/auth/session", { cookie });
+    expectStatus(response, 200);
+    expect(response.at("user.id")).toBe(account.id);
     expectStatus(await server().visitor.get("/api/files", { cookie: `theme=dark; ${cookie}; other=1` }), 200);
   });
 
@@ -101,9 +101,9 @@ describe("the session cookie", () => {
     ];
     for (const [index, [what, headers, status]] of cases.entries()) {
       const body = { name: `folder ${index}`, path: "/" };
-      const answer = await server().visitor.post("/api/files/folders", body, { cookie, ...headers });
-      expect({ what, status: answer.status }).toEqual({ what, status });
-      if (status === 403) expect(answer.at("error.details.reason")).toBe("csrf");
+      const response = await server().visitor.post("/api/files/folders", body, { cookie, ...headers });
+      expect({ what, status: response.status }).toEqual({ what, status });
+      if (status === 403) expect(response.at("error.details.reason")).toBe("csrf");
     }
   });
 
@@ -125,9 +125,9 @@ describe("the session cookie", () => {
       ];
       for (const [index, [origin, asked, status]] of rows.entries()) {
         const headers = { cookie, origin, host: new URL(asked).host };
-        const answer = await own.visitor.post("/api/files/folders", { name: `${index}`, path: "/" }, headers);
-        expect({ origin, asked, status: answer.status }).toEqual({ origin, asked, status });
-        if (status === 403) expectError(answer, 403, "csrf");
+        const response = await own.visitor.post("/api/files/folders", { name: `${index}`, path: "/" }, headers);
+        expect({ origin, asked, status: response.status }).toEqual({ origin, asked, status });
+        if (status === 403) expectError(response, 403, "csrf");
       }
     });
   });
@@ -162,8 +162,8 @@ describe("the session cookie", () => {
       ["DELETE", "/api/users/profile"],
     ];
     for (const [method, path] of unsafe) {
-      const answer = await server().visitor.request(method, path, { headers, json: { name: "x" } });
-      expect({ method, path, status: answer.status }).toEqual({ method, path, status: 403 });
+      const response = await server().visitor.request(method, path, { headers, json: { name: "x" } });
+      expect({ method, path, status: response.status }).toEqual({ method, path, status: 403 });
     }
     expect(await account.client.names()).toEqual(["file.txt"]);
   });
@@ -179,9 +179,9 @@ describe("the session cookie", () => {
 
   test("can be refreshed, and the old one is dead then", async () => {
     const { cookie } = await signInWithCookie(await server().signUp());
-    const answer = await server().visitor.post("/api/auth/refresh", undefined, { cookie, origin: server().url });
-    expectStatus(answer, 200);
-    expect(answer.string("token")).not.toBe("");
+    const response = await server().visitor.post("/api/auth/refresh", undefined, { cookie, origin: server().url });
+    expectStatus(response, 200);
+    expect(response.string("token")).not.toBe("");
     expectError(await server().visitor.get("/api/auth/session", { cookie }), 401, "revoked_token");
   });
 
@@ -218,8 +218,8 @@ describe("the session cookie", () => {
     ] as const) {
       await withServer({ env: { LARDER_TRUSTED_PROXIES: trusted } }, async (own) => {
         const { email, password } = await own.signUp();
-        const answer = await own.visitor.post("/api/auth/signin", { email, password, cookie: true }, https);
-        expect(attributesOf(answer.header("set-cookie")).includes("secure")).toBe(isSecure);
+        const response = await own.visitor.post("/api/auth/signin", { email, password, cookie: true }, https);
+        expect(attributesOf(response.header("set-cookie")).includes("secure")).toBe(isSecure);
       });
     }
   });
@@ -229,8 +229,8 @@ describe("the session cookie", () => {
     const { cookie } = await signInWithCookie(a);
     const { email, password } = b;
     const headers = { cookie, origin: "https://evil.example" };
-    const answer = await server().visitor.post("/api/auth/signin", { email, password }, headers);
-    expect(answer.at("user.id")).toBe(b.id);
+    const response = await server().visitor.post("/api/auth/signin", { email, password }, headers);
+    expect(response.at("user.id")).toBe(b.id);
     expectStatus(await server().visitor.get("/api/auth/session", { cookie }), 200);
   });
 

@@ -50,11 +50,11 @@ async function syncAll(): Promise<number> {
   let token = "";
   for (;;) {
     const query = `limit=1000${token === "" ? "" : `&syncToken=${encodeURIComponent(token)}`}`;
-    const answer = await phone.client.get(`/api/mobile/sync?${query}`);
-    expectStatus(answer, 200);
-    expect(answer.text.length).toBeLessThan(10_000_000);
+    const response = await phone.client.get(`/api/mobile/sync?${query}`);
+    expectStatus(response, 200);
+    expect(response.text.length).toBeLessThan(10_000_000);
     // Parsed once: a page has some megabytes.
-    const { syncData } = answer.json as { syncData: SyncData };
+    const { syncData } = response.json as { syncData: SyncData };
     count += syncData.changes.created.length + syncData.changes.updated.length;
     token = syncData.nextSyncToken;
     if (!syncData.hasMore) return count;
@@ -64,9 +64,9 @@ async function syncAll(): Promise<number> {
 /** Searches by words until the index has followed. */
 async function searchIndexed(q: string): Promise<string[]> {
   for (;;) {
-    const answer = await owner.client.get(`/api/files/search?q=${q}`);
-    expectStatus(answer, 200);
-    if (answer.at("data.isIndexing") === false) return answer.strings("data.files", "id");
+    const response = await owner.client.get(`/api/files/search?q=${q}`);
+    expectStatus(response, 200);
+    if (response.at("data.isIndexing") === false) return response.strings("data.files", "id");
   }
 }
 
@@ -114,7 +114,7 @@ describe("a folder that lies too deep", () => {
       await client.post("/api/files/folders", { name: "x", path: folder }),
       await server().visitor.request("POST", `/api/public/${box.string("data.token")}/upload`, { body: form }),
     ];
-    for (const answer of refused) expectError(answer, 400, "path_too_long");
+    for (const response of refused) expectError(response, 400, "path_too_long");
     expect((await guest.client.upload("x", { fields: { share, folder: "/" } })).status).toBeGreaterThanOrEqual(400);
     expect(await client.names()).toEqual(["d"]);
     expectStatus(await client.put(`/api/files/${file}`, { name: "renamed", folder }), 200);
@@ -124,9 +124,9 @@ describe("a folder that lies too deep", () => {
   test("is archived with paths that can be unpacked", async () => {
     const made = await owner.client.post(`/api/files/folders/${at(1)}/shares`, { permissions: "read" });
     expectStatus(made, 201);
-    const answer = await server().visitor.head(`/api/public/${made.string("data.token")}/download`);
-    expectStatus(answer, 200);
-    expect(Number(answer.header("content-length"))).toBeLessThan(LEVELS * 2 * 5_000);
+    const response = await server().visitor.head(`/api/public/${made.string("data.token")}/download`);
+    expectStatus(response, 200);
+    expect(Number(response.header("content-length"))).toBeLessThan(LEVELS * 2 * 5_000);
   });
 
   test("is exported as far as the system's paths reach, and the rest beside it", async () => {

@@ -23,9 +23,9 @@ describe("POST /api/mobile/auth/register", () => {
   test("answers 200 with user, tokens, device and syncData", async () => {
     const account = await server().signUp({ name: "Ada" });
     const deviceId = freshDeviceId();
-    const answer = await tryRegister(server(), account, deviceId, { model: "Pixel 9" });
-    expectStatus(answer, 200);
-    expect(answer.json).toEqual({
+    const response = await tryRegister(server(), account, deviceId, { model: "Pixel 9" });
+    expectStatus(response, 200);
+    expect(response.json).toEqual({
       success: true,
       user: { id: account.id, email: account.email, name: "Ada" },
       tokens: {
@@ -207,9 +207,11 @@ describe("POST /api/mobile/auth/register", () => {
 describe("the plan's number of devices", () => {
   test("is kept by registrations at once, and told with limit and plan", async () => {
     const account = await freeAccount();
-    const answers = await Promise.all(Array.from({ length: 8 }, () => tryRegister(server(), account, freshDeviceId())));
-    expect(statusesOf(answers)).toEqual([200, 200, 200, 403, 403, 403, 403, 403]);
-    const refused = answers.find((answer) => answer.status === 403);
+    const responses = await Promise.all(
+      Array.from({ length: 8 }, () => tryRegister(server(), account, freshDeviceId())),
+    );
+    expect(statusesOf(responses)).toEqual([200, 200, 200, 403, 403, 403, 403, 403]);
+    const refused = responses.find((response) => response.status === 403);
     expect(refused?.at("error.details")).toEqual({ reason: "device_limit", limit: 3, plan: "free" });
     expect((await account.client.get("/api/users/usage")).at("data.devices")).toEqual({ count: 3, limit: 3 });
   });
@@ -218,19 +220,19 @@ describe("the plan's number of devices", () => {
     const account = await freeAccount();
     const ids = [freshDeviceId(), freshDeviceId(), freshDeviceId()];
     for (const id of ids) await registerDevice(server(), account, id);
-    const answers = await Promise.all(ids.map((id) => tryRegister(server(), account, id)));
-    expect(statusesOf(answers)).toEqual([200, 200, 200]);
+    const responses = await Promise.all(ids.map((id) => tryRegister(server(), account, id)));
+    expect(statusesOf(responses)).toEqual([200, 200, 200]);
     expectError(await tryRegister(server(), account, freshDeviceId()), 403, "device_limit");
   });
 
   test("counts the same new device once, however many times at once", async () => {
     const account = await freeAccount();
     const id = freshDeviceId();
-    const answers = await Promise.all(Array.from({ length: 5 }, () => tryRegister(server(), account, id)));
-    expect(statusesOf(answers)).toEqual([200, 200, 200, 200, 200]);
+    const responses = await Promise.all(Array.from({ length: 5 }, () => tryRegister(server(), account, id)));
+    expect(statusesOf(responses)).toEqual([200, 200, 200, 200, 200]);
     expect((await account.client.get("/api/users/usage")).number("data.devices.count")).toBe(1);
     const live = await Promise.all(
-      answers.map((answer) => deviceIn(server(), answer).client.get("/api/mobile/devices")),
+      responses.map((response) => deviceIn(server(), response).client.get("/api/mobile/devices")),
     );
     expect(statusesOf(live)).toEqual([200, 401, 401, 401, 401]);
   });
@@ -240,11 +242,11 @@ describe("the plan's number of devices", () => {
     const [first, second] = [await registerDevice(server(), account), await registerDevice(server(), account)];
     await registerDevice(server(), account);
     expectStatus(await second.client.delete(`/api/mobile/devices/${first.deviceId}`), 200);
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       tryRegister(server(), account, freshDeviceId()),
       tryRegister(server(), account, first.deviceId),
     ]);
-    expect(statusesOf(answers)).toEqual([200, 403]);
+    expect(statusesOf(responses)).toEqual([200, 403]);
   });
 
   test("that is lowered later stops new ones alone", async () => {
@@ -264,9 +266,9 @@ describe("POST /api/mobile/auth", () => {
     const account = await server().signUp();
     const { client, deviceId, tokens } = await registerDevice(server(), account);
     await client.stored("hello");
-    const answer = await trySignIn(account, deviceId);
-    expectStatus(answer, 200);
-    expect(answer.json).toMatchObject({
+    const response = await trySignIn(account, deviceId);
+    expectStatus(response, 200);
+    expect(response.json).toMatchObject({
       success: true,
       user: { id: account.id },
       tokens: { expiresIn: "7d" },
@@ -275,7 +277,7 @@ describe("POST /api/mobile/auth", () => {
     });
     expectError(await client.get("/api/mobile/devices"), 401, "revoked_token");
     expectError(await tryRefresh(server(), tokens.refreshToken, deviceId), 401);
-    expectStatus(await deviceIn(server(), answer).client.get("/api/mobile/devices"), 200);
+    expectStatus(await deviceIn(server(), response).client.get("/api/mobile/devices"), 200);
   });
 
   test("tells how many uploads of this device are under way", async () => {
@@ -315,9 +317,9 @@ describe("POST /api/mobile/auth", () => {
 describe("POST /api/mobile/auth/refresh", () => {
   test("gives new tokens and the device", async () => {
     const { client, deviceId, tokens } = await registerDevice(server(), await server().signUp());
-    const answer = await tryRefresh(server(), tokens.refreshToken, deviceId);
-    expectStatus(answer, 200);
-    expect(answer.json).toEqual({
+    const response = await tryRefresh(server(), tokens.refreshToken, deviceId);
+    expectStatus(response, 200);
+    expect(response.json).toEqual({
       success: true,
       tokens: {
         accessToken: expect.any(String),
@@ -326,7 +328,7 @@ describe("POST /api/mobile/auth/refresh", () => {
       },
       device: { id: deviceId, name: "Pixel 9", registeredAt: expect.stringMatching(timestampPattern) },
     });
-    const next = deviceIn(server(), answer);
+    const next = deviceIn(server(), response);
     expect(next.tokens.refreshToken).not.toBe(tokens.refreshToken);
     expectStatus(await next.client.get("/api/mobile/devices"), 200);
     // Requests with the former one may be under way: it stays good until it expires.
@@ -373,7 +375,7 @@ describe("POST /api/mobile/auth/refresh", () => {
     const { deviceId, tokens } = await registerDevice(server(), await server().signUp());
     const two = await Promise.all([1, 2].map(() => tryRefresh(server(), tokens.refreshToken, deviceId)));
     expect(statusesOf(two)).toEqual([200, 200]);
-    const pairs = two.map((answer) => deviceIn(server(), answer));
+    const pairs = two.map((response) => deviceIn(server(), response));
     const live = await Promise.all(pairs.map((pair) => pair.client.get("/api/mobile/devices")));
     expect(statusesOf(live)).toEqual([200, 401]);
 
@@ -382,9 +384,9 @@ describe("POST /api/mobile/auth/refresh", () => {
       Array.from({ length: 6 }, () => tryRefresh(server(), crowd.tokens.refreshToken, crowd.deviceId)),
     );
     expect(statusesOf(many)).toEqual([200, 200, 401, 401, 401, 401]);
-    for (const answer of many)
-      if (answer.status === 200)
-        expectError(await deviceIn(server(), answer).client.get("/api/mobile/devices"), 401, "revoked_token");
+    for (const response of many)
+      if (response.status === 200)
+        expectError(await deviceIn(server(), response).client.get("/api/mobile/devices"), 401, "revoked_token");
   });
 
   test("refuses a genuine token with another deviceId, which harms nothing", async () => {
@@ -435,11 +437,11 @@ describe("GET /api/mobile/devices", () => {
       model: "iPhone 17",
       osVersion: undefined,
     });
-    const answer = await b.client.get("/api/mobile/devices");
-    expectStatus(answer, 200);
-    expect(answer.string("data.currentDevice")).toBe(b.deviceId);
-    expect(answer.strings("data.devices", "id").sort()).toEqual([a.deviceId, b.deviceId].sort());
-    const current = answer.list("data.devices").find((device) => Reflect.get(Object(device), "id") === b.deviceId);
+    const response = await b.client.get("/api/mobile/devices");
+    expectStatus(response, 200);
+    expect(response.string("data.currentDevice")).toBe(b.deviceId);
+    expect(response.strings("data.devices", "id").sort()).toEqual([a.deviceId, b.deviceId].sort());
+    const current = response.list("data.devices").find((device) => Reflect.get(Object(device), "id") === b.deviceId);
     expect(current).toEqual({
       id: b.deviceId,
       name: "iPhone 17",
@@ -552,9 +554,9 @@ describe("DELETE /api/mobile/devices/{deviceId}", () => {
     const a = await registerDevice(server(), account);
     const b = await registerDevice(server(), account);
     const refreshed = deviceIn(server(), await tryRefresh(server(), b.tokens.refreshToken, b.deviceId));
-    const answer = await a.client.delete(`/api/mobile/devices/${b.deviceId}`);
-    expectStatus(answer, 200);
-    expect(answer.json).toEqual({
+    const response = await a.client.delete(`/api/mobile/devices/${b.deviceId}`);
+    expectStatus(response, 200);
+    expect(response.json).toEqual({
       success: true,
       message: expect.any(String),
       data: { id: b.deviceId, name: "Pixel 9", removedAt: expect.stringMatching(timestampPattern) },

@@ -21,23 +21,23 @@ beforeAll(async () => {
 
 describe("a download", () => {
   test("is the content with its headers", async () => {
-    const answer = await reader.client.get(path);
-    expectStatus(answer, 200);
-    expect(answer.text).toBe(text);
-    expect(answer.header("content-type")).toStartWith("text/plain");
-    expect(answer.header("content-length")).toBe("10");
-    expect(answer.header("content-disposition")).toMatch(/^attachment\b.*filename="?digits\.txt"?/);
-    expect(answer.header("cache-control")).toBe("private, max-age=3600");
-    expect(answer.header("etag")).toBe(etag);
-    expect(answer.header("accept-ranges")).toBe("bytes");
-    expect(answer.header("x-content-type-options")).toBe("nosniff");
-    expect(answer.header("content-security-policy")).toMatch(/\bsandbox\b/);
-    const vary = answer.header("vary").toLowerCase();
+    const response = await reader.client.get(path);
+    expectStatus(response, 200);
+    expect(response.text).toBe(text);
+    expect(response.header("content-type")).toStartWith("text/plain");
+    expect(response.header("content-length")).toBe("10");
+    expect(response.header("content-disposition")).toMatch(/^attachment\b.*filename="?digits\.txt"?/);
+    expect(response.header("cache-control")).toBe("private, max-age=3600");
+    expect(response.header("etag")).toBe(etag);
+    expect(response.header("accept-ranges")).toBe("bytes");
+    expect(response.header("x-content-type-options")).toBe("nosniff");
+    expect(response.header("content-security-policy")).toMatch(/\bsandbox\b/);
+    const vary = response.header("vary").toLowerCase();
     expect(vary).toContain("authorization");
     expect(vary).toContain("cookie");
-    const modified = Date.parse(answer.header("last-modified"));
+    const modified = Date.parse(response.header("last-modified"));
     expect(Math.abs(modified - Date.now())).toBeLessThan(60_000);
-    expect(answer.header("last-modified")).toMatch(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/);
+    expect(response.header("last-modified")).toMatch(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/);
   });
 
   test("by HEAD has the same headers and no body", async () => {
@@ -59,9 +59,9 @@ describe("a download", () => {
     const { client } = await server().signUp();
     const content = randomContent(9_000_001);
     const id = await client.storedId(content);
-    const answer = await client.get(`/api/files/${id}/download`);
-    expect(answer.header("content-length")).toBe("9000001");
-    expect(checksumOf(answer.bytes)).toBe(checksumOf(content));
+    const response = await client.get(`/api/files/${id}/download`);
+    expect(response.header("content-length")).toBe("9000001");
+    expect(checksumOf(response.bytes)).toBe(checksumOf(content));
   });
 
   test("of an unknown file is 404", async () => {
@@ -94,19 +94,19 @@ describe("a range", () => {
     ["bytes=0-9", text, "bytes 0-9/10"],
     ["Bytes=1-2", "12", "bytes 1-2/10"],
   ])("%s is 206", async (range, body, contentRange) => {
-    const answer = await reader.client.get(path, { range });
-    expectStatus(answer, 206);
-    expect(answer.text).toBe(body);
-    expect(answer.header("content-range")).toBe(contentRange);
-    expect(answer.header("content-length")).toBe(String(body.length));
-    expect(answer.header("etag")).toBe(etag);
-    expect(answer.header("content-type")).toStartWith("text/plain");
+    const response = await reader.client.get(path, { range });
+    expectStatus(response, 206);
+    expect(response.text).toBe(body);
+    expect(response.header("content-range")).toBe(contentRange);
+    expect(response.header("content-length")).toBe(String(body.length));
+    expect(response.header("etag")).toBe(etag);
+    expect(response.header("content-type")).toStartWith("text/plain");
   });
 
   test.each(["bytes=10-", "bytes=10-20", "bytes=-0", "bytes=99999999999999999999-"])("%s is 416", async (range) => {
-    const answer = await reader.client.get(path, { range });
-    expectError(answer, 416, "range_not_satisfiable");
-    expect(answer.header("content-range")).toBe("bytes */10");
+    const response = await reader.client.get(path, { range });
+    expectError(response, 416, "range_not_satisfiable");
+    expect(response.header("content-range")).toBe("bytes */10");
   });
 
   test.each([
@@ -121,19 +121,19 @@ describe("a range", () => {
     "bytes=--3",
     "bytes=0x0-0x3",
   ])("%s is malformed and ignored", async (range) => {
-    const answer = await reader.client.get(path, { range });
-    expectStatus(answer, 200);
-    expect(answer.text).toBe(text);
+    const response = await reader.client.get(path, { range });
+    expectStatus(response, 200);
+    expect(response.text).toBe(text);
   });
 
   test("of several parts is multipart/byteranges", async () => {
-    const answer = await reader.client.get(path, { range: "bytes=0-1, 4-5,-1" });
-    expectStatus(answer, 206);
-    const boundary = /^multipart\/byteranges; ?boundary="?([^"]+)"?$/.exec(answer.header("content-type"))?.[1];
+    const response = await reader.client.get(path, { range: "bytes=0-1, 4-5,-1" });
+    expectStatus(response, 206);
+    const boundary = /^multipart\/byteranges; ?boundary="?([^"]+)"?$/.exec(response.header("content-type"))?.[1];
     expect(boundary).toBeDefined();
-    expect(answer.header("content-length")).toBe(String(answer.bytes.length));
-    expect(answer.headers.get("content-range")).toBeNull();
-    const parts = answer.text
+    expect(response.header("content-length")).toBe(String(response.bytes.length));
+    expect(response.headers.get("content-range")).toBeNull();
+    const parts = response.text
       .split(`--${boundary}`)
       .slice(1, -1)
       .map((part) => {
@@ -149,13 +149,13 @@ describe("a range", () => {
       { range: "bytes 4-5/10", type: true, body: "45\r\n" },
       { range: "bytes 9-9/10", type: true, body: "9\r\n" },
     ]);
-    expect(answer.text).toEndWith(`--${boundary}--\r\n`);
+    expect(response.text).toEndWith(`--${boundary}--\r\n`);
   });
 
   test("of several parts of which one can be satisfied is that one", async () => {
-    const answer = await reader.client.get(path, { range: "bytes=2-3,50-60" });
-    expectStatus(answer, 206);
-    expect(answer.text).toContain("23");
+    const response = await reader.client.get(path, { range: "bytes=2-3,50-60" });
+    expectStatus(response, 206);
+    expect(response.text).toContain("23");
   });
 
   test("of several parts of which none can be satisfied is 416", async () => {
@@ -166,8 +166,8 @@ describe("a range", () => {
     const many = Array.from({ length: 17 }, () => "1-1").join(",");
     const spread = Array.from({ length: 17 }, (_, index) => `${index}-${index}`).join(",");
     for (const range of [`bytes=${many}`, `bytes=${spread}`, "bytes=0-5,3-8", "bytes=0-,0-,0-", "bytes=-3,8-9"]) {
-      const answer = await reader.client.get(path, { range });
-      expect({ range, status: answer.status, text: answer.text }).toEqual({ range, status: 200, text });
+      const response = await reader.client.get(path, { range });
+      expect({ range, status: response.status, text: response.text }).toEqual({ range, status: 200, text });
     }
   });
 
@@ -182,15 +182,15 @@ describe("a range", () => {
   test("of an empty file is never satisfiable from its start", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("", { name: "empty" });
-    const answer = await client.get(`/api/files/${id}/download`, { range: "bytes=0-" });
-    expectError(answer, 416);
-    expect(answer.header("content-range")).toBe("bytes */0");
+    const response = await client.get(`/api/files/${id}/download`, { range: "bytes=0-" });
+    expectError(response, 416);
+    expect(response.header("content-range")).toBe("bytes */0");
   });
 
   test("on a HEAD is ignored", async () => {
-    const answer = await reader.client.head(path, { range: "bytes=0-3" });
-    expectStatus(answer, 200);
-    expect(answer.header("content-length")).toBe("10");
+    const response = await reader.client.head(path, { range: "bytes=0-3" });
+    expectStatus(response, 200);
+    expect(response.header("content-length")).toBe("10");
   });
 
   test("pieces put together are the file (D20)", async () => {
@@ -200,9 +200,9 @@ describe("a range", () => {
     const pieces: Uint8Array[] = [];
     for (let start = 0; start < content.length; start += 65_536) {
       const end = Math.min(start + 65_535, content.length - 1);
-      const answer = await client.get(`/api/files/${id}/download`, { range: `bytes=${start}-${end}` });
-      expectStatus(answer, 206);
-      pieces.push(answer.bytes);
+      const response = await client.get(`/api/files/${id}/download`, { range: `bytes=${start}-${end}` });
+      expectStatus(response, 206);
+      pieces.push(response.bytes);
     }
     expect(checksumOf(Buffer.concat(pieces))).toBe(checksumOf(content));
   });
@@ -265,9 +265,9 @@ describe("conditions", () => {
     ["a date in the past", past, 200],
     ["rubbish", "rubbish", 200],
   ])("If-Range with %s", async (_, ifRange, status) => {
-    const answer = await reader.client.get(path, { range: "bytes=0-3", "if-range": ifRange });
-    expectStatus(answer, status);
-    expect(answer.text).toBe(status === 206 ? "0123" : text);
+    const response = await reader.client.get(path, { range: "bytes=0-3", "if-range": ifRange });
+    expectStatus(response, status);
+    expect(response.text).toBe(status === 206 ? "0123" : text);
   });
 
   test("If-Range that fails makes an unsatisfiable range whole", async () => {
@@ -308,11 +308,11 @@ describe("inline", () => {
     const { client } = await server().signUp();
     const id = await client.storedId(content, { name, type });
     for (const query of ["?inline=true", "?inline=1", "?inline"]) {
-      const answer = await client.get(`/api/files/${id}/download${query}`);
-      expectStatus(answer, 200);
-      expect(answer.header("content-disposition").split(";")[0]).toBe(disposition);
-      expect(answer.header("x-content-type-options")).toBe("nosniff");
-      const policy = answer.header("content-security-policy");
+      const response = await client.get(`/api/files/${id}/download${query}`);
+      expectStatus(response, 200);
+      expect(response.header("content-disposition").split(";")[0]).toBe(disposition);
+      expect(response.header("x-content-type-options")).toBe("nosniff");
+      const policy = response.header("content-security-policy");
       if (type === "application/pdf") expect(policy).not.toMatch(/\bsandbox\b/);
       else expect(policy).toMatch(/\bsandbox\b/);
       expect(policy).not.toMatch(/allow-scripts|unsafe-eval/);
@@ -326,27 +326,27 @@ describe("inline", () => {
   test("SVG that calls itself PNG is never sent inline as SVG (D54)", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(svg, { name: "p.png", type: "image/png" });
-    const answer = await client.get(`/api/files/${id}/download?inline=true`);
-    const isInline = answer.header("content-disposition").startsWith("inline");
-    expect(isInline && /svg|xml|html/.test(answer.header("content-type"))).toBe(false);
-    expect(answer.header("content-security-policy")).toMatch(/\bsandbox\b/);
+    const response = await client.get(`/api/files/${id}/download?inline=true`);
+    const isInline = response.header("content-disposition").startsWith("inline");
+    expect(isInline && /svg|xml|html/.test(response.header("content-type"))).toBe(false);
+    expect(response.header("content-security-policy")).toMatch(/\bsandbox\b/);
   });
 
   test("HTML that calls itself plain text is shown as text or not at all (D54)", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(html, { name: "p.txt", type: "text/plain" });
-    const answer = await client.get(`/api/files/${id}/download?inline=true`);
-    const type = answer.header("content-type").split(";")[0];
-    const disposition = answer.header("content-disposition").split(";")[0];
+    const response = await client.get(`/api/files/${id}/download?inline=true`);
+    const type = response.header("content-type").split(";")[0];
+    const disposition = response.header("content-disposition").split(";")[0];
     expect(disposition === "attachment" || type === "text/plain").toBe(true);
-    expect(answer.header("content-security-policy")).toMatch(/\bsandbox\b/);
+    expect(response.header("content-security-policy")).toMatch(/\bsandbox\b/);
   });
 
   test("a picture that is a page as well is never sent as a page (D54)", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(new Uint8Array(gifPolyglot), { name: "p.html", type: "text/html" });
-    const answer = await client.get(`/api/files/${id}/download?inline=true`);
-    expect(answer.header("content-type")).toStartWith("image/gif");
+    const response = await client.get(`/api/files/${id}/download?inline=true`);
+    expect(response.header("content-type")).toStartWith("image/gif");
   });
 
   test("takes booleans only", async () => {
@@ -390,9 +390,9 @@ test("HEAD tells the length of a large file without reading it", async () => {
   const id = await client.storedId(new Uint8Array(sizeBytes), { name: "large.bin" });
   const bytesRead = async () => Number(/^rchar: (\d+)$/m.exec(await Bun.file(`/proc/${server().pid}/io`).text())?.[1]);
   const before = await bytesRead();
-  const answer = await client.head(`/api/files/${id}/download`);
-  expectStatus(answer, 200);
-  expect(answer.header("content-length")).toBe(String(sizeBytes));
+  const response = await client.head(`/api/files/${id}/download`);
+  expectStatus(response, 200);
+  expect(response.header("content-length")).toBe(String(sizeBytes));
   expect((await bytesRead()) - before).toBeLessThan(sizeBytes / 4);
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Answer, checksumOf, type Client } from "../support/client.ts";
+import { type ApiResponse, checksumOf, type Client } from "../support/client.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { field, file, form, formType, type Part } from "../support/multipart.ts";
@@ -16,7 +16,7 @@ async function dropBox(client: Client, settings: object = {}) {
 }
 
 /** Sends a form into a drop box as nobody. */
-async function drop(token: string, parts: Part[], headers: Record<string, string> = {}): Promise<Answer> {
+async function drop(token: string, parts: Part[], headers: Record<string, string> = {}): Promise<ApiResponse> {
   return server().visitor.request("POST", `/api/public/${token}/upload`, {
     body: form(parts),
     headers: { "content-type": formType, ...headers },
@@ -27,15 +27,15 @@ describe("POST /api/public/{token}/upload", () => {
   test("stores the file as the owner's, and tells the sender that it arrived and nothing else", async () => {
     const { client } = await server().signUp();
     const box = await dropBox(client);
-    const answer = await drop(box.token, [file("notes.txt", "hello"), field("sender", "Ana")]);
-    expectStatus(answer, 201);
-    expect(answer.at("data")).toEqual({ name: "notes.txt", size: 5, checksum: checksumOf("hello") });
+    const response = await drop(box.token, [file("notes.txt", "hello"), field("sender", "Ana")]);
+    expectStatus(response, 201);
+    expect(response.at("data")).toEqual({ name: "notes.txt", size: 5, checksum: checksumOf("hello") });
     for (const [name, value] of [
       ["cache-control", "private, no-cache"],
       ["referrer-policy", "no-referrer"],
       ["x-robots-tag", "noindex"],
     ] as const)
-      expect(answer.header(name)).toBe(value);
+      expect(response.header(name)).toBe(value);
     const list = await client.get("/api/files?folder=/box");
     expect(list.at("data.files.0")).toMatchObject({
       name: "notes.txt",
@@ -49,10 +49,10 @@ describe("POST /api/public/{token}/upload", () => {
   test("numbers names that are taken, and doesn't say so", async () => {
     const { client } = await server().signUp();
     const { token } = await dropBox(client);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 5 }, (_, index) => drop(token, [file("a.txt", `${index}`)])),
     );
-    for (const answer of answers) expect(answer.at("data.name")).toBe("a.txt");
+    for (const response of responses) expect(response.at("data.name")).toBe("a.txt");
     expect((await client.names("/box")).toSorted()).toEqual([
       "a (1).txt",
       "a (2).txt",
@@ -67,7 +67,7 @@ describe("POST /api/public/{token}/upload", () => {
     await client.storedId("precious", { name: "a.txt", fields: { folder: "/box" } });
     const folder = (await client.get("/api/files")).string("data.files.0.id");
     const made = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" });
-    const answer = await drop(made.string("data.token"), [
+    const response = await drop(made.string("data.token"), [
       field("folder", "/elsewhere"),
       field("isPublic", "true"),
       field("tags", "mine"),
@@ -76,7 +76,7 @@ describe("POST /api/public/{token}/upload", () => {
       field("metadata", '{"mine":"1"}'),
       file("a.txt", "mine"),
     ]);
-    expectStatus(answer, 201);
+    expectStatus(response, 201);
     const list = await client.get("/api/files?folder=/box");
     expect(list.strings("data.files", "name")).toEqual(["a (1).txt", "a.txt"]);
     expect(list.at("data.files.0")).toMatchObject({ isPublic: false, tags: [], metadata: {}, version: 1 });
@@ -129,11 +129,11 @@ describe("POST /api/public/{token}/upload", () => {
     expect((await server().visitor.get(`/api/public/${box.token}`)).at("data.maxFileSize")).toBe(1000);
     expectError(await drop(box.token, [file("large", "x".repeat(1001))]), 413, "file_too_large");
     expectError(await drop(box.token, [file("larger", "x".repeat(200_000))]), 413, "file_too_large");
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, (_, index) => drop(box.token, [file(`${index}`, "x".repeat(300))])),
     );
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(3);
-    expect(answers.filter(({ status }) => status === 413)).toHaveLength(5);
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(3);
+    expect(responses.filter(({ status }) => status === 413)).toHaveLength(5);
     expect(await client.names("/box")).toHaveLength(3);
     expect((await client.get(`/api/shares/${box.id}`)).at("data.uploadedBytes")).toBe(900);
     expect((await server().visitor.get(`/api/public/${box.token}`)).at("data.maxFileSize")).toBe(100);
@@ -144,11 +144,11 @@ describe("POST /api/public/{token}/upload", () => {
       const { client } = await small.signUp();
       const folder = await client.folderId("box");
       const made = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" });
-      const answer = await small.visitor.request("POST", `/api/public/${made.string("data.token")}/upload`, {
+      const response = await small.visitor.request("POST", `/api/public/${made.string("data.token")}/upload`, {
         body: form([file("a", "x".repeat(1025))]),
         headers: { "content-type": formType },
       });
-      expectError(answer, 413, "file_too_large");
+      expectError(response, 413, "file_too_large");
     });
   });
 
@@ -164,12 +164,12 @@ describe("POST /api/public/{token}/upload", () => {
           body: form([file("a", "x".repeat(3000))]),
           headers: { "content-type": formType },
         });
-      const answers = await Promise.all(Array.from({ length: 12 }, send));
-      expect(answers.filter(({ status }) => status === 201)).toHaveLength(3);
-      for (const answer of answers.filter(({ status }) => status !== 201)) {
-        expectError(answer, 413, "quota_exceeded");
-        expect(answer.at("error.details")).toEqual({ reason: "quota_exceeded", limit: 10_240, plan: "pro" });
-        expect(answer.string("error.message")).not.toMatch(/\d/);
+      const responses = await Promise.all(Array.from({ length: 12 }, send));
+      expect(responses.filter(({ status }) => status === 201)).toHaveLength(3);
+      for (const response of responses.filter(({ status }) => status !== 201)) {
+        expectError(response, 413, "quota_exceeded");
+        expect(response.at("error.details")).toEqual({ reason: "quota_exceeded", limit: 10_240, plan: "pro" });
+        expect(response.string("error.message")).not.toMatch(/\d/);
       }
     });
   });
@@ -181,8 +181,8 @@ describe("POST /api/public/{token}/upload", () => {
     await server().change(id, { role: "viewer" });
     const send = () => drop(token, [file("b", "x")]);
     await eventually("it is closed", async () => (await send()).status === 403);
-    for (const answer of [await send(), await server().visitor.get(`/api/public/${token}`)])
-      expectError(answer, 403, "share_permission");
+    for (const response of [await send(), await server().visitor.get(`/api/public/${token}`)])
+      expectError(response, 403, "share_permission");
     expectStatus(await server().visitor.get(`/s/${token}`), 403);
   });
 

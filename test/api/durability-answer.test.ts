@@ -63,9 +63,9 @@ describe("GET /api/mobile/files/{id}/durability (D26)", () => {
     const { web, device } = await phone();
     const id = await device.storedId(randomContent(1000));
     expectStatus(await web.get(`/api/files/${id}/checksum`), 200);
-    const answer = await device.get(`/api/mobile/files/${id}/durability`);
-    expect(answer.at("data.verified")).toBe(true);
-    expect(answer.string("data.verifiedAt")).toMatch(timestampPattern);
+    const response = await device.get(`/api/mobile/files/${id}/durability`);
+    expect(response.at("data.verified")).toBe(true);
+    expect(response.string("data.verifiedAt")).toMatch(timestampPattern);
   });
 
   test("finds a damaged and a missing content, and one that was stored again", async () => {
@@ -115,8 +115,8 @@ describe("GET /api/mobile/files/{id}/durability (D26)", () => {
     expect((await device.get(path)).at("data.snapshotAt")).toBeNull();
     expect((await device.get(`/api/mobile/files/${late}/durability`)).at("data.snapshotAt")).toBeNull();
     snapshot();
-    const answer = await device.post("/api/mobile/files/durability", { fileIds: [id, late] });
-    for (const time of answer.strings("data.files", "snapshotAt")) expect(time > at).toBe(true);
+    const response = await device.post("/api/mobile/files/durability", { fileIds: [id, late] });
+    for (const time of response.strings("data.files", "snapshotAt")) expect(time > at).toBe(true);
   });
 
   test("of another's file, an unknown one or a folder is 404; for devices alone", async () => {
@@ -134,18 +134,18 @@ describe("POST /api/mobile/files/durability", () => {
   test("answers for each file by itself, in order", async () => {
     const { device } = await phone();
     const ids = await Promise.all(["a", "b"].map((content) => device.storedId(content, { name: content })));
-    const answer = await device.post("/api/mobile/files/durability", {
+    const response = await device.post("/api/mobile/files/durability", {
       fileIds: [ids[1], "file_none"],
       files: [{ fileId: ids[0], checksum: checksumOf("a") }],
       verify: true,
     });
-    expectStatus(answer, 200);
-    expect(answer.list("data.files")).toMatchObject([
+    expectStatus(response, 200);
+    expect(response.list("data.files")).toMatchObject([
       { fileId: ids[1], stored: true, verified: true },
       { fileId: "file_none", stored: false, error: { details: { reason: "not_found" } } },
       { fileId: ids[0], stored: true, verified: true, matches: true },
     ]);
-    expect(answer.at("data.files.0.matches")).toBeUndefined();
+    expect(response.at("data.files.0.matches")).toBeUndefined();
   });
 
   test("takes 500 files; refuses more, none, and what is malformed", async () => {

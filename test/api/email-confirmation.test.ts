@@ -77,9 +77,9 @@ describe("an account whose e-mail is not confirmed", () => {
       await client.put(`/api/files/${file}`, { isPublic: true }),
       await client.upload("published", { fields: { isPublic: "true" } }),
     ];
-    for (const answer of refused) {
-      expectError(answer, 403, "email_unconfirmed");
-      expect(answer.string("error.message")).toContain("Confirm your email address");
+    for (const response of refused) {
+      expectError(response, 403, "email_unconfirmed");
+      expect(response.string("error.message")).toContain("Confirm your email address");
     }
     const phone = await registerDevice(server(), account);
     const form = new FormData();
@@ -162,8 +162,8 @@ describe("an account whose e-mail is not confirmed", () => {
       [toOther, { permissions: "read", versions: false, expiresIn: "7d" }],
     ];
     for (const [path, body] of tightening) {
-      const answer = await client.patch(path, body);
-      expect([body, answer.status]).toEqual([body, 200]);
+      const response = await client.patch(path, body);
+      expect([body, response.status]).toEqual([body, 200]);
     }
     expectError(await server().visitor.get(`/api/public/${link.url.split("/").at(-1)}`), 401, "password_required");
 
@@ -183,8 +183,8 @@ describe("an account whose e-mail is not confirmed", () => {
       [toOther, { versions: true }],
     ];
     for (const [path, body] of loosening) {
-      const answer = await client.patch(path, body);
-      expect([body, answer.status, answer.at("error.details.reason")]).toEqual([body, 403, "email_unconfirmed"]);
+      const response = await client.patch(path, body);
+      expect([body, response.status, response.at("error.details.reason")]).toEqual([body, 403, "email_unconfirmed"]);
     }
     expect((await client.get("/api/shares")).list("data.shares")).toEqual(before);
   });
@@ -197,13 +197,13 @@ describe("a link", () => {
     const [, second] = [await account.client.post("/api/auth/email/send"), await tokenTo(account.email, 2)];
     expect(second).not.toBe(first);
     for (const token of ["", "x", `${first}x`]) {
-      const answer = await confirm(token);
-      if (token === "") expectError(answer, 400, "invalid_field", "token");
-      else expectError(answer, 401, "invalid_token");
+      const response = await confirm(token);
+      if (token === "") expectError(response, 400, "invalid_field", "token");
+      else expectError(response, 401, "invalid_token");
     }
-    const answers = await Promise.all([confirm(first), confirm(first), confirm(first)]);
-    expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 401, 401]);
-    expect(answers.find(({ status }) => status === 200)?.at("data")).toEqual({
+    const responses = await Promise.all([confirm(first), confirm(first), confirm(first)]);
+    expect(responses.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 401, 401]);
+    expect(responses.find(({ status }) => status === 200)?.at("data")).toEqual({
       email: account.email,
       emailVerified: true,
     });
@@ -283,8 +283,8 @@ describe("POST /api/auth/email/send", () => {
 
   test("sends nothing to a confirmed address, nor for strangers and keys", async () => {
     const account = await confirmed();
-    const answer = await account.client.post("/api/auth/email/send");
-    expect(answer.at("data")).toEqual({ email: account.email, emailVerified: true, sent: false });
+    const response = await account.client.post("/api/auth/email/send");
+    expect(response.at("data")).toEqual({ email: account.email, emailVerified: true, sent: false });
     expectError(await server().visitor.post("/api/auth/email/send"), 401, "missing_token");
     const key = await account.client.post("/api/users/api-keys", {
       name: "k",

@@ -63,9 +63,9 @@ describe("an unknown path", () => {
     "/",
   ])("%s is no 5xx, and 404 below /api", async (path) => {
     const { client } = account;
-    const answer = await client.get(path);
-    expect(answer.status).toBeLessThan(500);
-    if (/^\/api\/(nothing|files\/x)/.test(path)) expectError(answer, 404);
+    const response = await client.get(path);
+    expect(response.status).toBeLessThan(500);
+    if (/^\/api\/(nothing|files\/x)/.test(path)) expectError(response, 404);
   });
 
   test("with an empty segment is no other path, whatever the method", async () => {
@@ -88,29 +88,29 @@ describe("a wrong method", () => {
     const { client } = account;
     for (const method of ["GET", "POST", "PUT", "DELETE", "PATCH"]) {
       if (allowed.includes(method)) continue;
-      const answer = await client.request(method, path, method === "GET" ? {} : { json: {} });
-      expect({ method, status: answer.status, reason: answer.at("error.details.reason") }).toEqual({
+      const response = await client.request(method, path, method === "GET" ? {} : { json: {} });
+      expect({ method, status: response.status, reason: response.at("error.details.reason") }).toEqual({
         method,
         status: 405,
         reason: "method_not_allowed",
       });
-      const allow = answer.header("allow").split(/,\s*/);
+      const allow = response.header("allow").split(/,\s*/);
       expect(allow).toContain(allowed[0] ?? "");
       expect(allow).not.toContain(method);
     }
   });
 
   test("needs no token to be told", async () => {
-    const answer = await server().visitor.request("DELETE", "/api/auth/signin");
-    expectError(answer, 405, "method_not_allowed");
-    expect(answer.header("allow")).toContain("POST");
+    const response = await server().visitor.request("DELETE", "/api/auth/signin");
+    expectError(response, 405, "method_not_allowed");
+    expect(response.header("allow")).toContain("POST");
   });
 
   test.each(["PROPFIND", "FOO", "TRACE", "get"])("%s is refused as unknown", async (method) => {
     const { token } = account;
     const lines = [`${method} /api/files HTTP/1.1`, "Host: larder.test", `Authorization: Bearer ${token}`];
-    const answer = await sendRaw(server().port, rawRequest(lines));
-    if (answer !== undefined) expect([400, 404, 405, 501]).toContain(answer.status);
+    const response = await sendRaw(server().port, rawRequest(lines));
+    if (response !== undefined) expect([400, 404, 405, 501]).toContain(response.status);
     expectStatus(await server().visitor.get("/health/live"), 200);
   });
 });
@@ -183,8 +183,8 @@ describe.each(jsonEndpoints)("%s %s", (method, template) => {
 
   test("takes bodies near 1 MiB with many keys without trouble (D65)", async () => {
     const keys = Array.from({ length: 60_000 }, (_, index) => `"k${index}":1`).join(",");
-    const answer = await send(`{${keys}}`);
-    expect(answer.status).toBeLessThan(500);
+    const response = await send(`{${keys}}`);
+    expect(response.status).toBeLessThan(500);
   });
 });
 
@@ -197,32 +197,32 @@ describe("a request id", () => {
   });
 
   test("of a stranger's making is not believed", async () => {
-    const answer = await server().visitor.get("/api/files", { "x-request-id": "chosen-by-client" });
-    expect(answer.header("x-request-id")).not.toBe("chosen-by-client");
+    const response = await server().visitor.get("/api/files", { "x-request-id": "chosen-by-client" });
+    expect(response.header("x-request-id")).not.toBe("chosen-by-client");
   });
 });
 
 describe("messages", () => {
   test("tell no path, no SQL, no stack (D23)", async () => {
     const { client } = account;
-    const answers = [
+    const responses = [
       await client.get("/api/files/%00"),
       await client.get("/api/files?sort='"),
       await client.post("/api/files/move", { fileIds: [{}], destinationFolder: [] }),
       await client.put(`/api/files/${id}`, { name: { toString: 1 } }),
     ];
-    for (const answer of answers) {
-      expectClientError(answer);
-      expect(answer.text).not.toContain(server().dataDir);
-      expect(answer.text).not.toMatch(/SELECT|sqlite|node_modules|\.ts:\d/i);
+    for (const response of responses) {
+      expectClientError(response);
+      expect(response.text).not.toContain(server().dataDir);
+      expect(response.text).not.toMatch(/SELECT|sqlite|node_modules|\.ts:\d/i);
     }
   });
 
   test("name the limit and what was sent (D23)", async () => {
     const { client } = account;
-    const answer = await client.get("/api/files?limit=101");
-    expectError(answer, 400, "invalid_field", "limit");
-    expect(answer.string("error.message")).toContain("100");
+    const response = await client.get("/api/files?limit=101");
+    expectError(response, 400, "invalid_field", "limit");
+    expect(response.string("error.message")).toContain("100");
   });
 });
 

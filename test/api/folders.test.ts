@@ -8,10 +8,10 @@ const server = sharedServer({ hasAccounts: true });
 describe("POST /api/files/folders", () => {
   test("answers 201 with the folder record and its description", async () => {
     const { client } = await server().signUp();
-    const answer = await client.post("/api/files/folders", { name: "docs", path: "/", description: "All of them" });
-    expectStatus(answer, 201);
+    const response = await client.post("/api/files/folders", { name: "docs", path: "/", description: "All of them" });
+    expectStatus(response, 201);
     const stamp = expect.stringMatching(timestampPattern);
-    expect(answer.json).toEqual({
+    expect(response.json).toEqual({
       success: true,
       data: expect.objectContaining({
         id: expect.stringMatching(/^fold_/),
@@ -30,18 +30,18 @@ describe("POST /api/files/folders", () => {
 
   test("makes missing parents", async () => {
     const { client } = await server().signUp();
-    const answer = await client.post("/api/files/folders", { name: "c", path: "/a/b/" });
-    expectStatus(answer, 201);
-    expect(answer.json).toMatchObject({ data: { name: "c", folder: "/a/b" } });
+    const response = await client.post("/api/files/folders", { name: "c", path: "/a/b/" });
+    expectStatus(response, 201);
+    expect(response.json).toMatchObject({ data: { name: "c", folder: "/a/b" } });
     expect(await client.names("/a")).toEqual(["b"]);
     expect(await client.names("/a/b")).toEqual(["c"]);
   });
 
   test("goes to the root without a path", async () => {
     const { client } = await server().signUp();
-    const answer = await client.post("/api/files/folders", { name: "top" });
-    expectStatus(answer, 201);
-    expect(answer.at("data.folder")).toBe("/");
+    const response = await client.post("/api/files/folders", { name: "top" });
+    expectStatus(response, 201);
+    expect(response.at("data.folder")).toBe("/");
   });
 
   test("refuses a taken name, of a folder or a file", async () => {
@@ -78,8 +78,8 @@ describe("POST /api/files/folders", () => {
   test("refuses a file as a parent", async () => {
     const { client } = await server().signUp();
     await client.stored("x", { name: "file" });
-    const answer = await client.post("/api/files/folders", { name: "sub", path: "/file" });
-    expectError(answer, 400, "not_a_folder");
+    const response = await client.post("/api/files/folders", { name: "sub", path: "/file" });
+    expectError(response, 400, "not_a_folder");
   });
 
   test.each([
@@ -108,9 +108,9 @@ describe("GET /api/files/folders/{id}", () => {
     const id = await client.folderId("docs", "/top");
     await client.stored("x", { fields: { folder: "/top/docs" } });
     await client.folderId("sub", "/top/docs");
-    const answer = await client.get(`/api/files/folders/${id}`);
-    expectStatus(answer, 200);
-    expect(answer.json).toMatchObject({
+    const response = await client.get(`/api/files/folders/${id}`);
+    expectStatus(response, 200);
+    expect(response.json).toMatchObject({
       success: true,
       data: { id, name: "docs", type: "folder", folder: "/top", itemCount: 2 },
     });
@@ -139,9 +139,9 @@ describe("PUT /api/files/folders/{id}", () => {
     const { client } = await server().signUp();
     const id = await client.folderId("docs");
     const file = await client.storedId("x", { name: "a.txt", fields: { folder: "/docs/deep" } });
-    const answer = await client.put(`/api/files/folders/${id}`, { name: "papers" });
-    expectStatus(answer, 200);
-    expect(answer.json).toMatchObject({ data: { id, name: "papers", folder: "/" } });
+    const response = await client.put(`/api/files/folders/${id}`, { name: "papers" });
+    expectStatus(response, 200);
+    expect(response.json).toMatchObject({ data: { id, name: "papers", folder: "/" } });
     expect((await client.get(`/api/files/${file}`)).at("data.folder")).toBe("/papers/deep");
     expect(await client.names("/papers")).toEqual(["deep"]);
     expectError(await client.get("/api/files?folder=/docs"), 404);
@@ -151,9 +151,9 @@ describe("PUT /api/files/folders/{id}", () => {
     const { client } = await server().signUp();
     const id = await client.folderId("docs");
     await client.stored("x", { name: "a.txt", fields: { folder: "/docs" } });
-    const answer = await client.put(`/api/files/folders/${id}`, { folder: "/new/place" });
-    expectStatus(answer, 200);
-    expect(answer.at("data.folder")).toBe("/new/place");
+    const response = await client.put(`/api/files/folders/${id}`, { folder: "/new/place" });
+    expectStatus(response, 200);
+    expect(response.at("data.folder")).toBe("/new/place");
     expect(await client.names("/new/place/docs")).toEqual(["a.txt"]);
     expect(await client.names()).toEqual(["new"]);
   });
@@ -189,9 +189,9 @@ describe("DELETE /api/files/folders/{id}", () => {
   test("deletes an empty folder", async () => {
     const { client } = await server().signUp();
     const id = await client.folderId("docs");
-    const answer = await client.delete(`/api/files/folders/${id}`);
-    expectStatus(answer, 200);
-    expect(answer.at("success")).toBe(true);
+    const response = await client.delete(`/api/files/folders/${id}`);
+    expectStatus(response, 200);
+    expect(response.at("success")).toBe(true);
     expect(await client.names()).toEqual([]);
     expectError(await client.delete(`/api/files/folders/${id}`), 404);
   });

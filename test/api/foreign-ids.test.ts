@@ -2,7 +2,7 @@
 // never was, and nothing of the other's changes (contract §1). An endpoint with a place that nobody knows fails here
 // until its kind is told below.
 import { beforeAll, expect, test } from "bun:test";
-import { type Account, type Answer, Client } from "../support/client.ts";
+import { type Account, type ApiResponse, Client } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
@@ -111,7 +111,7 @@ beforeAll(async () => {
 
 /** One thing of each kind; where a kind takes more than a request to make, an id that never was stands in. */
 async function everythingOf({ client, email, password, id: user }: Account): Promise<Record<Kind, string>> {
-  const made = async (answer: Promise<Answer>, at = "data.id") => (await answer).string(at);
+  const made = async (response: Promise<ApiResponse>, at = "data.id") => (await response).string(at);
   const folder = await client.folderId("secret folder");
   const file = await client.storedId("secret", { name: "secret.txt", fields: { folder: "/secret folder" } });
   await client.putContent(file, "secret too");
@@ -161,9 +161,11 @@ async function stateOf({ client }: Account): Promise<unknown> {
     "/api/users/devices",
     "/api/webhooks",
   ];
-  const answers = await Promise.all(paths.map((path) => client.get(path)));
+  const responses = await Promise.all(paths.map((path) => client.get(path)));
   const isStill = (key: string) => !/^last|At$|^downloadCount$|^used/.test(key);
-  return answers.map((answer) => JSON.parse(answer.text, (key, value: unknown) => (isStill(key) ? value : undefined)));
+  return responses.map((response) =>
+    JSON.parse(response.text, (key, value: unknown) => (isStill(key) ? value : undefined)),
+  );
 }
 
 function kindOf(template: string, name: string): Kind | undefined {
@@ -224,8 +226,8 @@ function clientFor({ template }: SampledOperation): Client {
   return template.startsWith("/api/mobile/") ? strangersPhone.client : stranger.client;
 }
 
-function masked(answer: Answer): string {
-  let text = `${answer.status} ${answer.text}`;
+function masked(response: ApiResponse): string {
+  let text = `${response.status} ${response.text}`;
   for (const ids of [owned, unknownIds]) for (const id of Object.values(ids)) text = text.replaceAll(id, "ID");
   return text.replaceAll(/"[^"]*":"\d{4}-\d\d-\d\dT[^"]*"/g, "AT").replaceAll(/req_\w+/g, "REQ");
 }
@@ -270,10 +272,10 @@ async function rejectEach(tried: readonly SampledOperation[], clientOf: (operati
   expect(await stateOf(owner)).toEqual(before);
 }
 
-async function compare(operation: SampledOperation, ask: (ids: Record<Kind, string>) => Promise<Answer>) {
+async function compare(operation: SampledOperation, ask: (ids: Record<Kind, string>) => Promise<ApiResponse>) {
   const [foreign, unknown] = [await ask(owned), await ask(unknownIds)];
   const where = `${operation.name} ${foreign.status} ${foreign.text.slice(0, 500)}`;
-  expect({ where, answer: masked(foreign) }).toEqual({ where, answer: masked(unknown) });
+  expect({ where, response: masked(foreign) }).toEqual({ where, response: masked(unknown) });
   expect({ where, isRejected: foreign.status >= 400 || isHarmless(operation) }).toEqual({ where, isRejected: true });
   expect({ where, tells: /secret/.test(foreign.text) }).toEqual({ where, tells: false });
 }

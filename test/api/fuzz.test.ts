@@ -144,13 +144,13 @@ test.each(seedsToRun([1, 2]))(
               : pick(texts, "").toWellFormed();
         if (body !== undefined && headers["content-type"] === undefined)
           headers["content-type"] = random() < 0.9 ? "application/json" : "multipart/form-data; boundary=x";
-        const answer = await client.request(method, `${path}?${query}`, {
+        const response = await client.request(method, `${path}?${query}`, {
           headers,
           ...(body === undefined ? {} : { body: bytesOf(body) }),
         });
-        if (answer.status >= 500 && answer.status !== 503)
+        if (response.status >= 500 && response.status !== 503)
           failures.push(
-            `${method} ${path}?${query} ${JSON.stringify(headers)} ${body?.slice(0, 300)}: ${answer.status}`,
+            `${method} ${path}?${query} ${JSON.stringify(headers)} ${body?.slice(0, 300)}: ${response.status}`,
           );
       }
     }

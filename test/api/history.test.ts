@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Account, type Answer, Client, checksumOf, randomContent } from "../support/client.ts";
+import { type Account, type ApiResponse, Client, checksumOf, randomContent } from "../support/client.ts";
 import { expectError, expectStatus, nextMillisecond, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
@@ -27,14 +27,16 @@ const restore = (client: Client, folder: string, time: string, more: Record<stri
 async function allFiles(client: Client, query = "", folder = "/"): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (let page = 1; ; page++) {
-    const answer = await client.get(`/api/files?folder=${encodeURIComponent(folder)}&limit=100&page=${page}&${query}`);
-    expectStatus(answer, 200);
-    for (const one of answer.list("data.files") as Record<string, unknown>[]) {
+    const response = await client.get(
+      `/api/files?folder=${encodeURIComponent(folder)}&limit=100&page=${page}&${query}`,
+    );
+    expectStatus(response, 200);
+    for (const one of response.list("data.files") as Record<string, unknown>[]) {
       const path = `${folder === "/" ? "" : folder}/${String(one["name"])}`;
       if (one["type"] === "file") found.set(path, String(one["checksum"]));
       else for (const [below, checksum] of await allFiles(client, query, path)) found.set(below, checksum);
     }
-    if (answer.at("data.pagination.hasNext") !== true) return found;
+    if (response.at("data.pagination.hasNext") !== true) return found;
   }
 }
 
@@ -115,9 +117,9 @@ describe("the tree as it was", () => {
     const pages = ["", "&limit=3&page=2", "&limit=4&page=3", "&limit=10&page=9"];
     const wanted = new Map<string, Record<string, unknown>>();
     const look = async (query: string, more = ""): Promise<Record<string, unknown>> => {
-      const answer = await client.get(`/api/files?folder=/s${query}${more}`);
-      expectStatus(answer, 200);
-      return { ids: answer.strings("data.files", "id"), pagination: answer.at("data.pagination") };
+      const response = await client.get(`/api/files?folder=/s${query}${more}`);
+      expectStatus(response, 200);
+      return { ids: response.strings("data.files", "id"), pagination: response.at("data.pagination") };
     };
     for (const sort of queries) for (const page of pages) wanted.set(sort + page, await look(sort + page));
     for (const size of [5, 1, 9]) {
@@ -125,8 +127,8 @@ describe("the tree as it was", () => {
       expectStatus(await client.put(`/api/files/${id}`, { name: `z${size}`, folder: "/other" }), 200);
       expectStatus(await client.putContent(id, "y".repeat(20 - size)), 200);
     }
-    for (const [query, answer] of wanted)
-      expect({ query, answer: await look(query, `&${at(then)}`) }).toEqual({ query, answer });
+    for (const [query, response] of wanted)
+      expect({ query, response: await look(query, `&${at(then)}`) }).toEqual({ query, response });
   });
 
   test("does not show what was deleted for good", async () => {
@@ -244,8 +246,8 @@ describe("bringing back", () => {
     const done = await restore(client, "/", then);
     expectStatus(done, 200);
     expect(done.at("data.counts")).toEqual(tried.at("data.counts"));
-    const told = (answer: Answer) =>
-      (answer.list("data.changes") as Record<string, unknown>[]).map(({ id, formerId, ...rest }) => [
+    const told = (response: ApiResponse) =>
+      (response.list("data.changes") as Record<string, unknown>[]).map(({ id, formerId, ...rest }) => [
         rest,
         formerId ?? id,
       ]);
@@ -370,8 +372,8 @@ describe("bringing back", () => {
     const then = await now(account);
     await server().change(account.id, { role: "viewer" });
     const { email, password } = account;
-    const answer = await server().visitor.post("/api/auth/signin", { email, password });
-    const viewer = new Client(server(), answer.string("token"));
+    const response = await server().visitor.post("/api/auth/signin", { email, password });
+    const viewer = new Client(server(), response.string("token"));
     expectStatus(await viewer.get(`/api/files?${at(then)}`), 200);
     expectError(await restore(viewer, "/", then), 403, "role");
     expectError(await restore(viewer, "/", then, { dryRun: true }), 403, "role");

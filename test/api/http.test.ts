@@ -76,11 +76,11 @@ describe("malformed HTTP", () => {
     const connection = await RawConnection.open(server().port);
     await connection.write(rawRequest(lines));
     connection.end();
-    const answer = await connection.answer().catch(() => undefined);
+    const response = await connection.response().catch(() => undefined);
     connection.cut();
     // 501 and 505 are HTTP's own words for what it does not implement, said below the API.
-    if (answer !== undefined && ![501, 505].includes(answer.status)) expect(answer.status).toBeLessThan(500);
-    if (answer !== undefined) expect(answer.text).not.toContain("root:");
+    if (response !== undefined && ![501, 505].includes(response.status)) expect(response.status).toBeLessThan(500);
+    if (response !== undefined) expect(response.text).not.toContain("root:");
     await expectAlive();
   });
 
@@ -90,23 +90,23 @@ describe("malformed HTTP", () => {
     const cookie = [`Cookie: ${"a=b; ".repeat(50_000)}`];
     for (const lines of [many, long, cookie]) {
       const request = rawRequest(["GET /api/files HTTP/1.1", "Host: larder.test", ...lines]);
-      const answer = await sendRaw(server().port, request);
-      if (answer !== undefined) {
-        expect(answer.status).toBeGreaterThanOrEqual(400);
-        expect(answer.status).toBeLessThan(500);
+      const response = await sendRaw(server().port, request);
+      if (response !== undefined) {
+        expect(response.status).toBeGreaterThanOrEqual(400);
+        expect(response.status).toBeLessThan(500);
       }
     }
     await expectAlive();
   });
 
   test("a long address is 4xx (D65)", async () => {
-    const answer = await sendRaw(
+    const response = await sendRaw(
       server().port,
       rawRequest([`GET /api/files?search=${"x".repeat(200_000)} HTTP/1.1`, "Host: larder.test"]),
     );
-    if (answer !== undefined) {
-      expect(answer.status).toBeGreaterThanOrEqual(400);
-      expect(answer.status).toBeLessThan(500);
+    if (response !== undefined) {
+      expect(response.status).toBeGreaterThanOrEqual(400);
+      expect(response.status).toBeLessThan(500);
     }
     await expectAlive();
   });
@@ -135,8 +135,8 @@ describe("malformed HTTP", () => {
         ),
       );
       connection.end();
-      const answer = await connection.answer().catch(() => undefined);
-      if (answer !== undefined) expect(answer.status).toBeGreaterThanOrEqual(400);
+      const response = await connection.response().catch(() => undefined);
+      if (response !== undefined) expect(response.status).toBeGreaterThanOrEqual(400);
       connection.cut();
     }
     expect((await client.get(`/api/files/${id}/download`)).text).toBe("old");
@@ -149,8 +149,8 @@ describe("the Host header", () => {
   test.each(["x", "nas", "pi", "a.b", "127.0.0.1", "[::1]:8790", "larder.home.arpa:80"])("may be %s", async (host) => {
     const { token } = await server().signUp();
     const lines = ["GET /api/files?limit=5 HTTP/1.1", `Host: ${host}`, `Authorization: Bearer ${token}`];
-    const answer = await sendRaw(server().port, rawRequest(lines));
-    expect({ host, status: answer?.status, limit: answer?.at("data.pagination.limit") }).toEqual({
+    const response = await sendRaw(server().port, rawRequest(lines));
+    expect({ host, status: response?.status, limit: response?.at("data.pagination.limit") }).toEqual({
       host,
       status: 200,
       limit: 5,
@@ -165,7 +165,7 @@ describe("connections", () => {
     const one = rawRequest(["GET /api/auth/session HTTP/1.1", "Host: larder.test", `Authorization: Bearer ${token}`]);
     for (let index = 0; index < 3; index++) {
       await connection.write(one);
-      expectStatus(await connection.answer(), 200);
+      expectStatus(await connection.response(), 200);
     }
     connection.cut();
   });
@@ -179,7 +179,7 @@ describe("connections", () => {
       `Authorization: Bearer ${token}`,
     ]);
     for (const byte of request) await connection.write(Uint8Array.of(byte));
-    expectStatus(await connection.answer(), 200);
+    expectStatus(await connection.response(), 200);
     connection.cut();
   });
 
@@ -198,9 +198,9 @@ describe("connections", () => {
     for (const byte of form([file("slow.txt", "slowly\r\n--but surely")]))
       await connection.write(httpChunk(Uint8Array.of(byte)));
     await connection.write(httpChunk(new Uint8Array()));
-    const answer = await connection.answer();
-    expectStatus(answer, 201);
-    expect((await client.get(`/api/files/${answer.string("data.id")}/download`)).text).toBe("slowly\r\n--but surely");
+    const response = await connection.response();
+    expectStatus(response, 201);
+    expect((await client.get(`/api/files/${response.string("data.id")}/download`)).text).toBe("slowly\r\n--but surely");
     connection.cut();
   });
 
@@ -241,7 +241,7 @@ describe("connections", () => {
       ]),
     );
     await connection.write(body);
-    expectStatus(await connection.answer(), 201);
+    expectStatus(await connection.response(), 201);
     connection.cut();
     expect(await client.names()).toEqual(["a.txt"]);
   });

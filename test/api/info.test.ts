@@ -14,10 +14,10 @@ describe("GET /api/files/{id}", () => {
       fields: { folder: "/docs", tags: "a", description: "d" },
     });
     const id = uploaded.string("data.id");
-    const answer = await client.get(`/api/files/${id}`);
-    expectStatus(answer, 200);
+    const response = await client.get(`/api/files/${id}`);
+    expectStatus(response, 200);
     const stamp = expect.stringMatching(timestampPattern);
-    expect(answer.json).toEqual({
+    expect(response.json).toEqual({
       success: true,
       data: expect.objectContaining({
         id,
@@ -40,9 +40,9 @@ describe("GET /api/files/{id}", () => {
         owner: { id: userId, name: "Ada", email },
       }),
     });
-    expect(answer.at("data.lastAccessedAt")).toBe(answer.at("data.createdAt"));
-    expect(uploaded.at("data.uploadedAt")).toBe(answer.at("data.createdAt"));
-    expect(Math.abs(Date.parse(answer.string("data.createdAt")) - Date.now())).toBeLessThan(60_000);
+    expect(response.at("data.lastAccessedAt")).toBe(response.at("data.createdAt"));
+    expect(uploaded.at("data.uploadedAt")).toBe(response.at("data.createdAt"));
+    expect(Math.abs(Date.parse(response.string("data.createdAt")) - Date.now())).toBeLessThan(60_000);
   });
 
   test("gives time-ordered ids", async () => {
@@ -121,8 +121,8 @@ describe("downloadCount", () => {
     for (const way of ["folder", "file"]) {
       const path = `/${way}`;
       const id = await client.storedId("old", { fields: { folder: path } });
-      const answer = await client.get("/api/files?type=folder");
-      const [folderId = ""] = answer.strings("data.files", "id");
+      const response = await client.get("/api/files?type=folder");
+      const [folderId = ""] = response.strings("data.files", "id");
       for (let index = 0; index < 3; index++) expectStatus(await client.get(`/api/files/${id}/download`), 200);
       const deleted =
         way === "folder"

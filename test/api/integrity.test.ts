@@ -37,9 +37,9 @@ const scrub = () => runJob(admin.client, "scrub");
 
 /** The finding of a content, whatever its state. */
 async function findingOf(content: Uint8Array): Promise<Record<string, unknown> | undefined> {
-  const answer = await admin.client.get("/api/admin/findings?state=all&limit=100");
-  expectStatus(answer, 200);
-  const all = answer.list("data.findings") as Record<string, unknown>[];
+  const response = await admin.client.get("/api/admin/findings?state=all&limit=100");
+  expectStatus(response, 200);
+  const all = response.list("data.findings") as Record<string, unknown>[];
   return all.find(({ checksum }) => checksum === checksumOf(content));
 }
 
@@ -204,7 +204,7 @@ describe("whoever asks, and however", () => {
     expect((await server().visitor.get(`/s/${token}/download`)).status).toBe(500);
     // Where the answer has begun nobody can say so any more: it breaks off.
     const whole = await client.get(`/api/files/folders/${folder}/archive`).then(
-      (answer) => answer.status === 200,
+      (response) => response.status === 200,
       () => false,
     );
     expect(whole).toBe(false);
@@ -251,8 +251,8 @@ describe("who is told", () => {
 describe("figures", () => {
   test("stats tell open findings, and within how many days every byte was read", async () => {
     await scrub();
-    const answer = await admin.client.get("/api/admin/stats");
-    expect(answer.at("data.integrity")).toEqual({
+    const response = await admin.client.get("/api/admin/stats");
+    expect(response.at("data.integrity")).toEqual({
       openFindings: { damaged: expect.any(Number), missing: 0, unreadable: 0, database: 0 },
       oldestReadingAt: expect.stringMatching(timestampPattern),
       readWithinDays: 0,

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { type Account, type Answer, Client, freshEmail } from "../support/client.ts";
+import { type Account, type ApiResponse, Client, freshEmail } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
 import { expectError, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 const invite = (json: object = {}) => admin.client.post("/api/admin/invites", json);
 const signUp = (json: object) => server().visitor.post("/api/auth/signup", { email: freshEmail(), password, ...json });
-const profileOf = (answer: Answer) => new Client(server(), answer.string("token")).get("/api/users/profile");
+const profileOf = (response: ApiResponse) => new Client(server(), response.string("token")).get("/api/users/profile");
 
 describe("POST /api/admin/invites", () => {
   test("gives a token, told once, good for a week", async () => {
@@ -68,9 +68,9 @@ describe("an invitation", () => {
   test("makes one account, of its role and plan, and says who used it", async () => {
     const made = await invite({ role: "viewer", plan: "pro", expiresIn: "2h" });
     const email = freshEmail();
-    const answer = await signUp({ email, invite: made.string("data.invite") });
-    expectStatus(answer, 201);
-    expect((await profileOf(answer)).at("data")).toMatchObject({ email, role: "viewer", plan: "pro" });
+    const response = await signUp({ email, invite: made.string("data.invite") });
+    expectStatus(response, 201);
+    expect((await profileOf(response)).at("data")).toMatchObject({ email, role: "viewer", plan: "pro" });
     expectError(await signUp({ invite: made.string("data.invite") }), 403, "signup_closed");
     const listed = await admin.client.get("/api/admin/invites?limit=100");
     expect(listed.list("data.invites")).toContainEqual(
@@ -85,14 +85,14 @@ describe("an invitation", () => {
 
   test("without a plan gives the default one", async () => {
     const made = await invite();
-    const answer = await signUp({ invite: made.string("data.invite") });
-    expect((await profileOf(answer)).at("data")).toMatchObject({ role: "user", plan: "free" });
+    const response = await signUp({ invite: made.string("data.invite") });
+    expect((await profileOf(response)).at("data")).toMatchObject({ role: "user", plan: "free" });
   });
 
   test("is used once, however many ask at the same time", async () => {
     const token = (await invite()).string("data.invite");
-    const answers = await Promise.all(Array.from({ length: 6 }, () => signUp({ invite: token })));
-    expect(statusesOf(answers)).toEqual([201, 403, 403, 403, 403, 403]);
+    const responses = await Promise.all(Array.from({ length: 6 }, () => signUp({ invite: token })));
+    expect(statusesOf(responses)).toEqual([201, 403, 403, 403, 403, 403]);
   });
 
   test("bound to an address is good for that one alone, whatever its case", async () => {
@@ -140,8 +140,8 @@ describe("the page of an invitation", () => {
     expectStatus(refused, 400);
     expect(refused.text).toContain("&lt;b&gt;Ada");
     expectStatus(await page(token, { email, password, name: "Ada" }), 201);
-    const answer = await server().visitor.post("/api/auth/signin", { email, password });
-    expect((await profileOf(answer)).at("data")).toMatchObject({ name: "Ada", role: "viewer" });
+    const response = await server().visitor.post("/api/auth/signin", { email, password });
+    expect((await profileOf(response)).at("data")).toMatchObject({ name: "Ada", role: "viewer" });
     expectStatus(await page(token, { email: freshEmail(), password }), 404);
     expectStatus(await server().visitor.get(url.pathname + url.search), 404);
   });
@@ -222,8 +222,8 @@ describe("where sign-up is", () => {
         "data.invite",
       );
       const body = { email: freshEmail(), password, invite: token };
-      const answer = await own.visitor.post("/api/auth/signup", body);
-      const profile = await new Client(own, answer.string("token")).get("/api/users/profile");
+      const response = await own.visitor.post("/api/auth/signup", body);
+      const profile = await new Client(own, response.string("token")).get("/api/users/profile");
       expect(profile.at("data")).toMatchObject({ role: "viewer", plan: "pro" });
       expectError(await own.visitor.post("/api/auth/signup", { ...body, email: freshEmail() }), 403, "signup_closed");
     });

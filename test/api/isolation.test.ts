@@ -74,10 +74,10 @@ const attempts: [string, (client: Client, owned: Owned) => ReturnType<Client["ge
 test.each(attempts)("another user's things are not there: %s is 404", async (_, attempt) => {
   const { account, owned } = mine;
   const before = (await account.client.get(`/api/files/${owned.file}`)).json;
-  const answer = await attempt(stranger.client, owned);
-  expectStatus(answer, 404);
-  expect(answer.text).not.toContain("secret");
-  expect(answer.text).not.toContain(account.email);
+  const response = await attempt(stranger.client, owned);
+  expectStatus(response, 404);
+  expect(response.text).not.toContain("secret");
+  expect(response.text).not.toContain(account.email);
   expect((await account.client.get(`/api/files/${owned.file}`)).json).toEqual(before);
   expect((await account.client.get(`/api/files/${owned.file}/download`)).text).toBe("secret");
   expect(await account.client.names("/private")).toEqual(["secret.txt"]);
@@ -86,8 +86,8 @@ test.each(attempts)("another user's things are not there: %s is 404", async (_, 
 
 test.each(attempts)("an administrator sees no contents of others: %s is 404", async (_, attempt) => {
   const { account, owned } = mine;
-  const answer = await attempt(administrator.client, owned);
-  expectStatus(answer, 404);
+  const response = await attempt(administrator.client, owned);
+  expectStatus(response, 404);
   expect(await account.client.names("/private")).toEqual(["secret.txt"]);
 });
 
@@ -102,8 +102,11 @@ test("an unknown id and another user's id get the same answer", async () => {
 test("one name in two accounts is two files", async () => {
   const [a, b] = [await server().signUp(), await server().signUp()];
   await a.client.stored("of a", { name: "same.txt", fields: { folder: "/same" } });
-  const answer = await b.client.stored("of b", { name: "same.txt", fields: { folder: "/same", onConflict: "error" } });
-  expect(answer.string("data.name")).toBe("same.txt");
+  const response = await b.client.stored("of b", {
+    name: "same.txt",
+    fields: { folder: "/same", onConflict: "error" },
+  });
+  expect(response.string("data.name")).toBe("same.txt");
   const id = (await a.client.get("/api/files?folder=/same")).strings("data.files", "id")[0];
   expect((await a.client.get(`/api/files/${id}/download`)).text).toBe("of a");
 });
@@ -112,9 +115,9 @@ test("a mixed bulk call moves one's own and fails the other's", async () => {
   const { owned } = mine;
   const own = await stranger.client.storedId("x", { name: "own" });
   const body = { fileIds: [owned.file, own], destinationFolder: "/box" };
-  const answer = await stranger.client.post("/api/files/move", body);
-  expect(answer.strings("data.moved", "id")).toEqual([own]);
-  expect(answer.list("data.failed")).toMatchObject([{ id: owned.file, error: { code: "RESOURCE_NOT_FOUND" } }]);
+  const response = await stranger.client.post("/api/files/move", body);
+  expect(response.strings("data.moved", "id")).toEqual([own]);
+  expect(response.list("data.failed")).toMatchObject([{ id: owned.file, error: { code: "RESOURCE_NOT_FOUND" } }]);
 });
 
 test("tokens open one's own account only, also side by side", async () => {

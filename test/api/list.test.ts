@@ -18,9 +18,9 @@ async function fill(client: Client, paths: string[]): Promise<void> {
 describe("GET /api/files", () => {
   test("of a new account is empty", async () => {
     const { client } = await server().signUp();
-    const answer = await client.get("/api/files");
-    expectStatus(answer, 200);
-    expect(answer.json).toMatchObject({
+    const response = await client.get("/api/files");
+    expectStatus(response, 200);
+    expect(response.json).toMatchObject({
       success: true,
       data: {
         files: [],
@@ -34,10 +34,10 @@ describe("GET /api/files", () => {
     const { client } = await server().signUp();
     await fill(client, ["/docs/a.txt", "/docs/deep/b.txt"]);
     const uploaded = await client.stored("hello", { name: "top.txt", fields: { tags: "x", description: "d" } });
-    const answer = await client.get("/api/files");
+    const response = await client.get("/api/files");
     const id = uploaded.string("data.id");
     const stamp = expect.stringMatching(timestampPattern);
-    expect(answer.list("data.files")).toEqual([
+    expect(response.list("data.files")).toEqual([
       expect.objectContaining({
         id: expect.stringMatching(/^fold_/),
         name: "docs",
@@ -70,9 +70,9 @@ describe("GET /api/files", () => {
   test("lists one level of a folder and says where it is", async () => {
     const { client } = await server().signUp();
     await fill(client, ["/docs/a.txt", "/docs/deep/b.txt", "/other/c.txt"]);
-    const answer = await client.get("/api/files?folder=/docs");
-    expect(answer.strings("data.files", "name")).toEqual(["deep", "a.txt"]);
-    expect(answer.at("data.currentFolder")).toEqual({ path: "/docs", name: "docs", parent: "/" });
+    const response = await client.get("/api/files?folder=/docs");
+    expect(response.strings("data.files", "name")).toEqual(["deep", "a.txt"]);
+    expect(response.at("data.currentFolder")).toEqual({ path: "/docs", name: "docs", parent: "/" });
     const deep = await client.get("/api/files?folder=/docs/deep/");
     expect(deep.at("data.currentFolder")).toEqual({ path: "/docs/deep", name: "deep", parent: "/docs" });
     expect(deep.strings("data.files", "folder")).toEqual(["/docs/deep"]);
@@ -138,8 +138,8 @@ describe("sorting", () => {
     await fill(client, ["/m", "/folder/x", "/a", "/zfolder/x"]);
     for (const sort of ["name", "size", "createdAt", "modifiedAt"])
       for (const order of ["asc", "desc"]) {
-        const answer = await client.get(`/api/files?sort=${sort}&order=${order}`);
-        expect(answer.strings("data.files", "type")).toEqual(["folder", "folder", "file", "file"]);
+        const response = await client.get(`/api/files?sort=${sort}&order=${order}`);
+        expect(response.strings("data.files", "type")).toEqual(["folder", "folder", "file", "file"]);
       }
   });
 
@@ -164,8 +164,8 @@ describe("pages", () => {
         );
         const paged: string[] = [];
         for (let page = 1; page <= 5; page++) {
-          const answer = await client.get(`/api/files?limit=11&page=${page}&sort=${sort}&order=${order}`);
-          expect(answer.at("data.pagination")).toEqual({
+          const response = await client.get(`/api/files?limit=11&page=${page}&sort=${sort}&order=${order}`);
+          expect(response.at("data.pagination")).toEqual({
             page,
             limit: 11,
             total: 50,
@@ -173,7 +173,7 @@ describe("pages", () => {
             hasNext: page < 5,
             hasPrev: page > 1,
           });
-          paged.push(...answer.strings("data.files", "id"));
+          paged.push(...response.strings("data.files", "id"));
         }
         expect(new Set(paged).size).toBe(50);
         expect(paged).toEqual(whole);
@@ -183,18 +183,18 @@ describe("pages", () => {
   test("are 20 long by default", async () => {
     const { client } = await server().signUp();
     await Promise.all(Array.from({ length: 21 }, (_, index) => client.stored("x", { name: `f${index}` })));
-    const answer = await client.get("/api/files");
-    expect(answer.list("data.files")).toHaveLength(20);
-    expect(answer.at("data.pagination")).toMatchObject({ limit: 20, total: 21, totalPages: 2, hasNext: true });
+    const response = await client.get("/api/files");
+    expect(response.list("data.files")).toHaveLength(20);
+    expect(response.at("data.pagination")).toMatchObject({ limit: 20, total: 21, totalPages: 2, hasNext: true });
   });
 
   test("beyond the last are empty", async () => {
     const { client } = await server().signUp();
     await client.stored("x");
     for (const page of [2, 1000, 1_000_000]) {
-      const answer = await client.get(`/api/files?page=${page}`);
-      expectStatus(answer, 200);
-      expect(answer.json).toMatchObject({ data: { files: [], pagination: { page, total: 1, hasNext: false } } });
+      const response = await client.get(`/api/files?page=${page}`);
+      expectStatus(response, 200);
+      expect(response.json).toMatchObject({ data: { files: [], pagination: { page, total: 1, hasNext: false } } });
     }
   });
 
@@ -352,8 +352,8 @@ describe("search", () => {
     );
     const sizes: unknown[] = [];
     for (const page of [1, 2, 3]) {
-      const answer = await client.get(`/api/files?search=hit&sort=size&order=desc&limit=10&page=${page}`);
-      for (const item of answer.list("data.files")) sizes.push(Reflect.get(Object(item), "size"));
+      const response = await client.get(`/api/files?search=hit&sort=size&order=desc&limit=10&page=${page}`);
+      for (const item of response.list("data.files")) sizes.push(Reflect.get(Object(item), "size"));
     }
     expect(sizes).toEqual(Array.from({ length: 25 }, (_, index) => 25 - index));
   });

@@ -86,9 +86,9 @@ describe("an upload whose client went away", () => {
 
 describe("requests", () => {
   test("are a line each where all are wanted, with the id that the answer has", async () => {
-    const answer = await server().visitor.get("/api/files?token=hidden");
-    expectStatus(answer, 401);
-    const find = () => requestsOf(server()).find(({ requestId }) => requestId === answer.header("x-request-id"));
+    const apiResponse = await server().visitor.get("/api/files?token=hidden");
+    expectStatus(apiResponse, 401);
+    const find = () => requestsOf(server()).find(({ requestId }) => requestId === apiResponse.header("x-request-id"));
     await eventually("it is in the log", () => find() !== undefined);
     const line = find();
     expect(line).toMatchObject({ level: "info", method: "GET", path: "/api/files", status: 401, client: "127.0.0.1" });

@@ -45,16 +45,16 @@ describe("an address that looks like another account's", () => {
   test("of two at once makes one", async () => {
     const email = freshEmail();
     const addresses = [email, ...lookalikes(email).map(([, other]) => other)];
-    const answers = await Promise.all(addresses.map((address) => signUp(server(), address)));
-    expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 409, 409, 409, 409, 409, 409]);
+    const responses = await Promise.all(addresses.map((address) => signUp(server(), address)));
+    expect(responses.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 409, 409, 409, 409, 409, 409]);
   });
 
   test("is nobody's new e-mail, but the own one may be written in another way", async () => {
     const { email } = await server().signUp();
     const { client, email: own } = await server().signUp();
     for (const [, other] of lookalikes(email)) {
-      const answer = await client.put("/api/users/profile", { email: other, currentPassword: password });
-      expectError(answer, 409, "email_taken", "email");
+      const response = await client.put("/api/users/profile", { email: other, currentPassword: password });
+      expectError(response, 409, "email_taken", "email");
     }
     const [, another = ""] = lookalikes(own)[0] ?? [];
     const changed = await client.put("/api/users/profile", { email: another, currentPassword: password });

@@ -56,11 +56,11 @@ const wrong: [string, string, string | Uint8Array][] = [
 describe("a form with", () => {
   test.each(wrong)("%s is 4xx and leaves nothing behind (D2, D65)", async (_, type, body) => {
     const { client } = await server().signUp();
-    const answer = await client.request("POST", "/api/files/upload", {
+    const response = await client.request("POST", "/api/files/upload", {
       body: bytesOf(body),
       headers: { "content-type": type },
     });
-    expectClientError(answer);
+    expectClientError(response);
     expect(await client.names()).toEqual([]);
     expect((await client.get("/api/users/usage")).number("data.storage.used")).toBe(0);
     const uploads = await readdir(join(server().dataDir, "uploads"), { recursive: true, withFileTypes: true });
@@ -76,11 +76,11 @@ describe("a form with", () => {
     "nonsense",
   ])("the content type %p is 415", async (type) => {
     const { client } = await server().signUp();
-    const answer = await client.request("POST", "/api/files/upload", {
+    const response = await client.request("POST", "/api/files/upload", {
       body: bytesOf(whole),
       headers: type === "" ? {} : { "content-type": type },
     });
-    expectError(answer, 415, "unsupported_media_type");
+    expectError(response, 415, "unsupported_media_type");
     expect(await client.names()).toEqual([]);
   });
 });
@@ -103,19 +103,19 @@ describe("a form is taken with", () => {
     ["an unknown part header", formType, whole.replace(disposition, `X-Odd: 1\r\n${disposition}`)],
   ])("%s", async (_, type, body) => {
     const { client } = await server().signUp();
-    const answer = await client.request("POST", "/api/files/upload", { body, headers: { "content-type": type } });
-    expectStatus(answer, 201);
-    expect(answer.at("data.name")).toBe("a.txt");
-    expect((await client.get(`/api/files/${answer.string("data.id")}/download`)).text).toBe("content");
+    const response = await client.request("POST", "/api/files/upload", { body, headers: { "content-type": type } });
+    expectStatus(response, 201);
+    expect(response.at("data.name")).toBe("a.txt");
+    expect((await client.get(`/api/files/${response.string("data.id")}/download`)).text).toBe("content");
   });
 
   test("the file name percent-encoded as browsers do with quotes", async () => {
     const { client } = await server().signUp();
     const body = new FormData();
     body.append("file", new File(["x"], 'say "hi".txt'));
-    const answer = await client.request("POST", "/api/files/upload", { body });
-    expectStatus(answer, 201);
-    expect(answer.at("data.name")).toBe('say "hi".txt');
+    const response = await client.request("POST", "/api/files/upload", { body });
+    expectStatus(response, 201);
+    expect(response.at("data.name")).toBe('say "hi".txt');
   });
 
   test("content cut by the network at every place (D3)", async () => {
@@ -131,12 +131,12 @@ describe("a form is taken with", () => {
           controller.close();
         },
       });
-      const answer = await client.request("POST", "/api/files/upload", {
+      const response = await client.request("POST", "/api/files/upload", {
         body: stream,
         headers: { "content-type": formType },
       });
-      expectStatus(answer, 201);
-      expect(answer.json).toMatchObject({ data: { size: 80, folder: "/x", tags: ["t"] } });
+      expectStatus(response, 201);
+      expect(response.json).toMatchObject({ data: { size: 80, folder: "/x", tags: ["t"] } });
     }
   });
 });

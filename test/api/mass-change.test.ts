@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Account, type Answer, checksumOf } from "../support/client.ts";
+import { type Account, type ApiResponse, checksumOf } from "../support/client.ts";
 import { eventually, expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
@@ -35,9 +35,9 @@ async function stock(files: number): Promise<Stock> {
 const remove = (fileId: string | undefined) => ({ action: "delete", localId: `l-${fileId}`, fileId });
 
 async function send(device: TestDevice, localChanges: unknown[]): Promise<Result[]> {
-  const answer = await device.client.post("/api/mobile/sync/files", { localChanges });
-  expectStatus(answer, 200);
-  return answer.list("data.results") as Result[];
+  const response = await device.client.post("/api/mobile/sync/files", { localChanges });
+  expectStatus(response, 200);
+  return response.list("data.results") as Result[];
 }
 
 const reasons = (results: Result[]) => results.map(({ status, error }) => error?.details.reason ?? status);
@@ -59,7 +59,7 @@ async function holds(stockOf: Stock): Promise<unknown[]> {
   return byDevice.list("data.holds");
 }
 
-async function decide({ account }: Stock, holdId: string, accept: boolean): Promise<Answer> {
+async function decide({ account }: Stock, holdId: string, accept: boolean): Promise<ApiResponse> {
   return account.client.post(`/api/users/holds/${holdId}`, { accept });
 }
 
@@ -145,7 +145,7 @@ describe("a device that deletes far more than usual (D12)", () => {
     for (const id of here.ids) expectStatus(await here.account.client.putContent(id ?? "", `newer ${id}`), 200);
     const stale = here.ids.map((id, at) => ({ ...remove(id), baseChecksum: checksumOf(`content ${at}`) }));
     expect(reasons(await send(here.device, stale))).toEqual(Array(10).fill("conflict"));
-    const resolveAll = async (): Promise<Answer> => {
+    const resolveAll = async (): Promise<ApiResponse> => {
       const open = (await here.device.client.get("/api/mobile/sync/status")).strings("data.conflicts", "conflictId");
       const conflicts = open.map((conflictId) => ({ conflictId, resolution: "keep_local" }));
       return here.device.client.post("/api/mobile/conflicts/resolve", { conflicts });
@@ -179,8 +179,8 @@ describe("a device that deletes far more than usual (D12)", () => {
     );
     // One look at a time: two answers side by side may lie on either side of the moment.
     await eventually("the deletion is held", async () => {
-      const answer = await here.account.client.get("/api/users/holds");
-      return answer.list("data.holds").length === 1;
+      const response = await here.account.client.get("/api/users/holds");
+      return response.list("data.holds").length === 1;
     });
     const entry = { name: "f6.txt", size: 3, checksum: checksumOf("new"), folder: "/" };
     const files = [
@@ -205,9 +205,9 @@ describe("a hold", () => {
     const held = await send(here.device, here.ids.slice(0, 8).map(remove));
     const holdId = holdOf(held);
     for (let times = 0; times < 2; times++) {
-      const answer = await decide(here, holdId, true);
-      expectStatus(answer, 200);
-      expect([answer.at("data.decision"), answer.at("data.changes")]).toEqual(["accepted", 8]);
+      const response = await decide(here, holdId, true);
+      expectStatus(response, 200);
+      expect([response.at("data.decision"), response.at("data.changes")]).toEqual(["accepted", 8]);
     }
     expect(await here.account.client.names()).toHaveLength(4);
     expect(await holds(here)).toEqual([]);
@@ -223,18 +223,18 @@ describe("a hold", () => {
     expectStatus(await here.account.client.putContent(here.ids[6] ?? "", "changed meanwhile"), 200);
     expectStatus(await decide(here, holdOf(held), true), 200);
     expect(await here.account.client.names()).toEqual(["f6.txt"]);
-    const answer = await here.device.client.post("/api/mobile/sync/files", { localChanges: [] });
-    expect(answer.strings("data.conflicts", "fileId")).toEqual([here.ids[6] ?? ""]);
+    const response = await here.device.client.post("/api/mobile/sync/files", { localChanges: [] });
+    expect(response.strings("data.conflicts", "fileId")).toEqual([here.ids[6] ?? ""]);
   });
 
   test("that is declined is dropped, and the same changes stay refused", async () => {
     const here = await stock(8);
     const changes = here.ids.map(remove);
     const holdId = holdOf(await send(here.device, changes));
-    const answer = await here.device.client.post(`/api/mobile/devices/${here.device.deviceId}/holds/${holdId}`, {
+    const response = await here.device.client.post(`/api/mobile/devices/${here.device.deviceId}/holds/${holdId}`, {
       accept: false,
     });
-    expect(answer.at("data.decision")).toBe("declined");
+    expect(response.at("data.decision")).toBe("declined");
     const again = await send(here.device, changes);
     expect(reasons(again)).toEqual(Array(8).fill("confirmation_required"));
     expect(again[7]?.error?.details).toMatchObject({ holdId, declined: true });

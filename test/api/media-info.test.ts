@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import sharp from "sharp";
-import type { Answer, Client } from "../support/client.ts";
+import type { ApiResponse, Client } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { randomOf } from "../support/random.ts";
@@ -59,21 +59,21 @@ function wave(title: string): Uint8Array {
 }
 
 /** The info of a file once its content was asked what it tells. */
-async function toldOf(client: Client, id: string): Promise<Answer> {
-  let answer = await client.get(`/api/files/${id}`);
+async function toldOf(client: Client, id: string): Promise<ApiResponse> {
+  let response = await client.get(`/api/files/${id}`);
   await eventually("the content was asked", async () => {
-    answer = await client.get(`/api/files/${id}`);
-    return answer.at("data.media") !== null;
+    response = await client.get(`/api/files/${id}`);
+    return response.at("data.media") !== null;
   });
-  return answer;
+  return response;
 }
 
 describe("media of GET /api/files/{id}", () => {
   test.concurrent("a photo tells time, place, camera, and its size as it is to be seen", async () => {
     const { client } = await server().signUp();
     const stored = await client.stored(await photo(40, 20), { name: "photo.jpg", fields: { folder: "/m" } });
-    const answer = await toldOf(client, stored.string("data.id"));
-    expect(answer.at("data.media")).toEqual({
+    const response = await toldOf(client, stored.string("data.id"));
+    expect(response.at("data.media")).toEqual({
       width: 20,
       height: 40,
       orientation: 6,
@@ -87,16 +87,16 @@ describe("media of GET /api/files/{id}", () => {
       artist: null,
       album: null,
     });
-    expect(answer.at("data.capturedAt")).toBe(stored.at("data.capturedAt"));
+    expect(response.at("data.capturedAt")).toBe(stored.at("data.capturedAt"));
   });
 
   test.concurrent("a sound tells its length, title and artist", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(wave("Lagoon song"), { name: "s.wav" });
-    const answer = await toldOf(client, id);
-    expect(answer.at("data.media.durationSeconds")).toBe(1);
-    expect(answer.at("data.media.title")).toBe("Lagoon song");
-    expect(answer.at("data.media.artist")).toBe("Ann");
+    const response = await toldOf(client, id);
+    expect(response.at("data.media.durationSeconds")).toBe(1);
+    expect(response.at("data.media.title")).toBe("Lagoon song");
+    expect(response.at("data.media.artist")).toBe("Ann");
   });
 
   test.concurrent("searches find it: by camera, by the day, by title", async () => {
@@ -104,9 +104,9 @@ describe("media of GET /api/files/{id}", () => {
     const picture = await client.storedId(await photo(30, 10), { name: "p.jpg" });
     const sound = await client.storedId(wave(`Lagoon ${crypto.randomUUID()}`), { name: "s.wav" });
     const found = async (q: string) => {
-      const answer = await client.get(`/api/files/search?q=${encodeURIComponent(q)}`);
-      expectStatus(answer, 200);
-      return answer.strings("data.files", "id");
+      const response = await client.get(`/api/files/search?q=${encodeURIComponent(q)}`);
+      expectStatus(response, 200);
+      return response.strings("data.files", "id");
     };
     await toldOf(client, picture);
     await toldOf(client, sound);
@@ -124,9 +124,9 @@ describe("media of GET /api/files/{id}", () => {
       name: "p.jpg",
       fields: { capturedAt: "2001-02-03T04:05:06Z" },
     });
-    const answer = await toldOf(client, id);
-    expect(answer.at("data.capturedAt")).toBe("2001-02-03T04:05:06Z");
-    expect(answer.at("data.media.takenAt")).toBe("2021-07-01T12:30:00+02:00");
+    const response = await toldOf(client, id);
+    expect(response.at("data.capturedAt")).toBe("2001-02-03T04:05:06Z");
+    expect(response.at("data.media.takenAt")).toBe("2021-07-01T12:30:00+02:00");
     const found = await client.get("/api/files/search?q=taken:2001-02-03");
     expect(found.strings("data.files", "id")).toEqual([id]);
   });
@@ -201,10 +201,10 @@ describe("media of GET /api/files/{id}", () => {
     const { client } = await server().signUp();
     const id = await client.storedId(await photo(34, 14), { name: "p.jpg", fields: { isPublic: "true" } });
     const token = (await toldOf(client, id)).string("data.shareLink").split("/s/")[1] ?? "";
-    const answer = await server().visitor.get(`/api/public/${token}`);
-    expectStatus(answer, 200);
-    expect(answer.text).not.toContain("48.2082");
-    expect(answer.text).not.toContain("latitude");
+    const response = await server().visitor.get(`/api/public/${token}`);
+    expectStatus(response, 200);
+    expect(response.text).not.toContain("48.2082");
+    expect(response.text).not.toContain("latitude");
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import sharp from "sharp";
-import { type Account, type Answer, type Client, checksumOf, randomContent } from "../support/client.ts";
+import { type Account, type ApiResponse, type Client, checksumOf, randomContent } from "../support/client.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
@@ -15,7 +15,7 @@ async function newPhone(target = server()): Promise<{ account: Account; client: 
   return { account, client: (await registerDevice(target, account)).client };
 }
 
-async function send(client: Client, parts: Part[], headers: Record<string, string> = {}): Promise<Answer> {
+async function send(client: Client, parts: Part[], headers: Record<string, string> = {}): Promise<ApiResponse> {
   return client.request("POST", "/api/mobile/upload", {
     body: form(parts),
     headers: { "content-type": formType, ...headers },
@@ -47,7 +47,7 @@ describe("an upload in one request", () => {
   test("answers 201 with the record, as files/upload", async () => {
     const { client } = await newPhone();
     const content = randomContent(2000);
-    const answer = await send(client, [
+    const response = await send(client, [
       field("folder", "/camera"),
       file("IMG_1.bin", content),
       field("tags", "a,b"),
@@ -55,8 +55,8 @@ describe("an upload in one request", () => {
       field("capturedAt", "2026-01-02T03:04:05-05:00"),
       field("checksum", checksumOf(content)),
     ]);
-    expectStatus(answer, 201);
-    expect(answer.at("data")).toMatchObject({
+    expectStatus(response, 201);
+    expect(response.at("data")).toMatchObject({
       name: "IMG_1.bin",
       folder: "/camera",
       size: 2000,
@@ -187,8 +187,8 @@ describe("an upload in one request", () => {
 
   test("counts as an upload", async () => {
     const { client } = await newPhone();
-    const answer = await send(client, [file("a", "x")]);
-    expect(answer.header("x-ratelimit-resource")).toBe("uploads");
+    const response = await send(client, [file("a", "x")]);
+    expect(response.header("x-ratelimit-resource")).toBe("uploads");
   });
 });
 

@@ -14,11 +14,11 @@ describe("POST /api/files/move", () => {
     const file = await client.storedId("x", { name: "a.txt" });
     const folder = await client.folderId("docs");
     const inside = await client.storedId("y", { name: "b.txt", fields: { folder: "/docs" } });
-    const answer = await client.post("/api/files/move", { fileIds: [file, folder], destinationFolder: "/new/box" });
-    expectStatus(answer, 200);
-    expect(answer.at("success")).toBe(true);
-    expect(answer.strings("data.moved", "id").sort()).toEqual([file, folder].sort());
-    expect(answer.list("data.failed")).toEqual([]);
+    const response = await client.post("/api/files/move", { fileIds: [file, folder], destinationFolder: "/new/box" });
+    expectStatus(response, 200);
+    expect(response.at("success")).toBe(true);
+    expect(response.strings("data.moved", "id").sort()).toEqual([file, folder].sort());
+    expect(response.list("data.failed")).toEqual([]);
     expect(await client.names("/new/box")).toEqual(["docs", "a.txt"]);
     expect(await client.names()).toEqual(["new"]);
     expect((await client.get(`/api/files/${inside}`)).at("data.folder")).toBe("/new/box/docs");
@@ -30,10 +30,13 @@ describe("POST /api/files/move", () => {
     const taken = await client.storedId("y", { name: "taken" });
     await client.stored("z", { name: "taken", fields: { folder: "/box" } });
     const unknown = "file_00000000000000000000";
-    const answer = await client.post("/api/files/move", { fileIds: [unknown, taken, good], destinationFolder: "/box" });
-    expectStatus(answer, 200);
-    expect(answer.strings("data.moved", "id")).toEqual([good]);
-    expect(answer.list("data.failed")).toMatchObject([
+    const response = await client.post("/api/files/move", {
+      fileIds: [unknown, taken, good],
+      destinationFolder: "/box",
+    });
+    expectStatus(response, 200);
+    expect(response.strings("data.moved", "id")).toEqual([good]);
+    expect(response.list("data.failed")).toMatchObject([
       { id: unknown, error: { code: "RESOURCE_NOT_FOUND" } },
       { id: taken, error: { code: "VALIDATION_ERROR", details: { reason: "name_taken" } } },
     ]);
@@ -65,11 +68,11 @@ describe("POST /api/files/move", () => {
   test("of two folders into each other at once makes no circle", async () => {
     const { client } = await server().signUp();
     const [a, b] = [await client.folderId("a"), await client.folderId("b")];
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       client.post("/api/files/move", { fileIds: [a], destinationFolder: "/b" }),
       client.post("/api/files/move", { fileIds: [b], destinationFolder: "/a" }),
     ]);
-    expect(answers.some((answer) => answer.status === 200)).toBe(true);
+    expect(responses.some((response) => response.status === 200)).toBe(true);
     expect(await client.names("/", "&recursive=true&type=folder")).toEqual(expect.arrayContaining(["a", "b"]));
   });
 
@@ -97,10 +100,10 @@ describe("POST /api/files/copy", () => {
     const source = await client.storedId(content, { name: "a.bin", fields: { tags: "t", description: "d" } });
     const blobs = async () => (await readdir(join(server().dataDir, "blobs", "sha256"), { recursive: true })).length;
     const before = await blobs();
-    const answer = await client.post("/api/files/copy", { fileIds: [source], destinationFolder: "/copies" });
-    expectStatus(answer, 201);
-    expect(answer.list("data.failed")).toEqual([]);
-    expect(answer.list("data.copied")).toMatchObject([
+    const response = await client.post("/api/files/copy", { fileIds: [source], destinationFolder: "/copies" });
+    expectStatus(response, 201);
+    expect(response.list("data.failed")).toEqual([]);
+    expect(response.list("data.copied")).toMatchObject([
       {
         sourceId: source,
         name: "a.bin",
@@ -111,7 +114,7 @@ describe("POST /api/files/copy", () => {
         isPublic: false,
       },
     ]);
-    const [id = ""] = answer.strings("data.copied", "id");
+    const [id = ""] = response.strings("data.copied", "id");
     expect(id).not.toBe(source);
     expect(await blobs()).toBe(before);
     expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
@@ -162,9 +165,11 @@ describe("POST /api/files/copy", () => {
     const id = await client.folderId("docs");
     await client.stored("one", { name: "1.txt", fields: { folder: "/docs" } });
     await client.stored("two", { name: "2.txt", fields: { folder: "/docs/deep/down" } });
-    const answer = await client.post("/api/files/copy", { fileIds: [id], destinationFolder: "/box" });
-    expectStatus(answer, 201);
-    expect(answer.list("data.copied")).toMatchObject([{ sourceId: id, name: "docs", type: "folder", folder: "/box" }]);
+    const response = await client.post("/api/files/copy", { fileIds: [id], destinationFolder: "/box" });
+    expectStatus(response, 201);
+    expect(response.list("data.copied")).toMatchObject([
+      { sourceId: id, name: "docs", type: "folder", folder: "/box" },
+    ]);
     expect(await client.names("/box/docs")).toEqual(["deep", "1.txt"]);
     expect(await client.names("/box/docs/deep/down")).toEqual(["2.txt"]);
     const again = await client.post("/api/files/copy", { fileIds: [id], destinationFolder: "/" });
@@ -193,9 +198,9 @@ describe("POST /api/files/copy", () => {
 
     const usage = async () => (await client.get("/api/users/usage")).at("data.storage");
     const before = Object(await usage());
-    const answer = await client.post("/api/files/copy", { fileIds: [large], destinationFolder: "/" });
-    expectStatus(answer, 201);
-    expect(answer.list("data.copied")).toMatchObject([{ sourceId: large, name: "large (1)", folder: "/" }]);
+    const response = await client.post("/api/files/copy", { fileIds: [large], destinationFolder: "/" });
+    expectStatus(response, 201);
+    expect(response.list("data.copied")).toMatchObject([{ sourceId: large, name: "large (1)", folder: "/" }]);
     expect(await count("/large (1)")).toBe(entries);
     expect(await usage()).toMatchObject({
       files: before.files + 140 * 15,
@@ -222,10 +227,10 @@ describe("POST /api/files/copy", () => {
     const { client } = await server().signUp();
     const good = await client.storedId("x", { name: "good" });
     const unknown = "file_00000000000000000000";
-    const answer = await client.post("/api/files/copy", { fileIds: [unknown, good], destinationFolder: "/box" });
-    expectStatus(answer, 201);
-    expect(answer.strings("data.copied", "sourceId")).toEqual([good]);
-    expect(answer.list("data.failed")).toMatchObject([{ id: unknown, error: { code: "RESOURCE_NOT_FOUND" } }]);
+    const response = await client.post("/api/files/copy", { fileIds: [unknown, good], destinationFolder: "/box" });
+    expectStatus(response, 201);
+    expect(response.strings("data.copied", "sourceId")).toEqual([good]);
+    expect(response.list("data.failed")).toMatchObject([{ id: unknown, error: { code: "RESOURCE_NOT_FOUND" } }]);
     expectError(await client.post("/api/files/copy", { fileIds: [unknown], destinationFolder: "/box" }), 404);
   });
 });

@@ -87,12 +87,12 @@ describe("a name", () => {
     const { client } = await server().signUp();
     const nfd = "ä".repeat(127).normalize("NFD");
     expect(Buffer.byteLength(nfd)).toBe(381);
-    const answer = await client.upload("x", { name: nfd });
-    expectStatus(answer, 201);
-    expect(answer.at("data.name")).toBe("ä".repeat(127));
+    const response = await client.upload("x", { name: nfd });
+    expectStatus(response, 201);
+    expect(response.at("data.name")).toBe("ä".repeat(127));
     expectError(await client.upload("x", { name: "ä".repeat(128) }), 400, "invalid_path");
     expectError(await client.upload("x", { name: "x".repeat(256) }), 400, "invalid_path");
-    const renamed = await client.put(`/api/files/${answer.string("data.id")}`, { name: "x".repeat(256) });
+    const renamed = await client.put(`/api/files/${response.string("data.id")}`, { name: "x".repeat(256) });
     expectError(renamed, 400, "invalid_path");
   });
 
@@ -112,12 +112,12 @@ describe("a name", () => {
     ["a\\b/c.txt", "c.txt"],
   ])("of an upload loses what precedes its last separator: %p becomes %p (D48)", async (sent, name) => {
     const { client } = await server().signUp();
-    const answer = await client.request("POST", "/api/files/upload", {
+    const response = await client.request("POST", "/api/files/upload", {
       body: form([file(sent, "x")]),
       headers: { "content-type": formType },
     });
-    expectStatus(answer, 201);
-    expect(answer.json).toMatchObject({ data: { name, folder: "/" } });
+    expectStatus(response, 201);
+    expect(response.json).toMatchObject({ data: { name, folder: "/" } });
     expect(await client.names()).toEqual([name]);
   });
 
@@ -125,11 +125,11 @@ describe("a name", () => {
     "%p of an upload is 400 (D48)",
     async (name) => {
       const { client } = await server().signUp();
-      const answer = await client.request("POST", "/api/files/upload", {
+      const response = await client.request("POST", "/api/files/upload", {
         body: form([file(name, "x")]),
         headers: { "content-type": formType },
       });
-      expectError(answer, 400);
+      expectError(response, 400);
       expect(await client.names()).toEqual([]);
     },
   );
@@ -165,9 +165,9 @@ describe("a path", () => {
   test.each(badPaths)("%p is 400 invalid_path everywhere (D48)", async (path) => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "a.txt" });
-    const answers: Record<string, { status: number; reason: unknown }> = {};
-    const note = (what: string, answer: { status: number; at: (path: string) => unknown }) => {
-      answers[what] = { status: answer.status, reason: answer.at("error.details.reason") };
+    const responses: Record<string, { status: number; reason: unknown }> = {};
+    const note = (what: string, response: { status: number; at: (path: string) => unknown }) => {
+      responses[what] = { status: response.status, reason: response.at("error.details.reason") };
     };
     if (path !== "") note("list", await client.get(`/api/files?folder=${encodeURIComponent(path)}`));
     if (path !== "" && !path.includes("\u0000") && !path.includes("\n"))
@@ -176,8 +176,8 @@ describe("a path", () => {
     note("create", await client.post("/api/files/folders", { name: "x", path }));
     note("move", await client.post("/api/files/move", { fileIds: [id], destinationFolder: path }));
     note("copy", await client.post("/api/files/copy", { fileIds: [id], destinationFolder: path }));
-    for (const what of Object.keys(answers))
-      expect({ what, ...answers[what] }).toEqual({ what, status: 400, reason: "invalid_path" });
+    for (const what of Object.keys(responses))
+      expect({ what, ...responses[what] }).toEqual({ what, status: 400, reason: "invalid_path" });
     expect(await client.names()).toEqual(["a.txt"]);
   });
 
@@ -193,9 +193,9 @@ describe("a path", () => {
     const { client } = await server().signUp();
     const path = `/${"x".repeat(255)}`.repeat(16);
     expect(path).toHaveLength(4096);
-    const answer = await client.upload("x", { fields: { folder: path } });
+    const response = await client.upload("x", { fields: { folder: path } });
     // The file itself would lie beyond the limit of a path: both answers are within the text.
-    expect([201, 400]).toContain(answer.status);
+    expect([201, 400]).toContain(response.status);
     const parent = path.slice(0, -256);
     expectStatus(await client.post("/api/files/folders", { name: "y".repeat(255), path: parent }), 201);
     expect(await client.names(parent)).toContain("y".repeat(255));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createECDH, randomBytes } from "node:crypto";
-import type { Account, Answer, Client } from "../support/client.ts";
+import type { Account, ApiResponse, Client } from "../support/client.ts";
 import { eventually, expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, type TestDevice, tryRefresh } from "../support/mobile.ts";
@@ -52,15 +52,15 @@ function subscription(name: string): string {
   return JSON.stringify({ endpoint: topic(name), keys: { p256dh, auth: randomBytes(16).toString("base64url") } });
 }
 
-async function register(device: TestDevice, body: Record<string, unknown>): Promise<Answer> {
+async function register(device: TestDevice, body: Record<string, unknown>): Promise<ApiResponse> {
   return device.client.post("/api/mobile/notifications/register", { deviceId: device.deviceId, ...body });
 }
 
 /** Titles in the inbox of a device, newest first. */
 async function titles({ client }: { client: Client }): Promise<string[]> {
-  const answer = await client.get("/api/mobile/notifications?limit=100");
-  expectStatus(answer, 200);
-  return answer.strings("data.notifications", "title");
+  const response = await client.get("/api/mobile/notifications?limit=100");
+  expectStatus(response, 200);
+  return response.strings("data.notifications", "title");
 }
 
 describe("POST /api/mobile/notifications/register", () => {
@@ -131,8 +131,8 @@ describe("POST /api/mobile/notifications/register", () => {
       [first, "to the first"],
       [second, "to the second"],
     ] as const) {
-      const answer = await phone.client.post("/api/mobile/push", { title: "x", body: words, deviceId: "phone" });
-      expect(answer.strings("data.deliveries", "status")).toEqual(["queued"]);
+      const response = await phone.client.post("/api/mobile/push", { title: "x", body: words, deviceId: "phone" });
+      expect(response.strings("data.deliveries", "status")).toEqual(["queued"]);
       await eventually(words, () => heard(words));
     }
     // Within an account it belongs to one device, so that no message comes twice.
@@ -169,11 +169,11 @@ describe("POST /api/mobile/notifications/register", () => {
 
 test("GET /api/mobile/notifications/config tells what an app needs to register", async () => {
   const { phone } = await household();
-  const answer = await phone.client.get("/api/mobile/notifications/config");
-  expectStatus(answer, 200);
+  const response = await phone.client.get("/api/mobile/notifications/config");
+  expectStatus(response, 200);
   // An uncompressed point of P-256.
-  expect(Buffer.from(answer.string("data.vapidPublicKey"), "base64url")).toHaveLength(65);
-  expect(answer.list("data.providers")).toEqual(["web-push", "url"]);
+  expect(Buffer.from(response.string("data.vapidPublicKey"), "base64url")).toHaveLength(65);
+  expect(response.list("data.providers")).toEqual(["web-push", "url"]);
 });
 
 describe("POST /api/mobile/push", () => {
@@ -181,9 +181,9 @@ describe("POST /api/mobile/push", () => {
     const { phone, tablet } = await household();
     await register(tablet, { preferences: { shares: false } });
     const push = { title: "Dinner", body: "is ready", category: "shares", data: { room: "kitchen" } };
-    const answer = await phone.client.post("/api/mobile/push", push);
-    expectStatus(answer, 200);
-    expect(answer.list("data.deliveries")).toEqual([
+    const response = await phone.client.post("/api/mobile/push", push);
+    expectStatus(response, 200);
+    expect(response.list("data.deliveries")).toEqual([
       { deviceId: "phone", status: "inbox_only", provider: null },
       { deviceId: "tablet", status: "muted", provider: null },
     ]);
@@ -192,7 +192,7 @@ describe("POST /api/mobile/push", () => {
       const createdAt = inbox.string("data.notifications.0.createdAt");
       expect(createdAt).toMatch(timestampPattern);
       expect(inbox.at("data.notifications.0")).toEqual({
-        id: answer.string("data.notificationId"),
+        id: response.string("data.notificationId"),
         ...push,
         createdAt,
         readAt: null,
@@ -208,9 +208,9 @@ describe("POST /api/mobile/push", () => {
     const now = Date.now();
     const [start, end] = [-60, -120].map((minutes) => new Date(now + minutes * 60_000).toISOString().slice(11, 16));
     await register(tablet, { pushToken: tabletTopic, preferences: { quietHours: { enabled: true, start, end } } });
-    const answer = await phone.client.post("/api/mobile/push", { title: "Hello", body: "from afar" });
-    const held = answer.string("data.deliveries.1.deliverAt");
-    expect(answer.list("data.deliveries")).toEqual([
+    const response = await phone.client.post("/api/mobile/push", { title: "Hello", body: "from afar" });
+    const held = response.string("data.deliveries.1.deliverAt");
+    expect(response.list("data.deliveries")).toEqual([
       { deviceId: "phone", status: "queued", provider: "url" },
       { deviceId: "tablet", status: "held", provider: "url", deliverAt: held },
     ]);
@@ -232,8 +232,8 @@ describe("POST /api/mobile/push", () => {
     await register(phone, { pushToken: phoneTopic });
     await register(tablet, { pushToken: tabletTopic, preferences: { quietHours } });
     expectStatus(await account.client.put("/api/users/settings", { notifications: { quietHours } }), 200);
-    const answer = await phone.client.post("/api/mobile/push", { title: "Hello", body: "from afar" });
-    expect(answer.strings("data.deliveries", "status")).toEqual(["held", "held"]);
+    const response = await phone.client.post("/api/mobile/push", { title: "Hello", body: "from afar" });
+    expect(response.strings("data.deliveries", "status")).toEqual(["held", "held"]);
     const change = { notifications: { quietHours: { enabled: false } } };
     expectStatus(await account.client.put("/api/users/settings", change), 200);
     await eventually("the phone is told", () => received.some(({ path }) => phoneTopic.endsWith(path)));
@@ -256,8 +256,8 @@ describe("POST /api/mobile/push", () => {
   test("goes to one device alone where it is named", async () => {
     const { phone, tablet } = await household();
     const body = { title: "Only you", body: "x", deviceId: "tablet" };
-    const answer = await phone.client.post("/api/mobile/push", body);
-    expect(answer.strings("data.deliveries", "deviceId")).toEqual(["tablet"]);
+    const response = await phone.client.post("/api/mobile/push", body);
+    expect(response.strings("data.deliveries", "deviceId")).toEqual(["tablet"]);
     expect(await titles(tablet)).toContain("Only you");
     expect(await titles(phone)).not.toContain("Only you");
     expectError(await phone.client.post("/api/mobile/push", { ...body, deviceId: "unknown" }), 404, "not_found");
@@ -332,8 +332,8 @@ describe("the inbox", () => {
     await phone.client.post("/api/mobile/notifications/read", { all: true });
     const ids: string[] = [];
     for (const title of ["one", "two"]) {
-      const answer = await phone.client.post("/api/mobile/push", { title, body: "x" });
-      ids.push(answer.string("data.notificationId"));
+      const response = await phone.client.post("/api/mobile/push", { title, body: "x" });
+      ids.push(response.string("data.notificationId"));
     }
     const read = async (body: object) => phone.client.post("/api/mobile/notifications/read", body);
     expect((await read({ ids: [ids[0], "ntf_unknown"] })).at("data")).toEqual({ read: 1, unread: 1 });
@@ -348,8 +348,8 @@ describe("the inbox", () => {
 
   test("knows nothing of another account's messages", async () => {
     const [mine, others] = [await household(), await household()];
-    const answer = await mine.phone.client.post("/api/mobile/push", { title: "Private", body: "x" });
-    const ids = [answer.string("data.notificationId")];
+    const response = await mine.phone.client.post("/api/mobile/push", { title: "Private", body: "x" });
+    const ids = [response.string("data.notificationId")];
     const theirs = await others.phone.client.post("/api/mobile/notifications/read", { ids });
     expect(theirs.at("data.read")).toBe(0);
   });
@@ -357,8 +357,8 @@ describe("the inbox", () => {
   test("tells of a new device", async () => {
     const { account, phone } = await household();
     await registerDevice(server(), account, "burglar", { model: "Unknown phone" });
-    const answer = await phone.client.get("/api/mobile/notifications");
-    expect(answer.at("data.notifications.0")).toMatchObject({
+    const response = await phone.client.get("/api/mobile/notifications");
+    expect(response.at("data.notifications.0")).toMatchObject({
       category: "security",
       title: "New device",
       data: { deviceId: "burglar", deviceName: "Unknown phone" },
@@ -387,8 +387,8 @@ describe("the inbox", () => {
     const form = new FormData();
     form.append("file", new File(["picture"], "IMG_1.jpg"));
     expectStatus(await phone.client.request("POST", "/api/mobile/upload", { body: form }), 201);
-    const answer = await tablet.client.get("/api/mobile/notifications");
-    expect(answer.at("data.notifications.0")).toMatchObject({
+    const response = await tablet.client.get("/api/mobile/notifications");
+    expect(response.at("data.notifications.0")).toMatchObject({
       category: "uploads",
       data: { fileName: "IMG_1.jpg", folder: "/", deviceId: "phone" },
     });
@@ -402,11 +402,11 @@ describe("the inbox", () => {
       form.append("file", new File([name], name));
       expectStatus(await phone.client.request("POST", "/api/mobile/upload", { body: form }), 201);
     }
-    const answer = await tablet.client.get("/api/mobile/notifications");
-    expect(answer.strings("data.notifications", "category").filter((category) => category === "uploads")).toHaveLength(
-      1,
-    );
-    expect(answer.at("data.notifications.0")).toMatchObject({
+    const response = await tablet.client.get("/api/mobile/notifications");
+    expect(
+      response.strings("data.notifications", "category").filter((category) => category === "uploads"),
+    ).toHaveLength(1);
+    expect(response.at("data.notifications.0")).toMatchObject({
       title: "Files uploaded",
       body: "3 files were uploaded from Pixel 9. The most recent is 3.jpg.",
       data: { fileName: "3.jpg", files: "3" },
@@ -421,8 +421,8 @@ describe("the inbox", () => {
     const uploadId = begun.string("data.files.0.uploadId");
     const report = { uploadId, completedChunks: [], bytesUploaded: 0, status: "failed" };
     expectStatus(await phone.client.post("/api/mobile/upload/progress", report), 200);
-    const answer = await tablet.client.get("/api/mobile/notifications");
-    expect(answer.at("data.notifications.0")).toMatchObject({
+    const response = await tablet.client.get("/api/mobile/notifications");
+    expect(response.at("data.notifications.0")).toMatchObject({
       category: "uploads",
       title: "Upload failed",
       data: { fileName: "IMG_2.jpg", uploadId, deviceId: "phone" },
@@ -435,8 +435,8 @@ describe("the inbox", () => {
     const next = (await tryRefresh(server(), stolen, "phone")).string("tokens.refreshToken");
     expectStatus(await tryRefresh(server(), next, "phone"), 200);
     expectError(await tryRefresh(server(), stolen, "phone"), 401);
-    const answer = await tablet.client.get("/api/mobile/notifications");
-    expect(answer.at("data.notifications.0")).toMatchObject({
+    const response = await tablet.client.get("/api/mobile/notifications");
+    expect(response.at("data.notifications.0")).toMatchObject({
       category: "security",
       title: "A device was signed out",
       data: { deviceId: "phone" },

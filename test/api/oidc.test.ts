@@ -39,9 +39,9 @@ const ask = (from: Browser, path: string, of: () => TestServer = server) =>
 
 describe("GET /api/auth/methods", () => {
   test("tells pages how people may sign in", async () => {
-    const answer = await server().visitor.get("/api/auth/methods");
-    expectStatus(answer, 200);
-    expect(answer.at("data")).toEqual({
+    const response = await server().visitor.get("/api/auth/methods");
+    expectStatus(response, 200);
+    expect(response.at("data")).toEqual({
       password: true,
       signup: "open",
       oidc: { name: "Our house", startUrl: `${publicUrl}/api/auth/oidc/start` },
@@ -53,10 +53,10 @@ describe("GET /api/auth/methods", () => {
 
   test("and that there is no provider, where there is none", async () => {
     await withServer({ env: { LARDER_SIGNUP: "closed" } }, async (plain) => {
-      const answer = await plain.visitor.get("/api/auth/methods");
-      expect(answer.at("data.oidc")).toBeNull();
-      expect(answer.at("data.signup")).toBe("closed");
-      expect(answer.at("data.isSetUp")).toBe(false);
+      const response = await plain.visitor.get("/api/auth/methods");
+      expect(response.at("data.oidc")).toBeNull();
+      expect(response.at("data.signup")).toBe("closed");
+      expect(response.at("data.isSetUp")).toBe(false);
       await plain.addUser(["--admin"]);
       expect((await plain.visitor.get("/api/auth/methods")).at("data.isSetUp")).toBe(true);
       for (const path of ["/api/auth/oidc/start", "/api/auth/oidc/callback?code=a&state=b"])
@@ -122,21 +122,21 @@ describe("a sign-in by the provider", () => {
       "/x/..//y",
     ];
     for (const returnTo of elsewhere) {
-      const answer = await server().visitor.get(`/api/auth/oidc/start?returnTo=${encodeURIComponent(returnTo)}`);
-      if (returnTo === "/%0d%0a") expect(answer.header("location")).toStartWith(provider.issuer);
-      else expectError(answer, 400, "invalid_field", "returnTo");
+      const response = await server().visitor.get(`/api/auth/oidc/start?returnTo=${encodeURIComponent(returnTo)}`);
+      if (returnTo === "/%0d%0a") expect(response.header("location")).toStartWith(provider.issuer);
+      else expectError(response, 400, "invalid_field", "returnTo");
     }
   });
 
   test("asks with PKCE, state and nonce, and binds itself to the browser by a short cookie", async () => {
-    const answer = await server().visitor.get("/api/auth/oidc/start");
-    expectStatus(answer, 302);
-    const query = new URL(answer.header("location")).searchParams;
+    const response = await server().visitor.get("/api/auth/oidc/start");
+    expectStatus(response, 302);
+    const query = new URL(response.header("location")).searchParams;
     expect(query.get("code_challenge_method")).toBe("S256");
     expect(query.get("response_type")).toBe("code");
     expect(query.get("redirect_uri")).toBe(`${publicUrl}/api/auth/oidc/callback`);
     for (const name of ["code_challenge", "state", "nonce"]) expect(query.get(name)?.length).toBeGreaterThan(21);
-    const [cookie = ""] = answer.headers.getSetCookie();
+    const [cookie = ""] = response.headers.getSetCookie();
     expect(cookie).toMatch(/^larder_oidc=[A-Za-z0-9_-]+; Path=\/api\/auth\/oidc; Max-Age=600; HttpOnly; SameSite=Lax$/);
     expect(cookie).not.toContain(query.get("state") ?? "");
   });
@@ -338,9 +338,9 @@ describe("nobody comes in by", () => {
     const squatter = await server().signUp();
     const { name } = person({ email: squatter.email });
     const from = browser();
-    const answer = await comeBack(from, await from.untilCallback(name));
-    expectError(answer, 403, "signup_closed");
-    expect(answer.string("error.message")).toContain("password");
+    const response = await comeBack(from, await from.untilCallback(name));
+    expectError(response, 403, "signup_closed");
+    expect(response.string("error.message")).toContain("password");
   });
 
   test("an account that is disabled", async () => {

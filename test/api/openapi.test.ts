@@ -174,9 +174,9 @@ function withoutNames(template: string): string {
 
 describe("/openapi.json", () => {
   test("is valid OpenAPI 3 and open to anybody", async () => {
-    const answer = await server().visitor.get("/openapi.json");
-    expectStatus(answer, 200);
-    expect(answer.string("openapi")).toMatch(/^3\./);
+    const apiResponse = await server().visitor.get("/openapi.json");
+    expectStatus(apiResponse, 200);
+    expect(apiResponse.string("openapi")).toMatch(/^3\./);
     expect(await ApiDocument.faults(server().url)).toBe("");
     expect((await load()).operations.length).toBeGreaterThan(endpoints.length);
   });

@@ -11,15 +11,15 @@ describe("CORS", () => {
   test("is silent where no origin is configured", async () => {
     const { client } = await server().signUp();
     const headers = { origin: "https://app.example.com" };
-    const answers = [
+    const responses = [
       await client.get("/api/files", headers),
       await client.request("OPTIONS", "/api/files", {
         headers: { ...headers, "access-control-request-method": "GET" },
       }),
       await server().visitor.get("/openapi.json", headers),
     ];
-    for (const answer of answers)
-      expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control-"))).toEqual([]);
+    for (const response of responses)
+      expect([...response.headers.keys()].filter((name) => name.startsWith("access-control-"))).toEqual([]);
   });
 
   test("names a configured origin, without credentials, and no other", async () => {
@@ -49,8 +49,8 @@ describe("CORS", () => {
         "https://app.example.com.evil.example",
         "null",
       ]) {
-        const answer = await client.get("/api/files", { origin });
-        expect({ origin, allow: answer.headers.get("access-control-allow-origin") }).toEqual({ origin, allow: null });
+        const response = await client.get("/api/files", { origin });
+        expect({ origin, allow: response.headers.get("access-control-allow-origin") }).toEqual({ origin, allow: null });
       }
     });
   });
@@ -131,12 +131,12 @@ describe("forwarding headers (D37)", () => {
     "with %p never break a request (D65)",
     async (value) => {
       for (const headers of [{ "x-forwarded-for": value }, { forwarded: `for=${value}` }]) {
-        const answer = await trustingServer().visitor.post(
+        const response = await trustingServer().visitor.post(
           "/api/auth/signin",
           { email: freshEmail(), password },
           headers,
         );
-        expectStatus(answer, 401);
+        expectStatus(response, 401);
       }
     },
   );
@@ -144,8 +144,8 @@ describe("forwarding headers (D37)", () => {
 
 describe("a well-formed request id from a trusted proxy", () => {
   test("is kept, a malformed one is not (D66)", async () => {
-    const answer = await trustingServer().visitor.get("/api/files", { "x-request-id": "proxy-1234.abcd_EF" });
-    expect(answer.header("x-request-id")).toBe("proxy-1234.abcd_EF");
+    const response = await trustingServer().visitor.get("/api/files", { "x-request-id": "proxy-1234.abcd_EF" });
+    expect(response.header("x-request-id")).toBe("proxy-1234.abcd_EF");
     for (const id of ["with space", "x".repeat(5000), "<script>", "a\u00ffb"]) {
       const replaced = await trustingServer().visitor.get("/api/files", { "x-request-id": id });
       expect(replaced.header("x-request-id")).not.toBe(id);

@@ -14,11 +14,11 @@ describe("/health", () => {
 
 describe("/metrics", () => {
   test("is Prometheus text to a loopback peer", async () => {
-    const answer = await server().visitor.get("/metrics");
-    expectStatus(answer, 200);
-    expect(answer.header("content-type")).toStartWith("text/plain");
-    expect(answer.text).toMatch(/^# (HELP|TYPE) \w+/m);
-    for (const line of answer.text.split("\n"))
+    const response = await server().visitor.get("/metrics");
+    expectStatus(response, 200);
+    expect(response.header("content-type")).toStartWith("text/plain");
+    expect(response.text).toMatch(/^# (HELP|TYPE) \w+/m);
+    for (const line of response.text.split("\n"))
       if (line !== "" && !line.startsWith("#")) expect(line).toMatch(/^[a-zA-Z_:][\w:]*(\{.*\})? [-+\w.]+( \d+)?$/);
   });
 
@@ -42,9 +42,9 @@ describe("/metrics", () => {
       { forwarded: "for=198.51.100.1" },
       { "x-forwarded-for": "127.0.0.1" },
     ]) {
-      const answer = await server().visitor.get("/metrics", headers);
-      expect([401, 403, 404]).toContain(answer.status);
-      expect(answer.text).not.toContain("# TYPE");
+      const response = await server().visitor.get("/metrics", headers);
+      expect([401, 403, 404]).toContain(response.status);
+      expect(response.text).not.toContain("# TYPE");
     }
   });
 
@@ -52,9 +52,9 @@ describe("/metrics", () => {
     const ask = (host: string) =>
       sendRaw(server().port, rawRequest([`GET /metrics HTTP/1.1`, `Host: ${host}`, "Connection: close"]));
     for (const host of ["evil.example", `evil.example:${server().port}`, "localhost.evil.example"]) {
-      const answer = await ask(host);
-      expect([host, answer?.status]).toEqual([host, 403]);
-      expect(answer?.text).not.toContain("# TYPE");
+      const response = await ask(host);
+      expect([host, response?.status]).toEqual([host, 403]);
+      expect(response?.text).not.toContain("# TYPE");
     }
     for (const host of ["localhost", `127.0.0.1:${server().port}`, "[::1]:1"]) {
       expect([host, (await ask(host))?.status]).toEqual([host, 200]);
@@ -71,24 +71,25 @@ describe("/metrics", () => {
 
 describe("a page that is not there", () => {
   test("comes with the headers that every page has", async () => {
-    const answer = await server().visitor.get("/nowhere", { accept: "text/html" });
-    expectStatus(answer, 404);
-    expect(answer.header("content-type")).toBe("text/html; charset=utf-8");
-    expect(answer.header("content-security-policy")).toContain("default-src 'none'");
-    expect(answer.header("content-security-policy")).toContain("frame-ancestors 'none'");
-    expect(answer.header("referrer-policy")).toBe("no-referrer");
-    expect(answer.header("x-content-type-options")).toBe("nosniff");
-    expect(answer.header("cache-control")).toBe("no-store");
+    const response = await server().visitor.get("/nowhere", { accept: "text/html" });
+    expectStatus(response, 404);
+    expect(response.header("content-type")).toBe("text/html; charset=utf-8");
+    expect(response.header("content-security-policy")).toContain("default-src 'none'");
+    expect(response.header("content-security-policy")).toContain("frame-ancestors 'none'");
+    expect(response.header("referrer-policy")).toBe("no-referrer");
+    expect(response.header("x-content-type-options")).toBe("nosniff");
+    expect(response.header("cache-control")).toBe("no-store");
   });
 });
 
 describe("/docs", () => {
   test("works without the internet: the page and all that it loads come from here", async () => {
     const page = await server().visitor.get("/docs");
-    const answer = page.status >= 300 && page.status < 400 ? await server().visitor.get(page.header("location")) : page;
-    expectStatus(answer, 200);
-    expect(answer.header("content-type")).toStartWith("text/html");
-    const links = [...answer.text.matchAll(/(?:src|href)="([^"#]+)"/g)].map((match) => match[1] ?? "");
+    const response =
+      page.status >= 300 && page.status < 400 ? await server().visitor.get(page.header("location")) : page;
+    expectStatus(response, 200);
+    expect(response.header("content-type")).toStartWith("text/html");
+    const links = [...response.text.matchAll(/(?:src|href)="([^"#]+)"/g)].map((match) => match[1] ?? "");
     for (const link of links) {
       if (link.startsWith("data:")) continue;
       const url = new URL(link, `${server().url}/docs`);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Authenticator, type Ceremony } from "../support/authenticator.ts";
-import { type Account, type Answer, Client } from "../support/client.ts";
+import { type Account, type ApiResponse, Client } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
 import { expectError, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
@@ -13,7 +13,7 @@ const server = sharedServer({ hasAccounts: true });
 
 const here = (): Ceremony => ({ origin: server().url });
 
-async function begin({ client, password }: Account, extra: Record<string, unknown> = {}): Promise<Answer> {
+async function begin({ client, password }: Account, extra: Record<string, unknown> = {}): Promise<ApiResponse> {
   return client.post("/api/users/passkeys/options", { currentPassword: password, ...extra });
 }
 
@@ -21,13 +21,13 @@ async function begin({ client, password }: Account, extra: Record<string, unknow
 async function addPasskey(account: Account, name = "Laptop"): Promise<{ id: string; authenticator: Authenticator }> {
   const authenticator = new Authenticator();
   const response = authenticator.create(await begin(account), here());
-  const answer = await account.client.post("/api/users/passkeys", { name, response });
-  expectStatus(answer, 201);
-  return { id: answer.string("data.id"), authenticator };
+  const apiResponse = await account.client.post("/api/users/passkeys", { name, response });
+  expectStatus(apiResponse, 201);
+  return { id: apiResponse.string("data.id"), authenticator };
 }
 
 /** A sign-in with a passkey, whatever it answers. */
-async function signIn(authenticator: Authenticator, change: Partial<Ceremony> = {}, extra = {}): Promise<Answer> {
+async function signIn(authenticator: Authenticator, change: Partial<Ceremony> = {}, extra = {}): Promise<ApiResponse> {
   const options = await server().visitor.post("/api/auth/passkey/options");
   const response = authenticator.get(options, { ...here(), ...change });
   return server().visitor.post("/api/auth/passkey/verify", { response, ...extra });
@@ -39,17 +39,17 @@ describe("adding a passkey", () => {
     const { client } = account;
     const wrong = await client.post("/api/users/passkeys/options", { currentPassword: "not the password" });
     expectError(wrong, 401, "bad_credentials");
-    const answer = await begin(account);
-    expectStatus(answer, 200);
-    const options = answer.at("data.options");
+    const apiResponse = await begin(account);
+    expectStatus(apiResponse, 200);
+    const options = apiResponse.at("data.options");
     expect(options).toMatchObject({
       rp: { id: "127.0.0.1", name: "Larder" },
       user: { name: account.email },
       attestation: "none",
       authenticatorSelection: { residentKey: "required", userVerification: "required" },
     });
-    expect(Buffer.from(answer.string("data.options.user.id"), "base64url").toString()).toBe(account.id);
-    expect(Buffer.from(answer.string("data.options.challenge"), "base64url").length).toBeGreaterThanOrEqual(16);
+    expect(Buffer.from(apiResponse.string("data.options.user.id"), "base64url").toString()).toBe(account.id);
+    expect(Buffer.from(apiResponse.string("data.options.challenge"), "base64url").length).toBeGreaterThanOrEqual(16);
   });
 
   test("is answered with its record, and lists it", async () => {
@@ -82,9 +82,9 @@ describe("adding a passkey", () => {
     ];
     for (const [what, change] of strange) {
       const response = new Authenticator().create(await begin(account), { ...here(), ...change });
-      const answer = await account.client.post("/api/users/passkeys", { response });
-      expect({ what, status: answer.status }).toEqual({ what, status: 400 });
-      expectError(answer, 400, "invalid_field", "response");
+      const apiResponse = await account.client.post("/api/users/passkeys", { response });
+      expect({ what, status: apiResponse.status }).toEqual({ what, status: 400 });
+      expectError(apiResponse, 400, "invalid_field", "response");
     }
     const response = new Authenticator().create(await begin(account), here());
     expectError(await other.client.post("/api/users/passkeys", { response }), 400, "invalid_field", "response");
@@ -174,12 +174,12 @@ describe("signing in with a passkey", () => {
     expectStatus(options, 200);
     expect(options.at("data.options")).toMatchObject({ rpId: "127.0.0.1", userVerification: "required" });
     expect(options.at("data.options.allowCredentials")).toBeUndefined();
-    const answer = await signIn(authenticator);
-    expectStatus(answer, 200);
-    expect(answer.at("user.id")).toBe(account.id);
-    expect(answer.string("expiresIn")).toBe("24h");
-    expect(answer.headers.get("set-cookie")).toBeNull();
-    const client = new Client(server(), answer.string("token"));
+    const apiResponse = await signIn(authenticator);
+    expectStatus(apiResponse, 200);
+    expect(apiResponse.at("user.id")).toBe(account.id);
+    expect(apiResponse.string("expiresIn")).toBe("24h");
+    expect(apiResponse.headers.get("set-cookie")).toBeNull();
+    const client = new Client(server(), apiResponse.string("token"));
     expect((await client.get("/api/auth/session")).at("session.kind")).toBe("web");
     expect(await passkeyOf(account)).toMatchObject({ lastUsedAt: expect.stringMatching(timestampPattern) });
     const asked = await server().visitor.post("/api/auth/signin", { email: account.email, password: account.password });
@@ -188,9 +188,9 @@ describe("signing in with a passkey", () => {
 
   test("sets the session cookie on request", async () => {
     const { authenticator } = await addPasskey(await server().signUp());
-    const answer = await signIn(authenticator, {}, { cookie: true });
-    expectStatus(answer, 200);
-    const cookie = answer.header("set-cookie");
+    const apiResponse = await signIn(authenticator, {}, { cookie: true });
+    expectStatus(apiResponse, 200);
+    const cookie = apiResponse.header("set-cookie");
     expect(cookie).toContain("HttpOnly");
     expectStatus(await server().visitor.get("/api/files", { cookie: cookie.split(";")[0] ?? "" }), 200);
   });
@@ -206,9 +206,9 @@ describe("signing in with a passkey", () => {
       ["a user who was not verified", { isVerified: false }],
     ];
     for (const [what, change] of strange) {
-      const answer = await signIn(authenticator, change);
-      expect({ what, status: answer.status }).toEqual({ what, status: 401 });
-      expectError(answer, 401, "bad_credentials");
+      const apiResponse = await signIn(authenticator, change);
+      expect({ what, status: apiResponse.status }).toEqual({ what, status: 401 });
+      expectError(apiResponse, 401, "bad_credentials");
     }
     const forAdding = (await begin(account)).string("data.options.challenge");
     expectError(await signIn(authenticator, { challenge: forAdding }), 401, "bad_credentials");
@@ -275,7 +275,7 @@ describe("signing in with a passkey", () => {
       for (const line of ["POST /api/auth/passkey/options", "GET /api/auth/methods"]) {
         const connection = await RawConnection.open(server().port);
         await connection.write(rawRequest([`${line} HTTP/1.1`, `Host: ${host}`, "Content-Length: 0"]));
-        expectStatus(await connection.answer(), 200);
+        expectStatus(await connection.response(), 200);
         connection.cut();
       }
     },
@@ -305,9 +305,9 @@ describe("a passkey", () => {
   test("is renamed by its owner alone", async () => {
     const [a, b] = [await server().signUp(), await server().signUp()];
     const { id } = await addPasskey(a);
-    const answer = await a.client.request("PATCH", `/api/users/passkeys/${id}`, { json: { name: "Desk" } });
-    expectStatus(answer, 200);
-    expect(answer.at("data.name")).toBe("Desk");
+    const apiResponse = await a.client.request("PATCH", `/api/users/passkeys/${id}`, { json: { name: "Desk" } });
+    expectStatus(apiResponse, 200);
+    expect(apiResponse.at("data.name")).toBe("Desk");
     const rename = (client: Client, name: unknown, which = id) =>
       client.request("PATCH", `/api/users/passkeys/${which}`, { json: { name } });
     expectError(await rename(b.client, "Mine"), 404, "not_found");

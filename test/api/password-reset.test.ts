@@ -77,8 +77,8 @@ describe("POST /api/auth/password/forgot", () => {
 
   test("builds its links from the public address, whatever host is asked", async () => {
     const { email } = await server().signUp();
-    const answer = await server().visitor.post("/api/auth/password/forgot", { email }, { host: "evil.example" });
-    expectStatus(answer, 200);
+    const response = await server().visitor.post("/api/auth/password/forgot", { email }, { host: "evil.example" });
+    expectStatus(response, 200);
     expect((await mails.mailTo(email)).raw).not.toContain("evil.example");
   });
 
@@ -153,11 +153,11 @@ describe("POST /api/auth/password/reset", () => {
   test("lets one of many at once through", async () => {
     const { email } = await server().signUp();
     const token = await askFor(email);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 5 }, (_, index) => reset(token, `brand new words ${index}`)),
     );
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 401)).toHaveLength(4);
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(responses.filter(({ status }) => status === 401)).toHaveLength(4);
   });
 
   test("refuses a bad password and leaves the link good", async () => {
@@ -248,9 +248,9 @@ test("asking counts as sign-in, per address", async () => {
   await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_DEFAULT_PLAN: "free" } }, async (limited) => {
     const ask = () => limited.visitor.post("/api/auth/password/forgot", { email: freshEmail() });
     for (let count = 0; count < 5; count++) {
-      const answer = await ask();
-      expectStatus(answer, 200);
-      expect(answer.header("x-ratelimit-resource")).toBe("signin");
+      const response = await ask();
+      expectStatus(response, 200);
+      expect(response.header("x-ratelimit-resource")).toBe("signin");
     }
     expectError(await ask(), 429);
   });

@@ -83,7 +83,7 @@ describe("several phones and a browser", () => {
         { seed, phones: 3, turns: isLong ? 30 : 15, line: badLine, crashes: 0.02 },
         async (household) => {
           for (let times = 0; times < 2; times++) {
-            await household.answered(isLong ? 80 : 40);
+            await household.responded(isLong ? 80 : 40);
             await household.restart(() => server().restart());
           }
         },
@@ -101,7 +101,7 @@ describe("a phone that goes wrong", () => {
       const account = await server().signUp();
       const random = new Random(seed);
       const ledger = new Ledger();
-      const onResponse = (answer: SeenResponse) => server().answers.push(answer);
+      const onResponse = (response: SeenResponse) => server().responses.push(response);
       const phone = new Phone(new MemoryDisk("broken-phone"), {
         credentials: { email: account.email, password: account.password },
         random,
@@ -153,7 +153,7 @@ describe("a camera roll, backed up by night", () => {
       let isServerUp = true;
       const portOf = () => (isServerUp ? server().port : 0);
       const line = await BadLine.open(portOf, random.branch("line"), { cuts: 0, cutWithinBytes: 0 });
-      const onResponse = (answer: SeenResponse) => server().answers.push(answer);
+      const onResponse = (response: SeenResponse) => server().responses.push(response);
       const ledger = new Ledger();
       try {
         const disk = new MemoryDisk("camera");

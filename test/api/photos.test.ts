@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import sharp from "sharp";
-import type { Answer, Client } from "../support/client.ts";
+import type { ApiResponse, Client } from "../support/client.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { tinyPng } from "../support/images.ts";
 import { testAllResponses } from "../support/laws.ts";
@@ -22,15 +22,15 @@ async function taken(client: Client, name: string, capturedAt: string, fields: R
 }
 
 async function names(client: Client, query = ""): Promise<string[]> {
-  const answer = await client.get(`/api/photos${query}`);
-  expectStatus(answer, 200);
-  return answer.strings("data.photos", "name");
+  const response = await client.get(`/api/photos${query}`);
+  expectStatus(response, 200);
+  return response.strings("data.photos", "name");
 }
 
 async function days(client: Client, query = ""): Promise<unknown> {
-  const answer = await client.get(`/api/photos/timeline${query}`);
-  expectStatus(answer, 200);
-  return answer.at("data.days");
+  const response = await client.get(`/api/photos/timeline${query}`);
+  expectStatus(response, 200);
+  return response.at("data.days");
 }
 
 describe("GET /api/photos", () => {
@@ -41,18 +41,18 @@ describe("GET /api/photos", () => {
     await taken(client, "between.png", "2021-12-31T23:59:59-08:00");
     await client.stored("no picture", { name: "notes.txt" });
     await client.stored("<svg xmlns='http://www.w3.org/2000/svg'/>", { name: "drawing.svg", type: "image/svg+xml" });
-    const answer = await client.get("/api/photos");
-    expectStatus(answer, 200);
-    expect(answer.strings("data.photos", "name")).toEqual(["new.png", "between.png", "old.png"]);
-    expect(answer.strings("data.photos", "takenAt")).toEqual([
+    const response = await client.get("/api/photos");
+    expectStatus(response, 200);
+    expect(response.strings("data.photos", "name")).toEqual(["new.png", "between.png", "old.png"]);
+    expect(response.strings("data.photos", "takenAt")).toEqual([
       "2024-01-02T03:04:05.000+01:00",
       "2021-12-31T23:59:59.000-08:00",
       "2019-05-06T07:08:09.000Z",
     ]);
-    expect(answer.at("data.nextCursor")).toBeNull();
-    expect(answer.at("data.isIndexing")).toBe(false);
-    const [id = ""] = answer.strings("data.photos", "id");
-    expect(answer.list("data.photos")[0]).toMatchObject({
+    expect(response.at("data.nextCursor")).toBeNull();
+    expect(response.at("data.isIndexing")).toBe(false);
+    const [id = ""] = response.strings("data.photos", "id");
+    expect(response.list("data.photos")[0]).toMatchObject({
       isVideo: false,
       mimeType: "image/png",
       durationSeconds: null,
@@ -82,12 +82,12 @@ describe("GET /api/photos", () => {
       .jpeg()
       .toBuffer();
     await client.stored(new Uint8Array(bytes), { name: "own.jpg", fields: { fileModifiedAt: "2022-02-02T02:02:02Z" } });
-    let answer: Answer | undefined;
+    let response: ApiResponse | undefined;
     await eventually("the content was asked", async () => {
-      answer = await client.get("/api/photos");
-      return answer.list("data.photos").some((photo) => Reflect.get(Object(photo), "width") === 40);
+      response = await client.get("/api/photos");
+      return response.list("data.photos").some((photo) => Reflect.get(Object(photo), "width") === 40);
     });
-    expect(answer?.list("data.photos")[0]).toMatchObject({
+    expect(response?.list("data.photos")[0]).toMatchObject({
       width: 40,
       height: 20,
       takenAt: "2017-07-01T23:30:00.000+02:00",
@@ -101,9 +101,9 @@ describe("GET /api/photos", () => {
     await client.stored(picture(), { name: "modified.png", fields: { fileModifiedAt: "2015-03-04T05:06:07+09:00" } });
     const today = new Date().toISOString().slice(0, 4);
     await client.stored(picture(), { name: "plain.png" });
-    const answer = await client.get("/api/photos");
-    expect(answer.strings("data.photos", "name")).toEqual(["plain.png", "modified.png"]);
-    const [plain = "", modified = ""] = answer.strings("data.photos", "takenAt");
+    const response = await client.get("/api/photos");
+    expect(response.strings("data.photos", "name")).toEqual(["plain.png", "modified.png"]);
+    const [plain = "", modified = ""] = response.strings("data.photos", "takenAt");
     expect(plain.startsWith(today)).toBe(true);
     expect(modified).toBe("2015-03-04T05:06:07.000+09:00");
   });
@@ -132,10 +132,10 @@ describe("GET /api/photos", () => {
     for (let index = 0; index < 5; index++) ids.add(await taken(client, `${index}.png`, "2020-01-01T00:00:00Z"));
     const met: string[] = [];
     for (let query = "?limit=2"; query !== ""; ) {
-      const answer = await client.get(`/api/photos${query}`);
-      met.push(...answer.strings("data.photos", "id"));
-      const isLast = answer.at("data.nextCursor") === null;
-      query = isLast ? "" : `?limit=2&cursor=${answer.string("data.nextCursor")}`;
+      const response = await client.get(`/api/photos${query}`);
+      met.push(...response.strings("data.photos", "id"));
+      const isLast = response.at("data.nextCursor") === null;
+      query = isLast ? "" : `?limit=2&cursor=${response.string("data.nextCursor")}`;
     }
     expect(met.toSorted()).toEqual([...ids].toSorted());
   });
@@ -269,9 +269,9 @@ describe("GET /api/photos/timeline", () => {
     await client.stored(new Uint8Array(bytes), { name: "leap.jpg", type: "image/jpeg" });
     let told: unknown;
     await eventually("the day is settled", async () => {
-      const answer = await client.get("/api/photos/timeline");
-      told = answer.at("data.days");
-      return answer.at("data.isSettling") === false;
+      const response = await client.get("/api/photos/timeline");
+      told = response.at("data.days");
+      return response.at("data.isSettling") === false;
     });
     expect(told).toEqual([{ date: "2016-02-29", count: 1 }]);
   });

@@ -56,10 +56,10 @@ describe("the size of a file", () => {
         `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\n` +
           `Content-Type: ${type}\r\nContent-Length: 900000000\r\n\r\n`,
       );
-      const answer = await connection.answer();
-      expectError(answer, 413);
-      expect(["file_too_large", "body_too_large"]).toContain(answer.string("error.details.reason"));
-      expect(answer.number("error.details.limit")).toBeGreaterThanOrEqual(sizeMax);
+      const response = await connection.response();
+      expectError(response, 413);
+      expect(["file_too_large", "body_too_large"]).toContain(response.string("error.details.reason"));
+      expect(response.number("error.details.limit")).toBeGreaterThanOrEqual(sizeMax);
       connection.cut();
     }
   });
@@ -74,7 +74,7 @@ describe("the size of a file", () => {
     const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\n\r\n`;
     await connection.write(httpChunk(bytesOf(head)));
     await connection.write(httpChunk(randomContent(sizeMax + 1)));
-    expectError(await connection.answer(), 413, "file_too_large");
+    expectError(await connection.response(), 413, "file_too_large");
     connection.cut();
     expect(await client.names()).toEqual([]);
     expect(await leftovers()).toEqual([]);
@@ -83,11 +83,11 @@ describe("the size of a file", () => {
   test("of a form counts the file alone, not what surrounds it", async () => {
     const { client } = await server().signUp();
     const long = { headers: ['Content-Disposition: form-data; name="description"'], content: "x".repeat(20_000) };
-    const answer = await client.request("POST", "/api/files/upload", {
+    const response = await client.request("POST", "/api/files/upload", {
       body: form([long, file("full.bin", randomContent(sizeMax))]),
       headers: { "content-type": formType },
     });
-    expectStatus(answer, 201);
+    expectStatus(response, 201);
   });
 });
 
@@ -108,10 +108,10 @@ describe("the quota", () => {
 
   test("is never overrun by many at once (D22)", async () => {
     const { client } = await server().signUp();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, (_, index) => client.upload(randomContent(60_000), { name: `${index}` })),
     );
-    expect(statusesOf(answers)).toEqual([201, 201, 201, 201, 413, 413, 413, 413, 413, 413]);
+    expect(statusesOf(responses)).toEqual([201, 201, 201, 201, 413, 413, 413, 413, 413, 413]);
     expect((await client.get("/api/users/usage")).number("data.storage.used")).toBe(240_000);
     expect(await client.names()).toHaveLength(4);
   });
@@ -128,9 +128,9 @@ describe("the quota", () => {
     const many = await Promise.all(
       Array.from({ length: 6 }, (_, index) => client.upload(randomContent(60_000), { name: `${index}` })),
     );
-    const refused = many.filter((answer) => answer.status !== 201);
+    const refused = many.filter((response) => response.status !== 201);
     expect(refused).toHaveLength(5);
-    for (const answer of refused) expect(answer.at("error.details")).toMatchObject(details);
+    for (const response of refused) expect(response.at("error.details")).toMatchObject(details);
   });
 
   test("counts versions and copies, and is freed by deletion at once", async () => {

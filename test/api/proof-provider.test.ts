@@ -1,7 +1,7 @@
 // Proof by signing in again at the provider, for accounts whose password nobody knows.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
-import { type Answer, freshEmail } from "../support/client.ts";
+import { type ApiResponse, freshEmail } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
@@ -33,21 +33,21 @@ async function newcomer() {
   const headers = () => ({ cookie: cookies(), origin: publicUrl });
   const post = (path: string, json: object = {}) => server().visitor.post(path, json, headers());
   const begin = async (json: object = {}): Promise<string> => {
-    const answer = await post("/api/auth/confirm/provider", json);
-    expectStatus(answer, 200);
-    for (const line of answer.headers.getSetCookie()) {
+    const response = await post("/api/auth/confirm/provider", json);
+    expectStatus(response, 200);
+    for (const line of response.headers.getSetCookie()) {
       const [pair = ""] = line.split("; ");
       const cut = pair.indexOf("=");
       browser.cookies().set(pair.slice(0, cut), pair.slice(cut + 1));
     }
-    return answer.string("data.url");
+    return response.string("data.url");
   };
-  const comeBack = (callback: string): Promise<Answer> => {
+  const comeBack = (callback: string): Promise<ApiResponse> => {
     const { pathname, search } = new URL(callback);
     return server().visitor.get(pathname + search, { cookie: cookies() });
   };
   /** Signs in at the provider once more, as this person or another one, and comes back. */
-  const confirm = async (as = name, json: object = {}): Promise<Answer> =>
+  const confirm = async (as = name, json: object = {}): Promise<ApiResponse> =>
     comeBack((await browser.go(await begin(json), as, isBack)).address);
   const tryKey = () => post("/api/users/api-keys", { name: "script" });
   return { name, email, browser, post, begin, comeBack, confirm, tryKey };

@@ -14,9 +14,9 @@ const server = sharedServer({ hasAccounts: true });
 const newPassword = "another long password";
 
 async function signIn({ email, password }: Account, extra: Record<string, unknown> = {}): Promise<Client> {
-  const answer = await server().visitor.post("/api/auth/signin", { email, password, ...extra });
-  expectStatus(answer, 200);
-  return new Client(server(), answer.string("token"));
+  const apiResponse = await server().visitor.post("/api/auth/signin", { email, password, ...extra });
+  expectStatus(apiResponse, 200);
+  return new Client(server(), apiResponse.string("token"));
 }
 
 const tryKey = (client: Client, extra: Record<string, unknown> = {}) =>
@@ -38,9 +38,9 @@ describe("without proof", () => {
       client.delete("/api/users/profile"),
       client.delete("/api/users/profile", {}),
     ];
-    for (const answer of await Promise.all(asked)) {
-      expectError(answer, 401, "password_required");
-      expect(answer.at("error.details")).toMatchObject({ methods: ["password"], needsCode: false });
+    for (const apiResponse of await Promise.all(asked)) {
+      expectError(apiResponse, 401, "password_required");
+      expect(apiResponse.at("error.details")).toMatchObject({ methods: ["password"], needsCode: false });
     }
     expectStatus(await client.get("/api/users/profile"), 200);
     expect((await client.get("/api/users/api-keys")).list("data.apiKeys")).toEqual([]);
@@ -85,14 +85,14 @@ describe("POST /api/auth/confirm", () => {
     const other = await signIn(account);
     expect((await account.client.get("/api/auth/session")).at("session.confirmedUntil")).toBeNull();
     const before = Date.now();
-    const answer = await tryConfirm(account);
-    expectStatus(answer, 200);
-    expect(answer.string("data.confirmedUntil")).toMatch(timestampPattern);
-    const untilMs = Date.parse(answer.string("data.confirmedUntil"));
+    const apiResponse = await tryConfirm(account);
+    expectStatus(apiResponse, 200);
+    expect(apiResponse.string("data.confirmedUntil")).toMatch(timestampPattern);
+    const untilMs = Date.parse(apiResponse.string("data.confirmedUntil"));
     expect(untilMs - before).toBeGreaterThanOrEqual(600_000);
     expect(untilMs - Date.now()).toBeLessThanOrEqual(600_000);
     const session = await account.client.get("/api/auth/session");
-    expect(session.string("session.confirmedUntil")).toBe(answer.string("data.confirmedUntil"));
+    expect(session.string("session.confirmedUntil")).toBe(apiResponse.string("data.confirmedUntil"));
     expectStatus(await tryKey(account.client), 201);
     expectStatus(await account.client.put("/api/users/profile", { email: freshEmail() }), 200);
     expectError(await tryKey(other), 401, "password_required");
@@ -155,9 +155,9 @@ describe("with two-factor sign-in", () => {
       () => tryKey(client, { currentPassword }),
     ];
     for (const ask of asked) {
-      const answer = await ask();
-      expectError(answer, 401, "second_factor_required");
-      expect(answer.at("error.details.methods")).toContain("totp");
+      const apiResponse = await ask();
+      expectError(apiResponse, 401, "second_factor_required");
+      expect(apiResponse.at("error.details.methods")).toContain("totp");
     }
     expectError(await tryConfirm(account, { code: wrongCode(secret) }), 401, "invalid_code");
     expectError(await tryConfirm(account, { code: codeOf(secret, 0) }), 401, "invalid_code");
@@ -174,8 +174,8 @@ describe("with two-factor sign-in", () => {
     const account = await server().signUp();
     const { secret } = await switchOnTwoFactor(account);
     const code = codeOf(secret);
-    const answers = await Promise.all([1, 2, 3].map(() => tryConfirm(account, { code })));
-    expect(statusesOf(answers)).toEqual([200, 401, 401]);
+    const responses = await Promise.all([1, 2, 3].map(() => tryConfirm(account, { code })));
+    expect(statusesOf(responses)).toEqual([200, 401, 401]);
   });
 
   test("a confirmed session switches it off without another code", async () => {
@@ -213,9 +213,9 @@ describe("passkeys", () => {
     // The challenge is of the other session.
     expectError(await show(other, response), 401, "bad_credentials");
     const again = authenticator.get(await optionsOf(client), { origin: server().url });
-    const answer = await show(client, again);
-    expectStatus(answer, 200);
-    expect(answer.string("data.confirmedUntil")).toMatch(timestampPattern);
+    const apiResponse = await show(client, again);
+    expectStatus(apiResponse, 200);
+    expect(apiResponse.string("data.confirmedUntil")).toMatch(timestampPattern);
     expectError(await show(client, again), 401, "bad_credentials");
     expectError(await tryKey(other), 401, "password_required");
     expectError(await other.delete(`/api/users/passkeys/${id}`), 401, "password_required");
@@ -334,8 +334,12 @@ describe("an administrator", () => {
     expectError(await root.client.delete(removal), 401, "password_required");
     expectStatus(await phone.client.get("/api/files"), 200);
     for (const [what, ask] of asks(account.id)) {
-      const answer = await ask(root.client);
-      expect([what, answer.status, answer.at("error.details.reason")]).toEqual([what, 401, "password_required"]);
+      const apiResponse = await ask(root.client);
+      expect([what, apiResponse.status, apiResponse.at("error.details.reason")]).toEqual([
+        what,
+        401,
+        "password_required",
+      ]);
     }
     const admin = { role: "admin", email: freshEmail(), password: newPassword };
     expectError(await root.client.post("/api/admin/invites", { role: "admin" }), 401, "password_required");
@@ -353,9 +357,9 @@ describe("an administrator", () => {
       const account = await server().signUp();
       if (isConfirmed) await confirmed(root);
       for (const [what, ask] of asks(account.id)) {
-        const answer = await ask(root.client, isConfirmed ? undefined : proof);
+        const apiResponse = await ask(root.client, isConfirmed ? undefined : proof);
         const isUnknown = what === "a session" || what === "a device";
-        expect([what, answer.status]).toEqual([what, isUnknown ? 404 : 200]);
+        expect([what, apiResponse.status]).toEqual([what, isUnknown ? 404 : 200]);
       }
     }
     expectStatus(await root.client.post("/api/admin/invites", { role: "admin" }), 201);
@@ -367,8 +371,8 @@ describe("an administrator", () => {
     const root = await confirmed(await server().addUser(["--admin"]));
     await server().addUser(["--admin"]);
     for (const [what, ask] of asks(root.id)) {
-      const answer = await ask(root.client, { currentPassword: root.password });
-      expect([what, answer.status, answer.at("error.details.reason")]).toEqual([what, 403, "role"]);
+      const apiResponse = await ask(root.client, { currentPassword: root.password });
+      expect([what, apiResponse.status, apiResponse.at("error.details.reason")]).toEqual([what, 403, "role"]);
     }
     expectStatus(await root.client.patch(`/api/admin/users/${root.id}`, { name: "Root", plan: "pro" }), 200);
   });

@@ -64,11 +64,11 @@ describe("/s/{token}", () => {
   test("is a plain page that names the file", async () => {
     const { client } = await server().signUp();
     const { token } = await shared(client, "hello", "holiday list.txt");
-    const answer = await server().visitor.get(`/s/${token}`);
-    expectStatus(answer, 200);
-    expect(answer.header("content-type")).toStartWith("text/html");
-    expect(answer.text).toContain("holiday list.txt");
-    expect(answer.header("content-security-policy")).not.toBe("");
+    const response = await server().visitor.get(`/s/${token}`);
+    expectStatus(response, 200);
+    expect(response.header("content-type")).toStartWith("text/html");
+    expect(response.text).toContain("holiday list.txt");
+    expect(response.header("content-security-policy")).not.toBe("");
   });
 
   test("escapes what the file is called (D54)", async () => {
@@ -91,17 +91,17 @@ describe.each(["/s/{token}/download", "/api/public/{token}/download"])("%s", (te
   test("sends the bytes to anybody, with the share's headers", async () => {
     const { client } = await server().signUp();
     const { token } = await shared(client, "hello world");
-    const answer = await server().visitor.get(path(token));
-    expectStatus(answer, 200);
-    expect(answer.text).toBe("hello world");
-    expect(answer.header("content-length")).toBe("11");
-    expect(answer.header("content-disposition")).toContain("shared.txt");
-    expect(answer.header("cache-control")).toBe("private, no-cache");
-    expect(answer.header("referrer-policy")).toBe("no-referrer");
-    expect(answer.header("x-robots-tag")).toContain("noindex");
-    expect(answer.header("x-content-type-options")).toBe("nosniff");
-    expect(answer.header("content-security-policy")).toMatch(/\bsandbox\b/);
-    expect(answer.header("etag")).toBe(`"${digestOf("hello serverState")}"`);
+    const response = await server().visitor.get(path(token));
+    expectStatus(response, 200);
+    expect(response.text).toBe("hello world");
+    expect(response.header("content-length")).toBe("11");
+    expect(response.header("content-disposition")).toContain("shared.txt");
+    expect(response.header("cache-control")).toBe("private, no-cache");
+    expect(response.header("referrer-policy")).toBe("no-referrer");
+    expect(response.header("x-robots-tag")).toContain("noindex");
+    expect(response.header("x-content-type-options")).toBe("nosniff");
+    expect(response.header("content-security-policy")).toMatch(/\bsandbox\b/);
+    expect(response.header("etag")).toBe(`"${digestOf("hello serverState")}"`);
   });
 
   test("answers ranges, conditions and HEAD", async () => {
@@ -127,11 +127,11 @@ describe.each(["/s/{token}/download", "/api/public/{token}/download"])("%s", (te
     for (const [content, name, type] of kinds) {
       const { token } = await shared(client, content, name, type);
       for (const query of ["", "?inline=true"]) {
-        const answer = await server().visitor.get(path(token) + query);
-        expectStatus(answer, 200);
-        expect(answer.header("content-disposition")).toStartWith("attachment");
-        expect(answer.header("content-security-policy")).toMatch(/\bsandbox\b/);
-        expect(answer.header("content-security-policy")).not.toMatch(/allow-scripts/);
+        const response = await server().visitor.get(path(token) + query);
+        expectStatus(response, 200);
+        expect(response.header("content-disposition")).toStartWith("attachment");
+        expect(response.header("content-security-policy")).toMatch(/\bsandbox\b/);
+        expect(response.header("content-security-policy")).not.toMatch(/allow-scripts/);
       }
     }
     const { token } = await shared(client, tinyPng(), "x.png", "image/png");
@@ -162,11 +162,11 @@ describe("GET /api/public/{token}", () => {
       fields: { isPublic: "true", folder: "/private/place" },
     });
     const token = (await client.get(`/api/files/${id}`)).string("data.shareLink").split("/").at(-1) ?? "";
-    const answer = await server().visitor.get(`/api/public/${token}`);
-    expectStatus(answer, 200);
-    expect(answer.at("success")).toBe(true);
-    expect(answer.text).toContain("a.txt");
-    for (const secret of ["/private/place", "private", email, userId]) expect(answer.text).not.toContain(secret);
+    const response = await server().visitor.get(`/api/public/${token}`);
+    expectStatus(response, 200);
+    expect(response.at("success")).toBe(true);
+    expect(response.text).toContain("a.txt");
+    for (const secret of ["/private/place", "private", email, userId]) expect(response.text).not.toContain(secret);
   });
 
   test("of an unknown token is 404", async () => {
@@ -214,9 +214,9 @@ async function share(client: Client, target: { file: string } | { folder: string
 
 /** The grant for a share's password. */
 async function grantFor(token: string, password: string): Promise<Record<string, string>> {
-  const answer = await server().visitor.post(`/api/public/${token}/unlock`, { password });
-  expectStatus(answer, 200);
-  return { "x-share-grant": answer.string("data.grant") };
+  const response = await server().visitor.post(`/api/public/${token}/unlock`, { password });
+  expectStatus(response, 200);
+  return { "x-share-grant": response.string("data.grant") };
 }
 
 /** An album: a picture of each kind of place, inside and outside of what is shared. */
@@ -295,14 +295,14 @@ describe("every route of a share goes through one door (D51, D52)", () => {
     ];
     for (const [role, client, token, headers, status, reason] of roles) {
       for (const [route, path] of Object.entries(routes(token, inside))) {
-        const answer = await client.get(path, headers);
+        const response = await client.get(path, headers);
         // A text has no thumbnail; then it is sent itself.
-        expect({ role, route, status: answer.status }).toEqual({ role, route, status });
-        if (reason !== undefined && path.startsWith("/api/")) expectError(answer, status, reason);
+        expect({ role, route, status: response.status }).toEqual({ role, route, status });
+        if (reason !== undefined && path.startsWith("/api/")) expectError(response, status, reason);
         if (status !== 200)
-          for (const told of ["in.txt", "inside", "album", "more"]) expect(answer.text).not.toContain(told);
+          for (const told of ["in.txt", "inside", "album", "more"]) expect(response.text).not.toContain(told);
         for (const [name, value] of Object.entries(shareHeaders))
-          expect([route, answer.headers.get(name)]).toEqual([route, value]);
+          expect([route, response.headers.get(name)]).toEqual([route, value]);
       }
     }
   });
@@ -393,15 +393,15 @@ describe("a shared folder", () => {
     const { client } = await server().signUp();
     const { folder } = await album(client);
     const { token } = await share(client, { folder });
-    const answer = await server().visitor.get(`/s/${token}/download`);
-    expectStatus(answer, 200);
-    expect(answer.header("content-disposition")).toContain("album.zip");
-    const names = new TextDecoder("latin1").decode(answer.bytes);
+    const response = await server().visitor.get(`/s/${token}/download`);
+    expectStatus(response, 200);
+    expect(response.header("content-disposition")).toContain("album.zip");
+    const names = new TextDecoder("latin1").decode(response.bytes);
     for (const name of ["in.txt", "more/deeper/deep.txt"]) expect(names).toContain(name);
     for (const name of ["above.txt", "beside.txt", "private"]) expect(names).not.toContain(name);
-    for (const [name, value] of Object.entries(shareHeaders)) expect(answer.headers.get(name)).toBe(value);
+    for (const [name, value] of Object.entries(shareHeaders)) expect(response.headers.get(name)).toBe(value);
     const head = await server().visitor.head(`/s/${token}/download`);
-    expect(head.header("content-length")).toBe(String(answer.bytes.length));
+    expect(head.header("content-length")).toBe(String(response.bytes.length));
   });
 });
 
@@ -425,11 +425,11 @@ describe("unlock", () => {
   test("gives a grant for an hour, bound to the share", async () => {
     const { client } = await server().signUp();
     const { token } = await share(client, { file: await client.storedId("secret") }, { password: "пароль 1" });
-    const answer = await server().visitor.post(`/api/public/${token}/unlock`, { password: "пароль 1" });
-    const ms = Date.parse(answer.string("data.expiresAt")) - Date.now();
+    const response = await server().visitor.post(`/api/public/${token}/unlock`, { password: "пароль 1" });
+    const ms = Date.parse(response.string("data.expiresAt")) - Date.now();
     expect(ms).toBeGreaterThan(3_500_000);
     expect(ms).toBeLessThanOrEqual(3_600_000);
-    const headers = { "x-share-grant": answer.string("data.grant") };
+    const headers = { "x-share-grant": response.string("data.grant") };
     expect((await server().visitor.get(`/api/public/${token}/download`, headers)).text).toBe("secret");
     expect((await server().visitor.get(`/s/${token}/download`, headers)).text).toBe("secret");
   });
@@ -498,13 +498,13 @@ describe("maxDownloads", () => {
     const file = await client.storedId(new Uint8Array(200_000).fill(7));
     const made = await share(client, { file }, { maxDownloads: 5 });
     const paths = [`/s/${made.token}/download`, `/api/public/${made.token}/download`];
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, (_, index) => server().visitor.get(paths[index % 2] ?? "")),
     );
-    const statuses = answers.map(({ status }) => status);
+    const statuses = responses.map(({ status }) => status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(5);
     expect(statuses.filter((status) => status === 410)).toHaveLength(45);
-    for (const answer of answers) if (answer.status === 200) expect(answer.bytes.length).toBe(200_000);
+    for (const response of responses) if (response.status === 200) expect(response.bytes.length).toBe(200_000);
     expect((await client.get(`/api/shares/${made.id}`)).at("data.downloads")).toBe(5);
   });
 
@@ -574,9 +574,9 @@ describe("what is shown", () => {
     await client.putContent(file, "second, longer");
     const { visitor } = server();
     expect((await visitor.get(`/s/${following.token}/download`)).text).toBe("second, longer");
-    const answer = await visitor.get(`/s/${pinned.token}/download`);
-    expect(answer.text).toBe("first");
-    expect(answer.header("etag")).toBe(`"${digestOf("first")}"`);
+    const response = await visitor.get(`/s/${pinned.token}/download`);
+    expect(response.text).toBe("first");
+    expect(response.header("etag")).toBe(`"${digestOf("first")}"`);
     expect((await visitor.get(`/api/public/${pinned.token}`)).at("data")).toMatchObject({ size: 5, name: "a.txt" });
     expectStatus(await client.delete(`/api/files/${file}/versions/1`), 200);
     expectStatus(await visitor.get(`/s/${pinned.token}/download`), 404);
@@ -609,23 +609,23 @@ describe("hideLocation (D67)", () => {
     const { token } = await share(client, { file }, { hideLocation: true });
     const { visitor } = server();
     const path = `/api/public/${token}/download`;
-    const answer = await visitor.get(path);
-    expectStatus(answer, 200);
-    expect(Buffer.from(answer.bytes).includes("LarderCam")).toBe(false);
+    const response = await visitor.get(path);
+    expectStatus(response, 200);
+    expect(Buffer.from(response.bytes).includes("LarderCam")).toBe(false);
     expect(Buffer.from(photo).includes("LarderCam")).toBe(true);
-    expect(answer.header("content-disposition")).toContain('"photo.jpg"');
-    expect(answer.header("content-length")).toBe(String(answer.bytes.length));
-    expect(answer.header("etag")).not.toContain(digestOf(photo));
+    expect(response.header("content-disposition")).toContain('"photo.jpg"');
+    expect(response.header("content-length")).toBe(String(response.bytes.length));
+    expect(response.header("etag")).not.toContain(digestOf(photo));
     const thumbnail = await visitor.get(`${path}?thumbnail=small`);
     expect((await describeImage(thumbnail.bytes)).hasExif).toBe(false);
     // Its colours are where they were.
-    expect(await pixelAt(answer.bytes, 0.1, 0.5)).toEqual(await pixelAt(photo, 0.1, 0.5));
+    expect(await pixelAt(response.bytes, 0.1, 0.5)).toEqual(await pixelAt(photo, 0.1, 0.5));
     const range = await visitor.get(path, { range: "bytes=10-29" });
     expectStatus(range, 206);
-    expect(range.bytes).toEqual(answer.bytes.slice(10, 30));
-    expectStatus(await visitor.get(path, { "if-none-match": answer.header("etag") }), 304);
+    expect(range.bytes).toEqual(response.bytes.slice(10, 30));
+    expectStatus(await visitor.get(path, { "if-none-match": response.header("etag") }), 304);
     const info = await visitor.get(`/api/public/${token}`);
-    expect(info.at("data")).toMatchObject({ name: "photo.jpg", checksum: null, size: answer.bytes.length });
+    expect(info.at("data")).toMatchObject({ name: "photo.jpg", checksum: null, size: response.bytes.length });
     for (const text of [info.text, (await visitor.get(`/s/${token}`)).text]) expect(text).not.toContain("2026010");
     // The owner's own stays as it is.
     expect((await client.get(`/api/files/${file}/download`)).bytes).toEqual(new Uint8Array(photo));
@@ -635,10 +635,10 @@ describe("hideLocation (D67)", () => {
     const { client } = await server().signUp();
     const gif = Buffer.from("R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs=", "base64");
     const picture = await hidden(client, new Uint8Array(gif), "IMG_20260102.gif");
-    const answer = await server().visitor.get(`/s/${picture.token}/download`);
-    expectStatus(answer, 200);
-    expect(answer.header("content-type")).toBe("image/webp");
-    expect(answer.header("content-disposition")).toContain("photo.webp");
+    const response = await server().visitor.get(`/s/${picture.token}/download`);
+    expectStatus(response, 200);
+    expect(response.header("content-type")).toBe("image/webp");
+    expect(response.header("content-disposition")).toContain("photo.webp");
     const film = await hidden(
       client,
       new Uint8Array(Buffer.from("00000018667479706d703432000000006d70343269736f6d", "hex")),
@@ -665,10 +665,10 @@ describe("hideLocation (D67)", () => {
       const digest = digestOf(originals[index] ?? "");
       for (const query of ["", "&thumbnail=small", "&thumbnail=large"]) {
         const path = `/api/public/${token}/download?fileId=${id}${query}`;
-        const answer = await visitor.get(path);
-        expectStatus(answer, 200);
-        expect(JSON.stringify([...answer.headers])).not.toContain(digest);
-        expectStatus(await visitor.get(path, { "if-none-match": answer.header("etag") }), 304);
+        const response = await visitor.get(path);
+        expectStatus(response, 200);
+        expect(JSON.stringify([...response.headers])).not.toContain(digest);
+        expectStatus(await visitor.get(path, { "if-none-match": response.header("etag") }), 304);
         expect((await visitor.get(path, { "if-match": '"other"' })).text).not.toContain(digest);
       }
     }
@@ -685,9 +685,9 @@ describe("hideLocation (D67)", () => {
     for (const query of ["", "?inline", "?thumbnail"])
       expectError(await server().visitor.get(`${path}/download${query}`), 403, "share_permission");
     for (const shown of [path, `/s/${notes.token}`]) {
-      const answer = await server().visitor.get(shown);
-      expectStatus(answer, 403);
-      expect(answer.text).not.toContain("20260102");
+      const response = await server().visitor.get(shown);
+      expectStatus(response, 403);
+      expect(response.text).not.toContain("20260102");
     }
   });
 
@@ -715,7 +715,7 @@ test("every answer about a share carries its headers, whoever refuses", async ()
     const made = await client.post(`/api/files/${await client.storedId("x")}/shares`, { password: "open sesame" });
     const path = `/api/public/${made.string("data.token")}`;
     const { visitor } = own;
-    const answers = [
+    const responses = [
       await visitor.get(path),
       await visitor.get(`${path}/nothing`),
       await visitor.put(`${path}/unlock`, {}),
@@ -723,16 +723,16 @@ test("every answer about a share carries its headers, whoever refuses", async ()
       await visitor.request("POST", `${path}/unlock`, { body: "{", headers: { "content-type": "application/json" } }),
       await visitor.get(`/s/x/y/z`),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([401, 404, 405, 415, 400, 404]);
+    expect(responses.map(({ status }) => status)).toEqual([401, 404, 405, 415, 400, 404]);
     for (;;) {
-      const answer = await visitor.get(`${path}/download`);
-      answers.push(answer);
-      if (answer.status === 429) break;
+      const response = await visitor.get(`${path}/download`);
+      responses.push(response);
+      if (response.status === 429) break;
     }
-    for (const answer of answers) {
-      expect(answer.header("cache-control")).toBe("private, no-cache");
-      expect(answer.header("referrer-policy")).toBe("no-referrer");
-      expect(answer.header("x-robots-tag")).toBe("noindex");
+    for (const response of responses) {
+      expect(response.header("cache-control")).toBe("private, no-cache");
+      expect(response.header("referrer-policy")).toBe("no-referrer");
+      expect(response.header("x-robots-tag")).toBe("noindex");
     }
   });
 });

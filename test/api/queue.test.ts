@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Answer, Client } from "../support/client.ts";
+import type { ApiResponse, Client } from "../support/client.ts";
 import { eventually, expectError, expectStatus, nextMillisecond, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
@@ -37,24 +37,24 @@ const uploadTo = (remotePath: string, more: object = {}) => ({
   ...more,
 });
 
-function add(device: Client, ...operations: object[]): Promise<Answer> {
+function add(device: Client, ...operations: object[]): Promise<ApiResponse> {
   return device.post("/api/mobile/queue/add", { operations });
 }
 
 /** Status by id of what one call added. */
 async function added(device: Client, ...operations: object[]): Promise<Record<string, string>> {
-  const answer = await add(device, ...operations);
-  expectStatus(answer, 200);
-  const statuses = answer.strings("data.results", "status");
-  return Object.fromEntries(answer.strings("data.results", "id").map((id, index) => [id, statuses[index] ?? ""]));
+  const response = await add(device, ...operations);
+  expectStatus(response, 200);
+  const statuses = response.strings("data.results", "status");
+  return Object.fromEntries(response.strings("data.results", "id").map((id, index) => [id, statuses[index] ?? ""]));
 }
 
 /** Status by id of the device's whole queue. */
 async function statuses(device: Client): Promise<Record<string, string>> {
-  const answer = await device.get("/api/mobile/queue");
-  expectStatus(answer, 200);
-  const found = answer.strings("data.operations", "status");
-  return Object.fromEntries(answer.strings("data.operations", "id").map((id, index) => [id, found[index] ?? ""]));
+  const response = await device.get("/api/mobile/queue");
+  expectStatus(response, 200);
+  const found = response.strings("data.operations", "status");
+  return Object.fromEntries(response.strings("data.operations", "id").map((id, index) => [id, found[index] ?? ""]));
 }
 
 function becomes(device: Client, wanted: Record<string, string>): Promise<void> {
@@ -68,9 +68,9 @@ describe("POST /api/mobile/queue/add", () => {
   test("carries a delete out, and tells how each operation stands", async () => {
     const { web, device } = await phone();
     const id = await web.storedId("x");
-    const answer = await add(device, deleteOf(id, { priority: "high" }), deleteOf("file_none"));
-    expectStatus(answer, 200);
-    expect(answer.at("data.results")).toEqual([
+    const response = await add(device, deleteOf(id, { priority: "high" }), deleteOf("file_none"));
+    expectStatus(response, 200);
+    expect(response.at("data.results")).toEqual([
       { id: `delete ${id}`, status: "queued" },
       { id: "delete file_none", status: "queued" },
     ]);
@@ -120,13 +120,13 @@ describe("POST /api/mobile/queue/add", () => {
     const { web, device } = await phone();
     const [a, b] = [await web.storedId("a"), await web.storedId("b")];
     await added(device, deleteOf(a, { id: "1" }));
-    const answer = await add(device, deleteOf(b, { id: "1" }), deleteOf(b, { id: "2" }));
-    expect(answer.at("data.results.0")).toMatchObject({
+    const response = await add(device, deleteOf(b, { id: "1" }), deleteOf(b, { id: "2" }));
+    expect(response.at("data.results.0")).toMatchObject({
       id: "1",
       status: "failed",
       error: { details: { reason: "idempotency_key", field: "id" } },
     });
-    expect(answer.at("data.results.1")).toEqual({ id: "2", status: "queued" });
+    expect(response.at("data.results.1")).toEqual({ id: "2", status: "queued" });
     await becomes(device, { 1: "completed", 2: "completed" });
   });
 
@@ -170,8 +170,8 @@ describe("POST /api/mobile/queue/add", () => {
     const { device } = await phone();
     expect(await added(device)).toEqual({});
     const many = Array.from({ length: 500 }, (_, index) => uploadTo(`/${index}`, { priority: undefined, extra: 1 }));
-    const answer = await add(device, ...many);
-    expect(answer.list("data.results")).toHaveLength(500);
+    const response = await add(device, ...many);
+    expect(response.list("data.results")).toHaveLength(500);
     const list = await device.get("/api/mobile/queue?status=queued&limit=1");
     expect(list.string("data.operations.0.priority")).toBe("normal");
     expect(list.at("data.pagination")).toMatchObject({ page: 1, limit: 1, total: 500, hasNext: true });
@@ -230,12 +230,12 @@ describe("an upload operation", () => {
 
   test("with a path that is none is told so by itself, and can be sent again", async () => {
     const { device } = await phone();
-    const answer = await add(device, uploadTo("/a/../b", { id: "1" }), uploadTo("/", { id: "2" }), uploadTo("/ok"));
-    expect(answer.at("data.results.0")).toMatchObject({
+    const response = await add(device, uploadTo("/a/../b", { id: "1" }), uploadTo("/", { id: "2" }), uploadTo("/ok"));
+    expect(response.at("data.results.0")).toMatchObject({
       status: "failed",
       error: { code: "VALIDATION_ERROR", details: { reason: "invalid_path", field: "remotePath" } },
     });
-    expect(answer.at("data.results.1")).toMatchObject({ status: "failed" });
+    expect(response.at("data.results.1")).toMatchObject({ status: "failed" });
     expect(await added(device, uploadTo("/b", { id: "1" }))).toEqual({ 1: "queued" });
     expect(await statuses(device)).toEqual({ 1: "queued", "upload /ok": "queued" });
   });

@@ -212,8 +212,8 @@ test.each(Object.entries(routesByCategory))("%s is what its routes count in", as
   const shown = await Promise.all(
     routes.map(async (route) => {
       const [method = "", template = ""] = route.split(" ");
-      const answer = await server().visitor.request(method, template.replaceAll(/\{[^}]+\}/g, "unknown"));
-      return { route, resource: answer.headers.get("x-ratelimit-resource") };
+      const response = await server().visitor.request(method, template.replaceAll(/\{[^}]+\}/g, "unknown"));
+      return { route, resource: response.headers.get("x-ratelimit-resource") };
     }),
   );
   expect(shown).toEqual(routes.map((route) => ({ route, resource: category })));

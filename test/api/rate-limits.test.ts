@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type Account, type Answer, Client, freshEmail, randomContent } from "../support/client.ts";
+import { type Account, type ApiResponse, Client, freshEmail, randomContent } from "../support/client.ts";
 import { expectError, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
 import { testAllResponses } from "../support/laws.ts";
@@ -27,10 +27,14 @@ function fromFreshAddress(): Record<string, string> {
 /** A new account, by an address of its own: it may make three an hour. */
 async function signUp(of: TestServer = server()): Promise<Account> {
   const email = freshEmail();
-  const answer = await of.visitor.post("/api/auth/signup", { email, password, name: "Test User" }, fromFreshAddress());
-  expectStatus(answer, 201);
-  const token = answer.string("token");
-  return { id: answer.string("user.id"), email, password, name: "Test User", token, client: new Client(of, token) };
+  const response = await of.visitor.post(
+    "/api/auth/signup",
+    { email, password, name: "Test User" },
+    fromFreshAddress(),
+  );
+  expectStatus(response, 201);
+  const token = response.string("token");
+  return { id: response.string("user.id"), email, password, name: "Test User", token, client: new Client(of, token) };
 }
 
 /** Gives all accounts or links the hash of a password that costs nothing to check: tries are counted here. */
@@ -61,12 +65,12 @@ interface Seen {
   window: number;
 }
 
-function seen(answer: Answer): Seen {
+function seen(response: ApiResponse): Seen {
   return {
-    resource: answer.header("x-ratelimit-resource"),
-    limit: Number(answer.header("x-ratelimit-limit")),
-    remaining: Number(answer.header("x-ratelimit-remaining")),
-    window: Number(answer.header("x-ratelimit-window")),
+    resource: response.header("x-ratelimit-resource"),
+    limit: Number(response.header("x-ratelimit-limit")),
+    remaining: Number(response.header("x-ratelimit-remaining")),
+    window: Number(response.header("x-ratelimit-window")),
   };
 }
 
@@ -99,14 +103,14 @@ describe("headers", () => {
       ["POST", "/api/auth/refresh", "refresh", 10, 3600],
     ];
     for (const [method, path, resource, limit, window] of requests) {
-      const answer = await client.request(method, path, method === "GET" ? {} : { json: { name: "x" } });
-      const { resource: r, limit: l, window: w } = seen(answer);
+      const response = await client.request(method, path, method === "GET" ? {} : { json: { name: "x" } });
+      const { resource: r, limit: l, window: w } = seen(response);
       expect({ method, path, resource: r, limit: l, window: w }).toEqual({ method, path, resource, limit, window });
-      const reset = Number(answer.header("x-ratelimit-reset"));
+      const reset = Number(response.header("x-ratelimit-reset"));
       const now = Date.now() / 1000;
       expect(reset).toBeGreaterThan(now - 2);
       expect(reset).toBeLessThanOrEqual(now + window + 2);
-      expect(answer.headers.get("retry-after")).toBeNull();
+      expect(response.headers.get("retry-after")).toBeNull();
     }
     const credentials = { email: freshEmail(), password };
     const signin = await server().visitor.post("/api/auth/signin", credentials, fromFreshAddress());
@@ -126,8 +130,8 @@ describe("headers", () => {
 
   test("are not there outside /api", async () => {
     for (const path of ["/health/live", "/openapi.json", "/s/nothing"]) {
-      const answer = await server().visitor.get(path);
-      expect({ path, header: answer.headers.get("x-ratelimit-limit") }).toEqual({ path, header: null });
+      const response = await server().visitor.get(path);
+      expect({ path, header: response.headers.get("x-ratelimit-limit") }).toEqual({ path, header: null });
     }
   });
 
@@ -152,7 +156,7 @@ describe("headers", () => {
     const { client } = await signUpOn(plan);
     const stored = await client.stored("x");
     const id = stored.string("data.id");
-    const answers = [
+    const responses = [
       stored,
       await client.get(`/api/files/${id}/download`),
       await client.get("/api/files"),
@@ -161,9 +165,9 @@ describe("headers", () => {
       await client.get("/api/users/usage"),
       await client.get("/api/auth/session"),
     ];
-    const shown = Object.fromEntries(answers.map((answer) => [seen(answer).resource, seen(answer).limit]));
+    const shown = Object.fromEntries(responses.map((response) => [seen(response).resource, seen(response).limit]));
     expect(shown).toEqual(limits);
-    if (plan === "enterprise") expect(seen(answers[1] ?? stored).remaining).toBe(unlimited);
+    if (plan === "enterprise") expect(seen(responses[1] ?? stored).remaining).toBe(unlimited);
   });
 });
 
@@ -171,9 +175,9 @@ describe("the limit", () => {
   test("is exact, and beyond it is 429 with Retry-After and details", async () => {
     const { client } = await signUp();
     for (let index = 0; index < 10; index++) {
-      const answer = await client.upload("x");
-      expectStatus(answer, 201);
-      expect(seen(answer)).toEqual({ resource: "uploads", limit: 10, remaining: 9 - index, window: 3600 });
+      const response = await client.upload("x");
+      expectStatus(response, 201);
+      expect(seen(response)).toEqual({ resource: "uploads", limit: 10, remaining: 9 - index, window: 3600 });
     }
     const before = Date.now() / 1000;
     const refused = await client.upload("x");
@@ -194,11 +198,11 @@ describe("the limit", () => {
 
   test("lets exactly so many of many at once through", async () => {
     const { client } = await signUp();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 25 }, (_, index) => client.upload("x", { name: `${index}` })),
     );
-    expect(statusesOf(answers).filter((status) => status === 201)).toHaveLength(10);
-    expect(statusesOf(answers).filter((status) => status === 429)).toHaveLength(15);
+    expect(statusesOf(responses).filter((status) => status === 201)).toHaveLength(10);
+    expect(statusesOf(responses).filter((status) => status === 429)).toHaveLength(15);
     expect(await client.names()).toHaveLength(10);
   });
 
@@ -249,13 +253,13 @@ describe("the limit", () => {
       for (const [query, headers] of ways) {
         const { client } = await signUp(own);
         const id = await client.storedId(content);
-        const answers: Answer[] = [];
+        const responses: ApiResponse[] = [];
         for (let index = 0; index < 4; index++)
-          answers.push(await client.get(`/api/files/${id}/download${query}`, headers));
-        const statuses = answers.map((answer) => answer.status);
+          responses.push(await client.get(`/api/files/${id}/download${query}`, headers));
+        const statuses = responses.map((response) => response.status);
         expect({ query, headers, statuses }).toEqual({ query, headers, statuses: [200, 200, 200, 429] });
-        expect(answers[2]?.text).toBe(content);
-        expect(answers[3]?.at("error.details.resource")).toBe("downloads");
+        expect(responses[2]?.text).toBe(content);
+        expect(responses[3]?.at("error.details.resource")).toBe("downloads");
       }
       // Nobody's downloads by link are one window, of the address.
       const { client } = await signUp(own);
@@ -277,9 +281,9 @@ describe("the limit", () => {
     expectStatus(await client.delete("/api/users/profile", { password: word }), 200);
     await runJob(admin.client, "reap-deleted");
     const newcomer = await signUp();
-    const answer = await newcomer.client.get("/api/users/usage/rate-limits");
+    const response = await newcomer.client.get("/api/users/usage/rate-limits");
     const used = Object.fromEntries(
-      answer.list("data.endpoints").map((record) => [Object(record).resource, Object(record).used]),
+      response.list("data.endpoints").map((record) => [Object(record).resource, Object(record).used]),
     );
     expect(used).toMatchObject({
       downloads: 0,
@@ -298,9 +302,9 @@ describe("the limit", () => {
     for (let index = 0; index < 10; index++) await client.stored("x");
     expectError(await client.upload("x"), 429);
     await server().restart();
-    const answer = await client.upload("x");
-    expectError(answer, 429);
-    expect(Number(answer.header("retry-after"))).toBeGreaterThan(3000);
+    const response = await client.upload("x");
+    expectError(response, 429);
+    expect(Number(response.header("retry-after"))).toBeGreaterThan(3000);
   });
 });
 
@@ -318,9 +322,9 @@ describe("sign-in", () => {
       ["unknown", freshEmail()],
     ] as const)
       for (let index = 0; index < 7; index++) {
-        const answer = await signIn(email, "wrong password", address);
-        const { resource, limit, remaining, window } = seen(answer);
-        shown[kind]?.push([answer.status, resource, limit, remaining, window]);
+        const response = await signIn(email, "wrong password", address);
+        const { resource, limit, remaining, window } = seen(response);
+        shown[kind]?.push([response.status, resource, limit, remaining, window]);
       }
     expect(shown["known"]).toEqual([
       [401, "signin", 5, 4, 60],
@@ -338,9 +342,9 @@ describe("sign-in", () => {
     const { email } = await signUp();
     const address = fromFreshAddress();
     for (let index = 0; index < 5; index++) await signIn(email, "wrong password", address);
-    const answer = await signIn(email, password, address);
-    expectError(answer, 429);
-    expect(Number(answer.header("retry-after"))).toBeLessThanOrEqual(60);
+    const response = await signIn(email, password, address);
+    expectError(response, 429);
+    expect(Number(response.header("retry-after"))).toBeLessThanOrEqual(60);
   });
 
   test("of a better plan shows no more than free's numbers to wrong passwords (D58)", async () => {
@@ -350,8 +354,8 @@ describe("sign-in", () => {
     expectStatus(await signIn(email, password, address), 200);
     const statuses: [number, number][] = [];
     for (let index = 0; index < 6; index++) {
-      const answer = await signIn(email, "wrong password", address);
-      statuses.push([answer.status, seen(answer).limit]);
+      const response = await signIn(email, "wrong password", address);
+      statuses.push([response.status, seen(response).limit]);
     }
     expect(statuses).toEqual([
       [401, 5],
@@ -367,10 +371,12 @@ describe("sign-in", () => {
     const { email } = await signUpOn("pro");
     await makeTriesCheap(server(), "users", password);
     const address = fromFreshAddress();
-    const answers: Answer[] = [];
-    for (let index = 0; index < 11; index++) answers.push(await signIn(email, password, address));
-    expect(answers.map((answer) => answer.status)).toEqual([...Array.from({ length: 10 }, () => 200), 429]);
-    expect(answers.slice(0, 10).map((answer) => seen(answer).limit)).toEqual(Array.from({ length: 10 }, () => 10));
+    const responses: ApiResponse[] = [];
+    for (let index = 0; index < 11; index++) responses.push(await signIn(email, password, address));
+    expect(responses.map((response) => response.status)).toEqual([...Array.from({ length: 10 }, () => 200), 429]);
+    expect(responses.slice(0, 10).map((response) => seen(response).limit)).toEqual(
+      Array.from({ length: 10 }, () => 10),
+    );
   });
 
   test("has a ceiling of 20 a minute per address over all accounts (D58)", async () => {
@@ -420,7 +426,7 @@ describe("wrong passwords", () => {
       await makeTriesCheap(own, "users", password);
       await makeTriesCheap(own, "shares", "4321");
       const path = `/api/public/${share.string("data.token")}/unlock`;
-      const guesses: Record<string, () => Promise<Answer>> = {
+      const guesses: Record<string, () => Promise<ApiResponse>> = {
         account: () =>
           own.visitor.post("/api/auth/signin", { email, password: "wrong password" }, from("198.51.100.1")),
         unknown: () =>
@@ -433,11 +439,11 @@ describe("wrong passwords", () => {
           }),
       };
       for (const [kind, guess] of Object.entries(guesses)) {
-        const answers: Answer[] = [];
-        for (let index = 0; index < 6; index++) answers.push(await guess());
-        const statuses = answers.map(({ status }) => status);
+        const responses: ApiResponse[] = [];
+        for (let index = 0; index < 6; index++) responses.push(await guess());
+        const statuses = responses.map(({ status }) => status);
         expect({ kind, statuses }).toEqual({ kind, statuses: [401, 401, 401, 401, 401, 429] });
-        expect(answers.slice(5).map(seen)).toMatchObject([{ resource: "signin", limit: 5, window: 60 }]);
+        expect(responses.slice(5).map(seen)).toMatchObject([{ resource: "signin", limit: 5, window: 60 }]);
       }
       const right = await own.visitor.post("/api/auth/signin", { email, password }, from("203.0.113.9"));
       expectStatus(right, 200);
@@ -503,11 +509,11 @@ describe("wrong passwords by the hour", () => {
 describe("sign-up and refresh", () => {
   test("sign-up is three an hour per address", async () => {
     const address = fromFreshAddress();
-    const answers: Answer[] = [];
+    const responses: ApiResponse[] = [];
     for (let index = 0; index < 4; index++)
-      answers.push(await server().visitor.post("/api/auth/signup", { email: freshEmail(), password }, address));
-    expect(answers.map((answer) => answer.status)).toEqual([201, 201, 201, 429]);
-    expect(answers.map((answer) => seen(answer))).toMatchObject([
+      responses.push(await server().visitor.post("/api/auth/signup", { email: freshEmail(), password }, address));
+    expect(responses.map((response) => response.status)).toEqual([201, 201, 201, 429]);
+    expect(responses.map((response) => seen(response))).toMatchObject([
       { resource: "signup", limit: 3, remaining: 2, window: 3600 },
       { remaining: 1 },
       { remaining: 0 },
@@ -519,10 +525,12 @@ describe("sign-up and refresh", () => {
     const account = await signUp();
     let token = account.token;
     for (let index = 0; index < 10; index++) {
-      const answer = await server().visitor.post("/api/auth/refresh", undefined, { authorization: `Bearer ${token}` });
-      expectStatus(answer, 200);
-      expect(seen(answer)).toMatchObject({ resource: "refresh", limit: 10, remaining: 9 - index, window: 3600 });
-      token = answer.string("token");
+      const response = await server().visitor.post("/api/auth/refresh", undefined, {
+        authorization: `Bearer ${token}`,
+      });
+      expectStatus(response, 200);
+      expect(seen(response)).toMatchObject({ resource: "refresh", limit: 10, remaining: 9 - index, window: 3600 });
+      token = response.string("token");
     }
     const refused = await server().visitor.post("/api/auth/refresh", undefined, { authorization: `Bearer ${token}` });
     expectError(refused, 429);
@@ -531,10 +539,10 @@ describe("sign-up and refresh", () => {
 
   test("refresh without a valid token is counted per address", async () => {
     const address = fromFreshAddress();
-    const answers: Answer[] = [];
+    const responses: ApiResponse[] = [];
     for (let index = 0; index < 11; index++)
-      answers.push(await server().visitor.post("/api/auth/refresh", undefined, address));
-    expect(answers.map((answer) => answer.status)).toEqual([...Array.from({ length: 10 }, () => 401), 429]);
+      responses.push(await server().visitor.post("/api/auth/refresh", undefined, address));
+    expect(responses.map((response) => response.status)).toEqual([...Array.from({ length: 10 }, () => 401), 429]);
   });
 });
 
@@ -553,11 +561,11 @@ describe("configuration", () => {
   test("switches all off, and the headers stay", async () => {
     await withServer({ env: { LARDER_RATE_LIMITS: "off", LARDER_DEFAULT_PLAN: "free" } }, async (own) => {
       const { client } = await own.signUp();
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 15 }, (_, index) => client.upload("x", { name: `${index}` })),
       );
-      expect(new Set(statusesOf(answers))).toEqual(new Set([201]));
-      expect(answers[0]?.header("x-ratelimit-resource")).toBe("uploads");
+      expect(new Set(statusesOf(responses))).toEqual(new Set([201]));
+      expect(responses[0]?.header("x-ratelimit-resource")).toBe("uploads");
     });
   });
 
@@ -579,9 +587,9 @@ describe("GET /api/users/usage/rate-limits", () => {
     await client.stored("x");
     await client.get("/api/files");
     await client.get("/api/files");
-    const answer = await client.get("/api/users/usage/rate-limits");
-    expectStatus(answer, 200);
-    expect(answer.at("data.period")).toBe("1h");
+    const response = await client.get("/api/users/usage/rate-limits");
+    expectStatus(response, 200);
+    expect(response.at("data.period")).toBe("1h");
     const wanted: [string, string][] = [
       ["downloads", "/api/files/{id}/download"],
       ["general", "/api"],
@@ -595,7 +603,7 @@ describe("GET /api/users/usage/rate-limits", () => {
       ["uploads", "/api/files/upload"],
       ["usage", "/api/users/usage"],
     ];
-    const records = answer.list("data.endpoints").map((record) => Object(record));
+    const records = response.list("data.endpoints").map((record) => Object(record));
     const endpoints = Object.fromEntries(records.map((record) => [record.resource, record.endpoint]));
     expect(endpoints).toEqual(Object.fromEntries(wanted));
     expect(records).toHaveLength(wanted.length);
@@ -609,7 +617,7 @@ describe("GET /api/users/usage/rate-limits", () => {
     expect(find("uploads")).toMatchObject({ limit: 10, used: 1, remaining: 9, usagePercentage: 10 });
     expect(find("listing")).toMatchObject({ limit: 100, used: 2, remaining: 98, usagePercentage: 2 });
     expect(find("sync")).toMatchObject({ limit: 200, used: 0, remaining: 200, usagePercentage: 0 });
-    const overall = answer.at("data.overallUsage");
+    const overall = response.at("data.overallUsage");
     for (const key of ["totalRequests", "successfulRequests", "rateLimitedRequests", "successRate"])
       expect(overall).toHaveProperty(key, expect.any(Number));
   });
@@ -617,9 +625,9 @@ describe("GET /api/users/usage/rate-limits", () => {
   test("counts refused requests apart", async () => {
     const { client } = await signUp();
     for (let index = 0; index < 12; index++) await client.upload("x");
-    const answer = await client.get("/api/users/usage/rate-limits");
-    expect(answer.at("data.overallUsage.rateLimitedRequests")).toBe(2);
-    const uploads = answer.list("data.endpoints").find((record) => Object(record).resource === "uploads");
+    const response = await client.get("/api/users/usage/rate-limits");
+    expect(response.at("data.overallUsage.rateLimitedRequests")).toBe(2);
+    const uploads = response.list("data.endpoints").find((record) => Object(record).resource === "uploads");
     expect(uploads).toMatchObject({ used: 10, remaining: 0, usagePercentage: 100 });
   });
 });

@@ -45,9 +45,9 @@ async function received(client: Client): Promise<string[]> {
 }
 
 async function namesIn(client: Client, share: string, query = ""): Promise<string[]> {
-  const answer = await client.get(`/api/files?share=${share}${query}`);
-  expectStatus(answer, 200);
-  return answer.strings("data.files", "name");
+  const response = await client.get(`/api/files?share=${share}${query}`);
+  expectStatus(response, 200);
+  return response.strings("data.files", "name");
 }
 
 describe("GET /api/shares/received", () => {
@@ -56,11 +56,11 @@ describe("GET /api/shares/received", () => {
     const label = "for you";
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
     const second = await shareWith(owner.client, file, guest, { permissions: "write", label, expiresAt });
-    const answer = await guest.client.get("/api/shares/received");
-    expectStatus(answer, 200);
+    const response = await guest.client.get("/api/shares/received");
+    expectStatus(response, 200);
     const whose = { id: owner.id, name: "Olga Owner", email: owner.email };
     const createdAt: unknown = expect.stringMatching(timestampPattern);
-    expect(answer.list("data.shares")).toMatchObject([
+    expect(response.list("data.shares")).toMatchObject([
       { id: second, permissions: "write", owner: whose, createdAt, expiresAt, label, file: { id: file, folder: "/" } },
       {
         id: share,
@@ -72,8 +72,8 @@ describe("GET /api/shares/received", () => {
         folder: { id: folder, name: "trips", path: "/", folder: "/", itemCount: 2 },
       },
     ]);
-    expect(answer.text).not.toContain("above");
-    expect(answer.text.toLowerCase()).not.toContain("token");
+    expect(response.text).not.toContain("above");
+    expect(response.text.toLowerCase()).not.toContain("token");
   });
 
   test("shows them to nobody else", async () => {
@@ -151,9 +151,9 @@ describe("GET /api/files?share=", () => {
   test("of a single file lists that file", async () => {
     const { owner, guest, file } = await scene();
     const share = await shareWith(owner.client, file, guest);
-    const answer = await guest.client.get(`/api/files?share=${share}`);
-    expect(answer.list("data.files")).toMatchObject([{ id: file, folder: "/" }]);
-    expect(answer.at("data.pagination.total")).toBe(1);
+    const response = await guest.client.get(`/api/files?share=${share}`);
+    expect(response.list("data.files")).toMatchObject([{ id: file, folder: "/" }]);
+    expect(response.at("data.pagination.total")).toBe(1);
     expect(await namesIn(guest.client, share, "&page=2")).toEqual([]);
     expectError(await guest.client.get(`/api/files?share=${share}&folder=/above`), 404, "not_found");
   });
@@ -180,9 +180,9 @@ describe("GET /api/files?share=", () => {
 describe("what is shared for reading", () => {
   test("shows all of a file but what is the owner's matter", async () => {
     const { owner, guest, file } = await scene();
-    const answer = await guest.client.get(`/api/files/${file}`);
-    expectStatus(answer, 200);
-    expect(answer.at("data")).toMatchObject({
+    const response = await guest.client.get(`/api/files/${file}`);
+    expectStatus(response, 200);
+    expect(response.at("data")).toMatchObject({
       id: file,
       name: "rome.txt",
       folder: "/",
@@ -191,7 +191,7 @@ describe("what is shared for reading", () => {
       shareLink: null,
       checksum: checksumOf("rome"),
     });
-    expect(answer.text).not.toContain("above");
+    expect(response.text).not.toContain("above");
     expect((await owner.client.get(`/api/files/${file}`)).at("data.isPublic")).toBe(true);
   });
 
@@ -213,8 +213,8 @@ describe("what is shared for reading", () => {
       name: "a.png",
       fields: { folder: "/above/trips" },
     });
-    const answer = await guest.client.get(`/api/files/${picture}/download?thumbnail=true`);
-    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/webp"]);
+    const response = await guest.client.get(`/api/files/${picture}/download?thumbnail=true`);
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "image/webp"]);
   });
 
   test("tells a folder by its id", async () => {
@@ -275,7 +275,7 @@ describe("what is shared for reading", () => {
     const { guest, file, share, deep, days, folder } = await scene();
     const { client } = guest;
     const own = await client.storedId("own", { name: "own.txt" });
-    for (const answer of [
+    for (const response of [
       await client.put(`/api/files/${file}`, { description: "x" }),
       await client.put(`/api/files/${file}`, { isPublic: false }),
       await client.putContent(file, "changed"),
@@ -287,7 +287,7 @@ describe("what is shared for reading", () => {
       await client.post("/api/files/folders", { name: "new", share }),
       await client.upload("new", { fields: { share } }),
     ])
-      expectError(answer, 403, "share_permission");
+      expectError(response, 403, "share_permission");
     expect(await namesIn(client, share, "&recursive=true")).toEqual(["days", "monday.txt", "rome.txt"]);
   });
 });
@@ -349,9 +349,9 @@ describe("earlier versions of what is shared", () => {
   test("follow the permission until the owner says otherwise, and again after null", async () => {
     const { owner, guest, share, versions } = await withVersions("read");
     const change = async (changes: object) => {
-      const answer = await owner.client.patch(`/api/shares/${share}`, changes);
-      expectStatus(answer, 200);
-      return answer.at("data.versions");
+      const response = await owner.client.patch(`/api/shares/${share}`, changes);
+      expectStatus(response, 200);
+      return response.at("data.versions");
     };
     expect(await change({ permissions: "write" })).toBe(true);
     expect(await change({ versions: false })).toBe(false);
@@ -386,9 +386,9 @@ describe("earlier versions of what is shared", () => {
 describe("what is shared for writing", () => {
   test("takes uploads below it, in any order of the fields, in the owner's account", async () => {
     const { owner, guest, share } = await scene("write");
-    const answer = await guest.client.upload("new", { name: "new.txt", fields: { folder: "/days/more", share } });
-    expectStatus(answer, 201);
-    expect(answer.at("data")).toMatchObject({ name: "new.txt", folder: "/days/more" });
+    const response = await guest.client.upload("new", { name: "new.txt", fields: { folder: "/days/more", share } });
+    expectStatus(response, 201);
+    expect(response.at("data")).toMatchObject({ name: "new.txt", folder: "/days/more" });
     expect(await owner.client.names("/above/trips/days/more")).toEqual(["new.txt"]);
     const late = new FormData();
     late.append("file", new File(["late"], "late.txt"));
@@ -397,18 +397,18 @@ describe("what is shared for writing", () => {
     expect(await owner.client.names("/above/trips")).toEqual(["days", "late.txt", "rome.txt"]);
     expect((await guest.client.get("/api/users/usage")).number("data.storage.used")).toBe(0);
     expect(await guest.client.names("/")).toEqual([]);
-    const info = await owner.client.get(`/api/files/${answer.string("data.id")}`);
+    const info = await owner.client.get(`/api/files/${response.string("data.id")}`);
     expect(info.at("data.owner.id")).toBe(owner.id);
-    const versions = await owner.client.get(`/api/files/${answer.string("data.id")}/versions`);
+    const versions = await owner.client.get(`/api/files/${response.string("data.id")}/versions`);
     expectStatus(versions, 200);
     expect(versions.text).toContain("Gil Guest");
   });
 
   test("gets a new content, which is a version of the owner's file", async () => {
     const { owner, guest, file } = await scene("write");
-    const answer = await guest.client.putContent(file, "rome, again");
-    expectStatus(answer, 200);
-    expect(answer.at("data")).toMatchObject({ id: file, version: 2, folder: "/", isPublic: false });
+    const response = await guest.client.putContent(file, "rome, again");
+    expectStatus(response, 200);
+    expect(response.at("data")).toMatchObject({ id: file, version: 2, folder: "/", isPublic: false });
     expect((await owner.client.get(`/api/files/${file}/download`)).text).toBe("rome, again");
     const { number } = {
       number: (path: string) => owner.client.get("/api/users/usage").then((usage) => usage.number(path)),
@@ -451,7 +451,7 @@ describe("what is shared for writing", () => {
     ]);
     expect(await owner.client.names("/above/trips/made")).toEqual(["here", "mine.txt", "rome (1).txt", "rome.txt"]);
     expect((await client.get("/api/users/usage")).number("data.storage.used")).toBe(4);
-    for (const answer of [made, moved, copied]) expect(answer.text).not.toContain("above");
+    for (const response of [made, moved, copied]) expect(response.text).not.toContain("above");
   });
 
   test("moves nothing from one account to the other", async () => {
@@ -478,7 +478,7 @@ describe("what is shared for writing", () => {
     const single = await owner.client.storedId("single", { name: "single.txt", fields: { folder: "/above" } });
     const second = await shareWith(owner.client, single, guest, { permissions: "write" });
     const { client } = guest;
-    for (const answer of [
+    for (const response of [
       await client.delete(`/api/files/folders/${folder}?recursive=true`),
       await client.put(`/api/files/folders/${folder}`, { name: "mine" }),
       await client.put(`/api/files/folders/${folder}`, { path: "/days" }),
@@ -490,7 +490,7 @@ describe("what is shared for writing", () => {
       await client.put(`/api/files/${file}`, { isPublic: false }),
       await client.upload("x", { fields: { share, isPublic: "true" } }),
     ])
-      expectError(answer, 403, "share_permission");
+      expectError(response, 403, "share_permission");
     expectStatus(await client.put(`/api/files/folders/${folder}`, { description: "ours" }), 200);
     expectStatus(await client.putContent(single, "changed"), 200);
     expectStatus(await client.put(`/api/files/${single}`, { description: "ours", name: "single.txt" }), 200);
@@ -501,7 +501,7 @@ describe("what is shared for writing", () => {
     const { owner, guest, days, file, folder, share } = await scene("write");
     const { client } = guest;
     const inner = await shareWith(owner.client, days, guest, { permissions: "write" });
-    const answers = [
+    const responses = [
       await client.upload("x", { fields: { share, folder: "/rome.txt/x" } }),
       await client.post("/api/files/folders", { name: "x", path: "/rome.txt", share }),
       await client.put(`/api/files/folders/${days}`, { path: "/days/x" }),
@@ -513,9 +513,9 @@ describe("what is shared for writing", () => {
       await client.put(`/api/files/${file}`, { folder: "/rome.txt" }),
       await client.post("/api/files/folders", { name: "days", share }),
     ];
-    for (const answer of answers) {
-      expect([400, 403, 409]).toContain(answer.status);
-      expect(answer.text).not.toMatch(/above|trips/);
+    for (const response of responses) {
+      expect([400, 403, 409]).toContain(response.status);
+      expect(response.text).not.toMatch(/above|trips/);
     }
   });
 
@@ -576,7 +576,7 @@ describe("revocation", () => {
     const { client } = guest;
     expectStatus(await client.get(`/api/files/${deep}`), 200);
     expectStatus(await owner.client.delete(`/api/shares/${share}`), 200);
-    for (const answer of [
+    for (const response of [
       await client.get(`/api/files/${file}`),
       await client.get(`/api/files/${deep}/download`),
       await client.get(`/api/files/${deep}/download?thumbnail=true`),
@@ -591,7 +591,7 @@ describe("revocation", () => {
       await client.upload("x", { fields: { share } }),
       await client.post("/api/files/copy", { fileIds: [file], destinationFolder: "/" }),
     ])
-      expectStatus(answer, 404);
+      expectStatus(response, 404);
   });
 
   test("ends what is under way: nothing is stored of it", async () => {
@@ -637,9 +637,9 @@ describe("revocation", () => {
 describe("DELETE /api/shares/received/{id}", () => {
   test("leaves a share; the owner may make it again", async () => {
     const { owner, guest, share, folder, file } = await scene();
-    const answer = await guest.client.delete(`/api/shares/received/${share}`);
-    expectStatus(answer, 200);
-    expect(answer.at("data")).toEqual({ id: share });
+    const response = await guest.client.delete(`/api/shares/received/${share}`);
+    expectStatus(response, 200);
+    expect(response.at("data")).toEqual({ id: share });
     expectError(await guest.client.get(`/api/files/${file}`), 404, "not_found");
     expectError(await guest.client.delete(`/api/shares/received/${share}`), 404, "not_found");
     expectStatus(await owner.client.get(`/api/files/${file}`), 200);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Account, type Answer, Client, checksumOf, randomContent } from "../support/client.ts";
+import { type Account, type ApiResponse, Client, checksumOf, randomContent } from "../support/client.ts";
 import { expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
@@ -38,13 +38,13 @@ async function now({ client }: Account): Promise<string> {
 
 const rewind = (by: TestDevice, target: TestDevice, since: string, more: Record<string, unknown> = {}) =>
   by.client.post(`/api/mobile/devices/${target.deviceId}/rewind`, { since, ...more });
-const undoneIn = (answer: Answer) => answer.list("data.undone") as Undone[];
+const undoneIn = (response: ApiResponse) => response.list("data.undone") as Undone[];
 
 /** Every file by its path, with what it holds and carries. */
 async function allFiles(client: Client): Promise<Map<string, { id: string; checksum: string; tags: unknown }>> {
-  const answer = await client.get("/api/files?recursive=true&type=file&limit=100");
-  expectStatus(answer, 200);
-  const files = answer.list("data.files") as Record<string, unknown>[];
+  const response = await client.get("/api/files?recursive=true&type=file&limit=100");
+  expectStatus(response, 200);
+  const files = response.list("data.files") as Record<string, unknown>[];
   return new Map(
     files.map((file) => [
       `${String(file["folder"])}/${String(file["name"])}`.replace("//", "/"),
@@ -55,9 +55,9 @@ async function allFiles(client: Client): Promise<Map<string, { id: string; check
 
 /** Ids of the folders in a folder, by name. */
 async function foldersIn(client: Client, path: string): Promise<Map<string, string>> {
-  const answer = await client.get(`/api/files?type=folder&folder=${encodeURIComponent(path)}`);
-  expectStatus(answer, 200);
-  const folders = answer.list("data.files") as { id: string; name: string }[];
+  const response = await client.get(`/api/files?type=folder&folder=${encodeURIComponent(path)}`);
+  expectStatus(response, 200);
+  const folders = response.list("data.files") as { id: string; name: string }[];
   return new Map(folders.map(({ id, name }) => [name, id]));
 }
 
@@ -102,8 +102,8 @@ describe("a device that encrypts, renames, deletes and leaves notes", () => {
     expect(done.at("data.dryRun")).toBe(false);
     expect(done.at("data.hasMore")).toBe(false);
     expect(done.list("data.failed")).toEqual([]);
-    const told = (answer: Answer) =>
-      undoneIn(answer).map(({ fileId, formerId, ...rest }) => ({ ...rest, id: formerId ?? fileId }));
+    const told = (response: ApiResponse) =>
+      undoneIn(response).map(({ fileId, formerId, ...rest }) => ({ ...rest, id: formerId ?? fileId }));
     expect(told(tried)).toEqual(told(done));
     expect(tried.at("data.counts")).toEqual(done.at("data.counts"));
     expect(done.list("data.skipped")).toEqual([
@@ -285,8 +285,8 @@ describe("what others did since", () => {
     await client.storedId("new", { name: "g.txt" });
     const tried = await rewind(a, b, since, { dryRun: true });
     const done = await rewind(a, b, since);
-    for (const answer of [tried, done]) {
-      expect(new Set(undoneIn(answer).map(({ action, name }) => `${action} ${name}`))).toEqual(
+    for (const response of [tried, done]) {
+      expect(new Set(undoneIn(response).map(({ action, name }) => `${action} ${name}`))).toEqual(
         new Set(["renamed_back n (1).txt", "restored_deleted g (1).txt"]),
       );
     }

@@ -25,8 +25,8 @@ beforeAll(async () => {
 /** The viewer, signed in anew: whether a change of role ends sessions is not the matter here. */
 async function asViewer(): Promise<Client> {
   const { email, password } = viewer;
-  const answer = await server().visitor.post("/api/auth/signin", { email, password });
-  return new Client(server(), answer.string("token"));
+  const response = await server().visitor.post("/api/auth/signin", { email, password });
+  return new Client(server(), response.string("token"));
 }
 
 describe("a viewer", () => {
@@ -154,10 +154,10 @@ describe("the document", () => {
         continue;
       const path = template.replaceAll(/\{[^}]+\}/g, "1");
       const by = template.startsWith("/api/mobile/") ? phone.client : client;
-      const answer = await by.request(method, path, { json: {} });
+      const response = await by.request(method, path, { json: {} });
       asked++;
-      const isRole = answer.status === 403 && answer.at("error.details.reason") === "role";
-      if (!isRole) open.push(`${method} ${template}: ${answer.status} ${answer.text.slice(0, 120)}`);
+      const isRole = response.status === 403 && response.at("error.details.reason") === "role";
+      if (!isRole) open.push(`${method} ${template}: ${response.status} ${response.text.slice(0, 120)}`);
     }
     expect(open).toEqual([]);
     expect(asked).toBeGreaterThan(40);
@@ -170,9 +170,9 @@ describe("the document", () => {
     for (const { method, template } of document.operations) {
       if (!template.startsWith("/api/admin/")) continue;
       const path = template.replaceAll(/\{[^}]+\}/g, "1");
-      const answer = await client.request(method, path, method === "GET" ? {} : { json: {} });
-      const isRole = answer.status === 403 && answer.at("error.details.reason") === "role";
-      if (!isRole) open.push(`${method} ${template}: ${answer.status}`);
+      const response = await client.request(method, path, method === "GET" ? {} : { json: {} });
+      const isRole = response.status === 403 && response.at("error.details.reason") === "role";
+      if (!isRole) open.push(`${method} ${template}: ${response.status}`);
       const stranger = await server().visitor.request(method, path, method === "GET" ? {} : { json: {} });
       if (stranger.status !== 401) open.push(`${method} ${template} without a token: ${stranger.status}`);
     }

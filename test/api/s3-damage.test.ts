@@ -38,12 +38,12 @@ async function storedAway(...contents: Uint8Array[]): Promise<string[]> {
 
 /** Kinds of the open findings of a content. */
 async function findingsOf(content: Uint8Array, state = "open"): Promise<string[]> {
-  const answer = await admin.client.get(`/api/admin/findings?limit=100&state=${state}`);
-  return answer
+  const response = await admin.client.get(`/api/admin/findings?limit=100&state=${state}`);
+  return response
     .list("data.findings")
     .flatMap((_, index) =>
-      answer.string(`data.findings.${index}.checksum`) === checksumOf(content)
-        ? [answer.string(`data.findings.${index}.kind`)]
+      response.string(`data.findings.${index}.checksum`) === checksumOf(content)
+        ? [response.string(`data.findings.${index}.kind`)]
         : [],
     );
 }

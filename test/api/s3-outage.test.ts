@@ -55,8 +55,8 @@ test("administrators get one message an outage, and nobody else does", async () 
 
 test("while the bucket works, health says so", async () => {
   await check();
-  const answer = await health();
-  expect(answer.at("data.bucket")).toEqual({ isUp: true, problem: null, since: null, waiting: 0 });
+  const response = await health();
+  expect(response.at("data.bucket")).toEqual({ isUp: true, problem: null, since: null, waiting: 0 });
   expect(await metric("larder_bucket_up")).toBe(1);
   expect(await metric("larder_bucket_outage_seconds")).toBe(0);
 });
@@ -65,12 +65,12 @@ test("an outage shows in health, in the metrics and by doctor, with what lies on
   s3.mood = "failing";
   for (let count = 0; count < 3; count++) await admin.client.stored(randomContent(1_000));
   await check();
-  const answer = await health();
-  expect(answer.at("data.status")).toBe("error");
-  expect(answer.at("data.bucket")).toMatchObject({ isUp: false, waiting: 3 });
-  expect(answer.string("data.bucket.problem")).toContain("can't serve now");
-  expect(Date.parse(answer.string("data.bucket.since"))).toBeLessThanOrEqual(Date.now());
-  const problems = answer.list("data.problems").map((_, index) => answer.string(`data.problems.${index}.about`));
+  const response = await health();
+  expect(response.at("data.status")).toBe("error");
+  expect(response.at("data.bucket")).toMatchObject({ isUp: false, waiting: 3 });
+  expect(response.string("data.bucket.problem")).toContain("can't serve now");
+  expect(Date.parse(response.string("data.bucket.since"))).toBeLessThanOrEqual(Date.now());
+  const problems = response.list("data.problems").map((_, index) => response.string(`data.problems.${index}.about`));
   expect(problems).toContain("bucket");
   expect(await metric("larder_bucket_up")).toBe(0);
   expect(await metric("larder_bucket_outage_seconds")).toBeGreaterThan(0);

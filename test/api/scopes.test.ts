@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { type Account, type Answer, Client, freshEmail } from "../support/client.ts";
+import { type Account, type ApiResponse, Client, freshEmail } from "../support/client.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { ApiDocument, objectOf } from "../support/openapi.ts";
@@ -43,16 +43,16 @@ beforeAll(async () => {
 });
 
 async function newKey({ client, password: currentPassword }: Account, of: string[]): Promise<string> {
-  const answer = await client.post("/api/users/api-keys", { name: of.join(" "), scopes: of, currentPassword });
-  expectStatus(answer, 201);
-  return answer.string("data.key");
+  const response = await client.post("/api/users/api-keys", { name: of.join(" "), scopes: of, currentPassword });
+  expectStatus(response, 201);
+  return response.string("data.key");
 }
 
 /** What a key is told: `open`, whatever else may be wrong with the request, or why not. */
-function limitResultOf(answer: Answer): string {
-  const reason = answer.status < 400 || answer.text === "" ? undefined : answer.at("error.details.reason");
-  if (answer.status === 401) return `401 ${String(reason)}`;
-  return reason === "scope" ? `403 scope ${String(answer.at("error.details.scope"))}` : "open";
+function limitResultOf(response: ApiResponse): string {
+  const reason = response.status < 400 || response.text === "" ? undefined : response.at("error.details.reason");
+  if (response.status === 401) return `401 ${String(reason)}`;
+  return reason === "scope" ? `403 scope ${String(response.at("error.details.scope"))}` : "open";
 }
 
 function wanted(rule: string, scope: string): string {
@@ -72,8 +72,8 @@ test("every endpoint of the document is open to the keys with its scope, and to 
     const path = template.replaceAll(/\{\w+\}/g, "nothing_1");
     for (const [scope, key] of keys) {
       const options = method === "GET" || method === "HEAD" ? {} : { json: {} };
-      const answer = await server().visitor.request(method, path, { headers: { "x-api-key": key }, ...options });
-      seen.push(`${scope}: ${method} ${template}: ${limitResultOf(answer)}`);
+      const response = await server().visitor.request(method, path, { headers: { "x-api-key": key }, ...options });
+      seen.push(`${scope}: ${method} ${template}: ${limitResultOf(response)}`);
       expected.push(`${scope}: ${method} ${template}: ${wanted(ruleOf(method, template), scope)}`);
     }
   }
@@ -138,9 +138,9 @@ describe("files:write", () => {
     const client = new Client(server(), keys.get("files:write"));
     const paths = ["/api/files", `/api/files/${id}`, `/api/files/${id}/download`, `/api/files/${id}/checksum`];
     for (const path of paths) {
-      const answer = await client.get(path);
-      expectError(answer, 403, "scope");
-      expect(answer.at("error.details.scope")).toBe("files:read");
+      const response = await client.get(path);
+      expectError(response, 403, "scope");
+      expect(response.at("error.details.scope")).toBe("files:read");
     }
     expectError(await client.head(`/api/files/${id}/download`), 403);
     expectStatus(await client.upload("more"), 201);

@@ -1,20 +1,20 @@
 import { describe, expect, test } from "bun:test";
-import type { Answer, Client } from "../support/client.ts";
+import type { ApiResponse, Client } from "../support/client.ts";
 import { awayFromMidnight, expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
-async function search(client: Client, q: string, more = ""): Promise<Answer> {
+async function search(client: Client, q: string, more = ""): Promise<ApiResponse> {
   return client.get(`/api/files/search?q=${encodeURIComponent(q)}${more}`);
 }
 
 /** Names that a search finds, in its order. */
 async function found(client: Client, q: string, more = ""): Promise<string[]> {
-  const answer = await search(client, q, more);
-  expectStatus(answer, 200);
-  return answer.strings("data.files", "name");
+  const response = await search(client, q, more);
+  expectStatus(response, 200);
+  return response.strings("data.files", "name");
 }
 
 async function store(client: Client, name: string, fields: Record<string, string> = {}): Promise<string> {
@@ -25,14 +25,14 @@ describe("GET /api/files/search: words", () => {
   test("finds what was uploaded a moment ago, in every answer the record of the listing", async () => {
     const { client } = await server().signUp();
     const id = await store(client, "Beach house.txt");
-    const answer = await search(client, "beach");
-    expectStatus(answer, 200);
-    expect(answer.strings("data.files", "id")).toEqual([id]);
-    expect(answer.at("data.files.0")).toEqual((await client.get("/api/files?search=beach")).at("data.files.0"));
-    expect(answer.at("data.pagination.total")).toBe(1);
-    expect(answer.at("data.totalIsLowerBound")).toBe(false);
-    expect(answer.at("data.isIndexing")).toBe(false);
-    expect(answer.at("data.query")).toEqual([{ key: "text", value: "beach", isPhrase: false, isExcluded: false }]);
+    const response = await search(client, "beach");
+    expectStatus(response, 200);
+    expect(response.strings("data.files", "id")).toEqual([id]);
+    expect(response.at("data.files.0")).toEqual((await client.get("/api/files?search=beach")).at("data.files.0"));
+    expect(response.at("data.pagination.total")).toBe(1);
+    expect(response.at("data.totalIsLowerBound")).toBe(false);
+    expect(response.at("data.isIndexing")).toBe(false);
+    expect(response.at("data.query")).toEqual([{ key: "text", value: "beach", isPhrase: false, isExcluded: false }]);
   });
 
   test("all words must be there; each may go on; phrases are whole; a minus excludes", async () => {
@@ -85,9 +85,9 @@ describe("GET /api/files/search: words", () => {
   test("folders are found, too", async () => {
     const { client } = await server().signUp();
     const id = await client.folderId("Lagoon trip");
-    const answer = await search(client, "lagoon type:folder");
-    expect(answer.strings("data.files", "id")).toEqual([id]);
-    expect(answer.at("data.files.0.type")).toBe("folder");
+    const response = await search(client, "lagoon type:folder");
+    expect(response.strings("data.files", "id")).toEqual([id]);
+    expect(response.at("data.files.0.type")).toBe("folder");
     expect(await found(client, "lagoon -type:folder")).toEqual([]);
   });
 });
@@ -180,9 +180,9 @@ describe("GET /api/files/search: what changes", () => {
     expect(await found(client, "gamma")).toHaveLength(6);
     const top = (await client.get("/api/files")).string("data.files.0.id");
     expectStatus(await client.delete(`/api/files/folders/${top}?recursive=true`), 200);
-    const answer = await search(client, "gamma");
-    expect(answer.at("data.files")).toEqual([]);
-    expect(answer.at("data.pagination.total")).toBe(0);
+    const response = await search(client, "gamma");
+    expect(response.at("data.files")).toEqual([]);
+    expect(response.at("data.pagination.total")).toBe(0);
   });
 
   test("another account's files are never found", async () => {
@@ -248,9 +248,9 @@ describe("GET /api/files/search: what is refused, and what is not", () => {
 
   test("the refusal names the word and what is known", async () => {
     const { client } = await server().signUp();
-    const answer = await search(client, "beach colour:red");
-    expect(answer.at("error.details.word")).toBe("colour:red");
-    expect(answer.string("error.message")).toContain("modified:");
+    const response = await search(client, "beach colour:red");
+    expect(response.at("error.details.word")).toBe("colour:red");
+    expect(response.string("error.message")).toContain("modified:");
     expectError(await client.get("/api/files/search"), 400, "invalid_field", "q");
     expectError(await search(client, "a", "&limit=101"), 400, "invalid_field", "limit");
     expectError(await search(client, "a", "&page=0"), 400, "invalid_field", "page");
@@ -283,8 +283,8 @@ describe("GET /api/files/search: what is refused, and what is not", () => {
   ])("%j is only words", async (q) => {
     const { client } = await server().signUp();
     await store(client, "beach.txt");
-    const answer = await search(client, q);
-    expectStatus(answer, 200);
+    const response = await search(client, q);
+    expectStatus(response, 200);
   });
 
   test("a query of 4 KiB in 32 words is answered", async () => {
@@ -296,9 +296,9 @@ describe("GET /api/files/search: what is refused, and what is not", () => {
 
   test("it counts as a listing, and viewers may search", async () => {
     const { client } = await server().addUser(["--role", "viewer"]);
-    const answer = await search(client, "beach");
-    expectStatus(answer, 200);
-    expect(answer.header("x-ratelimit-resource")).toBe("listing");
+    const response = await search(client, "beach");
+    expectStatus(response, 200);
+    expect(response.header("x-ratelimit-resource")).toBe("listing");
   });
 
   test("the search of names in a listing is as it was", async () => {

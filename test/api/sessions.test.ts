@@ -12,8 +12,8 @@ const password = "correct horse battery";
 
 /** Another sign-in of the same account. */
 async function signInAgain(email: string): Promise<Client> {
-  const answer = await server().visitor.post("/api/auth/signin", { email, password });
-  return new Client(server(), answer.string("token"));
+  const response = await server().visitor.post("/api/auth/signin", { email, password });
+  return new Client(server(), response.string("token"));
 }
 
 describe("GET /api/users/sessions", () => {
@@ -23,19 +23,19 @@ describe("GET /api/users/sessions", () => {
     const second = await signInAgain(email);
     const ids = [(await client.get("/api/auth/session")).string("session.id")];
     ids.push((await second.get("/api/auth/session")).string("session.id"));
-    const answer = await client.get("/api/users/sessions");
-    expectStatus(answer, 200);
-    expect(answer.strings("data.sessions", "id").sort()).toEqual([...ids].sort());
+    const response = await client.get("/api/users/sessions");
+    expectStatus(response, 200);
+    expect(response.strings("data.sessions", "id").sort()).toEqual([...ids].sort());
     for (const key of ["createdAt", "expiresAt"])
-      for (const time of answer.strings("data.sessions", key)) expect(time).toMatch(timestampPattern);
+      for (const time of response.strings("data.sessions", key)) expect(time).toMatch(timestampPattern);
   });
 
   test("shows no token and no hash", async () => {
     const { client, token } = await server().signUp();
-    const answer = await client.get("/api/users/sessions");
-    expect(answer.text).not.toContain(token);
-    expect(answer.text).not.toContain(token.split(".")[2] ?? token);
-    expect(answer.text.toLowerCase()).not.toContain("hash");
+    const response = await client.get("/api/users/sessions");
+    expect(response.text).not.toContain(token);
+    expect(response.text).not.toContain(token.split(".")[2] ?? token);
+    expect(response.text.toLowerCase()).not.toContain("hash");
   });
 
   test("leaves out what has ended", async () => {
@@ -187,10 +187,10 @@ describe("sessions of devices", () => {
 
   test("are refreshed at /api/auth/refresh as the device's, beside its refresh token", async () => {
     const phone = await registerDevice(server(), await server().signUp());
-    const answer = await phone.client.post("/api/auth/refresh");
-    expectStatus(answer, 200);
-    expect(answer.string("expiresIn")).toBe("7d");
-    const client = new Client(server(), answer.string("token"));
+    const response = await phone.client.post("/api/auth/refresh");
+    expectStatus(response, 200);
+    expect(response.string("expiresIn")).toBe("7d");
+    const client = new Client(server(), response.string("token"));
     expectError(await phone.client.get("/api/auth/session"), 401, "revoked_token");
     expect((await client.get("/api/auth/session")).at("session")).toMatchObject({
       kind: "mobile",
@@ -230,17 +230,17 @@ async function withAllCredentials(): Promise<Credentials> {
   const phone = await registerDevice(server(), account);
   const look = async () => {
     const path = "/api/files/file_nothing";
-    const answers = {
+    const responses = {
       web: await web.delete(path),
       cookie: await server().visitor.request("DELETE", path, { headers: { cookie, origin: server().url } }),
       mobile: await phone.client.delete(path),
       key: await server().visitor.request("DELETE", path, { headers: { "x-api-key": key } }),
       refresh: await tryRefresh(server(), phone.tokens.refreshToken, phone.deviceId),
     };
-    const limitResults = Object.entries(answers).map(([kind, answer]): [string, string] => {
-      const reason = answer.status === 200 ? "" : ` ${answer.string("error.details.reason")}`;
+    const limitResults = Object.entries(responses).map(([kind, response]): [string, string] => {
+      const reason = response.status === 200 ? "" : ` ${response.string("error.details.reason")}`;
       // Whoever is let in learns that there is no such file.
-      return [kind, answer.status === 404 ? "200" : `${answer.status}${reason}`];
+      return [kind, response.status === 404 ? "200" : `${response.status}${reason}`];
     });
     return Object.fromEntries(limitResults);
   };
@@ -338,7 +338,7 @@ describe("every credential ends at once (D57)", () => {
     expectStatus(await account.client.get("/api/auth/session"), 200);
     await deed(account);
     await connection.write(body.slice(1));
-    expectError(await connection.answer("POST"), 401, "revoked_token");
+    expectError(await connection.response("POST"), 401, "revoked_token");
     connection.cut();
   });
 
@@ -348,9 +348,9 @@ describe("every credential ends at once (D57)", () => {
     const key = (await client.post("/api/users/api-keys", { name: "x", expiresAt })).string("data.key");
     expectStatus(await server().visitor.get("/api/files", { "x-api-key": key }), 200);
     await eventually("the key has expired", async () => {
-      const answer = await server().visitor.get("/api/files", { "x-api-key": key });
-      if (answer.status === 200) return false;
-      expectError(answer, 401, "expired_token");
+      const response = await server().visitor.get("/api/files", { "x-api-key": key });
+      if (response.status === 200) return false;
+      expectError(response, 401, "expired_token");
       return true;
     });
   });
@@ -360,9 +360,9 @@ describe("every credential ends at once (D57)", () => {
     const { client, email } = await server().signUp();
     const change = (newPassword: string) =>
       client.put("/api/users/profile", { currentPassword: password, newPassword });
-    const answers = await Promise.all([change("the first new password"), change("the second new password")]);
-    expect(statusesOf(answers)).toEqual([200, 401]);
-    const kept = answers[0]?.status === 200 ? "the first new password" : "the second new password";
+    const responses = await Promise.all([change("the first new password"), change("the second new password")]);
+    expect(statusesOf(responses)).toEqual([200, 401]);
+    const kept = responses[0]?.status === 200 ? "the first new password" : "the second new password";
     expectStatus(await server().visitor.post("/api/auth/signin", { email, password: kept }), 200);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Answer, Client, freshEmail } from "../support/client.ts";
+import { type ApiResponse, Client, freshEmail } from "../support/client.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { type ServerOptions, type TestServer, withServer } from "../support/server.ts";
 
@@ -21,7 +21,7 @@ function newestToken(server: TestServer): string {
   return token;
 }
 
-async function send(server: TestServer, fields: Record<string, string>): Promise<Answer> {
+async function send(server: TestServer, fields: Record<string, string>): Promise<ApiResponse> {
   return server.visitor.request("POST", "/setup", {
     body: new URLSearchParams(fields).toString(),
     headers: { "content-type": "application/x-www-form-urlencoded" },
@@ -29,16 +29,16 @@ async function send(server: TestServer, fields: Record<string, string>): Promise
 }
 
 /** Makes the administrator, which must succeed, and returns the page that says so. */
-async function setUp(server: TestServer, use: "household" | "accounts"): Promise<Answer> {
-  const answer = await send(server, { token: newestToken(server), email, name: "Root", password, use });
-  expectStatus(answer, 201);
-  return answer;
+async function setUp(server: TestServer, use: "household" | "accounts"): Promise<ApiResponse> {
+  const response = await send(server, { token: newestToken(server), email, name: "Root", password, use });
+  expectStatus(response, 201);
+  return response;
 }
 
 async function administrator(server: TestServer): Promise<Client> {
-  const answer = await server.visitor.post("/api/auth/signin", { email, password });
-  expectStatus(answer, 200);
-  return new Client(server, answer.string("token"));
+  const response = await server.visitor.post("/api/auth/signin", { email, password });
+  expectStatus(response, 200);
+  return new Client(server, response.string("token"));
 }
 
 /** How often the server said that it listens. */
@@ -85,7 +85,7 @@ describe("the set-up link (D56)", () => {
   test("used, wrong and missing are the same 404", async () => {
     await withServer({ env: asItComes }, async (own) => {
       const token = newestToken(own);
-      const pages: Answer[] = [
+      const pages: ApiResponse[] = [
         await own.visitor.get("/setup?token=wrong"),
         await own.visitor.get("/setup?token="),
         await own.visitor.get("/setup"),
@@ -174,16 +174,16 @@ describe("the set-up link (D56)", () => {
     await withServer({ env: asItComes }, async (own) => {
       for (const name of ["admin", "admin@localhost", email]) {
         for (const word of ["admin", "password", "", "larder"]) {
-          const answer = await own.visitor.post("/api/auth/signin", { email: name, password: word });
-          expect([400, 401, 429]).toContain(answer.status);
+          const response = await own.visitor.post("/api/auth/signin", { email: name, password: word });
+          expect([400, 401, 429]).toContain(response.status);
         }
       }
       const list = await own.larder(["user", "list", "--json"]);
       expect(JSON.parse(list.stdout)).toEqual([]);
       const body = { email, password, role: "admin", invite: newestToken(own) };
-      const answer = await own.visitor.post("/api/auth/signup", body);
-      expectStatus(answer, 201);
-      const client = new Client(own, answer.string("token"));
+      const response = await own.visitor.post("/api/auth/signup", body);
+      expectStatus(response, 201);
+      const client = new Client(own, response.string("token"));
       expect((await client.get("/api/users/profile")).at("data.role")).toBe("user");
     });
     await withServer({ env: { ...asItComes, LARDER_SIGNUP: "invite" } }, async (own) => {
@@ -227,8 +227,8 @@ describe("the set-up form", () => {
 
   test("too large is refused", async () => {
     await withServer({ env: asItComes }, async (own) => {
-      const answer = await send(own, { token: newestToken(own), email, name: "n".repeat(100_000), password });
-      expectError(answer, 413, "body_too_large");
+      const response = await send(own, { token: newestToken(own), email, name: "n".repeat(100_000), password });
+      expectError(response, 413, "body_too_large");
     });
   });
 });
@@ -248,8 +248,8 @@ describe("the choice of one household", () => {
       });
       const listing = await client.get("/api/files");
       expect(listing.header("x-ratelimit-limit")).toBe("1000000");
-      const answer = await own.visitor.post("/api/auth/signup", { email: freshEmail(), password });
-      expectError(answer, 403, "signup_closed");
+      const response = await own.visitor.post("/api/auth/signup", { email: freshEmail(), password });
+      expectError(response, 403, "signup_closed");
       expect(setupTokens(own)).toHaveLength(1);
       expect(await own.stop()).toBe(0);
     });
@@ -261,8 +261,8 @@ describe("the choice of one household", () => {
       await own.restart();
       const client = await administrator(own);
       expect((await client.get(`/api/files/${id}/download`)).text).toBe("kept");
-      const answer = await own.visitor.post("/api/auth/signup", { email: freshEmail(), password });
-      expectError(answer, 403, "signup_closed");
+      const response = await own.visitor.post("/api/auth/signup", { email: freshEmail(), password });
+      expectError(response, 403, "signup_closed");
     });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Answer, Client } from "../support/client.ts";
+import type { ApiResponse, Client } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
 import { jpegPhoto } from "../support/images.ts";
 import { testAllResponses } from "../support/laws.ts";
@@ -15,7 +15,7 @@ async function share(client: Client, path: string, settings: object = {}): Promi
 }
 
 /** Addresses in a page, as a browser would follow them. */
-function linksIn(page: Answer): string[] {
+function linksIn(page: ApiResponse): string[] {
   return [...page.text.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, url = ""]) => url.replaceAll("&amp;", "&"));
 }
 
@@ -97,12 +97,12 @@ describe("what is ticked on the page of a shared folder", () => {
     const below = (await client.get("/api/files?folder=/trip&type=folder")).string("data.files.0.id");
     const made = await client.post(`/api/files/folders/${folder}/shares`, {});
     const token = made.string("data.token");
-    const answer = await send(token, [wanted, below, wanted]);
-    expectStatus(answer, 200);
-    expect(answer.header("content-type")).toBe("application/zip");
-    expect(answer.header("content-disposition")).toStartWith("attachment");
-    for (const name of ["one.txt", "below/deep.txt"]) expect(answer.text).toContain(name);
-    expect(answer.text).not.toContain("two.txt");
+    const response = await send(token, [wanted, below, wanted]);
+    expectStatus(response, 200);
+    expect(response.header("content-type")).toBe("application/zip");
+    expect(response.header("content-disposition")).toStartWith("attachment");
+    for (const name of ["one.txt", "below/deep.txt"]) expect(response.text).toContain(name);
+    expect(response.text).not.toContain("two.txt");
     expect((await client.get(`/api/shares/${made.string("data.id")}`)).at("data.downloads")).toBe(1);
   });
 
@@ -164,12 +164,12 @@ describe("a locked page", () => {
       { "sec-fetch-site": "cross-site" },
       { "sec-fetch-site": "same-site" },
     ]) {
-      const answer = await server().visitor.request("POST", `/s/${token}/unlock`, {
+      const response = await server().visitor.request("POST", `/s/${token}/unlock`, {
         body: "password=open+sesame",
         headers: { ...asForm, ...headers },
       });
-      expectStatus(answer, 403);
-      expect(answer.headers.get("set-cookie")).toBeNull();
+      expectStatus(response, 403);
+      expect(response.headers.get("set-cookie")).toBeNull();
     }
     // The page sends no referrer, so a browser says that its origin is null.
     const own = await server().visitor.request("POST", `/s/${token}/unlock`, {

@@ -1,7 +1,7 @@
 // Who may call what on something that is shared between accounts: every route that takes a file or folder, held against
 // every kind of caller (D51). Each cell has a file and a folder of its own.
 import { beforeAll, describe, expect, test } from "bun:test";
-import { type Account, type Answer, Client } from "../support/client.ts";
+import { type Account, type ApiResponse, Client } from "../support/client.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { shareWith, soonExpiry, untilExpired } from "../support/received.ts";
 import { sharedServer } from "../support/server.ts";
@@ -72,7 +72,7 @@ type Row = [
   path: string,
   name: string,
   expected: [owner: number, writer: number, reader: number, viewer: number],
-  call: (cell: Cell) => Promise<Answer>,
+  call: (cell: Cell) => Promise<ApiResponse>,
 ];
 
 const read: Row[] = [

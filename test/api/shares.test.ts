@@ -155,7 +155,7 @@ describe("a share for another account", () => {
     expectStatus(known, 201);
     expectStatus(unknown, 201);
     expect(known.at("data")).toMatchObject({ kind: "account", permissions: "write", user: other.email });
-    const bare = (answer: typeof known) => Object.keys(answer.at("data") as object).sort();
+    const bare = (response: typeof known) => Object.keys(response.at("data") as object).sort();
     expect(bare(known)).toEqual(bare(unknown));
     const changed = await client.request("PATCH", `/api/shares/${known.string("data.id")}`, {
       json: { permissions: "read" },

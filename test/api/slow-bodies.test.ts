@@ -1,6 +1,6 @@
 // Requests whose body comes a byte at a time, or not at all: what they cost others, and what becomes of them.
 import { expect, test } from "bun:test";
-import type { Answer, Client } from "../support/client.ts";
+import type { ApiResponse, Client } from "../support/client.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { boundary, formType } from "../support/multipart.ts";
@@ -38,15 +38,15 @@ async function sendSlowly(server: TestServer, request: SlowRequest): Promise<Raw
 }
 
 /** The answer on each of these connections, in any order, as it comes. */
-function collect(connections: RawConnection[]): Answer[] {
-  const answers: Answer[] = [];
+function collect(connections: RawConnection[]): ApiResponse[] {
+  const responses: ApiResponse[] = [];
   for (const connection of connections) {
-    connection.answer("POST").then(
-      (answer) => void answers.push(answer),
+    connection.response("POST").then(
+      (response) => void responses.push(response),
       () => {},
     );
   }
-  return answers;
+  return responses;
 }
 
 async function dropBoxOf(client: Client): Promise<string> {
@@ -86,32 +86,32 @@ test.concurrent("slow bodies of one address never use up the requests of others,
     const slow = await Promise.all(
       requests.map((request, at) => sendSlowly(server, { ...request, from: `2001:db8:1:2::${(at + 1).toString(16)}` })),
     );
-    const answers = collect(slow);
+    const responses = collect(slow);
     const others = { "x-forwarded-for": "198.51.100.7" };
     const probe = async () => expectStatus(await server.visitor.get("/api/auth/methods", others), 200);
     await probe();
     await eventually("all but four are refused", async () => {
       await probe();
-      return answers.length >= 36;
+      return responses.length >= 36;
     });
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([429]));
-    for (const answer of answers) {
-      expect(answer.header("retry-after")).toBe("15");
-      expect(answer.header("connection")).toBe("close");
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([429]));
+    for (const response of responses) {
+      expect(response.header("retry-after")).toBe("15");
+      expect(response.header("connection")).toBe("close");
     }
     // Their own windows have room: the headers describe what refused them, so that Retry-After is Reset − now.
-    const ofApi = answers.filter(({ headers }) => headers.has("x-ratelimit-resource"));
+    const ofApi = responses.filter(({ headers }) => headers.has("x-ratelimit-resource"));
     expect(ofApi.length).toBeGreaterThanOrEqual(20);
     const answeredAt = Math.ceil(Date.now() / 1000);
-    for (const answer of ofApi) {
-      expect(answer.header("x-ratelimit-limit")).toBe("4");
-      expect(answer.header("x-ratelimit-remaining")).toBe("0");
-      expect(answer.header("x-ratelimit-window")).toBe("15");
-      const resetAt = Number(answer.header("x-ratelimit-reset"));
+    for (const response of ofApi) {
+      expect(response.header("x-ratelimit-limit")).toBe("4");
+      expect(response.header("x-ratelimit-remaining")).toBe("0");
+      expect(response.header("x-ratelimit-window")).toBe("15");
+      const resetAt = Number(response.header("x-ratelimit-reset"));
       expect(resetAt - 15).toBeGreaterThanOrEqual(beganAt);
       expect(resetAt - 15).toBeLessThanOrEqual(answeredAt);
     }
-    const refused = answers.find((answer) => answer.text.startsWith("{")) ?? expect.unreachable();
+    const refused = responses.find((response) => response.text.startsWith("{")) ?? expect.unreachable();
     expect(refused.at("error.details")).toMatchObject({ reason: "rate_limited", resource: "bodies", limit: 4 });
     // The same address is still served where its bodies come in one piece.
     const quick = await server.visitor.post(
@@ -120,8 +120,8 @@ test.concurrent("slow bodies of one address never use up the requests of others,
       { "x-forwarded-for": "2001:db8:1:2::ffff" },
     );
     expectError(quick, 401, "bad_credentials");
-    await eventually("the four are given up", () => answers.length === 40);
-    expect(answers.slice(36).map(({ status }) => status)).toEqual([408, 408, 408, 408]);
+    await eventually("the four are given up", () => responses.length === 40);
+    expect(responses.slice(36).map(({ status }) => status)).toEqual([408, 408, 408, 408]);
     await Promise.all(slow.map(({ closed }) => closed));
     await probe();
   });
@@ -151,11 +151,11 @@ test.concurrent("every route that reads a body keeps to the bound", async () => 
         requests.map(async (request) => {
           const connection = await sendSlowly(server, request);
           // A route that reads no body answers at once; one that does is refused after a second.
-          const answer = await Promise.race([connection.answer(request.method), Bun.sleep(10_000)]).catch(
+          const response = await Promise.race([connection.response(request.method), Bun.sleep(10_000)]).catch(
             () => undefined,
           );
-          if (answer === undefined) unanswered.push(`${request.method} ${request.path} ${request.type}`);
-          else seen.set(answer.status, (seen.get(answer.status) ?? 0) + 1);
+          if (response === undefined) unanswered.push(`${request.method} ${request.path} ${request.type}`);
+          else seen.set(response.status, (seen.get(response.status) ?? 0) + 1);
           connection.cut();
         }),
       );
@@ -187,14 +187,14 @@ test.concurrent("an upload of an account may be as slow as its line", async () =
     );
     await eventually("the refusal of a second slow form", async () => {
       const slow = await Promise.all([1, 2].map(() => sendSlowly(server, { method: "POST", path: "/invite" })));
-      const answer = await Promise.race(slow.map((connection) => connection.answer()));
+      const response = await Promise.race(slow.map((connection) => connection.response()));
       for (const connection of slow) connection.cut();
-      return answer.status === 429;
+      return response.status === 429;
     });
     const left = 9_000 - partOfForm.length - rest.length;
     for (const connection of uploads) {
       await connection.write("x".repeat(left) + rest);
-      expectStatus(await connection.answer(), 201);
+      expectStatus(await connection.response(), 201);
       connection.cut();
     }
     expect(await client.names()).toHaveLength(3);

@@ -1,6 +1,6 @@
 // Requests that carry bytes, whose sender loses the right to send while the bytes arrive: nothing may come of them.
 import { describe, expect, test } from "bun:test";
-import { type Account, type Answer, Client, recordOf } from "../support/client.ts";
+import { type Account, type ApiResponse, Client, recordOf } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
@@ -16,7 +16,7 @@ const content = "0123456789";
 /** A request that was begun: its head and half of its body are with the server. */
 interface Begun {
   /** Sends the rest and reads the answer. */
-  finish(): Promise<Answer>;
+  finish(): Promise<ApiResponse>;
 }
 
 /** Begins a request with a body of two halves, and waits until the server has read its head. */
@@ -31,10 +31,10 @@ async function begin(method: string, path: string, headers: Record<string, strin
   const finish = async () => {
     try {
       await connection.write(halves[1]);
-      const answer = await connection.answer(method);
+      const response = await connection.response(method);
       // The connection notes nothing: by this the rules for all answers hold for these, too.
-      server().answers.push(recordOf(server().url, method, path, answer));
-      return answer;
+      server().responses.push(recordOf(server().url, method, path, response));
+      return response;
     } finally {
       connection.cut();
     }
@@ -134,12 +134,12 @@ async function setUser(email: string, ...changes: string[]): Promise<void> {
 
 /** Signs in again, after a disabled account was enabled. */
 async function signInAgain({ id, email, password }: Account): Promise<Client> {
-  let answer = await server().visitor.post("/api/auth/signin", { email, password });
-  if (answer.status === 403) {
+  let response = await server().visitor.post("/api/auth/signin", { email, password });
+  if (response.status === 403) {
     await server().change(id, { disabled: false });
-    answer = await server().visitor.post("/api/auth/signin", { email, password });
+    response = await server().visitor.post("/api/auth/signin", { email, password });
   }
-  return new Client(server(), answer.string("token"));
+  return new Client(server(), response.string("token"));
 }
 
 /** Only what was there before the request is there. */
@@ -183,8 +183,8 @@ describe("bytes on their way from an account", () => {
       expectStatus(refreshed, 200);
       const next = new Client(server(), refreshed.string("token"));
       expectStatus(await next.post("/api/auth/refresh"), 200);
-      const answer = await begun.finish();
-      expect([200, 201, 204]).toContain(answer.status);
+      const response = await begun.finish();
+      expect([200, 201, 204]).toContain(response.status);
     });
 
     test(`${wayName}: a sign-out after a refresh ends it, too`, async () => {
@@ -327,9 +327,12 @@ describe("bytes on their way into a drop box", () => {
 async function refreshOften(phone: TestDevice): Promise<void> {
   let { refreshToken } = phone.tokens;
   for (let n = 0; n < 6; n++) {
-    const answer = await server().visitor.post("/api/mobile/auth/refresh", { refreshToken, deviceId: phone.deviceId });
-    expectStatus(answer, 200);
-    refreshToken = answer.string("tokens.refreshToken");
+    const response = await server().visitor.post("/api/mobile/auth/refresh", {
+      refreshToken,
+      deviceId: phone.deviceId,
+    });
+    expectStatus(response, 200);
+    refreshToken = response.string("tokens.refreshToken");
   }
 }
 

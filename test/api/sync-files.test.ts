@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Account, type Answer, checksumOf, randomContent } from "../support/client.ts";
+import { type Account, type ApiResponse, checksumOf, randomContent } from "../support/client.ts";
 import { eventually, expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
@@ -40,7 +40,7 @@ async function household(): Promise<Household> {
   return { account, a, b };
 }
 
-async function send(device: TestDevice, localChanges: unknown[], syncToken?: string): Promise<Answer> {
+async function send(device: TestDevice, localChanges: unknown[], syncToken?: string): Promise<ApiResponse> {
   return device.client.post("/api/mobile/sync/files", {
     localChanges,
     ...(syncToken !== undefined && { syncToken }),
@@ -48,9 +48,9 @@ async function send(device: TestDevice, localChanges: unknown[], syncToken?: str
 }
 
 async function results(device: TestDevice, localChanges: unknown[], syncToken?: string): Promise<Result[]> {
-  const answer = await send(device, localChanges, syncToken);
-  expectStatus(answer, 200);
-  return answer.list("data.results") as Result[];
+  const response = await send(device, localChanges, syncToken);
+  expectStatus(response, 200);
+  return response.list("data.results") as Result[];
 }
 
 async function resultOf(device: TestDevice, change: unknown, syncToken?: string): Promise<Result> {
@@ -59,8 +59,8 @@ async function resultOf(device: TestDevice, change: unknown, syncToken?: string)
   return result;
 }
 
-function conflictsIn(answer: Answer): ConflictRecord[] {
-  return answer.list("data.conflicts") as ConflictRecord[];
+function conflictsIn(response: ApiResponse): ConflictRecord[] {
+  return response.list("data.conflicts") as ConflictRecord[];
 }
 
 /** Where the account's journal ends, as a device is told. */
@@ -68,14 +68,14 @@ async function tokenOf(device: TestDevice): Promise<string> {
   let token: string | undefined;
   for (;;) {
     const query = token === undefined ? "" : `?syncToken=${encodeURIComponent(token)}`;
-    const answer = await device.client.get(`/api/mobile/sync/status${query}`);
-    expectStatus(answer, 200);
-    token = answer.string("data.nextSyncToken");
-    if (answer.at("data.hasMore") !== true) return token;
+    const response = await device.client.get(`/api/mobile/sync/status${query}`);
+    expectStatus(response, 200);
+    token = response.string("data.nextSyncToken");
+    if (response.at("data.hasMore") !== true) return token;
   }
 }
 
-async function info(account: Account, fileId: string): Promise<Answer> {
+async function info(account: Account, fileId: string): Promise<ApiResponse> {
   return account.client.get(`/api/files/${fileId}`);
 }
 
@@ -141,10 +141,10 @@ describe("an upload", () => {
   test("meets a name that other bytes have: a conflict", async () => {
     const { account, a } = await household();
     const fileId = await account.client.storedId("theirs", { name: "report.txt" });
-    const answer = await send(a, [uploadOf("7", "report.txt", "mine!")]);
-    const [result] = answer.list("data.results") as Result[];
+    const response = await send(a, [uploadOf("7", "report.txt", "mine!")]);
+    const [result] = response.list("data.results") as Result[];
     expect(result).toEqual({ localId: "7", status: "conflict", fileId, conflictId: expect.stringMatching(/^cfl_/) });
-    const [conflict] = conflictsIn(answer);
+    const [conflict] = conflictsIn(response);
     expect(conflict).toMatchObject({
       conflictId: result?.conflictId,
       fileId,
@@ -212,9 +212,9 @@ describe("an upload", () => {
       expect(await resultOf(a, change)).toEqual({ localId: "1", status: "applied", fileId });
     }
     expect((await info(account, fileId)).at("data.version")).toBe(2);
-    const answer = await send(a, [uploadOf("1", "a.txt", "three", { baseChecksum: checksumOf("one") })]);
-    expect(answer.list("data.results")[0]).toMatchObject({ status: "conflict", fileId });
-    expect(conflictsIn(answer)[0]).toMatchObject({ type: "modified", remote: { checksum: checksumOf("two") } });
+    const response = await send(a, [uploadOf("1", "a.txt", "three", { baseChecksum: checksumOf("one") })]);
+    expect(response.list("data.results")[0]).toMatchObject({ status: "conflict", fileId });
+    expect(conflictsIn(response)[0]).toMatchObject({ type: "modified", remote: { checksum: checksumOf("two") } });
   });
 
   test("of bytes that the server found damaged asks for them again (D10)", async () => {
@@ -298,11 +298,11 @@ describe("an update", () => {
     const fileId = await account.client.storedId("one", { name: "a.txt" });
     expectStatus(await b.client.putContent(fileId, "two"), 200);
     const change = updateOf(fileId, "three", { baseChecksum: checksumOf("one") });
-    const answer = await send(a, [change]);
-    const [first] = answer.list("data.results") as Result[];
+    const response = await send(a, [change]);
+    const [first] = response.list("data.results") as Result[];
     expect(first).toMatchObject({ status: "conflict", fileId, conflictId: expect.any(String) });
-    expect(conflictsIn(answer)).toHaveLength(1);
-    expect(conflictsIn(answer)[0]).toMatchObject({
+    expect(conflictsIn(response)).toHaveLength(1);
+    expect(conflictsIn(response)[0]).toMatchObject({
       type: "modified",
       local: { name: "a.txt", size: 5, checksum: checksumOf("three"), deviceId: a.deviceId },
       remote: { name: "a.txt", size: 3, checksum: checksumOf("two"), deviceId: b.deviceId },
@@ -332,9 +332,9 @@ describe("an update", () => {
     const theirs = await household();
     const fileId = await account.client.storedId("one", { name: "a.txt" });
     await account.client.delete(`/api/files/${fileId}`);
-    const answer = await send(a, [updateOf(fileId, "two", { name: "a.txt", baseChecksum: checksumOf("one") })]);
-    expect(answer.list("data.results")[0]).toMatchObject({ status: "conflict", fileId });
-    expect(conflictsIn(answer)[0]).toMatchObject({ type: "deleted", fileId, remote: { fileId, checksum: null } });
+    const response = await send(a, [updateOf(fileId, "two", { name: "a.txt", baseChecksum: checksumOf("one") })]);
+    expect(response.list("data.results")[0]).toMatchObject({ status: "conflict", fileId });
+    expect(conflictsIn(response)[0]).toMatchObject({ type: "deleted", fileId, remote: { fileId, checksum: null } });
     const foreign = await theirs.account.client.storedId("other", { name: "o.txt" });
     for (const id of ["file_never", foreign]) {
       const refused = await resultOf(a, updateOf(id, "two"));
@@ -345,9 +345,9 @@ describe("an update", () => {
   test("to zero bytes is a conflict, not an edit (D11)", async () => {
     const { account, a } = await household();
     const fileId = await account.client.storedId("one", { name: "a.txt" });
-    const answer = await send(a, [updateOf(fileId, "", { baseChecksum: checksumOf("one") })]);
-    expect(answer.list("data.results")[0]).toMatchObject({ status: "conflict", fileId });
-    expect(conflictsIn(answer)[0]).toMatchObject({ type: "modified", local: { size: 0 } });
+    const response = await send(a, [updateOf(fileId, "", { baseChecksum: checksumOf("one") })]);
+    expect(response.list("data.results")[0]).toMatchObject({ status: "conflict", fileId });
+    expect(conflictsIn(response)[0]).toMatchObject({ type: "modified", local: { size: 0 } });
     expect((await info(account, fileId)).at("data.size")).toBe(3);
   });
 });
@@ -376,7 +376,7 @@ describe("a rename and a move", () => {
     const token = await tokenOf(a);
     await b.client.delete(`/api/files/${gone}`);
     await b.client.put(`/api/files/${two}`, { description: "looked at" });
-    const answer = await send(
+    const response = await send(
       a,
       [
         { action: "rename", localId: "1", fileId: one, name: "two" },
@@ -385,13 +385,13 @@ describe("a rename and a move", () => {
       ],
       token,
     );
-    expect((answer.list("data.results") as Result[]).map(({ status }) => status)).toEqual(Array(3).fill("conflict"));
-    expect(conflictsIn(answer).map(({ type, fileId }) => [type, fileId])).toEqual([
+    expect((response.list("data.results") as Result[]).map(({ status }) => status)).toEqual(Array(3).fill("conflict"));
+    expect(conflictsIn(response).map(({ type, fileId }) => [type, fileId])).toEqual([
       ["name", one ?? ""],
       ["modified", two ?? ""],
       ["deleted", gone ?? ""],
     ]);
-    expect(conflictsIn(answer)[0]?.remote).toMatchObject({ fileId: two, name: "two" });
+    expect(conflictsIn(response)[0]?.remote).toMatchObject({ fileId: two, name: "two" });
   });
 
   test("renamed back by another device, the repetition leaves it so; meant anew, it is done", async () => {
@@ -449,9 +449,9 @@ describe("a delete", () => {
     expectStatus(await b.client.putContent(fileId, "two"), 200);
     expect((await resultOf(a, { action: "delete", localId: "1", fileId }, token)).status).toBe("conflict");
     const byBase = { action: "delete", localId: "2", fileId, baseChecksum: checksumOf("one") };
-    const answer = await send(a, [byBase]);
-    expect(answer.list("data.results")[0]).toMatchObject({ status: "conflict" });
-    expect(conflictsIn(answer)[0]).toMatchObject({ type: "modified", remote: { size: 3 } });
+    const response = await send(a, [byBase]);
+    expect(response.list("data.results")[0]).toMatchObject({ status: "conflict" });
+    expect(conflictsIn(response)[0]).toMatchObject({ type: "modified", remote: { size: 3 } });
     expectStatus(await info(account, fileId), 200);
     const now = { ...byBase, baseChecksum: checksumOf("two") };
     expect((await resultOf(a, now)).status).toBe("applied");
@@ -541,8 +541,8 @@ describe("a call", () => {
       uploadOf("2", "new.bin", content),
       { action: "rename", localId: "3", fileId: renamed, name: "b.txt" },
     ];
-    const answers = await Promise.all(Array.from({ length: 4 }, () => results(a, changes)));
-    for (const answer of answers) expect(answer).toEqual(answers[0] ?? []);
+    const responses = await Promise.all(Array.from({ length: 4 }, () => results(a, changes)));
+    for (const response of responses) expect(response).toEqual(responses[0] ?? []);
     expect(await account.client.names()).toEqual(["copies", "b.txt", "new.bin"]);
     expect(await account.client.names("/copies")).toHaveLength(60);
   });

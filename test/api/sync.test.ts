@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type Account, type Answer, checksumOf, Client } from "../support/client.ts";
+import { type Account, type ApiResponse, checksumOf, Client } from "../support/client.ts";
 import { expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { deviceIn, registerDevice, type TestDevice, tryRegister } from "../support/mobile.ts";
@@ -22,29 +22,29 @@ async function household(target: TestServer = server()): Promise<Household> {
 
 type Query = Record<string, string | number>;
 
-async function ask(device: TestDevice, path: "status" | "", query: Query = {}): Promise<Answer> {
+async function ask(device: TestDevice, path: "status" | "", query: Query = {}): Promise<ApiResponse> {
   const pairs = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
   return device.client.get(`/api/mobile/sync${path === "" ? "" : `/${path}`}?${pairs.join("&")}`);
 }
 
-async function status(device: TestDevice, query: Query = {}): Promise<Answer> {
-  const answer = await ask(device, "status", query);
-  expectStatus(answer, 200);
-  return answer;
+async function status(device: TestDevice, query: Query = {}): Promise<ApiResponse> {
+  const response = await ask(device, "status", query);
+  expectStatus(response, 200);
+  return response;
 }
 
-async function items(device: TestDevice, query: Query = {}): Promise<Answer> {
-  const answer = await ask(device, "", query);
-  expectStatus(answer, 200);
-  return answer;
+async function items(device: TestDevice, query: Query = {}): Promise<ApiResponse> {
+  const response = await ask(device, "", query);
+  expectStatus(response, 200);
+  return response;
 }
 
-const tokenIn = (answer: Answer) => answer.string("data.nextSyncToken");
+const tokenIn = (response: ApiResponse) => response.string("data.nextSyncToken");
 
 /** What an answer tells, in few words, in its order. */
-function told(answer: Answer, at = "data"): string[] {
+function told(response: ApiResponse, at = "data"): string[] {
   return ["created", "updated", "deleted"].flatMap((change) =>
-    (answer.list(`${at}.changes.${change}`) as { id: string; name?: string; folder?: string }[]).map(
+    (response.list(`${at}.changes.${change}`) as { id: string; name?: string; folder?: string }[]).map(
       ({ id, name, folder }) => (change === "deleted" ? `deleted ${id}` : `${change} ${folder} ${name}`),
     ),
   );
@@ -55,10 +55,10 @@ async function readAll(device: TestDevice, query: Query) {
   const all: string[] = [];
   let token: string | undefined;
   for (let pages = 1; ; pages++) {
-    const answer = await status(device, token === undefined ? query : { ...query, syncToken: token });
-    all.push(...told(answer));
-    token = tokenIn(answer);
-    if (answer.at("data.hasMore") !== true) return { all, token, pages };
+    const response = await status(device, token === undefined ? query : { ...query, syncToken: token });
+    all.push(...told(response));
+    token = tokenIn(response);
+    if (response.at("data.hasMore") !== true) return { all, token, pages };
   }
 }
 
@@ -83,9 +83,9 @@ describe("GET sync/status", () => {
     const gone = await account.client.storedId("gone", { name: "gone.txt" });
     const stored = await account.client.stored("hello", { name: "a.txt", fields: { folder: "/docs" } });
     await account.client.delete(`/api/files/${gone}`);
-    const answer = await status(phone);
-    expect(answer.at("data.hasChanges")).toBeTrue();
-    expect(answer.at("data.changes")).toEqual({
+    const response = await status(phone);
+    expect(response.at("data.hasChanges")).toBeTrue();
+    expect(response.at("data.changes")).toEqual({
       created: [
         {
           id: stored.string("data.id"),
@@ -109,14 +109,14 @@ describe("GET sync/status", () => {
     expectStatus(await account.client.putContent(kept, "three"), 200);
     expectStatus(await phone.client.delete(`/api/files/${gone}`), 200);
     await phone.client.stored("four", { name: "mine.txt" });
-    const answer = await status(phone, { syncToken: token });
-    expect(told(answer)).toEqual(["created / mine.txt", "updated / kept.txt", `deleted ${gone}`]);
-    expect(answer.at("data.changes.deleted.0.deletedAt")).toMatch(timestampPattern);
-    expect(answer.at("data.changes.updated.0.checksum")).toBe(checksumOf("three"));
-    const after = await status(phone, { syncToken: tokenIn(answer) });
+    const response = await status(phone, { syncToken: token });
+    expect(told(response)).toEqual(["created / mine.txt", "updated / kept.txt", `deleted ${gone}`]);
+    expect(response.at("data.changes.deleted.0.deletedAt")).toMatch(timestampPattern);
+    expect(response.at("data.changes.updated.0.checksum")).toBe(checksumOf("three"));
+    const after = await status(phone, { syncToken: tokenIn(response) });
     expect([after.at("data.hasChanges"), told(after)]).toEqual([false, []]);
     // The same question again has the same answer.
-    expect(told(await status(phone, { syncToken: token }))).toEqual(told(answer));
+    expect(told(await status(phone, { syncToken: token }))).toEqual(told(response));
   });
 
   test("tells each id once, in its latest state, in the order of its last change", async () => {
@@ -229,9 +229,9 @@ describe("lastSync", () => {
     const at = (await account.client.stored("one", { name: "one" })).string("data.uploadedAt");
     await account.client.stored("two", { name: "two" });
     await account.client.delete(`/api/files/${early}`);
-    const answer = await status(phone, { lastSync: at, limit: 1 });
-    const { all } = await readAll(phone, { syncToken: tokenIn(answer) });
-    const seen = [...told(answer), ...all];
+    const response = await status(phone, { lastSync: at, limit: 1 });
+    const { all } = await readAll(phone, { syncToken: tokenIn(response) });
+    const seen = [...told(response), ...all];
     expect(seen.filter((one) => one !== "created / early")).toEqual([
       "created / one",
       "created / two",
@@ -255,14 +255,14 @@ describe("GET sync", () => {
   test("tells files and folders in full, and deletions by type", async () => {
     const { account, phone } = await household();
     const file = await account.client.storedId("a", { name: "a.txt", fields: { folder: "/docs", tags: "x,y" } });
-    const answer = await items(phone);
-    const [docs, a] = answer.list("syncData.changes.created") as Record<string, unknown>[];
+    const response = await items(phone);
+    const [docs, a] = response.list("syncData.changes.created") as Record<string, unknown>[];
     expect(docs).toMatchObject({ type: "folder", name: "docs", path: "/docs", itemCount: 1 });
     const listed = await account.client.get("/api/files?folder=/docs");
     expect(a).toEqual(listed.at("data.files.0") as Record<string, unknown>);
-    expect(answer.at("success")).toBeTrue();
+    expect(response.at("success")).toBeTrue();
     const folderId = String(docs?.["id"]);
-    const token = answer.string("syncData.nextSyncToken");
+    const token = response.string("syncData.nextSyncToken");
     expectStatus(await account.client.put(`/api/files/folders/${folderId}`, { name: "papers" }), 200);
     const renamed = await items(phone, { syncToken: token });
     expect(told(renamed, "syncData")).toEqual(["updated / papers", "updated /papers a.txt"]);
@@ -373,7 +373,7 @@ describe("resetRequired", () => {
       await expectReset(device, future);
       expect((await readAll(device, {})).all).toEqual(["created / a", "created / b"]);
       await rm(copy, { recursive: true });
-      server().answers.push(...own.answers);
+      server().responses.push(...own.responses);
     });
   }, 120_000);
 });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import type { Answer, Client } from "../support/client.ts";
+import type { ApiResponse, Client } from "../support/client.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
-async function change(client: Client, fileIds: string[], body: Record<string, unknown>): Promise<Answer> {
+async function change(client: Client, fileIds: string[], body: Record<string, unknown>): Promise<ApiResponse> {
   return client.post("/api/files/tags", { fileIds, ...body });
 }
 
@@ -16,10 +16,10 @@ async function tagsOf(client: Client, id: string): Promise<unknown> {
 
 /** `tag×count` in the order of the list. */
 async function counts(client: Client): Promise<string[]> {
-  const answer = await client.get("/api/files/tags");
-  expectStatus(answer, 200);
-  const tags = answer.strings("data.tags", "tag");
-  return tags.map((tag, index) => `${tag}×${answer.number(`data.tags.${index}.count`)}`);
+  const response = await client.get("/api/files/tags");
+  expectStatus(response, 200);
+  const tags = response.strings("data.tags", "tag");
+  return tags.map((tag, index) => `${tag}×${response.number(`data.tags.${index}.count`)}`);
 }
 
 describe("GET /api/files/tags", () => {
@@ -55,11 +55,11 @@ describe("POST /api/files/tags", () => {
     const { client } = await server().signUp();
     const first = await client.storedId("1", { name: "one.txt", fields: { tags: "Old,kept" } });
     const second = await client.storedId("2", { name: "two.txt" });
-    const answer = await change(client, [first, second], { add: [" New ", "KEPT"], remove: ["old"] });
-    expectStatus(answer, 200);
-    expect(answer.strings("data.updated", "id")).toEqual([first, second]);
-    expect(answer.at("data.updated.0.tags")).toEqual(["kept", "New"]);
-    expect(answer.at("data.failed")).toEqual([]);
+    const response = await change(client, [first, second], { add: [" New ", "KEPT"], remove: ["old"] });
+    expectStatus(response, 200);
+    expect(response.strings("data.updated", "id")).toEqual([first, second]);
+    expect(response.at("data.updated.0.tags")).toEqual(["kept", "New"]);
+    expect(response.at("data.failed")).toEqual([]);
     expect(await tagsOf(client, second)).toEqual(["New", "KEPT"]);
     expect(await counts(client)).toEqual(["kept×2", "New×2"]);
   });
@@ -80,13 +80,13 @@ describe("POST /api/files/tags", () => {
     });
     const good = await client.storedId("2");
     const folder = await client.folderId("a folder");
-    const answer = await change(client, [full, other, good, folder, "file_nothing"], { add: ["one more"] });
-    expectStatus(answer, 200);
-    expect(answer.strings("data.updated", "id")).toEqual([good]);
-    expect(answer.strings("data.failed", "id")).toEqual([full, other, folder, "file_nothing"]);
-    expect(answer.at("data.failed.0.error.details.reason")).toBe("invalid_field");
+    const response = await change(client, [full, other, good, folder, "file_nothing"], { add: ["one more"] });
+    expectStatus(response, 200);
+    expect(response.strings("data.updated", "id")).toEqual([good]);
+    expect(response.strings("data.failed", "id")).toEqual([full, other, folder, "file_nothing"]);
+    expect(response.at("data.failed.0.error.details.reason")).toBe("invalid_field");
     for (const index of [1, 2, 3]) {
-      expect(answer.string(`data.failed.${index}.error.code`)).toBe("RESOURCE_NOT_FOUND");
+      expect(response.string(`data.failed.${index}.error.code`)).toBe("RESOURCE_NOT_FOUND");
     }
     expectError(await change(client, [full], { add: ["one more"] }), 400, "invalid_field", "add");
     expectError(await change(client, [other], { add: ["x"] }), 404, "not_found");

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
-import { type Answer, type Client, digestOf } from "../support/client.ts";
+import { type ApiResponse, type Client, digestOf } from "../support/client.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
 import { describeImage, jpegPhoto, pixelAt, pngBomb, tinyPng } from "../support/images.ts";
 import { testAllResponses } from "../support/laws.ts";
@@ -16,11 +16,11 @@ async function thumbnail(
   id: string,
   value = "true",
   headers: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<ApiResponse> {
   for (let attempt = 0; ; attempt++) {
-    const answer = await client.get(`/api/files/${id}/download?thumbnail=${value}`, headers);
-    if (answer.status !== 503 || attempt === 5) return answer;
-    expectError(answer, 503, "thumbnail_pending");
+    const response = await client.get(`/api/files/${id}/download?thumbnail=${value}`, headers);
+    if (response.status !== 503 || attempt === 5) return response;
+    expectError(response, 503, "thumbnail_pending");
   }
 }
 
@@ -34,10 +34,10 @@ describe("a thumbnail", () => {
   ])("%s has %d pixels on its longest side", async (value, width, height) => {
     const { client } = await server().signUp();
     const id = await client.storedId(await jpegPhoto(2000, 1000), { name: "p.jpg" });
-    const answer = await thumbnail(client, id, value);
-    expectStatus(answer, 200);
-    expect(answer.header("content-type")).toBe("image/webp");
-    expect(await describeImage(answer.bytes)).toEqual({ format: "webp", width, height, hasExif: false });
+    const response = await thumbnail(client, id, value);
+    expectStatus(response, 200);
+    expect(response.header("content-type")).toBe("image/webp");
+    expect(await describeImage(response.bytes)).toEqual({ format: "webp", width, height, hasExif: false });
   });
 
   test("with an empty value means medium, and false the file itself", async () => {
@@ -66,9 +66,9 @@ describe("a thumbnail", () => {
       .toBuffer();
     const stored = await client.stored(picture, { name: `p.${format}` });
     expect(stored.at("data.mimeType")).toBe(`image/${format}`);
-    const answer = await thumbnail(client, stored.string("data.id"), "small");
-    expect(answer.header("content-type")).toBe("image/webp");
-    expect(await describeImage(answer.bytes)).toMatchObject({ width: 128, height: 85 });
+    const response = await thumbnail(client, stored.string("data.id"), "small");
+    expect(response.header("content-type")).toBe("image/webp");
+    expect(await describeImage(response.bytes)).toMatchObject({ width: 128, height: 85 });
   });
 
   test("has an ETag of its own and answers conditions by it", async () => {
@@ -136,8 +136,8 @@ describe("a thumbnail", () => {
   test.each(["huge", "SMALL", "256", "../../etc/passwd"])("refuses the size %p", async (value) => {
     const { client } = await server().signUp();
     const id = await client.storedId(tinyPng(), { name: "p.png" });
-    const answer = await client.get(`/api/files/${id}/download?thumbnail=${encodeURIComponent(value)}`);
-    expectError(answer, 400, "invalid_field", "thumbnail");
+    const response = await client.get(`/api/files/${id}/download?thumbnail=${encodeURIComponent(value)}`);
+    expectError(response, 400, "invalid_field", "thumbnail");
   });
 
   test("of another's or an unknown file is 404", async () => {
@@ -164,9 +164,9 @@ describe("where none can be made", () => {
   ])("the file itself is sent: %s (D32, D60)", async (_, content, name) => {
     const { client } = await server().signUp();
     const id = await client.storedId(content, { name });
-    const answer = await thumbnail(client, id);
-    expectStatus(answer, 200);
-    expect(digestOf(answer.bytes)).toBe(digestOf(content));
+    const response = await thumbnail(client, id);
+    expectStatus(response, 200);
+    expect(digestOf(response.bytes)).toBe(digestOf(content));
     expect((await client.get(`/api/files/${id}`)).at("data.hasThumbnail")).toBe(false);
     expectStatus(await client.get("/api/auth/session"), 200);
   });
@@ -199,9 +199,9 @@ describe("SVG", () => {
     const svg =
       '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="200"><rect width="400" height="200" fill="#f00"/></svg>';
     const id = await client.storedId(svg, { name: "p.svg", type: "image/svg+xml" });
-    const answer = await thumbnail(client, id, "small");
-    expect(answer.header("content-type")).toBe("image/webp");
-    expect(await describeImage(answer.bytes)).toMatchObject({ width: 128, height: 64 });
+    const response = await thumbnail(client, id, "small");
+    expect(response.header("content-type")).toBe("image/webp");
+    expect(await describeImage(response.bytes)).toMatchObject({ width: 128, height: 64 });
   });
 
   test("is never followed to an address or a file outside (D60)", async () => {
@@ -250,8 +250,8 @@ describe("real pictures", () => {
       return;
     }
     const { client } = await server().signUp();
-    const answer = await thumbnail(client, await client.storedId(await picture.bytes(), { name }));
-    expect({ name, type: answer.header("content-type") }).toEqual({ name, type: "image/webp" });
+    const response = await thumbnail(client, await client.storedId(await picture.bytes(), { name }));
+    expect({ name, type: response.header("content-type") }).toEqual({ name, type: "image/webp" });
   });
 
   test("from iPhones (HEIC) get a thumbnail out of the box (D33)", async () => {
@@ -260,8 +260,8 @@ describe("real pictures", () => {
     const { client } = await server().signUp();
     for (const name of names) {
       const id = await client.storedId(await Bun.file(join(folder, name)).bytes(), { name });
-      const answer = await thumbnail(client, id);
-      expect({ name, type: answer.header("content-type") }).toEqual({ name, type: "image/webp" });
+      const response = await thumbnail(client, id);
+      expect({ name, type: response.header("content-type") }).toEqual({ name, type: "image/webp" });
     }
   }, 120_000);
 });

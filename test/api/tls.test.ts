@@ -48,12 +48,12 @@ async function signUp(server: TestServer): Promise<{ token: string; cookie: stri
   const account = { email: freshEmail(), password: "correct horse battery", name: "Ada", cookie: true };
   const json = { method: "POST", headers: { "content-type": "application/json" } };
   await ask(server, "/api/auth/signup", { ...json, body: JSON.stringify(account) });
-  const answer = await ask(server, "/api/auth/signin", { ...json, body: JSON.stringify(account) });
-  expect(answer.status).toBe(200);
-  const body: unknown = await answer.json();
+  const response = await ask(server, "/api/auth/signin", { ...json, body: JSON.stringify(account) });
+  expect(response.status).toBe(200);
+  const body: unknown = await response.json();
   const token: unknown = typeof body === "object" && body !== null ? Reflect.get(body, "token") : undefined;
   if (typeof token !== "string") throw new Error("no token");
-  return { token, cookie: answer.headers.get("set-cookie") ?? "" };
+  return { token, cookie: response.headers.get("set-cookie") ?? "" };
 }
 
 /** A connection by TLS, and who is at the other end. */
@@ -166,9 +166,9 @@ describe("a renewed certificate", () => {
       for (let count = 0; count < 20; count++) expect(await nameAt(server.port)).toBe("renewed.larder.test");
       over.abort();
       expect((await Promise.all(others)).flat().length).toBeGreaterThan(20);
-      const answered = new Promise<string>((resolve) => socket.once("data", (bytes) => resolve(bytes.toString())));
+      const responded = new Promise<string>((resolve) => socket.once("data", (bytes) => resolve(bytes.toString())));
       socket.write(rest);
-      expect(await answered).toStartWith("HTTP/1.1 201");
+      expect(await responded).toStartWith("HTTP/1.1 201");
       socket.destroy();
       const list = await ask(server, "/api/files", { headers: { authorization: `Bearer ${token}` }, ca: "renewed-" });
       expect(await list.text()).toContain("slow.txt");

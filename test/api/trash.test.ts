@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Account, Answer, Client } from "../support/client.ts";
+import type { Account, ApiResponse, Client } from "../support/client.ts";
 import { expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
@@ -7,18 +7,18 @@ import { runLarder, sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
-async function put(client: Client, ...fileIds: string[]): Promise<Answer> {
+async function put(client: Client, ...fileIds: string[]): Promise<ApiResponse> {
   return client.post("/api/files/trash", { fileIds });
 }
 
-async function restore(client: Client, ...fileIds: string[]): Promise<Answer> {
+async function restore(client: Client, ...fileIds: string[]): Promise<ApiResponse> {
   return client.post("/api/files/trash/restore", { fileIds });
 }
 
 async function namesInTrash(client: Client): Promise<string[]> {
-  const answer = await client.get("/api/files/trash?limit=100");
-  expectStatus(answer, 200);
-  return answer.strings("data.files", "name");
+  const response = await client.get("/api/files/trash?limit=100");
+  expectStatus(response, 200);
+  return response.strings("data.files", "name");
 }
 
 async function storageOf(client: Client) {
@@ -38,20 +38,20 @@ describe("POST /api/files/trash", () => {
       fields: { folder: "/docs", tags: "red", isPublic: "true" },
     });
     const link = (await client.get(`/api/files/${id}`)).string("data.shareLink");
-    const answer = await put(client, id);
-    expectStatus(answer, 200);
-    expect(answer.at("data.failed")).toEqual([]);
-    expect(answer.at("data.trashed.0")).toMatchObject({
+    const response = await put(client, id);
+    expectStatus(response, 200);
+    expect(response.at("data.failed")).toEqual([]);
+    expect(response.at("data.trashed.0")).toMatchObject({
       id,
       name: "note.txt",
       type: "file",
       originalFolder: "/docs",
       trashedAt: expect.stringMatching(timestampPattern),
-      deletedAt: answer.string("data.trashed.0.trashedAt"),
+      deletedAt: response.string("data.trashed.0.trashedAt"),
       expiresAt: expect.stringMatching(timestampPattern),
     });
     const keptMs =
-      Date.parse(answer.string("data.trashed.0.expiresAt")) - Date.parse(answer.string("data.trashed.0.trashedAt"));
+      Date.parse(response.string("data.trashed.0.expiresAt")) - Date.parse(response.string("data.trashed.0.trashedAt"));
     expect(keptMs).toBe(30 * 24 * 60 * 60 * 1000);
 
     expect(await client.names("/docs")).toEqual([]);
@@ -97,10 +97,10 @@ describe("POST /api/files/trash", () => {
   test("takes each by itself, and fails where all fail", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "x.txt" });
-    const answer = await put(client, "file_nothing", id);
-    expectStatus(answer, 200);
-    expect(answer.strings("data.trashed", "id")).toEqual([id]);
-    expect(answer.at("data.failed.0")).toMatchObject({
+    const response = await put(client, "file_nothing", id);
+    expectStatus(response, 200);
+    expect(response.strings("data.trashed", "id")).toEqual([id]);
+    expect(response.at("data.failed.0")).toMatchObject({
       id: "file_nothing",
       error: { code: "RESOURCE_NOT_FOUND", details: { reason: "not_found" } },
     });
@@ -120,10 +120,10 @@ describe("POST /api/files/trash", () => {
     let copied = 1;
     let ids = [first];
     while (copied < 5_000) {
-      const answer = await client.post("/api/files/copy", { fileIds: ids, destinationFolder: "/many" });
-      expectStatus(answer, 201);
+      const response = await client.post("/api/files/copy", { fileIds: ids, destinationFolder: "/many" });
+      expectStatus(response, 201);
       copied += ids.length;
-      ids = [...ids, ...answer.strings("data.copied", "id")].slice(0, Math.min(1_000, 5_000 - copied));
+      ids = [...ids, ...response.strings("data.copied", "id")].slice(0, Math.min(1_000, 5_000 - copied));
     }
     const before = await storageOf(client);
     expectStatus(await put(client, folder), 200);
@@ -169,8 +169,8 @@ describe("POST /api/files/trash/restore", () => {
     expectStatus(await client.delete(`/api/files/folders/${folders.get("a")}?recursive=true`), 200);
     expectStatus(await put(client, both), 200);
     expectStatus(await put(client, folders.get("c") ?? ""), 200);
-    const answer = await restore(client, inner, both, folders.get("c") ?? "");
-    expect(answer.list("data.restored").map((item) => (item as { folder: string }).folder)).toEqual(["/", "/c", "/"]);
+    const response = await restore(client, inner, both, folders.get("c") ?? "");
+    expect(response.list("data.restored").map((item) => (item as { folder: string }).folder)).toEqual(["/", "/c", "/"]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Answer, checksumOf, type Client } from "../support/client.ts";
+import { type ApiResponse, checksumOf, type Client } from "../support/client.ts";
 import { expectError, expectStatus, nextMillisecond } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
@@ -32,7 +32,7 @@ describe("a folder may lie 256 levels deep", () => {
     const other = await makeChain(client, 100, "e");
     const tooDeep = chain(257, "f");
     const id = await client.storedId("x", { name: "a" });
-    for (const answer of [
+    for (const response of [
       await client.upload("x", { fields: { folder: tooDeep } }),
       await client.post("/api/files/folders", { name: "x", path: chain(256) }),
       await client.post("/api/files/folders", { name: "x", path: chain(256, "f") }),
@@ -43,7 +43,7 @@ describe("a folder may lie 256 levels deep", () => {
       await client.post("/api/files/copy", { fileIds: [deep], destinationFolder: "/e" }),
       await client.put(`/api/files/folders/${deep}`, { path: "/e" }),
     ]) {
-      expectError(answer, 400, "path_too_long");
+      expectError(response, 400, "path_too_long");
     }
     expect(await client.names()).toEqual(["d", "e", "a"]);
     expectStatus(await client.post("/api/files/move", { fileIds: [other], destinationFolder: chain(156) }), 200);
@@ -59,8 +59,8 @@ describe("a folder may lie 256 levels deep", () => {
     // Each is right by itself; two of them, one in the other, make 340 levels.
     const all: string[] = [];
     for (let page = 1; all.length === (page - 1) * 100; page++) {
-      const answer = await client.get(`/api/files?recursive=true&type=folder&limit=100&page=${page}`);
-      all.push(...answer.strings("data.files", "path"));
+      const response = await client.get(`/api/files?recursive=true&type=folder&limit=100&page=${page}`);
+      all.push(...response.strings("data.files", "path"));
     }
     expect(Math.max(...all.map((path) => path.split("/").length - 1))).toBeLessThanOrEqual(256);
   });
@@ -68,8 +68,8 @@ describe("a folder may lie 256 levels deep", () => {
   test("and a path of more than 4,096 bytes comes from no rename", async () => {
     const { client } = await server().signUp();
     const id = await makeChain(client, 20, "x".repeat(200));
-    const answer = await client.put(`/api/files/folders/${id}`, { name: "y".repeat(255) });
-    expectStatus(answer, 200);
+    const response = await client.put(`/api/files/folders/${id}`, { name: "y".repeat(255) });
+    expectStatus(response, 200);
     expectError(await client.put(`/api/files/folders/${id}`, { path: `/${"z".repeat(40)}` }), 400, "path_too_long");
   });
 
@@ -102,9 +102,9 @@ describe("files and folders of an account are counted", () => {
       await client.post("/api/files/copy", { fileIds: [last], destinationFolder: "/" }),
       await client.post("/api/files/copy", { fileIds: [folder], destinationFolder: "/" }),
     ];
-    for (const answer of refused) {
-      expectError(answer, 413, "quota_exceeded");
-      expect(answer.json).toMatchObject({ error: { details: { limit: MAX_NODES, of: "nodes", plan: "free" } } });
+    for (const response of refused) {
+      expectError(response, 413, "quota_exceeded");
+      expect(response.json).toMatchObject({ error: { details: { limit: MAX_NODES, of: "nodes", plan: "free" } } });
     }
     expect((await client.get("/api/users/usage")).at("data.plan.maxNodes")).toBe(MAX_NODES);
     expect((await client.get("/api/users/usage")).json).toMatchObject({ data: { storage: { files: 39, folders: 1 } } });
@@ -164,8 +164,8 @@ describe("files and folders of an account are counted", () => {
     const resumed = (metadata: Record<string, string>) =>
       beginTus(own.client, { "upload-length": "1" }, metadata, { bytes: "x" });
     const told = async (change: object) => {
-      const answer = await device.client.post("/api/mobile/sync/files", { localChanges: [change] });
-      return (answer.list("data.results")[0] as { error?: { details: { reason: string } } }).error?.details.reason;
+      const response = await device.client.post("/api/mobile/sync/files", { localChanges: [change] });
+      return (response.list("data.results")[0] as { error?: { details: { reason: string } } }).error?.details.reason;
     };
     const move = { action: "move", localId: "1", fileId: own.last, folder: "/new/folders" };
     expectError(await sent({}), 413, "quota_exceeded");
@@ -182,9 +182,9 @@ describe("files and folders of an account are counted", () => {
     const { client, folder } = await full();
     const guest = await server().addUser(["--plan", "free"]);
     const share = await shareWith(client, folder, guest, { permissions: "write" });
-    const answer = await guest.client.upload("x", { fields: { folder: "/", share } });
-    expectError(answer, 413, "quota_exceeded");
-    expect(answer.at("error.details.of")).toBe("nodes");
+    const response = await guest.client.upload("x", { fields: { folder: "/", share } });
+    expectError(response, 413, "quota_exceeded");
+    expect(response.at("error.details.of")).toBe("nodes");
     const box = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" });
     const dropped = await server().visitor.request("POST", `/api/public/${box.string("data.token")}/upload`, {
       headers: { "content-type": formType },
@@ -204,9 +204,9 @@ describe("files and folders of an account are counted", () => {
 
 describe("an account without room for one more file is told so before the bytes", () => {
   const large = 5_000_000;
-  const nodesExceeded = (answer: Answer) => {
-    expectError(answer, 413, "quota_exceeded");
-    expect(answer.at("error.details")).toMatchObject({ limit: MAX_NODES, of: "nodes", plan: "free" });
+  const nodesExceeded = (response: ApiResponse) => {
+    expectError(response, 413, "quota_exceeded");
+    expect(response.at("error.details")).toMatchObject({ limit: MAX_NODES, of: "nodes", plan: "free" });
   };
   const fill = async (client: Client, left: number) => {
     const missing = MAX_NODES - left - (await client.names("/", "&recursive=true")).length;
@@ -269,14 +269,14 @@ describe("an account without room for one more file is told so before the bytes"
     await fill(client, 1);
     const before = await newTus(guest, 2, { filename: "new" }, { home });
     await fill(client, 0);
-    for (const answer of [
+    for (const response of [
       await beginTus(guest, { "upload-length": String(large) }, { filename: "other" }, { home }),
       await beginTus(guest, { "upload-length": "9" }, { filename: "new", onConflict: "version" }, { home }),
       await appendTus(guest, before, 0, "xy"),
     ]) {
-      nodesExceeded(answer);
-      expect(Object.keys(answer.at("error.details") as object).toSorted()).toEqual(["limit", "of", "plan", "reason"]);
-      expect(answer.string("error.message")).not.toMatch(/\d|smaller/);
+      nodesExceeded(response);
+      expect(Object.keys(response.at("error.details") as object).toSorted()).toEqual(["limit", "of", "plan", "reason"]);
+      expect(response.string("error.message")).not.toMatch(/\d|smaller/);
     }
   });
 

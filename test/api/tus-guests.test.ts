@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Answer, checksumOf, type Client, randomContent } from "../support/client.ts";
+import { type ApiResponse, checksumOf, type Client, randomContent } from "../support/client.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { RawConnection } from "../support/raw-http.ts";
@@ -134,7 +134,7 @@ test("announcing takes nothing of the owner's quota, and bytes no more than ther
   await withServer({ env: { LARDER_DEFAULT_PLAN: "free" } }, async (own) => {
     const { client } = await own.signUp();
     const { home } = await dropBox(client);
-    const begin = (length: number): Promise<Answer> =>
+    const begin = (length: number): Promise<ApiResponse> =>
       beginTus(own.visitor, { "upload-length": String(length) }, {}, { home });
     const large = await begin(999_999_999_999);
     expectError(large, 413, "file_too_large");
@@ -159,7 +159,7 @@ test("guests of one address have a share of a drop box's places, however alive t
   await withServer({ env: { LARDER_TRUSTED_PROXIES: "127.0.0.1,::1" } }, async (own) => {
     const { client } = await own.signUp();
     const { home, id } = await dropBox(client);
-    const begin = (address: string, bytes?: string): Promise<Answer> => {
+    const begin = (address: string, bytes?: string): Promise<ApiResponse> => {
       const headers = { "upload-length": "3", "x-forwarded-for": address };
       return beginTus(own.visitor, headers, {}, { home, ...(bytes !== undefined && { bytes }) });
     };

@@ -42,7 +42,7 @@ test("who goes on by the key, while the first request is still open, keeps the u
   const path = again.header("location");
   expectStatus(await appendTus(client, path, 100_000, content.subarray(100_000, 200_000)), 204);
   await silent.write(content.subarray(100_000, 101_000));
-  expectError(await silent.answer("POST"), 409, "upload_state");
+  expectError(await silent.response("POST"), 409, "upload_state");
   silent.cut();
   const last = await appendTus(client, path, 200_000, content.subarray(200_000));
   expectStatus(last, 204);
@@ -55,7 +55,7 @@ test("of several that tell a deferred length at once one holds, and the file can
   for (let round = 0; round < 5; round++) {
     const path = (await beginTus(client, { "upload-defer-length": "1" })).header("location");
     const lengths = [40, 100, 60, 80, 20];
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       lengths.map((length) =>
         appendTus(client, path, 0, content.subarray(0, length / 2), { "upload-length": String(length) }),
       ),
@@ -65,8 +65,8 @@ test("of several that tell a deferred length at once one holds, and the file can
     const offset = Number(head.header("upload-offset"));
     expect(lengths).toContain(length);
     expect(offset).toBeLessThanOrEqual(length);
-    for (const answer of answers.filter(({ status }) => status === 204))
-      expect(answer.header("upload-length")).toBe(String(length));
+    for (const response of responses.filter(({ status }) => status === 204))
+      expect(response.header("upload-length")).toBe(String(length));
     const last = await appendTus(client, path, offset, content.subarray(offset, length));
     expectStatus(last, 204);
     await expectContent(client, last.headers.get("larder-file-id"), content.subarray(0, length));
@@ -89,11 +89,11 @@ test("the same joining asked for again by its key is answered with the file", as
   expectStatus(await appendTus(client, part, 0, bytes), 204);
   const joined = { "upload-concat": `final;${part}`, "idempotency-key": "join" };
   const begin = () => beginTus(client, joined, { filename: "one.bin" });
-  const answers = await Promise.all([begin(), begin(), begin()]);
-  for (const answer of answers) {
+  const responses = await Promise.all([begin(), begin(), begin()]);
+  for (const response of responses) {
     // Never an upload that is said to be there and has nothing yet.
-    if (answer.status === 201) expect(answer.header("upload-offset")).toBe(String(bytes.length));
-    else expectError(answer, 409, "upload_state");
+    if (response.status === 201) expect(response.header("upload-offset")).toBe(String(bytes.length));
+    else expectError(response, 409, "upload_state");
   }
   const again = await begin();
   expectStatus(again, 201);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type Answer, bytesOf, checksumOf, type Client, digestOf, randomContent } from "../support/client.ts";
+import { type ApiResponse, bytesOf, checksumOf, type Client, digestOf, randomContent } from "../support/client.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { httpChunk, RawConnection } from "../support/raw-http.ts";
@@ -144,11 +144,11 @@ describe("tus-js-client (D14, D15)", () => {
 
 describe("OPTIONS /api/tus", () => {
   test("tells what is spoken, to anybody", async () => {
-    const answer = await fetch(`${server().url}/api/tus`, { method: "OPTIONS" });
-    expect(answer.status).toBe(204);
-    expect(answer.headers.get("tus-version")).toBe("1.0.0");
-    expect(answer.headers.get("tus-checksum-algorithm")).toBe("sha1,sha256,md5");
-    expect(answer.headers.get("tus-extension")?.split(",").toSorted()).toEqual([
+    const response = await fetch(`${server().url}/api/tus`, { method: "OPTIONS" });
+    expect(response.status).toBe(204);
+    expect(response.headers.get("tus-version")).toBe("1.0.0");
+    expect(response.headers.get("tus-checksum-algorithm")).toBe("sha1,sha256,md5");
+    expect(response.headers.get("tus-extension")?.split(",").toSorted()).toEqual([
       "checksum",
       "concatenation",
       "creation",
@@ -157,28 +157,34 @@ describe("OPTIONS /api/tus", () => {
       "expiration",
       "termination",
     ]);
-    expect(answer.headers.has("tus-max-size")).toBe(false);
+    expect(response.headers.has("tus-max-size")).toBe(false);
   });
 
   test("tells whoever is signed in how large a file may be, and an upload answers likewise", async () => {
     const { token } = await server().addUser(["--plan", "free"]);
     const headers = { authorization: `Bearer ${token}` };
-    const answer = await fetch(`${server().url}/api/tus/tus_x`, { method: "OPTIONS", headers });
-    expect(Number(answer.headers.get("tus-max-size"))).toBeGreaterThan(0);
+    const response = await fetch(`${server().url}/api/tus/tus_x`, { method: "OPTIONS", headers });
+    expect(Number(response.headers.get("tus-max-size"))).toBeGreaterThan(0);
   });
 });
 
 describe("POST /api/tus", () => {
   test("answers with an address that nobody can guess, and until when it holds (D16)", async () => {
     const { client } = await server().signUp();
-    const answer = await beginTus(client, { "upload-length": "100" }, { filename: "a.txt" });
-    expectStatus(answer, 201);
-    expect(answer.header("location")).toMatch(/^\/api\/tus\/tus_[\w-]{32}$/);
-    expect(answer.header("tus-resumable")).toBe("1.0.0");
-    expect(answer.header("upload-offset")).toBe("0");
-    const hours = (Date.parse(answer.header("upload-expires")) - Date.now()) / 3_600_000;
+    const response = await beginTus(client, { "upload-length": "100" }, { filename: "a.txt" });
+    expectStatus(response, 201);
+    expect(response.header("location")).toMatch(/^\/api\/tus\/tus_[\w-]{32}$/);
+    expect(response.header("tus-resumable")).toBe("1.0.0");
+    expect(response.header("upload-offset")).toBe("0");
+    const hours = (Date.parse(response.header("upload-expires")) - Date.now()) / 3_600_000;
     expect(Math.round(hours)).toBe(24);
-    expect(answer.at("data")).toMatchObject({ state: "receiving", offset: 0, length: 100, name: "a.txt", file: null });
+    expect(response.at("data")).toMatchObject({
+      state: "receiving",
+      offset: 0,
+      length: 100,
+      name: "a.txt",
+      file: null,
+    });
     expect(await usedBytes(client)).toBe(100);
   });
 
@@ -191,16 +197,16 @@ describe("POST /api/tus", () => {
       [{ name: "d.txt", relativePath: "null" }, "/", "d.txt"],
       [{}, "/", "file"],
     ] as const) {
-      const answer = await beginTus(client, { "upload-length": "3" }, metadata, { bytes: "abc" });
-      expectStatus(answer, 201);
-      expect(answer.at("data.file")).toMatchObject({ folder, name });
-      expect(answer.header("larder-file-id")).toBe(answer.string("data.file.id"));
+      const response = await beginTus(client, { "upload-length": "3" }, metadata, { bytes: "abc" });
+      expectStatus(response, 201);
+      expect(response.at("data.file")).toMatchObject({ folder, name });
+      expect(response.header("larder-file-id")).toBe(response.string("data.file.id"));
     }
   });
 
   test("keeps what it says of the file", async () => {
     const { client } = await server().signUp();
-    const answer = await beginTus(
+    const response = await beginTus(
       client,
       { "upload-length": "3" },
       {
@@ -215,7 +221,7 @@ describe("POST /api/tus", () => {
       },
       { bytes: "abc" },
     );
-    expect(answer.at("data.file")).toMatchObject({
+    expect(response.at("data.file")).toMatchObject({
       mimeType: "application/x-thing",
       tags: ["one", "two"],
       metadata: { place: "Graz", description: "Grüße" },
@@ -256,10 +262,10 @@ describe("POST /api/tus", () => {
     await refused({ "upload-length": "1", "upload-concat": "final;/api/tus/tus_a" }, "Upload-Length");
     await refused({ "upload-concat": "final;/api/tus/tus_a /api/tus/tus_a" }, "Upload-Concat");
     for (const metadata of ["filename", "filename !!!", "a YQ==,a YQ==", "filename YQ== x", "filename gICA"]) {
-      const answer = await beginTus(client, { "upload-length": "1", "upload-metadata": metadata });
+      const response = await beginTus(client, { "upload-length": "1", "upload-metadata": metadata });
       // A key without a value is one with an empty value.
-      if (metadata === "filename") expectStatus(answer, 201);
-      else expectError(answer, 400, "invalid_field", "Upload-Metadata");
+      if (metadata === "filename") expectStatus(response, 201);
+      else expectError(response, 400, "invalid_field", "Upload-Metadata");
     }
     for (const [pairs, reason, field] of [
       [{ filename: "..", folder: "/" }, "invalid_path", "file"],
@@ -323,10 +329,10 @@ describe("POST /api/tus", () => {
     const tooLarge = await beginTus(client, { "upload-length": "999999999999999" });
     expectError(tooLarge, 413, "file_too_large");
     const each = tooLarge.number("error.details.limit");
-    let refused: Answer | undefined;
+    let refused: ApiResponse | undefined;
     for (let held = 0; refused === undefined && held <= quota + each; held += each) {
-      const answer = await beginTus(client, { "upload-length": String(each) });
-      if (answer.status !== 201) refused = answer;
+      const response = await beginTus(client, { "upload-length": String(each) });
+      if (response.status !== 201) refused = response;
     }
     if (refused === undefined) throw new Error("more than the quota was promised");
     expectError(refused, 413, "quota_exceeded");
@@ -361,11 +367,11 @@ describe("PATCH /api/tus/{id}", () => {
     expectError(await appendTus(client, path, 0, "abc"), 409, "upload_offset");
     expectError(await appendTus(client, path, 3, "defg"), 413, "file_too_large");
     for (const offset of ["-1", "x", ""]) {
-      const answer = await client.request("PATCH", path, {
+      const response = await client.request("PATCH", path, {
         headers: { ...tusVersion, "content-type": "application/offset+octet-stream", "upload-offset": offset },
         body: "x",
       });
-      expectError(answer, 400, "invalid_field", "Upload-Offset");
+      expectError(response, 400, "invalid_field", "Upload-Offset");
     }
     expectError(await appendTus(client, path, 3, "def", { "content-type": "text/plain" }), 415);
     expectError(await appendTus(client, path, 3, "def", { "tus-resumable": "2.0.0" }), 412);
@@ -394,8 +400,8 @@ describe("PATCH /api/tus/{id}", () => {
       at += bytes.length;
     }
     for (const header of ["crc32 AAAA", "sha1", "sha1 x", "sha256 YQ==", "sha1 YQ== b"]) {
-      const answer = await appendTus(client, path, at, "", { "upload-checksum": header });
-      expectError(answer, 400, "invalid_field", "Upload-Checksum");
+      const response = await appendTus(client, path, at, "", { "upload-checksum": header });
+      expectError(response, 400, "invalid_field", "Upload-Checksum");
     }
     const [file] = (await client.get("/api/files")).strings("data.files", "id");
     await expectContent(client, file, content);
@@ -454,7 +460,7 @@ describe("PATCH /api/tus/{id}", () => {
     await connection.write(httpChunk(randomContent(900)));
     await connection.write(httpChunk(randomContent(900)));
     await connection.write("0\r\n\r\n");
-    expectError(await connection.answer("PATCH"), 413, "file_too_large");
+    expectError(await connection.response("PATCH"), 413, "file_too_large");
     connection.cut();
     expect(await offsetOf(client, path)).toBeLessThanOrEqual(1_000);
     expect(await client.names()).toEqual([]);
@@ -473,7 +479,7 @@ describe("PATCH /api/tus/{id}", () => {
     await expectContent(client, second.headers.get("larder-file-id"), content);
     // The first one may say what it likes: the file stays as it is.
     await silent.write(randomContent(80_000));
-    expectError(await silent.answer("PATCH"), 409, "upload_state");
+    expectError(await silent.response("PATCH"), 409, "upload_state");
     silent.cut();
     await expectContent(client, second.headers.get("larder-file-id"), content);
   });
@@ -482,13 +488,13 @@ describe("PATCH /api/tus/{id}", () => {
     const { client } = await server().signUp();
     const content = randomContent(60_000);
     const path = await newTus(client, content.length);
-    const answers = await Promise.all(Array.from({ length: 6 }, () => appendTus(client, path, 0, content)));
-    const refused = answers.filter(({ status }) => status !== 204);
-    for (const answer of refused) expect(answer.status).toBe(409);
+    const responses = await Promise.all(Array.from({ length: 6 }, () => appendTus(client, path, 0, content)));
+    const refused = responses.filter(({ status }) => status !== 204);
+    for (const response of refused) expect(response.status).toBe(409);
     // The last to come takes over; where it found the end of another it is told so.
     const { fileId } =
-      refused.length < answers.length
-        ? { fileId: answers.find(({ status }) => status === 204)?.headers.get("larder-file-id") }
+      refused.length < responses.length
+        ? { fileId: responses.find(({ status }) => status === 204)?.headers.get("larder-file-id") }
         : await sendByClient(client, content, { uploadUrl: server().url + path });
     await expectContent(client, fileId, content);
     expect(await client.names()).toEqual(["file"]);
@@ -503,11 +509,11 @@ describe("concatenation", () => {
     const [one, two, three] = [randomContent(1_500_000), randomContent(1), randomContent(2_000_000)];
     const paths = [];
     for (const bytes of [one, two, three]) {
-      const answer = await beginTus(client, { ...partial, "upload-length": String(bytes.length) }, {}, { bytes });
-      expectStatus(answer, 201);
-      expect(answer.at("data")).toMatchObject({ kind: "partial", file: null });
-      expect((await headTus(client, answer.header("location"))).header("upload-concat")).toBe("partial");
-      paths.push(answer.header("location"));
+      const response = await beginTus(client, { ...partial, "upload-length": String(bytes.length) }, {}, { bytes });
+      expectStatus(response, 201);
+      expect(response.at("data")).toMatchObject({ kind: "partial", file: null });
+      expect((await headTus(client, response.header("location"))).header("upload-concat")).toBe("partial");
+      paths.push(response.header("location"));
     }
     const total = one.length + two.length + three.length;
     expect(await usedBytes(client)).toBe(total);
@@ -558,8 +564,8 @@ describe("concatenation", () => {
     const part = await newTus(client, bytes.length, {}, { headers: partial });
     expectStatus(await appendTus(client, part, 0, bytes), 204);
     const join = () => beginTus(client, { "upload-concat": `final;${part}` }, { filename: "one.bin" });
-    const answers = await Promise.all([join(), join(), join()]);
-    expect(answers.filter(({ status }) => status === 201).length).toBeGreaterThan(0);
+    const responses = await Promise.all([join(), join(), join()]);
+    expect(responses.filter(({ status }) => status === 201).length).toBeGreaterThan(0);
     const again = await join();
     expectStatus(again, 201);
     await expectContent(client, again.header("larder-file-id"), bytes);

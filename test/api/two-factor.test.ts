@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Account, type Answer, Client } from "../support/client.ts";
+import { type Account, type ApiResponse, Client } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
 import { expectError, expectStatus, statusesOf } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
@@ -16,7 +16,7 @@ async function signIn(
   extra: Record<string, unknown> = {},
   to = server(),
   headers: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<ApiResponse> {
   return to.visitor.post("/api/auth/signin", { email, password, ...extra }, headers);
 }
 
@@ -117,10 +117,10 @@ describe("signing in", () => {
     const wrongPassword = { ...account, password: "not the password" };
     expectError(await signIn(wrongPassword), 401, "bad_credentials");
     expectError(await signIn(wrongPassword, { code: codeOf(secret) }), 401, "bad_credentials");
-    const answer = await signIn(account, { code: codeOf(secret), cookie: true });
-    expectStatus(answer, 200);
-    expect(answer.header("set-cookie")).toContain("larder_session=");
-    expectStatus(await new Client(server(), answer.string("token")).get("/api/files"), 200);
+    const response = await signIn(account, { code: codeOf(secret), cookie: true });
+    expectStatus(response, 200);
+    expect(response.header("set-cookie")).toContain("larder_session=");
+    expectStatus(await new Client(server(), response.string("token")).get("/api/files"), 200);
   });
 
   test("takes a code with spaces, and the one of the next step", async () => {
@@ -152,10 +152,10 @@ describe("signing in", () => {
   test("lets one of many that come at once with the same code in", async () => {
     const { account, secret, codes } = await signUpWithTwoFactor();
     for (const code of [codeOf(secret), codes[0]]) {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 8 }, (_, at) => signIn(account, { code }, server(), from(at))),
       );
-      expect(statusesOf(answers)).toEqual([200, ...Array.from({ length: 7 }, () => 401)]);
+      expect(statusesOf(responses)).toEqual([200, ...Array.from({ length: 7 }, () => 401)]);
     }
   });
 
@@ -242,9 +242,9 @@ describe("with two-factor sign-in on", () => {
     const { client, password } = account;
     const renew = (body: Record<string, unknown>) => client.post("/api/users/two-factor/recovery-codes", body);
     expectError(await renew({ currentPassword: password }), 401, "second_factor_required");
-    const answer = await renew({ currentPassword: password, code: codeOf(secret) });
-    expectStatus(answer, 200);
-    const fresh = answer.list("data.recoveryCodes").map(String);
+    const response = await renew({ currentPassword: password, code: codeOf(secret) });
+    expectStatus(response, 200);
+    const fresh = response.list("data.recoveryCodes").map(String);
     expect(fresh.filter((code) => codes.includes(code))).toEqual([]);
     expectError(await signIn(account, { code: codes[0] }), 401, "invalid_code");
     expectStatus(await signIn(account, { code: fresh[0] }), 200);

@@ -11,7 +11,7 @@ describe("PUT /api/files/{id}", () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "a.txt", fields: { tags: "old" } });
     const before = await client.get(`/api/files/${id}`);
-    const answer = await client.put(`/api/files/${id}`, {
+    const response = await client.put(`/api/files/${id}`, {
       name: "b.txt",
       folder: "/new/place",
       description: "said",
@@ -19,8 +19,8 @@ describe("PUT /api/files/{id}", () => {
       isPublic: true,
       metadata: { author: "Ada" },
     });
-    expectStatus(answer, 200);
-    expect(answer.json).toMatchObject({
+    expectStatus(response, 200);
+    expect(response.json).toMatchObject({
       success: true,
       data: {
         id,
@@ -31,8 +31,8 @@ describe("PUT /api/files/{id}", () => {
         metadata: { description: "said", author: "Ada" },
       },
     });
-    expect(answer.string("data.modifiedAt")).toMatch(timestampPattern);
-    expect(answer.string("data.shareLink")).toStartWith(`${server().url}/s/`);
+    expect(response.string("data.modifiedAt")).toMatch(timestampPattern);
+    expect(response.string("data.shareLink")).toStartWith(`${server().url}/s/`);
     const after = await client.get(`/api/files/${id}`);
     expect(after.json).toMatchObject({ data: { name: "b.txt", folder: "/new/place", tags: ["one", "two"] } });
     expect(after.at("data.createdAt")).toBe(before.at("data.createdAt"));
@@ -90,12 +90,12 @@ describe("PUT /api/files/{id}", () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "a.txt" });
     const before = (await client.get(`/api/files/${id}`)).json;
-    const answer = await client.put(`/api/files/${id}`, {
+    const response = await client.put(`/api/files/${id}`, {
       [name]: value,
       ...(name === "tags" ? {} : { tags: ["new"] }),
     });
-    expectError(answer, 400);
-    expect(["invalid_field", "invalid_path"]).toContain(String(answer.at("error.details.reason")));
+    expectError(response, 400);
+    expect(["invalid_field", "invalid_path"]).toContain(String(response.at("error.details.reason")));
     expect((await client.get(`/api/files/${id}`)).json).toEqual(before);
   });
 
@@ -103,9 +103,9 @@ describe("PUT /api/files/{id}", () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x");
     await client.put(`/api/files/${id}`, { metadata: { a: "1", b: "2" }, description: "d" });
-    const answer = await client.put(`/api/files/${id}`, { metadata: { b: null, c: "3" } });
-    expectStatus(answer, 200);
-    expect(answer.at("data.metadata")).toEqual({ a: "1", c: "3", description: "d" });
+    const response = await client.put(`/api/files/${id}`, { metadata: { b: null, c: "3" } });
+    expectStatus(response, 200);
+    expect(response.at("data.metadata")).toEqual({ a: "1", c: "3", description: "d" });
     const third = await client.put(`/api/files/${id}`, { metadata: { description: "by metadata", missing: null } });
     expect(third.at("data.metadata")).toEqual({ a: "1", c: "3", description: "by metadata" });
   });
@@ -114,11 +114,11 @@ describe("PUT /api/files/{id}", () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x");
     const body = '{"metadata":{"__proto__":"p","constructor":"c","toString":"t"}}';
-    const answer = await client.request("PUT", `/api/files/${id}`, {
+    const response = await client.request("PUT", `/api/files/${id}`, {
       body,
       headers: { "content-type": "application/json" },
     });
-    expectStatus(answer, 200);
+    expectStatus(response, 200);
     expect((await client.get(`/api/files/${id}`)).at("data.metadata")).toMatchObject({
       constructor: "c",
       toString: "t",
@@ -140,8 +140,8 @@ describe("PUT /api/files/{id}", () => {
   test("replaces tags, trimmed and unique without case", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { fields: { tags: "old" } });
-    const answer = await client.put(`/api/files/${id}`, { tags: ["  new  ", "b"] });
-    expect(answer.at("data.tags")).toEqual(["new", "b"]);
+    const response = await client.put(`/api/files/${id}`, { tags: ["  new  ", "b"] });
+    expect(response.at("data.tags")).toEqual(["new", "b"]);
     expect((await client.put(`/api/files/${id}`, { tags: [] })).at("data.tags")).toEqual([]);
   });
 
@@ -164,8 +164,8 @@ describe("PUT /api/files/{id}", () => {
   test("of one name by many at once gives it once", async () => {
     const { client } = await server().signUp();
     const ids = await Promise.all(Array.from({ length: 6 }, (_, index) => client.storedId("x", { name: `${index}` })));
-    const answers = await Promise.all(ids.map((id) => client.put(`/api/files/${id}`, { name: "wanted" })));
-    expect(statusesOf(answers)).toEqual([200, 409, 409, 409, 409, 409]);
+    const responses = await Promise.all(ids.map((id) => client.put(`/api/files/${id}`, { name: "wanted" })));
+    expect(statusesOf(responses)).toEqual([200, 409, 409, 409, 409, 409]);
     expect((await client.names()).filter((name) => name === "wanted")).toHaveLength(1);
   });
 
@@ -198,11 +198,11 @@ describe("DELETE /api/files/{id}", () => {
       fields: { tags: "t", isPublic: "true", folder: "/f" },
     });
     const link = new URL((await client.get(`/api/files/${id}`)).string("data.shareLink")).pathname;
-    const answer = await client.delete(`/api/files/${id}`);
-    expectStatus(answer, 200);
-    expect(answer.json).toMatchObject({ success: true, data: { id, name: "gone.bin" } });
-    expect(answer.string("message")).not.toBe("");
-    expect(answer.string("data.deletedAt")).toMatch(timestampPattern);
+    const response = await client.delete(`/api/files/${id}`);
+    expectStatus(response, 200);
+    expect(response.json).toMatchObject({ success: true, data: { id, name: "gone.bin" } });
+    expect(response.string("message")).not.toBe("");
+    expect(response.string("data.deletedAt")).toMatch(timestampPattern);
     for (const path of ["", "/download", "/checksum"]) expectError(await client.get(`/api/files/${id}${path}`), 404);
     expectError(await client.put(`/api/files/${id}`, { name: "x" }), 404);
     expectError(await client.putContent(id, "x"), 404);
@@ -220,8 +220,8 @@ describe("DELETE /api/files/{id}", () => {
   test("by many at once deletes once", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x");
-    const answers = await Promise.all(Array.from({ length: 5 }, () => client.delete(`/api/files/${id}`)));
-    expect(statusesOf(answers)).toEqual([200, 404, 404, 404, 404]);
+    const responses = await Promise.all(Array.from({ length: 5 }, () => client.delete(`/api/files/${id}`)));
+    expect(statusesOf(responses)).toEqual([200, 404, 404, 404, 404]);
     expect((await client.get("/api/users/usage")).at("data.storage")).toMatchObject({ used: 0, files: 0 });
   });
 
@@ -242,9 +242,9 @@ describe("PUT /api/files/{id}/content", () => {
       fields: { tags: "t", description: "d", isPublic: "true" },
     });
     const link = (await client.get(`/api/files/${id}`)).string("data.shareLink");
-    const answer = await client.putContent(id, "new content");
-    expectStatus(answer, 200);
-    expect(answer.json).toMatchObject({
+    const response = await client.putContent(id, "new content");
+    expectStatus(response, 200);
+    expect(response.json).toMatchObject({
       success: true,
       data: { id, name: "a.txt", size: 11, version: 2, checksum: checksumOf("new content") },
     });
@@ -271,20 +271,20 @@ describe("PUT /api/files/{id}/content", () => {
     const { client } = await server().signUp();
     const id = await client.storedId("old");
     const content = randomContent(200_000);
-    const answer = await client.request("PUT", `/api/files/${id}/content`, { body: content });
-    expectStatus(answer, 200);
-    expect(answer.at("data.checksum")).toBe(checksumOf(content));
+    const response = await client.request("PUT", `/api/files/${id}/content`, { body: content });
+    expectStatus(response, 200);
+    expect(response.at("data.checksum")).toBe(checksumOf(content));
   });
 
   test("honours If-Match: of many at once on one base, one wins (D2)", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("base");
     const etag = (await client.head(`/api/files/${id}/download`)).header("etag");
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 5 }, (_, index) => client.putContent(id, `try ${index}`, { "if-match": etag })),
     );
-    expect(statusesOf(answers)).toEqual([200, 412, 412, 412, 412]);
-    const winner = answers.findIndex((answer) => answer.status === 200);
+    expect(statusesOf(responses)).toEqual([200, 412, 412, 412, 412]);
+    const winner = responses.findIndex((response) => response.status === 200);
     expect((await client.get(`/api/files/${id}/download`)).text).toBe(`try ${winner}`);
     expectError(await client.putContent(id, "late", { "if-match": etag }), 412, "precondition_failed");
     expect((await client.get(`/api/files/${id}`)).at("data.size")).toBe(5);
@@ -312,10 +312,10 @@ describe("GET /api/files/{id}/checksum", () => {
     const { client } = await server().signUp();
     const content = randomContent(100_000);
     const id = await client.storedId(content);
-    const answer = await client.get(`/api/files/${id}/checksum`);
-    expectStatus(answer, 200);
+    const response = await client.get(`/api/files/${id}/checksum`);
+    expectStatus(response, 200);
     const checksum = checksumOf(content);
-    expect(answer.json).toMatchObject({ success: true, data: { stored: checksum, actual: checksum, ok: true } });
+    expect(response.json).toMatchObject({ success: true, data: { stored: checksum, actual: checksum, ok: true } });
   });
 });
 

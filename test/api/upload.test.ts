@@ -21,15 +21,15 @@ async function send(client: Client, parts: Part[], headers: Record<string, strin
 describe("an upload", () => {
   test("answers 201 with the whole record", async () => {
     const { client } = await server().signUp();
-    const answer = await client.upload("hello", {
+    const response = await client.upload("hello", {
       name: "note.txt",
       type: "text/plain",
       fields: { folder: "/docs", description: "A note", tags: "one, two", isPublic: "false" },
     });
-    expectStatus(answer, 201);
-    const id = answer.string("data.id");
+    expectStatus(response, 201);
+    const id = response.string("data.id");
     expect(id).toMatch(/^file_/);
-    expect(answer.json).toEqual({
+    expect(response.json).toEqual({
       success: true,
       data: expect.objectContaining({
         id,
@@ -53,13 +53,13 @@ describe("an upload", () => {
 
   test("goes to the root, private and bare, where nothing else is said", async () => {
     const { client } = await server().signUp();
-    const answer = await client.stored("x");
-    expect(answer.json).toMatchObject({ data: { folder: "/", isPublic: false, tags: [] } });
+    const response = await client.stored("x");
+    expect(response.json).toMatchObject({ data: { folder: "/", isPublic: false, tags: [] } });
   });
 
   test("takes the fields in any order, also after the file", async () => {
     const { client } = await server().signUp();
-    const answer = await send(client, [
+    const response = await send(client, [
       field("tags", "before"),
       file("a.txt", "content", "text/plain"),
       field("folder", "/late"),
@@ -67,8 +67,8 @@ describe("an upload", () => {
       field("tags", "after"),
       field("isPublic", "1"),
     ]);
-    expectStatus(answer, 201);
-    expect(answer.json).toMatchObject({
+    expectStatus(response, 201);
+    expect(response.json).toMatchObject({
       data: {
         folder: "/late",
         isPublic: true,
@@ -87,9 +87,9 @@ describe("an upload", () => {
 
   test("of nothing at all makes an empty file", async () => {
     const { client } = await server().signUp();
-    const answer = await client.stored("", { name: "empty" });
-    expect(answer.json).toMatchObject({ data: { size: 0, checksum: checksumOf("") } });
-    const got = await client.get(`/api/files/${answer.string("data.id")}/download`);
+    const response = await client.stored("", { name: "empty" });
+    expect(response.json).toMatchObject({ data: { size: 0, checksum: checksumOf("") } });
+    const got = await client.get(`/api/files/${response.string("data.id")}/download`);
     expectStatus(got, 200);
     expect(got.bytes).toHaveLength(0);
   });
@@ -98,10 +98,10 @@ describe("an upload", () => {
     const { client } = await server().signUp();
     const boundary = formType.split("boundary=")[1] ?? "";
     const inner = `x\r\n--${boundary.slice(0, -1)}X\r\n\r\n--\r\n-\n--${boundary}--\r\n--\r\n\r`;
-    const answer = await send(client, [file("tricky.bin", inner)]);
-    expectStatus(answer, 201);
-    expect(answer.string("data.checksum")).toBe(checksumOf(inner));
-    expect((await client.get(`/api/files/${answer.string("data.id")}/download`)).text).toBe(inner);
+    const response = await send(client, [file("tricky.bin", inner)]);
+    expectStatus(response, 201);
+    expect(response.string("data.checksum")).toBe(checksumOf(inner));
+    expect((await client.get(`/api/files/${response.string("data.id")}/download`)).text).toBe(inner);
   });
 
   test.each([1, 63, 64, 65, 4095, 65_535, 65_536, 65_537, 1_048_576, 3_000_001])(
@@ -109,9 +109,9 @@ describe("an upload", () => {
     async (sizeBytes) => {
       const { client } = await server().signUp();
       const content = randomContent(sizeBytes);
-      const answer = await client.stored(content, { name: "r.bin" });
-      expect(answer.json).toMatchObject({ data: { size: sizeBytes, checksum: checksumOf(content) } });
-      const got = await client.get(`/api/files/${answer.string("data.id")}/download`);
+      const response = await client.stored(content, { name: "r.bin" });
+      expect(response.json).toMatchObject({ data: { size: sizeBytes, checksum: checksumOf(content) } });
+      const got = await client.get(`/api/files/${response.string("data.id")}/download`);
       expect(checksumOf(got.bytes)).toBe(checksumOf(content));
     },
   );
@@ -130,9 +130,9 @@ describe("an upload", () => {
   test("comes with addresses below LARDER_PUBLIC_URL where that is set", async () => {
     await withServer({ env: { LARDER_PUBLIC_URL: "https://files.example.com" } }, async (own) => {
       const { client } = await own.signUp();
-      const answer = await client.stored("x", { fields: { isPublic: "true" } });
-      const id = answer.string("data.id");
-      expect(answer.string("data.url")).toBe(`https://files.example.com/api/files/${id}/download`);
+      const response = await client.stored("x", { fields: { isPublic: "true" } });
+      const id = response.string("data.id");
+      expect(response.string("data.url")).toBe(`https://files.example.com/api/files/${id}/download`);
       const info = await client.get(`/api/files/${id}`);
       expect(info.string("data.shareLink")).toStartWith("https://files.example.com/s/");
     });
@@ -140,8 +140,8 @@ describe("an upload", () => {
 
   test("comes with addresses of the request's own Host otherwise", async () => {
     const { client } = await server().signUp();
-    const answer = await client.stored("x", { headers: { host: `files.home.arpa:${server().port}` } });
-    expect(answer.string("data.url")).toStartWith(`http://files.home.arpa:${server().port}/api/files/file_`);
+    const response = await client.stored("x", { headers: { host: `files.home.arpa:${server().port}` } });
+    expect(response.string("data.url")).toStartWith(`http://files.home.arpa:${server().port}/api/files/file_`);
   });
 });
 
@@ -168,26 +168,26 @@ describe("the form", () => {
     ["2", 400, false],
   ])("reads isPublic=%p", async (value, status, isPublic) => {
     const { client } = await server().signUp();
-    const answer = await send(client, [field("isPublic", value), file("a.txt", "x")]);
-    expectStatus(answer, status);
-    if (status === 201) expect(answer.at("data.isPublic")).toBe(isPublic);
-    else expect(answer.at("error.details.field")).toBe("isPublic");
+    const response = await send(client, [field("isPublic", value), file("a.txt", "x")]);
+    expectStatus(response, status);
+    if (status === 201) expect(response.at("data.isPublic")).toBe(isPublic);
+    else expect(response.at("error.details.field")).toBe("isPublic");
   });
 
   test("takes metadata as a JSON object of strings", async () => {
     const { client } = await server().signUp();
     const metadata = { author: "Ada", version: "v2", description: "from metadata", 键: "值" };
-    const answer = await send(client, [field("metadata", JSON.stringify(metadata)), file("a.txt", "x")]);
-    expectStatus(answer, 201);
-    expect(answer.at("data.metadata")).toEqual(metadata);
+    const response = await send(client, [field("metadata", JSON.stringify(metadata)), file("a.txt", "x")]);
+    expectStatus(response, 201);
+    expect(response.at("data.metadata")).toEqual(metadata);
   });
 
   test.each(["{", "[]", '"text"', "7", "null", '{"a":1}', '{"a":{"b":"c"}}', '{"a":null}', '{"a":["x"]}'])(
     "refuses metadata %p",
     async (metadata) => {
       const { client } = await server().signUp();
-      const answer = await send(client, [field("metadata", metadata), file("a.txt", "x")]);
-      expectError(answer, 400, undefined, "metadata");
+      const response = await send(client, [field("metadata", metadata), file("a.txt", "x")]);
+      expectError(response, 400, undefined, "metadata");
       expect(await client.names()).toEqual([]);
     },
   );
@@ -203,9 +203,13 @@ describe("the form", () => {
 
   test("takes tags by commas and by repeated fields, trimmed", async () => {
     const { client } = await server().signUp();
-    const answer = await send(client, [field("tags", " red ,  dark blue"), field("tags", "grün"), file("a.txt", "x")]);
-    expectStatus(answer, 201);
-    expect(answer.at("data.tags")).toEqual(["red", "dark blue", "grün"]);
+    const response = await send(client, [
+      field("tags", " red ,  dark blue"),
+      field("tags", "grün"),
+      file("a.txt", "x"),
+    ]);
+    expectStatus(response, 201);
+    expect(response.at("data.tags")).toEqual(["red", "dark blue", "grün"]);
   });
 
   test("takes 50 tags of 64 characters and not one more", async () => {
@@ -243,8 +247,8 @@ describe("the checksum field", () => {
     "is refused as %p",
     async (checksum) => {
       const { client } = await server().signUp();
-      const answer = await send(client, [field("checksum", checksum), file("a.txt", "x")]);
-      expectError(answer, 400, "invalid_field", "checksum");
+      const response = await send(client, [field("checksum", checksum), file("a.txt", "x")]);
+      expectError(response, 400, "invalid_field", "checksum");
       expect(await client.names()).toEqual([]);
     },
   );
@@ -259,9 +263,9 @@ describe("the media type", () => {
   ])("is %s", async (_, content, name, declared, expected) => {
     const { client } = await server().signUp();
     const parts = [file(name, content, declared === "" ? undefined : declared)];
-    const answer = await send(client, parts);
-    expectStatus(answer, 201);
-    expect(answer.string("data.mimeType").split(";")[0]).toBe(expected);
+    const response = await send(client, parts);
+    expectStatus(response, 201);
+    expect(response.string("data.mimeType").split(";")[0]).toBe(expected);
   });
 });
 
@@ -271,15 +275,15 @@ describe("a taken name", () => {
     const names: string[] = [];
     const ids: string[] = [];
     for (let index = 0; index < 4; index++) {
-      const answer = await client.stored(`content ${index}`, { name: "photo.jpg" });
-      names.push(answer.string("data.name"));
-      ids.push(answer.string("data.id"));
+      const response = await client.stored(`content ${index}`, { name: "photo.jpg" });
+      names.push(response.string("data.name"));
+      ids.push(response.string("data.id"));
     }
     expect(names).toEqual(["photo.jpg", "photo (1).jpg", "photo (2).jpg", "photo (3).jpg"]);
     expect(new Set(ids).size).toBe(4);
     await client.delete(`/api/files/${ids[1]}`);
-    const answer = await client.stored("again", { name: "photo.jpg" });
-    expect(answer.json).toMatchObject({ data: { name: "photo (1).jpg", originalName: "photo.jpg" } });
+    const response = await client.stored("again", { name: "photo.jpg" });
+    expect(response.json).toMatchObject({ data: { name: "photo (1).jpg", originalName: "photo.jpg" } });
   });
 
   test.each([
@@ -314,8 +318,8 @@ describe("a taken name", () => {
   test("is 409 name_taken with onConflict=error, and nothing changes", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("first", { name: "a.txt" });
-    const answer = await client.upload("second", { name: "a.txt", fields: { onConflict: "error" } });
-    expectError(answer, 409, "name_taken");
+    const response = await client.upload("second", { name: "a.txt", fields: { onConflict: "error" } });
+    expectError(response, 409, "name_taken");
     expect(await client.names()).toEqual(["a.txt"]);
     expect((await client.get(`/api/files/${id}/download`)).text).toBe("first");
   });
@@ -323,9 +327,9 @@ describe("a taken name", () => {
   test("gets a new version with onConflict=version", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("first", { name: "a.txt", fields: { tags: "kept" } });
-    const answer = await client.upload("second!", { name: "a.txt", fields: { onConflict: "version" } });
-    expectStatus(answer, 201);
-    expect(answer.json).toMatchObject({
+    const response = await client.upload("second!", { name: "a.txt", fields: { onConflict: "version" } });
+    expectStatus(response, 201);
+    expect(response.json).toMatchObject({
       data: { id, name: "a.txt", version: 2, size: 7, checksum: checksumOf("second!") },
     });
     expect((await client.get(`/api/files/${id}/download`)).text).toBe("second!");
@@ -334,15 +338,15 @@ describe("a taken name", () => {
 
   test("without onConflict=version being needed makes version 1", async () => {
     const { client } = await server().signUp();
-    const answer = await client.upload("x", { name: "new.txt", fields: { onConflict: "version" } });
-    expectStatus(answer, 201);
-    expect(answer.json).toMatchObject({ data: { name: "new.txt", version: 1 } });
+    const response = await client.upload("x", { name: "new.txt", fields: { onConflict: "version" } });
+    expectStatus(response, 201);
+    expect(response.json).toMatchObject({ data: { name: "new.txt", version: 1 } });
   });
 
   test.each(["overwrite", "RENAME", "rename,error"])("refuses onConflict=%p", async (onConflict) => {
     const { client } = await server().signUp();
-    const answer = await client.upload("x", { fields: { onConflict } });
-    expectError(answer, 400, "invalid_field", "onConflict");
+    const response = await client.upload("x", { fields: { onConflict } });
+    expectError(response, 400, "invalid_field", "onConflict");
   });
 
   test("differs by case", async () => {
@@ -387,13 +391,13 @@ describe("an upload refused at the last moment", () => {
     const content = randomContent(50_000);
     await client.stored("first", { name: "taken" });
     const refuse = () => client.upload(content, { name: "taken", fields: { onConflict: "error" } });
-    const [first, ...answers] = await Promise.all([
+    const [first, ...responses] = await Promise.all([
       client.upload(content, { name: "kept" }),
       ...Array.from({ length: 4 }, refuse),
     ]);
-    answers.push(await refuse());
+    responses.push(await refuse());
     expectStatus(first, 201);
-    for (const answer of answers) expectError(answer, 409, "name_taken");
+    for (const response of responses) expectError(response, 409, "name_taken");
     const back = await client.get(`/api/files/${first.string("data.id")}/download`);
     expect(checksumOf(back.bytes)).toBe(checksumOf(content));
   });
@@ -402,38 +406,38 @@ describe("an upload refused at the last moment", () => {
 describe("many uploads at once", () => {
   test("of one name each get a name of their own (D2)", async () => {
     const { client } = await server().signUp();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) => client.upload(`content ${index}`, { name: "same.txt" })),
     );
-    expect(statusesOf(answers)).toEqual(Array.from({ length: 20 }, () => 201));
+    expect(statusesOf(responses)).toEqual(Array.from({ length: 20 }, () => 201));
     const wanted = ["same.txt", ...Array.from({ length: 19 }, (_, index) => `same (${index + 1}).txt`)];
     expect((await client.names()).sort()).toEqual(wanted.sort());
-    for (const [index, answer] of answers.entries()) {
-      const got = await client.get(`/api/files/${answer.string("data.id")}/download`);
+    for (const [index, response] of responses.entries()) {
+      const got = await client.get(`/api/files/${response.string("data.id")}/download`);
       expect(got.text).toBe(`content ${index}`);
     }
   });
 
   test("with onConflict=error let exactly one through", async () => {
     const { client } = await server().signUp();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
         client.upload(`content ${index}`, { name: "one.txt", fields: { onConflict: "error" } }),
       ),
     );
-    expect(statusesOf(answers)).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);
+    expect(statusesOf(responses)).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);
   });
 
   test("with onConflict=version make one file with that many versions", async () => {
     const { client } = await server().signUp();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
         client.upload(`content ${index}`, { name: "one.txt", fields: { onConflict: "version" } }),
       ),
     );
-    expect(statusesOf(answers)).toEqual(Array.from({ length: 8 }, () => 201));
-    expect(new Set(answers.map((answer) => answer.string("data.id"))).size).toBe(1);
-    const versions = answers.map((answer) => answer.number("data.version")).sort((a, b) => a - b);
+    expect(statusesOf(responses)).toEqual(Array.from({ length: 8 }, () => 201));
+    expect(new Set(responses.map((response) => response.string("data.id"))).size).toBe(1);
+    const versions = responses.map((response) => response.number("data.version")).sort((a, b) => a - b);
     expect(versions).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
     expect(await client.names()).toEqual(["one.txt"]);
   });
@@ -441,15 +445,15 @@ describe("many uploads at once", () => {
   test("of equal content keep it once on disk (D62)", async () => {
     const [a, b] = [await server().signUp(), await server().signUp()];
     const content = randomContent(50_000);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
         (index % 2 === 0 ? a : b).client.upload(content, { name: `${index}.bin` }),
       ),
     );
-    expect(statusesOf(answers)).toEqual(Array.from({ length: 12 }, () => 201));
+    expect(statusesOf(responses)).toEqual(Array.from({ length: 12 }, () => 201));
     const blobs = await readdir(join(server().dataDir, "blobs"), { recursive: true });
     expect(blobs.filter((name) => name.endsWith(digestOf(content)))).toHaveLength(1);
-    for (const answer of answers) expect(answer.at("data.checksum")).toBe(checksumOf(content));
+    for (const response of responses) expect(response.at("data.checksum")).toBe(checksumOf(content));
   });
 
   test("of equal content by another account get the same answer as the first (D62)", async () => {
@@ -463,12 +467,12 @@ describe("many uploads at once", () => {
 
   test("make one folder of one path", async () => {
     const { client } = await server().signUp();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
         client.upload("x", { name: `${index}.txt`, fields: { folder: "/new/deep/folder" } }),
       ),
     );
-    expect(statusesOf(answers)).toEqual(Array.from({ length: 10 }, () => 201));
+    expect(statusesOf(responses)).toEqual(Array.from({ length: 10 }, () => 201));
     expect(await client.names("/")).toEqual(["new"]);
     expect(await client.names("/new")).toEqual(["deep"]);
     expect(await client.names("/new/deep")).toEqual(["folder"]);

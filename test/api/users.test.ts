@@ -12,20 +12,20 @@ const server = sharedServer({ hasAccounts: true });
 describe("profile", () => {
   test("shows id, email, name, role, plan and createdAt, and nothing secret", async () => {
     const { client, id, email } = await server().signUp({ name: "Ada" });
-    const answer = await client.get("/api/users/profile");
-    expectStatus(answer, 200);
-    expect(answer.json).toMatchObject({
+    const response = await client.get("/api/users/profile");
+    expectStatus(response, 200);
+    expect(response.json).toMatchObject({
       success: true,
       data: { id, email, name: "Ada", role: "user", plan: "enterprise" },
     });
-    expect(answer.string("data.createdAt")).toMatch(timestampPattern);
-    expect(answer.text).not.toMatch(/argon2|hash|password/i);
+    expect(response.string("data.createdAt")).toMatch(timestampPattern);
+    expect(response.text).not.toMatch(/argon2|hash|password/i);
   });
 
   test("takes a new name without the password", async () => {
     const { client } = await server().signUp();
-    const answer = await client.put("/api/users/profile", { name: "Grace Hopper ☕" });
-    expectStatus(answer, 200);
+    const response = await client.put("/api/users/profile", { name: "Grace Hopper ☕" });
+    expectStatus(response, 200);
     expect((await client.get("/api/users/profile")).at("data.name")).toBe("Grace Hopper ☕");
     expect((await client.get("/api/auth/session")).at("user.name")).toBe("Grace Hopper ☕");
   });
@@ -110,7 +110,7 @@ describe("DELETE /api/users/profile", () => {
     await runJob(admin.client, "reap-deleted");
     const newcomer = await server().signUp();
     await connection.write(rest);
-    expectError(await connection.answer(), 401, "revoked_token");
+    expectError(await connection.response(), 401, "revoked_token");
     connection.cut();
     expect(await newcomer.client.names()).toEqual([]);
     expect((await newcomer.client.get("/api/users/usage")).at("data")).toMatchObject({
@@ -132,9 +132,9 @@ describe("DELETE /api/users/profile", () => {
 describe("usage", () => {
   test("of a new account is all zero, with the plan's numbers", async () => {
     const { client } = await server().signUp();
-    const answer = await client.get("/api/users/usage");
-    expectStatus(answer, 200);
-    expect(answer.json).toMatchObject({
+    const response = await client.get("/api/users/usage");
+    expectStatus(response, 200);
+    expect(response.json).toMatchObject({
       success: true,
       data: {
         storage: { used: 0, quota: null, files: 0, folders: 0, versions: 0, trash: 0 },
@@ -144,7 +144,7 @@ describe("usage", () => {
         plan: { name: "enterprise", maxFileSize: 1_073_741_824, maxNodes: 10_000_000 },
       },
     });
-    expect(answer.string("data.transfers.period")).not.toBe("");
+    expect(response.string("data.transfers.period")).not.toBe("");
   });
 
   test.each([
@@ -152,8 +152,8 @@ describe("usage", () => {
     ["pro", 104_857_600, 100 * 1024 ** 3, 2_000_000, 10],
   ])("shows the numbers of the plan %s", async (plan, maxFileSize, quota, maxNodes, devices) => {
     const { client } = await server().addUser(["--plan", plan]);
-    const answer = await client.get("/api/users/usage");
-    expect(answer.json).toMatchObject({
+    const response = await client.get("/api/users/usage");
+    expect(response.json).toMatchObject({
       data: {
         storage: { used: 0, quota, remaining: quota, percentage: 0 },
         devices: { count: 0, limit: devices },
@@ -179,10 +179,10 @@ describe("usage", () => {
     const { client } = await server().signUp();
     const id = await client.storedId(randomContent(1000));
     expectStatus(await client.putContent(id, randomContent(500)), 200);
-    const answer = await client.get("/api/users/usage");
-    expect(answer.number("data.storage.used")).toBe(1500);
-    expect(answer.number("data.storage.files")).toBe(1);
-    expect(answer.number("data.storage.versions")).toBeGreaterThan(0);
+    const response = await client.get("/api/users/usage");
+    expect(response.number("data.storage.used")).toBe(1500);
+    expect(response.number("data.storage.files")).toBe(1);
+    expect(response.number("data.storage.versions")).toBeGreaterThan(0);
     await client.delete(`/api/files/${id}`);
     expect((await client.get("/api/users/usage")).at("data.storage")).toMatchObject({ used: 0, files: 0, versions: 0 });
   });
@@ -218,15 +218,15 @@ describe("usage", () => {
 describe("settings", () => {
   test("have all fields from the first, notifications all true", async () => {
     const { client } = await server().signUp();
-    const answer = await client.get("/api/users/settings");
-    expectStatus(answer, 200);
-    expect(answer.json).toMatchObject({
+    const response = await client.get("/api/users/settings");
+    expectStatus(response, 200);
+    expect(response.json).toMatchObject({
       success: true,
       data: { notifications: { uploads: true, shares: true, storage: true, security: true } },
     });
     for (const key of ["language", "timezone", "theme", "defaultView"])
-      expect(answer.string(`data.${key}`)).not.toBe("");
-    expect(answer.number("data.versioning.keep")).toBe(10);
+      expect(response.string(`data.${key}`)).not.toBe("");
+    expect(response.number("data.versioning.keep")).toBe(10);
   });
 
   test("merge what is put, deeply", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Account, type Answer, checksumOf, Client, randomContent } from "../support/client.ts";
+import { type Account, type ApiResponse, checksumOf, Client, randomContent } from "../support/client.ts";
 import { expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { tinyPng } from "../support/images.ts";
 import { testAllResponses } from "../support/laws.ts";
@@ -27,14 +27,14 @@ async function fileOfThree(client: Client, folder = "/"): Promise<string> {
 }
 
 async function versionsOf(client: Client, id: string): Promise<Version[]> {
-  const answer = await client.get(`/api/files/${id}/versions`);
-  expectStatus(answer, 200);
-  return answer.list("data.versions") as Version[];
+  const response = await client.get(`/api/files/${id}/versions`);
+  expectStatus(response, 200);
+  return response.list("data.versions") as Version[];
 }
 
 const usageOf = async (client: Client) =>
   (await client.get("/api/users/usage")).at("data.storage") as Record<string, number>;
-const textOf = (answer: Answer) => new TextDecoder().decode(answer.bytes);
+const textOf = (response: ApiResponse) => new TextDecoder().decode(response.bytes);
 
 describe("the list of versions", () => {
   test("has all contents, the newest first, the present one marked", async () => {
@@ -69,14 +69,14 @@ describe("the list of versions", () => {
     const { client } = await server().signUp();
     const id = await fileOfThree(client);
     const { client: other } = await server().signUp();
-    for (const answer of [
+    for (const response of [
       await other.get(`/api/files/${id}/versions`),
       await other.get(`/api/files/${id}/versions/1/download`),
       await other.head(`/api/files/${id}/versions/1/download`),
       await other.post(`/api/files/${id}/versions/1/restore`),
       await other.delete(`/api/files/${id}/versions/1`),
     ]) {
-      expect(answer.status).toBe(404);
+      expect(response.status).toBe(404);
     }
     expectError(await server().visitor.get(`/api/files/${id}/versions`), 401, "missing_token");
     expect(await versionsOf(client, id)).toHaveLength(3);
@@ -142,8 +142,8 @@ describe("the content of a version", () => {
     await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_DEFAULT_PLAN: "free" } }, async (limited) => {
       const { client } = await limited.signUp();
       const id = await fileOfThree(client);
-      const answer = await client.get(`/api/files/${id}/versions/1/download`);
-      expect([answer.header("x-ratelimit-resource"), answer.status]).toEqual(["downloads", 200]);
+      const response = await client.get(`/api/files/${id}/versions/1/download`);
+      expect([response.header("x-ratelimit-resource"), response.status]).toEqual(["downloads", 200]);
       expect((await client.get(`/api/files/${id}`)).at("data.downloadCount")).toBe(1);
       const restored = await client.post(`/api/files/${id}/versions/1/restore`);
       expect(restored.header("x-ratelimit-resource")).toBe("operations");
@@ -158,9 +158,9 @@ describe("restoring a version", () => {
     const id = await fileOfThree(client);
     const device = await registerDevice(server(), account);
     const token = (await device.client.get("/api/mobile/sync/status")).string("data.nextSyncToken");
-    const answer = await client.post(`/api/files/${id}/versions/1/restore`);
-    expectStatus(answer, 200);
-    expect(answer.at("data")).toMatchObject({
+    const response = await client.post(`/api/files/${id}/versions/1/restore`);
+    expectStatus(response, 200);
+    expect(response.at("data")).toMatchObject({
       id,
       version: 4,
       size: 3,
@@ -244,8 +244,8 @@ test("a viewer lists and downloads versions, and changes none", async () => {
   const id = await fileOfThree(account.client);
   await server().larder(["user", "set", account.email, "--role", "viewer"]);
   const { email, password } = account;
-  const answer = await server().visitor.post("/api/auth/signin", { email, password });
-  const viewer = new Client(server(), answer.string("token"));
+  const response = await server().visitor.post("/api/auth/signin", { email, password });
+  const viewer = new Client(server(), response.string("token"));
   expect(await versionsOf(viewer, id)).toHaveLength(3);
   expectStatus(await viewer.get(`/api/files/${id}/versions/1/download`), 200);
   expectError(await viewer.post(`/api/files/${id}/versions/1/restore`), 403, "role");

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { Webhook } from "standardwebhooks";
-import { type Account, type Answer, signUp } from "../support/client.ts";
+import { type Account, type ApiResponse, signUp } from "../support/client.ts";
 import { eventually, expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
@@ -17,7 +17,7 @@ interface Received {
 
 /** A target on this machine. What it answers, by path; 204 for all others. */
 const received: Received[] = [];
-const answers = new Map<string, () => Response | Promise<Response>>();
+const responses = new Map<string, () => Response | Promise<Response>>();
 const target = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
@@ -25,7 +25,7 @@ const target = Bun.serve({
     const { pathname: path } = new URL(request.url);
     const body = await request.text();
     received.push({ path, headers: request.headers, body, event: JSON.parse(body) as Received["event"] });
-    return answers.get(path)?.() ?? new Response(null, { status: 204 });
+    return responses.get(path)?.() ?? new Response(null, { status: 204 });
   },
 });
 afterAll(() => target.stop(true));
@@ -42,11 +42,14 @@ function address(): { url: string; path: string } {
   return { url: `http://127.0.0.1:${target.port}${path}`, path };
 }
 
-async function create(events: string[], more: Record<string, unknown> = {}): Promise<{ path: string; answer: Answer }> {
+async function create(
+  events: string[],
+  more: Record<string, unknown> = {},
+): Promise<{ path: string; response: ApiResponse }> {
   const { url, path } = address();
-  const answer = await account.client.post("/api/webhooks", { url, events, ...more });
-  expectStatus(answer, 201);
-  return { path, answer };
+  const response = await account.client.post("/api/webhooks", { url, events, ...more });
+  expectStatus(response, 201);
+  return { path, response };
 }
 
 const at = (path: string) => received.filter((one) => one.path === path);
@@ -69,22 +72,22 @@ async function arrived(path: string, count: number, msMax?: number): Promise<Rec
 
 describe("managing", () => {
   test("the secret is shown once, and a list never has it", async () => {
-    const { answer } = await create(["file.created"]);
-    expect(answer.string("data.secret")).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-    expect(answer.string("data.id")).toMatch(/^whk_/);
-    expect(answer.string("data.createdAt")).toMatch(timestampPattern);
-    expect(answer.at("data.active")).toBe(true);
+    const { response } = await create(["file.created"]);
+    expect(response.string("data.secret")).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(response.string("data.id")).toMatch(/^whk_/);
+    expect(response.string("data.createdAt")).toMatch(timestampPattern);
+    expect(response.at("data.active")).toBe(true);
     const list = await account.client.get("/api/webhooks");
     expect(list.list("data.webhooks")).toHaveLength(1);
     expect(list.text).not.toContain("whsec_");
-    const one = await account.client.get(`/api/webhooks/${answer.string("data.id")}`);
-    expect(one.at("data.url")).toBe(answer.at("data.url"));
+    const one = await account.client.get(`/api/webhooks/${response.string("data.id")}`);
+    expect(one.at("data.url")).toBe(response.at("data.url"));
     expect(one.text).not.toContain("whsec_");
   });
 
   test("what is changed holds from then on; nothing at all is 400", async () => {
-    const { path, answer } = await create(["file.created"]);
-    const id = answer.string("data.id");
+    const { path, response } = await create(["file.created"]);
+    const id = response.string("data.id");
     expectError(await account.client.patch(`/api/webhooks/${id}`, {}), 400, "invalid_field", "body");
     const changed = await account.client.patch(`/api/webhooks/${id}`, { events: ["file.deleted"], active: false });
     expect(changed.at("data.events")).toEqual(["file.deleted"]);
@@ -99,9 +102,9 @@ describe("managing", () => {
   });
 
   test("one that is deleted hears nothing more", async () => {
-    const { path, answer } = await create(["file.created"]);
+    const { path, response } = await create(["file.created"]);
     const { path: other } = await create(["file.created"]);
-    const id = answer.string("data.id");
+    const id = response.string("data.id");
     expectStatus(await account.client.delete(`/api/webhooks/${id}`), 200);
     expectError(await account.client.get(`/api/webhooks/${id}`), 404, "not_found");
     await account.client.upload("x", { name: "a.txt" });
@@ -127,8 +130,8 @@ describe("managing", () => {
   });
 
   test("the address is checked as well when it is changed", async () => {
-    const { answer } = await create(["file.created"]);
-    const changed = await account.client.patch(`/api/webhooks/${answer.string("data.id")}`, {
+    const { response } = await create(["file.created"]);
+    const changed = await account.client.patch(`/api/webhooks/${response.string("data.id")}`, {
       url: "https://10.1.2.3/x",
     });
     expectError(changed, 400, "forbidden_target", "url");
@@ -145,8 +148,8 @@ describe("managing", () => {
   });
 
   test("another account's is not found, whatever is asked", async () => {
-    const { answer } = await create(["file.created"]);
-    const path = `/api/webhooks/${answer.string("data.id")}`;
+    const { response } = await create(["file.created"]);
+    const path = `/api/webhooks/${response.string("data.id")}`;
     const { client } = await server().signUp();
     expectError(await client.get(path), 404, "not_found");
     expectError(await client.patch(path, { active: false }), 404, "not_found");
@@ -160,8 +163,8 @@ describe("managing", () => {
 
 describe("deliveries", () => {
   test("carry what Standard Webhooks asks for, and verify by its library and by hand", async () => {
-    const { path, answer } = await create(["file.created"]);
-    const secret = answer.string("data.secret");
+    const { path, response } = await create(["file.created"]);
+    const secret = response.string("data.secret");
     const file = await account.client.upload("content", { name: "größe.txt", fields: { tags: "a,b", folder: "/x" } });
     const [one] = await arrived(path, 1);
     if (one === undefined) throw new Error("nothing arrived");
@@ -234,7 +237,7 @@ describe("deliveries", () => {
   test("of one file come in order, also while the target fails now and then", async () => {
     const { path } = await create(["file.created", "file.updated", "file.deleted"]);
     let asked = 0;
-    answers.set(path, () => new Response(null, { status: ++asked % 2 === 1 ? 500 : 200 }));
+    responses.set(path, () => new Response(null, { status: ++asked % 2 === 1 ? 500 : 200 }));
     const { client } = account;
     const ids: string[] = [];
     for (const name of ["a.txt", "b.txt"]) ids.push((await client.upload("0", { name })).string("data.id"));
@@ -245,13 +248,13 @@ describe("deliveries", () => {
       const types = seen.filter(({ event }) => event.data["id"] === id).map(({ event }) => event.type);
       expect(types).toEqual(types.toSorted());
     }
-    answers.delete(path);
+    responses.delete(path);
   }, 120_000);
 
   test("what is tried again keeps its id; the log tells the attempts and the last status", async () => {
-    const { path, answer } = await create(["file.created"]);
-    const log = `/api/webhooks/${answer.string("data.id")}/deliveries`;
-    answers.set(path, () => new Response("no, and never shown", { status: 503 }));
+    const { path, response } = await create(["file.created"]);
+    const log = `/api/webhooks/${response.string("data.id")}/deliveries`;
+    responses.set(path, () => new Response("no, and never shown", { status: 503 }));
     await account.client.upload("x", { name: "a.txt" });
     await arrived(path, 1);
     const failing = await found("the first attempt in the log", async () => {
@@ -266,7 +269,7 @@ describe("deliveries", () => {
       finishedAt: null,
     });
     expect(failing.text).not.toContain("never shown");
-    answers.delete(path);
+    responses.delete(path);
     const [first, second] = await arrived(path, 2, 30_000);
     expect(second?.headers.get("webhook-id")).toBe(first?.headers.get("webhook-id") ?? "");
     expect(second?.body).toBe(first?.body ?? "");
@@ -278,49 +281,49 @@ describe("deliveries", () => {
   }, 120_000);
 
   test("redirects are not followed", async () => {
-    const { path, answer } = await create(["file.created"]);
+    const { path, response } = await create(["file.created"]);
     const elsewhere = address();
-    answers.set(path, () => Response.redirect(elsewhere.url, 307));
-    const tried = await account.client.post(`/api/webhooks/${answer.string("data.id")}/test`);
+    responses.set(path, () => Response.redirect(elsewhere.url, 307));
+    const tried = await account.client.post(`/api/webhooks/${response.string("data.id")}/test`);
     expect(tried.at("data.status")).toBe("failed");
     await account.client.storedId("x");
-    const log = `/api/webhooks/${answer.string("data.id")}/deliveries`;
+    const log = `/api/webhooks/${response.string("data.id")}/deliveries`;
     const status = async () => (await account.client.get(log)).at("data.deliveries.0.responseStatus");
     await eventually("the first attempt", async () => (await status()) === 307);
     expect(at(elsewhere.path)).toEqual([]);
-    answers.delete(path);
+    responses.delete(path);
   });
 
   test("a target that answers 410 is told nothing more", async () => {
-    const { path, answer } = await create(["file.created"]);
-    answers.set(path, () => new Response(null, { status: 410 }));
+    const { path, response } = await create(["file.created"]);
+    responses.set(path, () => new Response(null, { status: 410 }));
     await account.client.upload("x", { name: "a.txt" });
-    const id = answer.string("data.id");
+    const id = response.string("data.id");
     const stopped = await found("the end of the webhook", async () => {
       const seen = await account.client.get(`/api/webhooks/${id}`);
       return seen.at("data.active") === false ? seen : undefined;
     });
     expect(stopped.string("data.stoppedBecause")).toContain("410");
-    answers.delete(path);
+    responses.delete(path);
   });
 
   test("a new secret signs beside the former one", async () => {
-    const { path, answer } = await create(["file.created"]);
-    const id = answer.string("data.id");
+    const { path, response } = await create(["file.created"]);
+    const id = response.string("data.id");
     const renewed = await account.client.post(`/api/webhooks/${id}/secret`);
-    expect(renewed.string("data.secret")).not.toBe(answer.string("data.secret"));
+    expect(renewed.string("data.secret")).not.toBe(response.string("data.secret"));
     expectStatus(await account.client.post(`/api/webhooks/${id}/test`), 200);
     const [one] = await arrived(path, 1);
     if (one === undefined) throw new Error("nothing arrived");
     const headers = Object.fromEntries(one.headers);
-    for (const secret of [renewed.string("data.secret"), answer.string("data.secret")]) {
+    for (const secret of [renewed.string("data.secret"), response.string("data.secret")]) {
       expect(new Webhook(secret).verify(one.body, headers)).toEqual(one.event);
     }
   });
 
   test("the trial tells what became of it, also where nobody listens", async () => {
-    const { path, answer } = await create(["file.created"], { active: false });
-    const good = await account.client.post(`/api/webhooks/${answer.string("data.id")}/test`);
+    const { path, response } = await create(["file.created"], { active: false });
+    const good = await account.client.post(`/api/webhooks/${response.string("data.id")}/test`);
     expect(good.at("data")).toMatchObject({
       event: "webhook.test",
       status: "delivered",
@@ -328,7 +331,7 @@ describe("deliveries", () => {
       responseStatus: null,
       error: null,
     });
-    expect(at(path)[0]?.event).toMatchObject({ type: "webhook.test", data: { id: answer.string("data.id") } });
+    expect(at(path)[0]?.event).toMatchObject({ type: "webhook.test", data: { id: response.string("data.id") } });
     const dead = await account.client.post("/api/webhooks", { url: "http://127.0.0.1:9/x", events: ["file.created"] });
     const bad = await account.client.post(`/api/webhooks/${dead.string("data.id")}/test`);
     const failed = {
@@ -338,11 +341,11 @@ describe("deliveries", () => {
       error: "The target did not accept the delivery.",
     };
     expect(bad.at("data")).toMatchObject(failed);
-    answers.set(path, () => new Response("what is there", { status: 418 }));
-    const refused = await account.client.post(`/api/webhooks/${answer.string("data.id")}/test`);
+    responses.set(path, () => new Response("what is there", { status: 418 }));
+    const refused = await account.client.post(`/api/webhooks/${response.string("data.id")}/test`);
     expect(refused.at("data")).toMatchObject(failed);
-    answers.delete(path);
-    for (const id of [answer.string("data.id"), dead.string("data.id")]) {
+    responses.delete(path);
+    for (const id of [response.string("data.id"), dead.string("data.id")]) {
       const log = await account.client.get(`/api/webhooks/${id}/deliveries?status=failed`);
       expect(log.at("data.deliveries.0")).toMatchObject({ event: "webhook.test", ...failed });
       expect(log.text).not.toContain("ECONNREFUSED");
@@ -377,25 +380,25 @@ describe("deliveries", () => {
 
   test("what waits survives a restart", async () => {
     const { path } = await create(["file.created"]);
-    answers.set(path, () => new Response(null, { status: 500 }));
+    responses.set(path, () => new Response(null, { status: 500 }));
     await account.client.upload("x", { name: "a.txt" });
     await arrived(path, 1);
     const [before] = at(path);
     await server().restart();
-    answers.delete(path);
+    responses.delete(path);
     const again = await arrived(path, 2, 60_000);
     expect(again.at(-1)?.headers.get("webhook-id")).toBe(before?.headers.get("webhook-id") ?? "");
   }, 120_000);
 
   test("a disabled account's go on when it is enabled, though nothing else happens", async () => {
     // They lay there until the next event of anybody, or a restart.
-    const { path, answer } = await create(["file.created"]);
+    const { path, response } = await create(["file.created"]);
     const admin = await server().addUser(["--admin"]);
     const setDisabled = async (disabled: boolean) =>
       expectStatus(await admin.client.patch(`/api/admin/users/${account.id}`, { disabled }), 200);
-    answers.set(path, () => new Response(null, { status: 503 }));
+    responses.set(path, () => new Response(null, { status: 503 }));
     await account.client.upload("x", { name: "a.txt" });
-    const log = `/api/webhooks/${answer.string("data.id")}/deliveries`;
+    const log = `/api/webhooks/${response.string("data.id")}/deliveries`;
     const dueAt = await found("the failed attempt", async () => {
       const deliveries = await account.client.get(log);
       return deliveries.number("data.deliveries.0.attempts") === 1
@@ -403,7 +406,7 @@ describe("deliveries", () => {
         : undefined;
     });
     await setDisabled(true);
-    answers.delete(path);
+    responses.delete(path);
     await eventually("it is overdue", () => Date.now() > Date.parse(dueAt) + 200, 20_000);
     expect(at(path)).toHaveLength(1);
     await setDisabled(false);

@@ -72,8 +72,8 @@ async function countContents(data: string): Promise<number> {
 
 async function expectDownloads(client: Client, files: Map<string, Uint8Array>): Promise<void> {
   for (const [id, content] of files) {
-    const answer = await client.get(`/api/files/${id}/download`);
-    expect([answer.status, checksumOf(answer.bytes)]).toEqual([200, checksumOf(content)]);
+    const response = await client.get(`/api/files/${id}/download`);
+    expect([response.status, checksumOf(response.bytes)]).toEqual([200, checksumOf(content)]);
   }
 }
 
@@ -109,9 +109,9 @@ describe("a backup", () => {
       await withServer({ dataDir: dir }, async (copy) => {
         expect(copy.log).toContain("backup");
         expect(copy.log).toMatch(/What it holds.*users.*1.*files.*12/);
-        const answer = await copy.visitor.post("/api/auth/signin", { email, password });
-        expect(answer.status).toBe(200);
-        const same = new Client(copy, answer.string("token"));
+        const response = await copy.visitor.post("/api/auth/signin", { email, password });
+        expect(response.status).toBe(200);
+        const same = new Client(copy, response.string("token"));
         await expectDownloads(same, files);
         expect(await same.names("/Photos")).toHaveLength(12);
         expect((await same.get(`/api/files/${late}`)).status).toBe(404);
@@ -358,8 +358,8 @@ test("what lies in a bucket alone is brought along, so that the backup opens wit
       expect((await runInProcess(["restore", dir, "--data", target])).code).toBe(0);
       await withServer({ dataDir: target }, async (restored) => {
         const { email, password } = admin;
-        const answer = await restored.visitor.post("/api/auth/signin", { email, password });
-        await expectDownloads(new Client(restored, answer.string("token")), new Map([[id, content]]));
+        const response = await restored.visitor.post("/api/auth/signin", { email, password });
+        await expectDownloads(new Client(restored, response.string("token")), new Map([[id, content]]));
       });
       expect(await s3.has(digestOf(content))).toBe(true);
     });

@@ -76,8 +76,8 @@ describe("larder blobs move", () => {
     expect(await countHere()).toBe(3);
     await server.restart({ env: { LARDER_S3_ENDPOINT: "", LARDER_S3_BUCKET: "" } });
     for (const [index, id] of ids.entries()) {
-      const answer = await admin.client.get(`/api/files/${id}/download`);
-      expect(digestOf(answer.bytes)).toBe(digestOf(contents[index] ?? ""));
+      const response = await admin.client.get(`/api/files/${id}/download`);
+      expect(digestOf(response.bytes)).toBe(digestOf(contents[index] ?? ""));
     }
   }, 120_000);
 

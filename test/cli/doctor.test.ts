@@ -24,8 +24,8 @@ async function findings(server: TestServer, publicUrl: string, about = "public a
 }
 
 /** Something else that answers at an address. */
-function stranger(answer: (url: URL) => Response): string {
-  const strange = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => answer(new URL(request.url)) });
+function stranger(response: (url: URL) => Response): string {
+  const strange = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => response(new URL(request.url)) });
   closing.push(() => strange.stop(true));
   return `http://127.0.0.1:${strange.port}`;
 }
@@ -100,8 +100,8 @@ describe("at the public address", () => {
 test("only the doctor is told how a request reached the server", async () => {
   await withServer({}, async (server) => {
     for (const pass of ["", "1.x", `${Date.now()}.${"A".repeat(43)}`]) {
-      const answer = await server.visitor.request("GET", "/health/live", { headers: { "x-larder-doctor": pass } });
-      expect(answer.json).toEqual({ status: "live" });
+      const response = await server.visitor.request("GET", "/health/live", { headers: { "x-larder-doctor": pass } });
+      expect(response.json).toEqual({ status: "live" });
     }
   });
 });

@@ -51,9 +51,9 @@ async function snapshotNames(data: string): Promise<string[]> {
 }
 
 async function signIn(server: TestServer, email: string, password: string): Promise<Client> {
-  const answer = await server.visitor.post("/api/auth/signin", { email, password });
-  expect(answer.status).toBe(200);
-  return new Client(server, answer.string("token"));
+  const response = await server.visitor.post("/api/auth/signin", { email, password });
+  expect(response.status).toBe(200);
+  return new Client(server, response.string("token"));
 }
 
 /** Runs a command between files. @returns its exit code */

@@ -30,9 +30,9 @@ describe("user add", () => {
     ];
     const added = await server().larder(["user", "add", email, ...flags], { stdin: password });
     expect({ code: added.code, stderr: added.stderr }).toEqual({ code: 0, stderr: expect.any(String) });
-    const answer = await server().visitor.post("/api/auth/signin", { email, password });
-    expectStatus(answer, 200);
-    const client = new Client(server(), answer.string("token"));
+    const response = await server().visitor.post("/api/auth/signin", { email, password });
+    expectStatus(response, 200);
+    const client = new Client(server(), response.string("token"));
     expect((await client.get("/api/users/profile")).json).toMatchObject({
       data: { email, name: "Ada Lovelace", role: "user", plan: "pro" },
     });
@@ -148,9 +148,9 @@ describe("user invite", () => {
     const left = Date.parse(String(made["expiresAt"])) - Date.now();
     expect(left).toBeGreaterThan(7_100_000);
     expect(left).toBeLessThanOrEqual(7_200_000);
-    const answer = await server().visitor.post("/api/auth/signup", { email, password, invite: made["invite"] });
-    expectStatus(answer, 201);
-    const profile = await new Client(server(), answer.string("token")).get("/api/users/profile");
+    const response = await server().visitor.post("/api/auth/signup", { email, password, invite: made["invite"] });
+    expectStatus(response, 201);
+    const profile = await new Client(server(), response.string("token")).get("/api/users/profile");
     expect(profile.at("data")).toMatchObject({ role: "viewer", plan: "pro" });
   });
 
@@ -229,9 +229,9 @@ describe("user token", () => {
     const { email, id } = await server().signUp();
     const { code, stdout } = await server().larder(["user", "token", email, "--json"]);
     expect(code).toBe(0);
-    const answer = objectOf(JSON.parse(stdout)) ?? {};
-    expect(answer).toMatchObject({ expiresIn: expect.stringMatching(/^\d+[smhd]$/), user: { id, email } });
-    expectStatus(await new Client(server(), String(answer["token"])).get("/api/auth/session"), 200);
+    const response = objectOf(JSON.parse(stdout)) ?? {};
+    expect(response).toMatchObject({ expiresIn: expect.stringMatching(/^\d+[smhd]$/), user: { id, email } });
+    expectStatus(await new Client(server(), String(response["token"])).get("/api/auth/session"), 200);
   });
 
   test("of an unknown account is refused and prints no token", async () => {
@@ -315,9 +315,9 @@ describe("the first administrator", () => {
       await writeFile(join(folder, "password"), `${password}\n`);
       const env = { LARDER_ADMIN_EMAIL: "root@example.com", LARDER_ADMIN_PASSWORD_FILE: join(folder, "password") };
       await withServer({ env }, async (own) => {
-        const answer = await own.visitor.post("/api/auth/signin", { email: "root@example.com", password });
-        expectStatus(answer, 200);
-        const client = new Client(own, answer.string("token"));
+        const response = await own.visitor.post("/api/auth/signin", { email: "root@example.com", password });
+        expectStatus(response, 200);
+        const client = new Client(own, response.string("token"));
         expect((await client.get("/api/users/profile")).at("data.role")).toBe("admin");
         await own.restart();
         expectStatus(await client.get("/api/auth/session"), 200);
@@ -341,8 +341,8 @@ describe("the first administrator", () => {
       await own.signUp();
       const env = { LARDER_ADMIN_EMAIL: "root@example.com", LARDER_ADMIN_PASSWORD: password };
       await own.restart({ env });
-      const answer = await own.visitor.post("/api/auth/signin", { email: "root@example.com", password });
-      const client = new Client(own, answer.string("token"));
+      const response = await own.visitor.post("/api/auth/signin", { email: "root@example.com", password });
+      const client = new Client(own, response.string("token"));
       expect((await client.get("/api/users/profile")).at("data.role")).toBe("admin");
       await own.restart({ env: { LARDER_ADMIN_EMAIL: "another@example.com" } });
       const other = await own.visitor.post("/api/auth/signin", { email: "another@example.com", password });

@@ -21,8 +21,8 @@ async function expectOpens(dir: string, account: { email: string; password: stri
     await rm(join(copy, "lost+found"), { recursive: true, force: true });
     await withServer({ dataDir: copy }, async (opened) => {
       const { email, password } = account;
-      const answer = await opened.visitor.post("/api/auth/signin", { email, password });
-      const client = new Client(opened, answer.string("token"));
+      const response = await opened.visitor.post("/api/auth/signin", { email, password });
+      const client = new Client(opened, response.string("token"));
       expect((await client.names("/")).toSorted()).toEqual(names);
       expect(opened.log).not.toContain("missing");
     });
@@ -54,8 +54,8 @@ test("a restore that is killed at any instant leaves a directory that opens to o
         await child.exited;
         clearTimeout(timer);
         await withServer({ dataDir: copy }, async (opened) => {
-          const answer = await opened.visitor.post("/api/auth/signin", { email, password });
-          const names = (await new Client(opened, answer.string("token")).names("/")).toSorted();
+          const response = await opened.visitor.post("/api/auth/signin", { email, password });
+          const names = (await new Client(opened, response.string("token")).names("/")).toSorted();
           expect([["first"], ["first", "second"]]).toContainEqual(names);
         });
       }
@@ -132,8 +132,8 @@ test("three incremental backups with changes in between: each state is restored 
         const restored = await runLarder(["restore", dir, "--snapshot", snapshot, "--data", target]);
         expect({ code: restored.code, stderr: restored.stderr }).toEqual({ code: 0, stderr: "" });
         await withServer({ dataDir: target }, async (opened) => {
-          const answer = await opened.visitor.post("/api/auth/signin", { email, password });
-          expect(await wholeStateOf(new Client(opened, answer.string("token")))).toEqual(state);
+          const response = await opened.visitor.post("/api/auth/signin", { email, password });
+          expect(await wholeStateOf(new Client(opened, response.string("token")))).toEqual(state);
         });
         expect((await runLarder(["verify", "--data", target])).code).toBe(0);
       }
@@ -200,8 +200,8 @@ describe.skipIf(mountingFails !== undefined)("the disk of a backup", () => {
         expect((await runLarder(["restore", dir, "--data", target])).code).toBe(0);
         await withServer({ dataDir: target }, async (restored) => {
           const { email, password } = account;
-          const answer = await restored.visitor.post("/api/auth/signin", { email, password });
-          const client = new Client(restored, answer.string("token"));
+          const response = await restored.visitor.post("/api/auth/signin", { email, password });
+          const client = new Client(restored, response.string("token"));
           expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
         });
         await rm(base, { recursive: true });

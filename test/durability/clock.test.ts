@@ -21,9 +21,9 @@ test.skipIf(clockFails !== undefined)(
       const account = await server.signUp();
       const { email, password } = account;
       const signIn = async () => {
-        const answer = await server.visitor.post("/api/auth/signin", { email, password });
-        expectStatus(answer, 200);
-        return new Client(server, answer.string("token"));
+        const response = await server.visitor.post("/api/auth/signin", { email, password });
+        expectStatus(response, 200);
+        return new Client(server, response.string("token"));
       };
       const phone = await registerDevice(server, account);
       let syncToken = (await phone.client.get("/api/mobile/sync/status")).string("data.nextSyncToken");
@@ -42,10 +42,10 @@ test.skipIf(clockFails !== undefined)(
         // Its tokens, too, may be over by this clock.
         const { client: device } = await registerDevice(server, account, phone.deviceId);
         const name = `step-${index}`;
-        const answer = await client.stored(name, { name });
-        stored.set(answer.string("data.id"), checksumOf(name));
+        const response = await client.stored(name, { name });
+        stored.set(response.string("data.id"), checksumOf(name));
         // The server goes by the clock that was set.
-        const aheadSeconds = (Date.parse(answer.string("data.uploadedAt")) - Date.now()) / 1000;
+        const aheadSeconds = (Date.parse(response.string("data.uploadedAt")) - Date.now()) / 1000;
         expect(Math.abs(aheadSeconds - seconds)).toBeLessThan(HOUR / 2);
         expectStatus(await client.putContent(replaced, name), 200);
         // A change is told to a device by its place in the order of changes, whatever the clock said.

@@ -57,9 +57,9 @@ test(
       const worker = async (content: Uint8Array, index: number) => {
         for (let round = 0; round < roundsEach; round++) {
           const id = await client.storedId(content, { name: `${index}-${round}` });
-          const answer = await client.get(`/api/files/${id}/download`);
-          if (answer.status !== 200 || checksumOf(answer.bytes) !== checksumOf(content))
-            lost.push(`${index}-${round}: ${answer.status}`);
+          const response = await client.get(`/api/files/${id}/download`);
+          if (response.status !== 200 || checksumOf(response.bytes) !== checksumOf(content))
+            lost.push(`${index}-${round}: ${response.status}`);
           await client.delete(`/api/files/${id}`);
         }
       };
@@ -77,8 +77,8 @@ test(
       expect(collections).toBeGreaterThan(0);
       expect(snapshots).toBeGreaterThan(0);
       for (const [index, id] of kept.entries()) {
-        const answer = await client.get(`/api/files/${id}/download`);
-        expect(checksumOf(answer.bytes)).toBe(checksumOf(contents[index] ?? ""));
+        const response = await client.get(`/api/files/${id}/download`);
+        expect(checksumOf(response.bytes)).toBe(checksumOf(contents[index] ?? ""));
       }
     });
   },

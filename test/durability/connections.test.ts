@@ -64,7 +64,7 @@ test.skipIf(!isLinux).each(beginnings)(
       expectStatus(later, 201);
       // What was under way is not taken for idle.
       await connection.write(rest);
-      expectStatus(await connection.answer(), 201);
+      expectStatus(await connection.response(), 201);
       expect((await client.names()).toSorted()).toEqual(["after.txt", "file.txt", "slow.txt"]);
       expect(server.log.match(/Too many connections are open/g)?.length ?? 0).toBeLessThanOrEqual(3);
       expect(server.log).not.toContain("went past every handler");
@@ -87,7 +87,7 @@ test.skipIf(!isLinux)(
       const connections = await Promise.all(Array.from({ length: 6 }, () => RawConnection.open(server.port)));
       for (const connection of connections) {
         await connection.write(`GET /api/auth/session HTTP/1.1\r\n${head}\r\n`);
-        expectStatus(await connection.answer(), 200);
+        expectStatus(await connection.response(), 200);
       }
       const crowd = await openMany(server, 400, "GET /api/files HTTP/1.1\r\nX-Slow: ");
       for (const [index, connection] of connections.entries()) {
@@ -95,9 +95,9 @@ test.skipIf(!isLinux)(
         const upload = `POST /api/files/upload HTTP/1.1\r\n${head}Content-Type: ${formType}\r\nContent-Length: ${body.length}\r\n\r\n`;
         const download = `GET /api/files/${id}/download HTTP/1.1\r\n${head}\r\n`;
         await connection.write(index < 4 ? Buffer.concat([Buffer.from(upload), body]) : download);
-        const answer = await connection.answer().catch(() => undefined);
+        const response = await connection.response().catch(() => undefined);
         // Closed as idle before it was heard, put off, or there was room again by then.
-        if (answer !== undefined && answer.status >= 300) expectError(answer, 503, "overloaded");
+        if (response !== undefined && response.status >= 300) expectError(response, 503, "overloaded");
       }
       // One that goes by a connection which was closed as idle meanwhile gets no answer.
       const isTaken = () =>

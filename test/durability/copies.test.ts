@@ -314,8 +314,8 @@ test("a copy goes on from its snapshot: newer files are merged, unfinished uploa
       // Its store journal has what came after the snapshot.
       expect((await client.get(`/api/files/${after.id}/download`)).text).toBe("late");
       for (const token of syncTokens) {
-        const answer = await device.get(`/api/mobile/sync/status?syncToken=${encodeURIComponent(token)}`);
-        expectError(answer, 400, "invalid_field", "syncToken");
+        const response = await device.get(`/api/mobile/sync/status?syncToken=${encodeURIComponent(token)}`);
+        expectError(response, 400, "invalid_field", "syncToken");
       }
       expectStatus(await device.get("/api/mobile/sync/status"), 200);
       const state = await stateOf(device, upload.plan.uploadId);
@@ -479,9 +479,9 @@ test.skipIf(mountingFails !== undefined)(
       await runJob(admin.client, "snapshot");
       const before = await readdir(join(disk.path, "snapshots"));
       for (let sizeBytes = 8_000_000; sizeBytes >= 100_000; ) {
-        const answer = await client.upload(randomContent(sizeBytes));
-        if (answer.status === 507) sizeBytes = Math.floor(sizeBytes / 2);
-        else expectStatus(answer, 201);
+        const response = await client.upload(randomContent(sizeBytes));
+        if (response.status === 507) sizeBytes = Math.floor(sizeBytes / 2);
+        else expectStatus(response, 201);
       }
       // Every ten minutes one is taken by itself: seen only now, when there is no room for that either.
       const whole = (await readdir(join(disk.path, "snapshots"))).sort();

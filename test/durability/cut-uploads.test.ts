@@ -145,8 +145,8 @@ describe("a cut upload leaves nothing behind (D2)", () => {
     ];
     await Promise.all(Array.from({ length: 12 }, (_, index) => cutAfter(lines, body, 100_000 * (index + 1))));
     expect(await client.names()).toEqual([]);
-    const answer = await client.upload(content, { name: "a.bin" });
-    expectStatus(answer, 201);
-    expect(answer.at("data.checksum")).toBe(checksumOf(content));
+    const response = await client.upload(content, { name: "a.bin" });
+    expectStatus(response, 201);
+    expect(response.at("data.checksum")).toBe(checksumOf(content));
   });
 });

@@ -26,7 +26,7 @@ test.concurrent("while another program holds the database for a moment, writing 
     expect((await client.get(`/api/files/${first}/download`)).text).toBe("before");
     expect(await client.names()).toEqual(["before"]);
     release();
-    for (const answer of await Promise.all(waiting)) expectStatus(answer, 201);
+    for (const response of await Promise.all(waiting)) expectStatus(response, 201);
     expect(await client.names()).toEqual(["a", "b", "before", "c"]);
   });
 });
@@ -44,7 +44,7 @@ test.concurrent("while another program holds the database for long, writing is r
       client.delete(`/api/files/${id}`),
       client.post("/api/files/folders", { name: "refused" }),
     ]);
-    for (const answer of refused) expectError(answer, 503, "database_busy");
+    for (const response of refused) expectError(response, 503, "database_busy");
     expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf("old"));
     expectStatus(await server.visitor.get("/health/live"), 200);
     release();

@@ -37,10 +37,10 @@ async function uploadLarge(
     await connection.write(piece);
   }
   await connection.write(tail);
-  const answer = await connection.answer();
+  const apiResponse = await connection.response();
   connection.cut();
-  expectStatus(answer, 201);
-  return { id: answer.string("data.id"), digest: hash.digest("hex") };
+  expectStatus(apiResponse, 201);
+  return { id: apiResponse.string("data.id"), digest: hash.digest("hex") };
 }
 
 // "x": a host too short for the router, whose requests took another way once and were held whole in memory.

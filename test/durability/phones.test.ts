@@ -18,7 +18,7 @@ describe("phones", () => {
           { seed, phones: 3, turns: 25, line: { cuts: 0.03, cutWithinBytes: 8000 }, crashes: 0.01 },
           async (household) => {
             for (let kills = 0; kills < 6 && !household.isOver; kills++) {
-              await household.answered(random.between(5, 40));
+              await household.responded(random.between(5, 40));
               await household.restart(async () => {
                 await server.kill9();
                 await server.start();

@@ -17,22 +17,22 @@ interface Listed {
 async function queueOf(device: Client, query = ""): Promise<Listed[]> {
   const found: Listed[] = [];
   for (let page = 1; ; page++) {
-    const answer = await device.get(`/api/mobile/queue?limit=500&page=${page}${query}`);
-    expectStatus(answer, 200);
-    for (const index of answer.list("data.operations").keys()) {
+    const response = await device.get(`/api/mobile/queue?limit=500&page=${page}${query}`);
+    expectStatus(response, 200);
+    for (const index of response.list("data.operations").keys()) {
       const at = `data.operations.${index}`;
-      const [id, status] = [answer.string(`${at}.id`), answer.string(`${at}.status`)];
-      found.push({ id, status, attempts: answer.number(`${at}.attempts`) });
+      const [id, status] = [response.string(`${at}.id`), response.string(`${at}.status`)];
+      found.push({ id, status, attempts: response.number(`${at}.attempts`) });
     }
-    if (answer.at("data.pagination.hasNext") !== true) return found;
+    if (response.at("data.pagination.hasNext") !== true) return found;
   }
 }
 
 /** Kills the server as soon as some, but hardly all, of the queue is done. */
 async function killInTheMidst(server: TestServer, device: Client, doneBefore: number): Promise<void> {
   await eventually("some operations are done", async () => {
-    const answer = await device.get("/api/mobile/queue?status=completed&limit=1");
-    return answer.number("data.pagination.total") > doneBefore;
+    const response = await device.get("/api/mobile/queue?status=completed&limit=1");
+    return response.number("data.pagination.total") > doneBefore;
   });
   await server.kill9();
 }

@@ -42,7 +42,7 @@ async function fill({ client }: Account): Promise<void> {
   const many = Array.from({ length: 80 }, (_, index) =>
     client.upload(`${index}`, { name: `${index}`, fields: { folder: "/gone too/a" } }),
   );
-  for (const answer of await Promise.all(many)) expectStatus(answer, 201);
+  for (const response of await Promise.all(many)) expectStatus(response, 201);
   expectStatus(await client.delete(`/api/files/folders/${folder}?recursive=true`), 200);
   expectStatus(await client.put("/api/users/settings", { theme: "dark" }), 200);
 }
@@ -58,9 +58,9 @@ async function signInAgain(server: TestServer, { email }: Account): Promise<Clie
   const args = ["user", "set", email, "--password-stdin"];
   const set = await runInProcess(args, { env: server.commandEnv, stdin: `${NEW_PASSWORD}\n` });
   expect([set.code, set.stderr]).toEqual([0, ""]);
-  const answer = await server.visitor.post("/api/auth/signin", { email, password: NEW_PASSWORD });
-  expectStatus(answer, 200);
-  return new Client(server, answer.string("token"));
+  const response = await server.visitor.post("/api/auth/signin", { email, password: NEW_PASSWORD });
+  expectStatus(response, 200);
+  return new Client(server, response.string("token"));
 }
 
 test.each(["stopped in order", "killed"])(
@@ -120,9 +120,9 @@ test("links, drop boxes, passwords, limits and the past come back; what was revo
     const id = await client.storedId("first", { name: "photo.txt", fields: { folder: "/before" } });
     const inbox = await client.folderId("inbox");
     const share = async (target: string, settings: object) => {
-      const answer = await client.post(`/api/files/${target}/shares`, settings);
-      expectStatus(answer, 201);
-      return { id: answer.string("data.id"), path: `/api/public/${answer.string("data.token")}` };
+      const response = await client.post(`/api/files/${target}/shares`, settings);
+      expectStatus(response, 201);
+      return { id: response.string("data.id"), path: `/api/public/${response.string("data.token")}` };
     };
     const drop = (path: string, content: string) =>
       server.visitor.request("POST", `${path}/upload`, {

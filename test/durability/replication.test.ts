@@ -40,8 +40,8 @@ test("a reader that holds the log for long stops neither writing, nor snapshots,
     expect(existsSync(`${path}-wal`)).toBe(true);
     await server.start();
     expect(server.log).not.toContain("is a copy");
-    const answer = await admin.client.get(`/api/files/${id}/download`);
-    expect(digestOf(answer.bytes)).toBe(digestOf(content));
+    const response = await admin.client.get(`/api/files/${id}/download`);
+    expect(digestOf(response.bytes)).toBe(digestOf(content));
     held.release();
     expect(await server.stop()).toBe(0);
     expect(existsSync(`${path}-wal`)).toBe(false);

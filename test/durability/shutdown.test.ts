@@ -24,12 +24,12 @@ test("SIGTERM finishes a running upload, takes no new connection, and ends with 
     server.signal("SIGTERM");
     await eventually("the port is closed", async () => isClosed(server.port));
     await connection.write(rest);
-    const answer = await connection.answer();
-    expectStatus(answer, 201);
+    const response = await connection.response();
+    expectStatus(response, 201);
     expect(await server.exited()).toBe(0);
     connection.cut();
     await server.restart();
-    expect((await client.get(`/api/files/${answer.string("data.id")}/download`)).text).toBe("0123456789");
+    expect((await client.get(`/api/files/${response.string("data.id")}/download`)).text).toBe("0123456789");
   });
 });
 
@@ -46,7 +46,7 @@ test("while it drains, the refusal of a request that had begun carries what ever
     server.signal("SIGTERM");
     await eventually("the port is closed", async () => isClosed(server.port));
     await begun.write(head.slice(60));
-    const refused = await begun.answer();
+    const refused = await begun.response();
     expectError(refused, 503, "shutting_down");
     expect(refused.number("error.details.retryAfter")).toBeGreaterThan(0);
     expect(refused.headers.has("retry-after")).toBe(false);
@@ -54,7 +54,7 @@ test("while it drains, the refusal of a request that had begun carries what ever
       expect(refused.header(`x-ratelimit-${name}`)).not.toBe("");
     expect(refused.header("x-request-id")).not.toBe("");
     await connection.write(rest);
-    expectStatus(await connection.answer(), 201);
+    expectStatus(await connection.response(), 201);
     expect(await server.exited()).toBe(0);
     begun.cut();
     connection.cut();
@@ -66,7 +66,7 @@ test("SIGTERM with idle connections ends at once (D41)", async () => {
     const idle = await Promise.all(Array.from({ length: 5 }, () => RawConnection.open(server.port)));
     for (const connection of idle) {
       await connection.write("GET /health/live HTTP/1.1\r\nHost: larder.test\r\n\r\n");
-      expectStatus(await connection.answer(), 200);
+      expectStatus(await connection.response(), 200);
     }
     expect(await server.stop()).toBe(0);
     for (const connection of idle) connection.cut();

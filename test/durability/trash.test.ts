@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Answer, type Client, checksumOf, randomContent } from "../support/client.ts";
+import { type ApiResponse, type Client, checksumOf, randomContent } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
 import { type TestServer, withServer } from "../support/server.ts";
 
@@ -20,15 +20,15 @@ interface Kept {
 /** Changes one file again and again until the server is gone. */
 async function worry(client: Client, file: Kept, turn: number): Promise<void> {
   for (let step = turn; ; ) {
-    let answer: Answer;
+    let response: ApiResponse;
     const { place } = file;
     const kind = place === "trash" ? "restore" : kinds[step++ % kinds.length];
     const content = randomContent(2_000);
     try {
-      if (kind === "content") answer = await client.putContent(file.id, content);
+      if (kind === "content") response = await client.putContent(file.id, content);
       else {
         file.place = kind === "version" ? place : undefined;
-        answer =
+        response =
           kind === "version"
             ? await client.post(`/api/files/${file.id}/versions/1/restore`)
             : await client.post(`/api/files/trash${kind === "restore" ? "/restore" : ""}`, { fileIds: [file.id] });
@@ -37,18 +37,18 @@ async function worry(client: Client, file: Kept, turn: number): Promise<void> {
       // The server is gone; what became of the last request is seen when it is back.
       return;
     }
-    expectStatus(answer, 200);
+    expectStatus(response, 200);
     if (kind === "trash") file.place = "trash";
     else if (kind === "restore") file.place = "tree";
-    else if (kind === "content") file.versions.set(answer.number("data.version"), checksumOf(content));
-    else file.versions.set(answer.number("data.version"), file.versions.get(1) ?? "");
+    else if (kind === "content") file.versions.set(response.number("data.version"), checksumOf(content));
+    else file.versions.set(response.number("data.version"), file.versions.get(1) ?? "");
   }
 }
 
 async function idsInTrash(client: Client): Promise<Set<string>> {
-  const answer = await client.get("/api/files/trash?limit=100");
-  expectStatus(answer, 200);
-  return new Set(answer.strings("data.files", "id"));
+  const response = await client.get("/api/files/trash?limit=100");
+  expectStatus(response, 200);
+  return new Set(response.strings("data.files", "id"));
 }
 
 /** Nothing acknowledged is lost: where each file is, and each of its contents. */
@@ -65,14 +65,20 @@ async function expectAllThere(server: TestServer, client: Client, kept: readonly
   for (const file of kept) {
     file.place = "tree";
     for (const [version, checksum] of file.versions) {
-      const answer = await client.get(`/api/files/${file.id}/versions/${version}/download`);
-      expect([file.id, version, answer.status, checksumOf(answer.bytes)]).toEqual([file.id, version, 200, checksum]);
+      const response = await client.get(`/api/files/${file.id}/versions/${version}/download`);
+      expect([file.id, version, response.status, checksumOf(response.bytes)]).toEqual([
+        file.id,
+        version,
+        200,
+        checksum,
+      ]);
     }
   }
   let usedBytes = 0;
   for (const { id } of kept) {
-    const answer = await client.get(`/api/files/${id}/versions`);
-    for (const index of answer.list("data.versions").keys()) usedBytes += answer.number(`data.versions.${index}.size`);
+    const response = await client.get(`/api/files/${id}/versions`);
+    for (const index of response.list("data.versions").keys())
+      usedBytes += response.number(`data.versions.${index}.size`);
   }
   const usage = await client.get("/api/users/usage");
   expect(usage.at("data.storage")).toMatchObject({ files: kept.length, trash: 0, used: usedBytes });

@@ -59,9 +59,9 @@ async function withLeft(name: string, use: (dataDir: string, left: Left) => Prom
 }
 
 async function signIn(server: TestServer, email: string, password: string): Promise<Client> {
-  const answer = await server.visitor.post("/api/auth/signin", { email, password });
-  expectStatus(answer, 200);
-  return new Client(server, answer.string("token"));
+  const response = await server.visitor.post("/api/auth/signin", { email, password });
+  expectStatus(response, 200);
+  return new Client(server, response.string("token"));
 }
 
 /** Everything that was put into it is there, byte for byte. */

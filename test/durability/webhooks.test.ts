@@ -39,9 +39,9 @@ test("kill -9 under load: each acknowledged change is told, in order per file (c
       for (let round = 0; round < rounds; round++) {
         const writing = ids.map(async (id) => {
           for (let n = 0; ; n++) {
-            const answer = await client.putContent(id, `${round}-${n}`).catch(() => undefined);
-            if (answer === undefined) return;
-            if (answer.status === 200) acknowledged.set(id, answer.number("data.version"));
+            const response = await client.putContent(id, `${round}-${n}`).catch(() => undefined);
+            if (response === undefined) return;
+            if (response.status === 200) acknowledged.set(id, response.number("data.version"));
           }
         });
         const before = [...told.values()].flat().length;

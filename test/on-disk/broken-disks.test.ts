@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Answer, checksumOf, Client, randomContent } from "../support/client.ts";
+import { type ApiResponse, checksumOf, Client, randomContent } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
 import {
   makeExt4Image,
@@ -17,8 +17,8 @@ import { startServer, temporaryDirectory, type TestServer } from "../support/ser
 if (mountingFails !== undefined) console.warn(`skipped: tests on disks that break: ${mountingFails}`);
 
 /** Every kind of writing that a client can ask for. @returns the answers by what was asked */
-async function tryEveryWrite(client: Client, id: string): Promise<Map<string, Answer>> {
-  const attempts: Record<string, () => Promise<Answer>> = {
+async function tryEveryWrite(client: Client, id: string): Promise<Map<string, ApiResponse>> {
+  const attempts: Record<string, () => Promise<ApiResponse>> = {
     "a small upload": () => client.upload(randomContent(100), { name: "small" }),
     "a large upload": () => client.upload(randomContent(3_000_000), { name: "large" }),
     "new content": () => client.putContent(id, randomContent(5_000)),
@@ -27,9 +27,9 @@ async function tryEveryWrite(client: Client, id: string): Promise<Map<string, An
     "the trash": () => client.post("/api/files/trash", { fileIds: [id] }),
     deletion: () => client.delete(`/api/files/${id}`),
   };
-  const answers = new Map<string, Answer>();
-  for (const [what, attempt] of Object.entries(attempts)) answers.set(what, await attempt());
-  return answers;
+  const responses = new Map<string, ApiResponse>();
+  for (const [what, attempt] of Object.entries(attempts)) responses.set(what, await attempt());
+  return responses;
 }
 
 async function storeSome(client: Client, count: number, size: number): Promise<Map<string, string>> {
@@ -43,16 +43,16 @@ async function storeSome(client: Client, count: number, size: number): Promise<M
 
 async function expectAllThere(client: Client, stored: Map<string, string>): Promise<void> {
   for (const [id, checksum] of stored) {
-    const answer = await client.get(`/api/files/${id}/download`);
-    expect([id, answer.status, checksumOf(answer.bytes)]).toEqual([id, 200, checksum]);
+    const response = await client.get(`/api/files/${id}/download`);
+    expect([id, response.status, checksumOf(response.bytes)]).toEqual([id, 200, checksum]);
   }
 }
 
 /** Refused with the fault of the server, in the envelope, and no word of its paths. */
-function expectServerFault(what: string, answer: Answer, dataDir: string): void {
-  expect([what, answer.status >= 500, answer.at("success")]).toEqual([what, true, false]);
-  expect(["STORAGE_ERROR", "DATABASE_ERROR", "SERVICE_UNAVAILABLE"]).toContain(answer.string("error.code"));
-  expect(answer.text).not.toContain(dataDir);
+function expectServerFault(what: string, response: ApiResponse, dataDir: string): void {
+  expect([what, response.status >= 500, response.at("success")]).toEqual([what, true, false]);
+  expect(["STORAGE_ERROR", "DATABASE_ERROR", "SERVICE_UNAVAILABLE"]).toContain(response.string("error.code"));
+  expect(response.text).not.toContain(dataDir);
 }
 
 /** Ends a server on a disk that may not even take its last words. */
@@ -90,7 +90,7 @@ describe.skipIf(mountingFails !== undefined)("a disk that breaks while the serve
     const stored = await storeSome(client, 4, 50_000);
     const [first = ""] = stored.keys();
     await makeReadOnly(disk);
-    for (const [what, answer] of await tryEveryWrite(client, first)) expectServerFault(what, answer, disk.path);
+    for (const [what, response] of await tryEveryWrite(client, first)) expectServerFault(what, response, disk.path);
     await expectAllThere(client, stored);
     expect((await client.get("/api/files?limit=100")).list("data.files")).toHaveLength(stored.size);
     expectStatus(await server.visitor.get("/health/live"), 200);
@@ -114,10 +114,10 @@ describe.skipIf(mountingFails !== undefined)("a disk that breaks while the serve
     let refused = 0;
     for (let index = 0; index < 40 && refused < 4; index++) {
       const content = randomContent(1_500_000);
-      const answer = await client.upload(content, { name: `large-${index}` });
-      if (answer.status === 201) stored.set(answer.string("data.id"), checksumOf(content));
+      const response = await client.upload(content, { name: `large-${index}` });
+      if (response.status === 201) stored.set(response.string("data.id"), checksumOf(content));
       else {
-        expectServerFault("a large upload", answer, disk.path);
+        expectServerFault("a large upload", response, disk.path);
         refused += 1;
       }
     }
@@ -154,12 +154,12 @@ describe.skipIf(mountingFails !== undefined)("a disk that breaks while the serve
       await dropCaches();
       let failed = 0;
       for (const [id, checksum] of stored) {
-        const answer = await client.get(`/api/files/${id}/download`).catch(() => undefined);
-        const isWhole = answer?.status === 200 && checksumOf(answer.bytes) === checksum;
+        const response = await client.get(`/api/files/${id}/download`).catch(() => undefined);
+        const isWhole = response?.status === 200 && checksumOf(response.bytes) === checksum;
         if (isWhole) continue;
         failed += 1;
         // Cut off amid its bytes, or refused in words.
-        if (answer !== undefined) expectServerFault("a download", answer, dataDir);
+        if (response !== undefined) expectServerFault("a download", response, dataDir);
       }
       expect((await stat(image)).size).toBe(READABLE_BYTES);
       expect(failed).toBeGreaterThan(0);
@@ -174,8 +174,8 @@ describe.skipIf(mountingFails !== undefined)("a disk that breaks while the serve
       await truncate(image, sizeBytes);
       await dropCaches();
       for (const [id, checksum] of stored) {
-        const answer = await client.get(`/api/files/${id}/download`);
-        expect([id, answer.status, checksumOf(answer.bytes)]).toEqual([id, 200, checksum]);
+        const response = await client.get(`/api/files/${id}/download`);
+        expect([id, response.status, checksumOf(response.bytes)]).toEqual([id, 200, checksum]);
       }
     } finally {
       await endOnBrokenDisk(server);

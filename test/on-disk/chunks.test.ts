@@ -50,9 +50,9 @@ test("kill -9 during chunks loses none that was acknowledged (D1, D14)", async (
         for (let index = next++; index < plan.chunks.length; index = next++) {
           const chunk = plan.chunks[index];
           if (chunk === undefined) return;
-          const answer = await putBytes(client, chunk.path, partOf(content, chunk)).catch(() => undefined);
-          if (answer === undefined) return;
-          expectStatus(answer, 200);
+          const response = await putBytes(client, chunk.path, partOf(content, chunk)).catch(() => undefined);
+          if (response === undefined) return;
+          expectStatus(response, 200);
           acknowledged.add(index);
           if (acknowledged.size >= crashAt) crash.resolve();
         }
@@ -90,11 +90,11 @@ test("a crash around complete leaves one file, or an upload that can be complete
       plans.push({ plan, content });
     }
     for (const [index, { plan }] of plans.entries()) {
-      const answer = complete(client, plan.uploadId).catch(() => undefined);
+      const response = complete(client, plan.uploadId).catch(() => undefined);
       // Somewhere between the request's first step and its answer.
       await Bun.sleep(index);
       await server.kill9();
-      const before = await answer;
+      const before = await response;
       await server.start();
       const after = await complete(client, plan.uploadId);
       expectStatus(after, 200);
@@ -126,10 +126,10 @@ test("a chunk replaced by other bytes is the old one or the new one after a cras
       const next = randomContent(chunkSize);
       if (isAcknowledged) candidates.splice(0, candidates.length - 1);
       candidates.push(next);
-      const answer = putBytes(client, path, next).catch(() => undefined);
+      const response = putBytes(client, path, next).catch(() => undefined);
       await Bun.sleep(round * 2);
       await server.kill9();
-      isAcknowledged = (await answer)?.status === 200;
+      isAcknowledged = (await response)?.status === 200;
       await server.start();
     }
     if (isAcknowledged) candidates.splice(0, candidates.length - 1);
@@ -184,12 +184,12 @@ test.skipIf(process.platform !== "linux")(
       const chunkSize = 8 * mebibyte;
       const piece = randomContent(chunkSize);
       const run = async (chunks: number) => {
-        const answer = await client.post("/api/mobile/upload/init", {
+        const response = await client.post("/api/mobile/upload/init", {
           files: [{ localId: "1", name: "film.bin", size: chunks * chunkSize }],
           uploadOptions: { chunkSize },
         });
-        const paths = answer.list("data.files.0.chunks").map((_, index) => {
-          const { pathname, search } = new URL(answer.string(`data.files.0.chunks.${index}.uploadUrl`));
+        const paths = response.list("data.files.0.chunks").map((_, index) => {
+          const { pathname, search } = new URL(response.string(`data.files.0.chunks.${index}.uploadUrl`));
           return pathname + search;
         });
         const worker = async () => {
@@ -198,12 +198,12 @@ test.skipIf(process.platform !== "linux")(
             await connection.write(`PUT ${path} HTTP/1.1\r\nHost: larder.test\r\nContent-Length: ${chunkSize}\r\n\r\n`);
             for (let at = 0; at < chunkSize; at += 256 * kibibyte)
               await connection.write(piece.subarray(at, at + 256 * kibibyte));
-            expectStatus(await connection.answer(), 200);
+            expectStatus(await connection.response(), 200);
           }
           connection.cut();
         };
         await Promise.all([worker(), worker(), worker(), worker()]);
-        expectStatus(await complete(client, answer.string("data.files.0.uploadId")), 200);
+        expectStatus(await complete(client, response.string("data.files.0.uploadId")), 200);
       };
       await run(4);
       const idle = await memory("VmRSS");

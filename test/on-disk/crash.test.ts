@@ -19,15 +19,15 @@ const uploadRounds = 5;
 async function visibleFiles(client: Client): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (let page = 1; ; page++) {
-    const answer = await client.get(`/api/files?recursive=true&type=file&limit=100&page=${page}`);
-    expectStatus(answer, 200);
-    const names = answer.strings("data.files", "name");
-    for (const [index, id] of answer.strings("data.files", "id").entries()) {
+    const response = await client.get(`/api/files?recursive=true&type=file&limit=100&page=${page}`);
+    expectStatus(response, 200);
+    const names = response.strings("data.files", "name");
+    for (const [index, id] of response.strings("data.files", "id").entries()) {
       const got = await client.get(`/api/files/${id}/download`);
       expectStatus(got, 200);
       found.set(names[index] ?? "", digestOf(got.bytes));
     }
-    if (answer.at("data.pagination.hasNext") !== true) return found;
+    if (response.at("data.pagination.hasNext") !== true) return found;
   }
 }
 
@@ -66,9 +66,9 @@ test("kill -9 during uploads loses nothing that was acknowledged and shows nothi
           const content = randomContent(1 + ((index * 7919 + worker * 104_729) % 200_000));
           sent.set(name, digestOf(content));
           // A refused connection ends the worker: the server is gone.
-          const answer = await client.upload(content, { name }).catch(() => undefined);
-          if (answer === undefined) return;
-          if (answer.status === 201) acknowledged.set(name, digestOf(content));
+          const response = await client.upload(content, { name }).catch(() => undefined);
+          if (response === undefined) return;
+          if (response.status === 201) acknowledged.set(name, digestOf(content));
           acknowledgedNow += 1;
           if (acknowledgedNow >= crashAfter) crash.resolve();
         }
@@ -77,9 +77,9 @@ test("kill -9 during uploads loses nothing that was acknowledged and shows nothi
         for (let index = 0; ; index++) {
           const content = bytesOf(`round ${round}, content ${index}`);
           underWay = digestOf(content);
-          const answer = await client.putContent(replaceable, content).catch(() => undefined);
-          if (answer === undefined) return;
-          if (answer.status === 200) lastReplaced = underWay;
+          const response = await client.putContent(replaceable, content).catch(() => undefined);
+          if (response === undefined) return;
+          if (response.status === 200) lastReplaced = underWay;
         }
       };
       const workers = [uploader(0), uploader(1), uploader(2), uploader(3), replacer()];
@@ -157,8 +157,8 @@ test("a clean stop and start keeps everything as it was (D41)", async () => {
     for (let index = 0; index < 20; index++)
       await client.stored(`content ${index}`, { name: `${index}`, fields: { folder: `/f${index % 3}`, tags: "t" } });
     const look = async () => {
-      const answer = await client.get("/api/files?recursive=true&limit=100");
-      return answer.text.replaceAll(server.url, "");
+      const response = await client.get("/api/files?recursive=true&limit=100");
+      return response.text.replaceAll(server.url, "");
     };
     const before = await look();
     expect(await server.stop()).toBe(0);

@@ -24,13 +24,13 @@ describe.skipIf(mountingFails !== undefined)("a full disk (D13)", () => {
         for (const size of [8_000_000, 2_000_000, 200_000, 20_000])
           for (let index = 0; index < 12; index++) {
             const content = randomContent(size);
-            const answer = await client.upload(content, { name: `${size}-${index}` });
-            if (answer.status === 201) {
-              stored.set(answer.string("data.id"), checksumOf(content));
+            const response = await client.upload(content, { name: `${size}-${index}` });
+            if (response.status === 201) {
+              stored.set(response.string("data.id"), checksumOf(content));
               continue;
             }
-            expectError(answer, 507, "disk_full");
-            expect(answer.at("error.code")).toBe("STORAGE_ERROR");
+            expectError(response, 507, "disk_full");
+            expect(response.at("error.code")).toBe("STORAGE_ERROR");
             refused += 1;
             break;
           }
@@ -46,7 +46,7 @@ describe.skipIf(mountingFails !== undefined)("a full disk (D13)", () => {
         const many = await Promise.all(
           Array.from({ length: 6 }, (_, index) => client.upload(randomContent(8_000_000), { name: `late-${index}` })),
         );
-        for (const answer of many) expectError(answer, 507, "disk_full");
+        for (const response of many) expectError(response, 507, "disk_full");
         await eventually("nothing is staged any more", async () => {
           const staged = await readdir(join(disk.path, "blobs", "incoming"), { recursive: true, withFileTypes: true });
           return !staged.some((entry) => entry.isFile());
@@ -108,8 +108,9 @@ describe.skipIf(mountingFails !== undefined)("a power cut (D1)", () => {
         const headers = { authorization: `Bearer ${account.token}` };
         const lost: string[] = [];
         for (const [id, checksum] of acknowledged) {
-          const answer = await revived.visitor.get(`/api/files/${id}/download`, headers);
-          if (answer.status !== 200 || checksumOf(answer.bytes) !== checksum) lost.push(`${id}: ${answer.status}`);
+          const response = await revived.visitor.get(`/api/files/${id}/download`, headers);
+          if (response.status !== 200 || checksumOf(response.bytes) !== checksum)
+            lost.push(`${id}: ${response.status}`);
         }
         expect(lost).toEqual([]);
         const listed = await revived.visitor.get("/api/files?recursive=true&type=file&limit=100", headers);

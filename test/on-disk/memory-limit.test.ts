@@ -26,10 +26,10 @@ async function storm(client: Client): Promise<Outcome> {
       const bytes = Uint8Array.from(content);
       bytes[0] = index;
       const digest = createHash("sha256").update(bytes).digest("hex");
-      const answer = await client.upload(bytes, { name: `${index}.bin` }).catch(() => undefined);
-      if (answer === undefined) outcome.broken++;
-      else if (answer.status === 201) outcome.acknowledged.set(answer.string("data.id"), digest);
-      else outcome.refused.push(answer.status);
+      const response = await client.upload(bytes, { name: `${index}.bin` }).catch(() => undefined);
+      if (response === undefined) outcome.broken++;
+      else if (response.status === 201) outcome.acknowledged.set(response.string("data.id"), digest);
+      else outcome.refused.push(response.status);
     }),
   );
   return outcome;
@@ -37,9 +37,9 @@ async function storm(client: Client): Promise<Outcome> {
 
 async function expectWhole(client: Client, { acknowledged }: Outcome): Promise<void> {
   for (const [id, digest] of acknowledged) {
-    const answer = await client.get(`/api/files/${id}/download`);
-    expectStatus(answer, 200);
-    expect(createHash("sha256").update(answer.bytes).digest("hex")).toBe(digest);
+    const response = await client.get(`/api/files/${id}/download`);
+    expectStatus(response, 200);
+    expect(createHash("sha256").update(response.bytes).digest("hex")).toBe(digest);
   }
 }
 

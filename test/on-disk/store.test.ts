@@ -196,8 +196,8 @@ describe("a damaged blob is not trusted (D10)", () => {
     const content = randomContent(100_000);
     const id = await client.storedId(content, { name: "a" });
     await truncate(blobPath(server, content), 50_000);
-    const answer = await client.get(`/api/files/${id}/download`).catch(() => undefined);
-    if (answer !== undefined) expect(answer.status).toBeGreaterThanOrEqual(500);
+    const response = await client.get(`/api/files/${id}/download`).catch(() => undefined);
+    if (response !== undefined) expect(response.status).toBeGreaterThanOrEqual(500);
   });
 
   test("a link in the store is not followed (D49)", async () => {
@@ -211,10 +211,10 @@ describe("a damaged blob is not trusted (D10)", () => {
       const path = blobPath(server, content);
       await unlink(path);
       await symlink(outside, path);
-      const answer = await client.get(`/api/files/${id}/download`).catch(() => undefined);
-      if (answer !== undefined) {
-        expect(answer.status).toBeGreaterThanOrEqual(500);
-        expect(answer.text).not.toContain("ooo");
+      const response = await client.get(`/api/files/${id}/download`).catch(() => undefined);
+      if (response !== undefined) {
+        expect(response.status).toBeGreaterThanOrEqual(500);
+        expect(response.text).not.toContain("ooo");
       }
       await client.stored(content, { name: "b" });
       expect(await readFile(outside, "utf8")).toBe("o".repeat(1000));
@@ -233,7 +233,7 @@ test("thumbs/ may be deleted while the server is stopped", async () => {
     await server.stop();
     await rm(join(server.dataDir, "thumbs"), { recursive: true });
     await server.start();
-    const answer = await client.get(`/api/files/${id}/download?thumbnail=small`);
-    expect(await describeImage(answer.bytes)).toMatchObject({ format: "webp", width: 128 });
+    const response = await client.get(`/api/files/${id}/download?thumbnail=small`);
+    expect(await describeImage(response.bytes)).toMatchObject({ format: "webp", width: 128 });
   });
 });

@@ -59,11 +59,11 @@ test("a crash around the last bytes leaves one file, by whatever the client does
     for (let index = 0; index < 4; index++) {
       const content = randomContent(50_000 + index);
       const path = await newTus(client, content.length, { filename: `${index}.bin` });
-      const answer = appendTus(client, path, 0, content).catch(() => undefined);
+      const response = appendTus(client, path, 0, content).catch(() => undefined);
       // Somewhere between the request's first step and its answer.
       await Bun.sleep(index * 3);
       await server.kill9();
-      await answer;
+      await response;
       await server.start();
       // As clients do: they ask, and send the rest if there is any.
       const at = await offsetOf(client, path);
@@ -85,9 +85,9 @@ test("a joining that a crash broke off can be made again, and leaves nothing beh
     const paths: string[] = [];
     for (const bytes of parts) {
       const headers = { "upload-concat": "partial", "upload-length": String(bytes.length) };
-      const answer = await beginTus(client, headers, {}, { bytes });
-      expectStatus(answer, 201);
-      paths.push(answer.header("location"));
+      const response = await beginTus(client, headers, {}, { bytes });
+      expectStatus(response, 201);
+      paths.push(response.header("location"));
     }
     const joinParts = () =>
       beginTus(client, { "upload-concat": `final;${paths.join(" ")}` }, { filename: "whole.bin" });

@@ -62,7 +62,7 @@ export class CameraRoll {
   }
 
   private async ask(pictures: Picture[], ends: Map<string, PictureEnd>): Promise<Picture[]> {
-    const answer = await this.session.call("POST", "/api/mobile/sync/files", {
+    const response = await this.session.call("POST", "/api/mobile/sync/files", {
       localChanges: pictures.map(({ path, checksum, size }) => ({
         action: "upload",
         localId: path,
@@ -75,9 +75,9 @@ export class CameraRoll {
     });
     this.step();
     const wanted: Picture[] = [];
-    for (const result of answer.expect(200).records("data.results")) {
+    for (const result of response.expect(200).records("data.results")) {
       const picture = pictures.find(({ path }) => path === result["localId"]);
-      if (picture === undefined) throw answer.unexpected("a result for nothing that was offered");
+      if (picture === undefined) throw response.unexpected("a result for nothing that was offered");
       const fileId = maybeText(result, "fileId");
       const { status } = result;
       if (status === "upload_required") wanted.push(picture);
@@ -85,7 +85,7 @@ export class CameraRoll {
         ends.set(picture.path, { kind: "deleted_by_you" });
       else if ((status === "already_stored" || status === "applied") && fileId !== undefined)
         ends.set(picture.path, { kind: "already_stored", fileId });
-      else throw answer.unexpected(`no end that the app can read: ${JSON.stringify(result)}`);
+      else throw response.unexpected(`no end that the app can read: ${JSON.stringify(result)}`);
     }
     return wanted;
   }

@@ -14,7 +14,7 @@ import { type ListedFile, WebClient } from "./web-client.ts";
 export interface HouseServer {
   readonly port: number;
   readonly dataDir: string;
-  readonly answers: SeenResponse[];
+  readonly responses: SeenResponse[];
 }
 
 /** An account with a browser signed in. */
@@ -94,8 +94,8 @@ export class Household {
     private readonly webLine: BadLine,
   ) {
     this.random = new Random(options.seed);
-    const onResponse = (answer: SeenResponse) => {
-      server.answers.push(answer);
+    const onResponse = (response: SeenResponse) => {
+      server.responses.push(response);
       this.wake();
     };
     this.web = new WebClient({
@@ -143,16 +143,16 @@ export class Household {
   }
 
   /** Resolves when so many more requests were answered, in the midst of others, or when all had their turns. */
-  answered(count: number): Promise<void> {
+  responded(count: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.waiting.set(resolve, this.server.answers.length + count);
+    this.waiting.set(resolve, this.server.responses.length + count);
     this.wake();
     return promise;
   }
 
   private wake(): void {
     for (const [resolve, wanted] of this.waiting) {
-      if (!this.isOver && this.server.answers.length < wanted) continue;
+      if (!this.isOver && this.server.responses.length < wanted) continue;
       this.waiting.delete(resolve);
       resolve();
     }
@@ -216,7 +216,7 @@ export class Household {
     );
   }
 
-  private addPhone(deviceId: string, onResponse: (answer: SeenResponse) => void): void {
+  private addPhone(deviceId: string, onResponse: (response: SeenResponse) => void): void {
     const random = this.random.branch(deviceId);
     const clockSkewMs = random.between(-9, 9) * dayMs;
     const { directory } = this.options;
@@ -300,9 +300,9 @@ export class Household {
   private async damagedFiles(files: ListedFile[]): Promise<string[]> {
     const faults: string[] = [];
     for (const file of files) {
-      const answer = await untilHeard(() => this.web.call("GET", `/api/files/${file.id}/download`));
-      if (answer.status !== 200) faults.push(`${pathOf(file)} can't be downloaded: ${answer.status}`);
-      else if (checksumOf(answer.bytes) !== file.checksum) faults.push(`${pathOf(file)} has other bytes than listed`);
+      const response = await untilHeard(() => this.web.call("GET", `/api/files/${file.id}/download`));
+      if (response.status !== 200) faults.push(`${pathOf(file)} can't be downloaded: ${response.status}`);
+      else if (checksumOf(response.bytes) !== file.checksum) faults.push(`${pathOf(file)} has other bytes than listed`);
     }
     return faults;
   }

@@ -36,7 +36,7 @@ export interface PhoneRequest {
 const requestMsMax = 20_000;
 
 /** An answer, whole. */
-export class Answer {
+export class ApiResponse {
   constructor(
     readonly request: string,
     readonly status: number,
@@ -114,7 +114,10 @@ export function maybeText(record: unknown, path: string): string | undefined {
  *
  * @throws LineDown when the line fails, or the server says that it is starting, stopping or busy
  */
-export async function send(request: PhoneRequest, onResponse?: (answer: SeenResponse) => void): Promise<Answer> {
+export async function send(
+  request: PhoneRequest,
+  onResponse?: (apiResponse: SeenResponse) => void,
+): Promise<ApiResponse> {
   const body = request.json === undefined ? request.body : JSON.stringify(request.json);
   let response: Response;
   let bytes: Uint8Array;
@@ -149,7 +152,7 @@ export async function send(request: PhoneRequest, onResponse?: (answer: SeenResp
     json,
   });
   if (response.status === 503) throw new LineDown(`${request.method} ${pathname}: 503`);
-  return new Answer(`${request.method} ${pathname}${search}`, response.status, response.headers, bytes, json);
+  return new ApiResponse(`${request.method} ${pathname}${search}`, response.status, response.headers, bytes, json);
 }
 
 function parse(bytes: Uint8Array): unknown {

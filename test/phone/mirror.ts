@@ -1,7 +1,7 @@
 // The server's side of a sync, put onto the phone: what changed there is made so here, and what the user changed
 // meanwhile is left for the next call of sync/files.
 import type { LocalFile, PhoneDisk } from "./disk.ts";
-import { type Answer, maybeText, textOf, valueAt } from "./http.ts";
+import { type ApiResponse, maybeText, textOf, valueAt } from "./http.ts";
 import { type LocalFolder, joinPath } from "./local-folder.ts";
 import type { PhoneSession } from "./session.ts";
 
@@ -23,7 +23,7 @@ export class Mirror {
   ) {}
 
   /** Takes in one answer. @returns how many files that changed here */
-  async applyPage(data: unknown, answer: Answer): Promise<number> {
+  async applyPage(data: unknown, response: ApiResponse): Promise<number> {
     let received = 0;
     for (const deleted of listOf(data, "changes.deleted")) {
       if (this.applyDeleted(textOf(deleted, "id"))) received += 1;
@@ -32,7 +32,7 @@ export class Mirror {
       // Folders are made by what is in them; this phone keeps no empty ones.
       if (valueAt(entry, "type") === "folder" || maybeText(entry, "checksum") === undefined) continue;
       this.disk.state.metSinceBegin?.push(textOf(entry, "id"));
-      if (await this.applyRemote(remoteFile(entry, answer))) received += 1;
+      if (await this.applyRemote(remoteFile(entry, response))) received += 1;
     }
     return received;
   }
@@ -100,10 +100,10 @@ export class Mirror {
   /** Downloads a content. False where the file is gone or has another by now: then that is told later. */
   private async fetch(remote: RemoteFile): Promise<boolean> {
     if (this.disk.has(remote.checksum)) return true;
-    const answer = await this.session.call("GET", `/api/files/${remote.id}/download`);
-    if (answer.status === 404) return false;
-    answer.expect(200);
-    return this.disk.keep(new Uint8Array(answer.bytes)) === remote.checksum;
+    const response = await this.session.call("GET", `/api/files/${remote.id}/download`);
+    if (response.status === 404) return false;
+    response.expect(200);
+    return this.disk.keep(new Uint8Array(response.bytes)) === remote.checksum;
   }
 
   /** Two local files turned out to be one of the server's: the other goes, or, with a content of its own, is new. */
@@ -138,8 +138,8 @@ export class Mirror {
 
   /** A file as it stands on the server; undefined where it is gone. */
   async look(fileId: string): Promise<RemoteFile | undefined> {
-    const answer = await this.session.call("GET", `/api/files/${fileId}`);
-    return answer.status === 404 ? undefined : remoteFile(answer.expect(200).at("data"), answer);
+    const response = await this.session.call("GET", `/api/files/${fileId}`);
+    return response.status === 404 ? undefined : remoteFile(response.expect(200).at("data"), response);
   }
 }
 
@@ -149,9 +149,9 @@ function listOf(data: unknown, path: string): unknown[] {
   return list;
 }
 
-function remoteFile(record: unknown, answer: Answer): RemoteFile {
+function remoteFile(record: unknown, response: ApiResponse): RemoteFile {
   const size = valueAt(record, "size");
-  if (typeof size !== "number") throw answer.unexpected("an entry without a size");
+  if (typeof size !== "number") throw response.unexpected("an entry without a size");
   return {
     id: textOf(record, "id"),
     path: joinPath(textOf(record, "folder"), textOf(record, "name")),

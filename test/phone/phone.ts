@@ -1,7 +1,7 @@
 // A phone: a local folder that its user works on, mostly offline, and that it keeps equal to the server's. It knows the
 // server by HTTP alone and imports nothing of it, so that it can be kept as it is and held against later servers (D28).
 import type { Change, LocalFile, Operation, PendingUpload, PhoneDisk } from "./disk.ts";
-import { type Answer, maybeText, textOf, valueAt } from "./http.ts";
+import { type ApiResponse, maybeText, textOf, valueAt } from "./http.ts";
 import type { Ledger } from "./ledger.ts";
 import { LocalFolder, joinPath, splitPath } from "./local-folder.ts";
 import { Mirror } from "./mirror.ts";
@@ -182,27 +182,29 @@ export class Phone {
     let count = 0;
     while (state.changes.length > 0) {
       const batch = state.changes.slice(0, this.options.sendsAtOnce === true ? 1000 : this.random.between(1, 20));
-      const answer = await this.session.call("POST", "/api/mobile/sync/files", {
+      const response = await this.session.call("POST", "/api/mobile/sync/files", {
         syncToken: state.syncToken,
         localChanges: batch.map((change) => wireChange(change)),
       });
       this.step();
-      if (answer.status === 400 && answer.at("error.details.field") === "syncToken") throw answer.unexpected();
-      answer.expect(200);
-      const conflicts = answer.records("data.conflicts");
-      for (const result of answer.records("data.results")) {
+      if (response.status === 400 && response.at("error.details.field") === "syncToken") throw response.unexpected();
+      response.expect(200);
+      const conflicts = response.records("data.conflicts");
+      for (const result of response.records("data.results")) {
         const change = batch.find(({ localId }) => localId === result["localId"]);
-        if (change === undefined) throw answer.unexpected("a result for nothing that was sent");
+        if (change === undefined) throw response.unexpected("a result for nothing that was sent");
         this.ledger.note(`${this.name} offers ${JSON.stringify(change)}: ${JSON.stringify(result)}`);
-        await this.settleChange(change, result, conflicts, answer);
+        await this.settleChange(change, result, conflicts, response);
         state.changes = state.changes.filter((other) => other !== change);
         this.disk.save();
         count += 1;
         this.step();
       }
-      if (batch.some((change) => state.changes.includes(change))) throw answer.unexpected("a change without a result");
+      if (batch.some((change) => state.changes.includes(change)))
+        throw response.unexpected("a change without a result");
       // Either of the two tokens goes on without a gap.
-      if (state.syncToken !== undefined && this.random.chance(0.5)) state.syncToken = answer.text("data.nextSyncToken");
+      if (state.syncToken !== undefined && this.random.chance(0.5))
+        state.syncToken = response.text("data.nextSyncToken");
       this.disk.save();
     }
     return count;
@@ -213,14 +215,14 @@ export class Phone {
     const { state } = this.disk;
     const waiting = state.operations.filter(({ status }) => status !== "completed" && status !== "failed");
     if (waiting.length === 0) return 0;
-    const answer = await this.session.call("POST", "/api/mobile/queue/add", {
+    const response = await this.session.call("POST", "/api/mobile/queue/add", {
       operations: waiting.map(({ status: _status, isFulfilled: _isFulfilled, ...operation }) => operation),
     });
     this.step();
     let moved = 0;
-    for (const result of answer.expect(200).records("data.results")) {
+    for (const result of response.expect(200).records("data.results")) {
       const operation = waiting.find(({ id }) => id === result["id"]);
-      if (operation === undefined) throw answer.unexpected("a result for nothing that was queued");
+      if (operation === undefined) throw response.unexpected("a result for nothing that was queued");
       const status = textOf(result, "status");
       if (status !== operation.status) moved += 1;
       operation.status = status;
@@ -248,26 +250,29 @@ export class Phone {
       if (state.syncToken !== undefined) query.set("syncToken", state.syncToken);
       else state.metSinceBegin ??= [];
       const isShort = this.random.chance(0.5);
-      const answer = await this.session.call("GET", `/api/mobile/sync${isShort ? "/status" : ""}?${query.toString()}`);
-      answer.expect(200);
+      const response = await this.session.call(
+        "GET",
+        `/api/mobile/sync${isShort ? "/status" : ""}?${query.toString()}`,
+      );
+      response.expect(200);
       this.step();
-      const data = answer.at(isShort ? "data" : "syncData");
+      const data = response.at(isShort ? "data" : "syncData");
       this.ledger.note(`${this.name} reads ${state.syncToken ?? "anew"}: ${JSON.stringify(data)}`);
       if (valueAt(data, "resetRequired") === true) {
         delete state.syncToken;
         state.metSinceBegin = [];
         continue;
       }
-      received += await this.mirror.applyPage(data, answer);
+      received += await this.mirror.applyPage(data, response);
       const next = maybeText(data, "nextSyncToken");
-      if (next === undefined) throw answer.unexpected("no nextSyncToken");
+      if (next === undefined) throw response.unexpected("no nextSyncToken");
       state.syncToken = next;
       const hasMore = valueAt(data, "hasMore");
       if (hasMore === false) this.mirror.dropUnmet();
       this.disk.save();
       this.step();
       if (hasMore === false) return received;
-      if (hasMore !== true) throw answer.unexpected("hasMore is neither true nor false");
+      if (hasMore !== true) throw response.unexpected("hasMore is neither true nor false");
     }
     throw new Error(`${this.name}: sync does not end within ${pagesMax} pages`);
   }
@@ -328,7 +333,7 @@ export class Phone {
     change: Change,
     result: Record<string, unknown>,
     conflicts: Record<string, unknown>[],
-    answer: Answer,
+    response: ApiResponse,
   ): Promise<void> {
     switch (result["status"]) {
       case "applied":
@@ -340,17 +345,17 @@ export class Phone {
         return;
       case "conflict": {
         const conflict = conflicts.find(({ conflictId }) => conflictId === result["conflictId"]);
-        if (conflict === undefined) throw answer.unexpected("a conflict without its record");
+        if (conflict === undefined) throw response.unexpected("a conflict without its record");
         if (conflict["type"] === "name") this.nameConflictCount += 1;
         else this.conflictCount += 1;
         await this.resolve(change, conflict);
         return;
       }
       case "rejected":
-        await this.settleRejected(change, result, answer);
+        await this.settleRejected(change, result, response);
         return;
       default:
-        throw answer.unexpected(`status ${String(result["status"])}`);
+        throw response.unexpected(`status ${String(result["status"])}`);
     }
   }
 
@@ -405,7 +410,7 @@ export class Phone {
     });
   }
 
-  private async settleRejected(change: Change, result: Record<string, unknown>, answer: Answer): Promise<void> {
+  private async settleRejected(change: Change, result: Record<string, unknown>, response: ApiResponse): Promise<void> {
     const reason = maybeText(result, "error.details.reason");
     const file = this.folder.byKey(change.key);
     switch (reason) {
@@ -425,17 +430,17 @@ export class Phone {
       case "confirmation_required":
         // Declined: what was deleted or replaced here comes back from the server.
         if (valueAt(result, "error.details.declined") === true) await this.keepRemote(change, file);
-        else await this.decide(result, answer);
+        else await this.decide(result, response);
         return;
       default:
-        throw answer.unexpected(`rejected: ${JSON.stringify(result)}`);
+        throw response.unexpected(`rejected: ${JSON.stringify(result)}`);
     }
   }
 
   /** The server asks whether so much is really meant. The changes are sent again with the next sync. */
-  private async decide(result: Record<string, unknown>, answer: Answer): Promise<void> {
+  private async decide(result: Record<string, unknown>, response: ApiResponse): Promise<void> {
     const holdId = maybeText(result, "error.details.holdId");
-    if (holdId === undefined) throw answer.unexpected("no holdId");
+    if (holdId === undefined) throw response.unexpected("no holdId");
     if (this.decidedHolds.has(holdId)) return;
     const accept = this.options.acceptsHolds ?? true;
     const decided = await this.session.call("POST", `/api/mobile/devices/${this.name}/holds/${holdId}`, { accept });
@@ -503,7 +508,7 @@ export class Phone {
     if (isRenamed && file !== undefined) this.folder.place(file, change.path);
     if (resolution === "keep_local" && change.action === "delete")
       this.ledger.willDelete(change.fileId ?? "", this.name);
-    const answer = await this.session.call("POST", "/api/mobile/conflicts/resolve", {
+    const response = await this.session.call("POST", "/api/mobile/conflicts/resolve", {
       conflicts: [
         {
           conflictId,
@@ -514,8 +519,8 @@ export class Phone {
       ],
     });
     this.step();
-    const [result] = answer.expect(200).records("data.results");
-    if (result === undefined) throw answer.unexpected("no result");
+    const [result] = response.expect(200).records("data.results");
+    if (result === undefined) throw response.unexpected("no result");
     this.ledger.note(
       `${this.name} ${change.action} ${change.path} ${String(conflict["type"])} ${resolution}: ${JSON.stringify(result)}`,
     );
@@ -539,7 +544,7 @@ export class Phone {
         // It changed once more meanwhile. The next sync meets it as it is then.
         return;
       default:
-        throw answer.unexpected(`status ${String(result["status"])}`);
+        throw response.unexpected(`status ${String(result["status"])}`);
     }
   }
 

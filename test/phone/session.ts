@@ -1,6 +1,6 @@
 // A phone's sign-in: its tokens, how it renews them, and every request it makes.
 import type { PhoneDisk } from "./disk.ts";
-import { type Answer, LineDown, type SeenResponse, send } from "./http.ts";
+import { type ApiResponse, LineDown, type SeenResponse, send } from "./http.ts";
 import type { Random } from "./random.ts";
 
 /** Thrown where the app dies. What was not saved is lost. */
@@ -20,7 +20,7 @@ export interface PhoneSetup {
   random: Random;
   /** Address of the server, as the phone reaches it. */
   url: string;
-  onResponse?: (answer: SeenResponse) => void;
+  onResponse?: (response: SeenResponse) => void;
 }
 
 /** How often an answer to a refresh is lost on purpose. */
@@ -52,9 +52,9 @@ export class PhoneSession {
   }
 
   /** Registers the phone, with its user's password. */
-  async register(pushToken?: string): Promise<Answer> {
+  async register(pushToken?: string): Promise<ApiResponse> {
     const { state } = this.disk;
-    const answer = await this.open("/api/mobile/auth/register", {
+    const response = await this.open("/api/mobile/auth/register", {
       ...this.serverState.credentials,
       deviceInfo: {
         deviceId: state.deviceId,
@@ -65,17 +65,17 @@ export class PhoneSession {
         ...(pushToken === undefined ? {} : { pushToken }),
       },
     });
-    this.keepTokens(answer.expect(200));
-    return answer;
+    this.keepTokens(response.expect(200));
+    return response;
   }
 
   /** Signs a registered phone in again. */
   async signIn(): Promise<void> {
-    const answer = await this.open("/api/mobile/auth", {
+    const response = await this.open("/api/mobile/auth", {
       ...this.serverState.credentials,
       deviceId: this.disk.state.deviceId,
     });
-    this.keepTokens(answer.expect(200));
+    this.keepTokens(response.expect(200));
   }
 
   /** A fresh pair of tokens. Now and then the answer is lost, and the phone asks again with the token that it has. */
@@ -83,18 +83,18 @@ export class PhoneSession {
     const { state } = this.disk;
     state.refreshingSinceMs ??= Date.now();
     if (this.serverState.random.chance(lostRefreshShare)) await this.tryRefresh();
-    const answer = await this.tryRefresh();
-    if (answer.status === 401) {
+    const response = await this.tryRefresh();
+    if (response.status === 401) {
       const isInTime = Date.now() - state.refreshingSinceMs < graceMs;
       if (isInTime && (state.refreshTries ?? 0) <= triesMax) this.signOutCount += 1;
       await this.signIn();
       return;
     }
-    this.keepTokens(answer.expect(200));
+    this.keepTokens(response.expect(200));
   }
 
   /** A request with the token; an ended token is renewed once. */
-  async call(method: string, path: string, json?: unknown): Promise<Answer> {
+  async call(method: string, path: string, json?: unknown): Promise<ApiResponse> {
     const first = await this.attempt(method, path, json);
     if (first.status !== 401) return first;
     await this.refresh();
@@ -109,11 +109,11 @@ export class PhoneSession {
     url: string,
     headers: Record<string, string>,
     body?: Uint8Array<ArrayBuffer>,
-  ): Promise<Answer> {
+  ): Promise<ApiResponse> {
     return send({ method, url, headers, ...(body === undefined ? {} : { body }) }, this.serverState.onResponse);
   }
 
-  private async attempt(method: string, path: string, json?: unknown): Promise<Answer> {
+  private async attempt(method: string, path: string, json?: unknown): Promise<ApiResponse> {
     return send(
       {
         method,
@@ -125,11 +125,11 @@ export class PhoneSession {
     );
   }
 
-  private async open(path: string, json: unknown): Promise<Answer> {
+  private async open(path: string, json: unknown): Promise<ApiResponse> {
     return send({ method: "POST", url: this.urlOf(path), json }, this.serverState.onResponse);
   }
 
-  private async tryRefresh(): Promise<Answer> {
+  private async tryRefresh(): Promise<ApiResponse> {
     const { state } = this.disk;
     const { refreshToken, deviceId } = state;
     state.refreshTries = (state.refreshTries ?? 0) + 1;
@@ -137,10 +137,10 @@ export class PhoneSession {
     return this.open("/api/mobile/auth/refresh", { refreshToken, deviceId });
   }
 
-  private keepTokens(answer: Answer): void {
+  private keepTokens(response: ApiResponse): void {
     const { state } = this.disk;
-    state.accessToken = answer.text("tokens.accessToken");
-    state.refreshToken = answer.text("tokens.refreshToken");
+    state.accessToken = response.text("tokens.accessToken");
+    state.refreshToken = response.text("tokens.refreshToken");
     delete state.refreshingSinceMs;
     delete state.refreshTries;
     this.disk.save();

@@ -1,6 +1,6 @@
 // Chunks in any order, some side by side, some twice, some cut: what a phone does on the way home.
 import type { ChunkPlan, PendingUpload, PhoneDisk } from "./disk.ts";
-import { type Answer, UnexpectedResponse, maybeText, sendCut, textOf, valueAt } from "./http.ts";
+import { type ApiResponse, UnexpectedResponse, maybeText, sendCut, textOf, valueAt } from "./http.ts";
 import type { Ledger } from "./ledger.ts";
 import { joinPath, splitPath } from "./local-folder.ts";
 import type { Random } from "./random.ts";
@@ -57,7 +57,7 @@ export class Uploader {
   /** Plans uploads in one call. Those that are refused come back; the others have an upload id from now on. */
   async plan(uploads: PendingUpload[]): Promise<Map<PendingUpload, UploadEnd>> {
     const ended = new Map<PendingUpload, UploadEnd>();
-    const answer = await this.session.call("POST", "/api/mobile/upload/init", {
+    const response = await this.session.call("POST", "/api/mobile/upload/init", {
       files: uploads.map((upload) => ({
         localId: upload.localId,
         ...splitPath(upload.path),
@@ -71,17 +71,17 @@ export class Uploader {
       })),
       uploadOptions: { wifiOnly: false, chunkSize: this.random.pick(this.chunkSizes), maxRetries: 3 },
     });
-    if (answer.status !== 200) {
+    if (response.status !== 200) {
       // Where every one was refused, the call is refused with the first one's error.
       const [only, ...more] = uploads;
-      if (only === undefined || answer.reason === undefined || answer.status >= 500) throw answer.unexpected();
-      if (more.length === 0) return ended.set(only, rejection(answer.at("error")));
+      if (only === undefined || response.reason === undefined || response.status >= 500) throw response.unexpected();
+      if (more.length === 0) return ended.set(only, rejection(response.at("error")));
       for (const upload of uploads) for (const [one, end] of await this.plan([upload])) ended.set(one, end);
       return ended;
     }
-    for (const entry of answer.records("data.files")) {
+    for (const entry of response.records("data.files")) {
       const upload = uploads.find(({ localId }) => localId === entry["localId"]);
-      if (upload === undefined) throw answer.unexpected("an entry that nobody asked for");
+      if (upload === undefined) throw response.unexpected("an entry that nobody asked for");
       if (entry["error"] !== undefined) {
         ended.set(upload, rejection(entry["error"]));
         continue;
@@ -90,7 +90,7 @@ export class Uploader {
       upload.uploadUrl = textOf(entry, "uploadUrl");
       upload.chunks = entry["chunks"] as ChunkPlan[];
       upload.alreadyStored = entry["alreadyStored"] === true;
-      checkPlan(upload, answer);
+      checkPlan(upload, response);
     }
     this.disk.save();
     return ended;
@@ -106,31 +106,36 @@ export class Uploader {
         await this.sendChunks(upload, missing);
       }
       if (this.random.chance(0.1)) await this.claim(upload);
-      const answer = await this.complete(upload);
-      if (answer.status === 404 || answer.status === 410) return { kind: "forgotten" };
-      if (answer.status === 409 && answer.reason === "upload_state") {
-        if (!Array.isArray(answer.at("error.details.missingChunks"))) return { kind: "forgotten" };
+      const response = await this.complete(upload);
+      if (response.status === 404 || response.status === 410) return { kind: "forgotten" };
+      if (response.status === 409 && response.reason === "upload_state") {
+        if (!Array.isArray(response.at("error.details.missingChunks"))) return { kind: "forgotten" };
         continue;
       }
-      if (answer.status !== 200) {
-        if (answer.reason === undefined || answer.status >= 500) throw answer.unexpected();
-        return rejection(answer.at("error"));
+      if (response.status !== 200) {
+        if (response.reason === undefined || response.status >= 500) throw response.unexpected();
+        return rejection(response.at("error"));
       }
-      return this.noteStored(upload, answer);
+      return this.noteStored(upload, response);
     }
     throw new UnexpectedResponse(`${uploadId} never became complete in ${roundsMax} rounds`);
   }
 
-  private noteStored(upload: PendingUpload, answer: Answer): UploadEnd {
-    const fileId = answer.text("data.id");
-    const checksum = answer.text("data.checksum");
-    if (checksum !== upload.checksum && answer.at("data.version") === 1)
-      throw answer.unexpected("another content than was sent");
+  private noteStored(upload: PendingUpload, response: ApiResponse): UploadEnd {
+    const fileId = response.text("data.id");
+    const checksum = response.text("data.checksum");
+    if (checksum !== upload.checksum && response.at("data.version") === 1)
+      throw response.unexpected("another content than was sent");
     this.ledger.stored(upload.checksum, fileId);
-    return { kind: "stored", fileId, path: joinPath(answer.text("data.folder"), answer.text("data.name")), checksum };
+    return {
+      kind: "stored",
+      fileId,
+      path: joinPath(response.text("data.folder"), response.text("data.name")),
+      checksum,
+    };
   }
 
-  private async complete(upload: PendingUpload): Promise<Answer> {
+  private async complete(upload: PendingUpload): Promise<ApiResponse> {
     const body = {
       uploadId: upload.uploadId,
       ...(this.random.chance(0.8) ? { checksum: upload.checksum } : {}),
@@ -146,17 +151,17 @@ export class Uploader {
 
   /** By the server's own account; undefined where it knows no such upload any more. */
   private async missingChunks(uploadId: string): Promise<number[] | undefined> {
-    const answer = await this.session.call("GET", `/api/mobile/upload/${uploadId}`);
-    if (answer.status === 404 || answer.status === 410) return undefined;
-    answer.expect(200);
-    const status = answer.text("data.status");
+    const response = await this.session.call("GET", `/api/mobile/upload/${uploadId}`);
+    if (response.status === 404 || response.status === 410) return undefined;
+    response.expect(200);
+    const status = response.text("data.status");
     if (status === "completed") return [];
     if (status === "expired" || status === "cancelled") return undefined;
-    const missing = answer.at("data.missingChunks");
-    if (!Array.isArray(missing)) throw answer.unexpected("no missingChunks");
+    const missing = response.at("data.missingChunks");
+    if (!Array.isArray(missing)) throw response.unexpected("no missingChunks");
     const acknowledged = this.ledger.acknowledgedChunks.get(uploadId) ?? new Set();
     const lost = missing.filter((index: number) => acknowledged.has(index));
-    if (lost.length > 0) throw answer.unexpected(`chunks ${lost.join()} were acknowledged before`);
+    if (lost.length > 0) throw response.unexpected(`chunks ${lost.join()} were acknowledged before`);
     return missing as number[];
   }
 
@@ -164,8 +169,8 @@ export class Uploader {
     if (missing.length === 0) return;
     const content = this.disk.content(upload.checksum);
     if (upload.uploadUrl !== undefined && this.random.chance(this.habits.whole)) {
-      const answer = await this.put(upload.uploadUrl, content);
-      this.checkChunkResponse(answer);
+      const response = await this.put(upload.uploadUrl, content);
+      this.checkChunkResponse(response);
       return;
     }
     const waiting = this.random.shuffled((upload.chunks ?? []).filter(({ index }) => missing.includes(index)));
@@ -198,17 +203,17 @@ export class Uploader {
   }
 
   /** True where the server has the chunk. An upload that is completed, expired or gone is found out by its status. */
-  private checkChunkResponse(answer: Answer): boolean {
-    if (answer.status === 409 || answer.status === 410 || answer.status === 404) return false;
-    answer.expect(200);
-    const index = answer.at("data.index");
-    const completed = answer.at("data.completedChunks");
+  private checkChunkResponse(response: ApiResponse): boolean {
+    if (response.status === 409 || response.status === 410 || response.status === 404) return false;
+    response.expect(200);
+    const index = response.at("data.index");
+    const completed = response.at("data.completedChunks");
     if (typeof index === "number" && Array.isArray(completed) && !completed.includes(index))
-      throw answer.unexpected("a chunk that was taken is not among the completed ones");
+      throw response.unexpected("a chunk that was taken is not among the completed ones");
     return true;
   }
 
-  private async put(uploadUrl: string, bytes: Uint8Array<ArrayBuffer>): Promise<Answer> {
+  private async put(uploadUrl: string, bytes: Uint8Array<ArrayBuffer>): Promise<ApiResponse> {
     if (this.random.chance(this.habits.signed))
       return this.session.send("PUT", uploadUrl, { "content-type": "application/octet-stream" }, bytes);
     const plain = uploadUrl.split("?")[0] ?? uploadUrl;
@@ -216,8 +221,8 @@ export class Uploader {
       "content-type": "application/octet-stream",
       authorization: `Bearer ${this.session.accessToken}`,
     });
-    const answer = await this.session.send("PUT", plain, withToken(), bytes);
-    if (answer.status !== 401) return answer;
+    const response = await this.session.send("PUT", plain, withToken(), bytes);
+    if (response.status !== 401) return response;
     await this.session.refresh();
     return this.session.send("PUT", plain, withToken(), bytes);
   }
@@ -233,13 +238,13 @@ export class Uploader {
 
   /** Tells the server of progress that there may not have been: what it has is what it has. */
   private async claim(upload: PendingUpload): Promise<void> {
-    const answer = await this.session.call("POST", "/api/mobile/upload/progress", {
+    const response = await this.session.call("POST", "/api/mobile/upload/progress", {
       uploadId: upload.uploadId,
       completedChunks: (upload.chunks ?? []).map(({ index }) => index),
       bytesUploaded: upload.size,
       status: "uploading",
     });
-    if (![404, 409, 410].includes(answer.status)) answer.expect(200);
+    if (![404, 409, 410].includes(response.status)) response.expect(200);
   }
 }
 
@@ -252,12 +257,12 @@ function rejection(error: unknown): UploadEnd {
 }
 
 /** The chunks must be the whole file, once, in order. */
-function checkPlan(upload: PendingUpload, answer: Answer): void {
+function checkPlan(upload: PendingUpload, response: ApiResponse): void {
   let next = 0;
   for (const [at, chunk] of (upload.chunks ?? []).entries()) {
     if (chunk.index !== at || chunk.start !== next || chunk.end < chunk.start)
-      throw answer.unexpected(`chunk ${at} of ${upload.localId} does not follow`);
+      throw response.unexpected(`chunk ${at} of ${upload.localId} does not follow`);
     next = chunk.end + 1;
   }
-  if (next !== upload.size) throw answer.unexpected(`the chunks of ${upload.localId} make ${next} bytes`);
+  if (next !== upload.size) throw response.unexpected(`the chunks of ${upload.localId} make ${next} bytes`);
 }

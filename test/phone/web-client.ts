@@ -1,5 +1,5 @@
 // The account's owner at a browser, while the phones come and go: uploads, renames, moves whole folders, deletes, replaces.
-import { type Answer, type PhoneRequest, type SeenResponse, LineDown, checksumOf, send, textOf } from "./http.ts";
+import { type ApiResponse, type PhoneRequest, type SeenResponse, LineDown, checksumOf, send, textOf } from "./http.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Random } from "./random.ts";
 
@@ -9,7 +9,7 @@ export interface WebOptions {
   token: string;
   random: Random;
   ledger: Ledger;
-  onResponse?: (answer: SeenResponse) => void;
+  onResponse?: (response: SeenResponse) => void;
 }
 
 /** A file as a listing shows it. */
@@ -21,18 +21,18 @@ export interface ListedFile {
 }
 
 /** Everything that the account has, by the listing of all files. */
-export async function listFiles(get: (path: string) => Promise<Answer>): Promise<ListedFile[]> {
+export async function listFiles(get: (path: string) => Promise<ApiResponse>): Promise<ListedFile[]> {
   const files: ListedFile[] = [];
   for (let page = 1; ; page++) {
-    const answer = (await get(`/api/files?recursive=true&type=file&limit=100&page=${page}`)).expect(200);
-    for (const record of answer.records("data.files"))
+    const response = (await get(`/api/files?recursive=true&type=file&limit=100&page=${page}`)).expect(200);
+    for (const record of response.records("data.files"))
       files.push({
         id: textOf(record, "id"),
         name: textOf(record, "name"),
         folder: textOf(record, "folder"),
         checksum: textOf(record, "checksum"),
       });
-    if (answer.at("data.pagination.hasNext") !== true) return files;
+    if (response.at("data.pagination.hasNext") !== true) return files;
   }
 }
 
@@ -45,7 +45,7 @@ export class WebClient {
     method: string,
     path: string,
     more: Pick<PhoneRequest, "json" | "body" | "headers"> = {},
-  ): Promise<Answer> {
+  ): Promise<ApiResponse> {
     const { url, token, onResponse } = this.options;
     return send(
       { method, url: url + path, ...more, headers: { authorization: `Bearer ${token}`, ...more.headers } },
@@ -85,8 +85,8 @@ export class WebClient {
     const form = new FormData();
     form.append("folder", folder);
     form.append("file", new File([content], name));
-    const answer = await this.unlessUnheard(checksum, () => this.call("POST", "/api/files/upload", { body: form }));
-    const id = answer.expect(201).text("data.id");
+    const response = await this.unlessUnheard(checksum, () => this.call("POST", "/api/files/upload", { body: form }));
+    const id = response.expect(201).text("data.id");
     ledger.stored(checksum, id);
     return id;
   }
@@ -104,13 +104,13 @@ export class WebClient {
     const content = random.bytes(random.between(1, 20_000) + 8);
     const checksum = checksumOf(content);
     ledger.made(checksum, `the web put it in place of ${file.name}`);
-    const answer = await this.unlessUnheard(checksum, () =>
+    const response = await this.unlessUnheard(checksum, () =>
       this.call("PUT", `/api/files/${file.id}/content`, {
         body: content,
         headers: { "content-type": "application/octet-stream" },
       }),
     );
-    if (answer.expect(200, 404).status === 200) ledger.stored(checksum, file.id);
+    if (response.expect(200, 404).status === 200) ledger.stored(checksum, file.id);
     else ledger.givenUp(checksum, "its file was deleted before");
   }
 
@@ -159,9 +159,9 @@ export class WebClient {
     if (file === undefined) return;
     ledger.doubledOnPurpose.add(file.checksum);
     const json = { fileIds: [file.id], destinationFolder: this.anyFolder() };
-    const answer = (await this.call("POST", "/api/files/copy", { json })).expect(201, 404);
-    if (answer.status === 201)
-      for (const copy of answer.records("data.copied")) {
+    const response = (await this.call("POST", "/api/files/copy", { json })).expect(201, 404);
+    if (response.status === 201)
+      for (const copy of response.records("data.copied")) {
         ledger.doubledOnPurpose.add(textOf(copy, "checksum"));
         ledger.stored(textOf(copy, "checksum"), textOf(copy, "id"));
       }
@@ -197,8 +197,8 @@ export class WebClient {
   }
 
   private async anyExistingFolder(): Promise<string | undefined> {
-    const answer = (await this.call("GET", "/api/files?recursive=true&type=folder&limit=100")).expect(200);
-    const folder = this.options.random.pick(answer.records("data.files"));
+    const response = (await this.call("GET", "/api/files?recursive=true&type=folder&limit=100")).expect(200);
+    const folder = this.options.random.pick(response.records("data.files"));
     return folder === undefined ? undefined : textOf(folder, "id");
   }
 
@@ -207,7 +207,7 @@ export class WebClient {
   }
 
   /** What was never answered is owed to nobody. */
-  private async unlessUnheard(checksum: string, ask: () => Promise<Answer>): Promise<Answer> {
+  private async unlessUnheard(checksum: string, ask: () => Promise<ApiResponse>): Promise<ApiResponse> {
     try {
       return await ask();
     } catch (error) {

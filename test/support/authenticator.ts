@@ -1,6 +1,6 @@
 // A passkey in software: what browser and authenticator do together (WebAuthn level 2), ES256, without attestation.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
-import type { Answer } from "./client.ts";
+import type { ApiResponse } from "./client.ts";
 
 /** How an answer is made; each has what a browser on the right page would give. */
 export interface Ceremony {
@@ -31,9 +31,9 @@ export class Authenticator {
   #userHandle = "";
   counter = 0;
 
-  /** navigator.credentials.create(), in JSON. @param answer of POST /api/users/passkeys/options */
-  create(answer: Answer, ceremony: Ceremony): Record<string, unknown> {
-    this.#userHandle = answer.string("data.options.user.id");
+  /** navigator.credentials.create(), in JSON. @param reply of POST /api/users/passkeys/options */
+  create(reply: ApiResponse, ceremony: Ceremony): Record<string, unknown> {
+    this.#userHandle = reply.string("data.options.user.id");
     const { publicKey } = this.#keys;
     const { x = "", y = "" } = publicKey.export({ format: "jwk" });
     // A COSE key (RFC 9052 §7): {1: 2 (EC2), 3: -7 (ES256), -1: 1 (P-256), -2: x, -3: y}.
@@ -63,17 +63,17 @@ export class Authenticator {
       data,
     ]);
     return this.#response({
-      clientDataJSON: clientData("webauthn.create", answer, ceremony).toString("base64url"),
+      clientDataJSON: clientData("webauthn.create", reply, ceremony).toString("base64url"),
       attestationObject: attestation.toString("base64url"),
       transports: ["internal"],
     });
   }
 
-  /** navigator.credentials.get(), in JSON. @param answer of POST /api/auth/passkey/options */
-  get(answer: Answer, ceremony: Ceremony): Record<string, unknown> {
+  /** navigator.credentials.get(), in JSON. @param reply of POST /api/auth/passkey/options */
+  get(reply: ApiResponse, ceremony: Ceremony): Record<string, unknown> {
     this.counter += 1;
     const data = this.#authenticatorData(ceremony);
-    const client = clientData("webauthn.get", answer, ceremony);
+    const client = clientData("webauthn.get", reply, ceremony);
     const signed = Buffer.concat([data, createHash("sha256").update(client).digest()]);
     return this.#response({
       clientDataJSON: client.toString("base64url"),
@@ -99,7 +99,7 @@ export class Authenticator {
   }
 }
 
-function clientData(type: string, answer: Answer, ceremony: Ceremony): Buffer {
-  const { origin, challenge = answer.string("data.options.challenge") } = ceremony;
+function clientData(type: string, reply: ApiResponse, ceremony: Ceremony): Buffer {
+  const { origin, challenge = reply.string("data.options.challenge") } = ceremony;
   return Buffer.from(JSON.stringify({ type: ceremony.type ?? type, challenge, origin, crossOrigin: false }));
 }

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from "node:crypto";
 /** What the client needs to know of a server: where it is, and where its answers are noted. */
 export interface Target {
   readonly url: string;
-  readonly answers: RecordedResponse[];
+  readonly responses: RecordedResponse[];
 }
 
 /** One answer as it came, for the checks that hold for every answer. */
@@ -30,7 +30,7 @@ export interface Account {
 }
 
 /** A whole answer: status, headers, and the body as bytes, text or JSON. */
-export class Answer {
+export class ApiResponse {
   private decoded: string | undefined;
 
   constructor(
@@ -127,7 +127,7 @@ export class Client {
     readonly token?: string,
   ) {}
 
-  async request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+  async request(method: string, path: string, options: RequestOptions = {}): Promise<ApiResponse> {
     const headers = new Headers(options.headers);
     if (this.token !== undefined && options.anonymous !== true && !headers.has("authorization"))
       headers.set("authorization", `Bearer ${this.token}`);
@@ -142,43 +142,47 @@ export class Client {
       redirect: "manual",
       ...(body === undefined ? {} : { body }),
     });
-    const answer = new Answer(response.status, response.headers, new Uint8Array(await response.arrayBuffer()));
-    this.target.answers.push(recordOf(this.target.url, method, path, answer));
-    return answer;
+    const apiResponse = new ApiResponse(
+      response.status,
+      response.headers,
+      new Uint8Array(await response.arrayBuffer()),
+    );
+    this.target.responses.push(recordOf(this.target.url, method, path, apiResponse));
+    return apiResponse;
   }
 
-  async get(path: string, headers?: Record<string, string>): Promise<Answer> {
+  async get(path: string, headers?: Record<string, string>): Promise<ApiResponse> {
     return this.request("GET", path, headers === undefined ? {} : { headers });
   }
 
-  async head(path: string, headers?: Record<string, string>): Promise<Answer> {
+  async head(path: string, headers?: Record<string, string>): Promise<ApiResponse> {
     return this.request("HEAD", path, headers === undefined ? {} : { headers });
   }
 
-  async post(path: string, json?: unknown, headers?: Record<string, string>): Promise<Answer> {
+  async post(path: string, json?: unknown, headers?: Record<string, string>): Promise<ApiResponse> {
     return this.request("POST", path, {
       ...(json === undefined ? {} : { json }),
       ...(headers === undefined ? {} : { headers }),
     });
   }
 
-  async put(path: string, json?: unknown, headers?: Record<string, string>): Promise<Answer> {
+  async put(path: string, json?: unknown, headers?: Record<string, string>): Promise<ApiResponse> {
     return this.request("PUT", path, {
       ...(json === undefined ? {} : { json }),
       ...(headers === undefined ? {} : { headers }),
     });
   }
 
-  async patch(path: string, json?: unknown): Promise<Answer> {
+  async patch(path: string, json?: unknown): Promise<ApiResponse> {
     return this.request("PATCH", path, json === undefined ? {} : { json });
   }
 
-  async delete(path: string, json?: unknown): Promise<Answer> {
+  async delete(path: string, json?: unknown): Promise<ApiResponse> {
     return this.request("DELETE", path, json === undefined ? {} : { json });
   }
 
   /** POST files/upload with one file; the answer, whatever it is. */
-  async upload(content: string | Uint8Array, options: UploadOptions = {}): Promise<Answer> {
+  async upload(content: string | Uint8Array, options: UploadOptions = {}): Promise<ApiResponse> {
     const form = new FormData();
     for (const [name, value] of Object.entries(options.fields ?? {}))
       for (const one of Array.isArray(value) ? value : [value]) form.append(name, one);
@@ -194,10 +198,10 @@ export class Client {
    *
    * @returns the answer 201; its record is at `data`
    */
-  async stored(content: string | Uint8Array, options: UploadOptions = {}): Promise<Answer> {
-    const answer = await this.upload(content, options);
-    if (answer.status !== 201) throw new Error(`upload refused: ${answer.status} ${answer.text}`);
-    return answer;
+  async stored(content: string | Uint8Array, options: UploadOptions = {}): Promise<ApiResponse> {
+    const apiResponse = await this.upload(content, options);
+    if (apiResponse.status !== 201) throw new Error(`upload refused: ${apiResponse.status} ${apiResponse.text}`);
+    return apiResponse;
   }
 
   /** Uploads and returns the id alone. */
@@ -207,13 +211,17 @@ export class Client {
 
   /** Makes a folder that must not exist yet and returns its id. */
   async folderId(name: string, path = "/"): Promise<string> {
-    const answer = await this.post("/api/files/folders", { name, path });
-    if (answer.status !== 201) throw new Error(`folder refused: ${answer.status} ${answer.text}`);
-    return answer.string("data.id");
+    const apiResponse = await this.post("/api/files/folders", { name, path });
+    if (apiResponse.status !== 201) throw new Error(`folder refused: ${apiResponse.status} ${apiResponse.text}`);
+    return apiResponse.string("data.id");
   }
 
   /** PUT of a raw body as the new content of a file. */
-  async putContent(id: string, content: string | Uint8Array, headers: Record<string, string> = {}): Promise<Answer> {
+  async putContent(
+    id: string,
+    content: string | Uint8Array,
+    headers: Record<string, string> = {},
+  ): Promise<ApiResponse> {
     return this.request("PUT", `/api/files/${id}/content`, {
       body: bytesOf(content),
       headers: { "content-type": "application/octet-stream", ...headers },
@@ -222,27 +230,27 @@ export class Client {
 
   /** Names in a folder, in the order of the listing, of at most 100 entries. */
   async names(folder = "/", query = ""): Promise<string[]> {
-    const answer = await this.get(`/api/files?folder=${encodeURIComponent(folder)}&limit=100${query}`);
-    if (answer.status !== 200) throw new Error(`listing refused: ${answer.status} ${answer.text}`);
-    return answer.strings("data.files", "name");
+    const apiResponse = await this.get(`/api/files?folder=${encodeURIComponent(folder)}&limit=100${query}`);
+    if (apiResponse.status !== 200) throw new Error(`listing refused: ${apiResponse.status} ${apiResponse.text}`);
+    return apiResponse.strings("data.files", "name");
   }
 }
 
 /** An answer as the rules for all answers read it. */
-export function recordOf(serverUrl: string, method: string, path: string, answer: Answer): RecordedResponse {
-  const { status, headers } = answer;
+export function recordOf(serverUrl: string, method: string, path: string, apiResponse: ApiResponse): RecordedResponse {
+  const { status, headers } = apiResponse;
   // A file that happens to be JSON is content, not an answer's body.
   const isContent = status < 300 && headers.has("content-disposition");
   const isJson = !isContent && (headers.get("content-type") ?? "").includes("json");
   // As it went out: a URL loses its dot segments.
   const { pathname, search } = new URL(serverUrl + path);
-  const json = isJson && answer.bytes.length > 0 ? jsonOrNone(answer) : undefined;
+  const json = isJson && apiResponse.bytes.length > 0 ? jsonOrNone(apiResponse) : undefined;
   return { method, path: pathname + search, status, headers, json };
 }
 
-function jsonOrNone(answer: Answer): unknown {
+function jsonOrNone(apiResponse: ApiResponse): unknown {
   try {
-    return answer.json;
+    return apiResponse.json;
   } catch {
     return undefined;
   }
@@ -283,18 +291,18 @@ export async function signUp(
 ): Promise<Account> {
   const email = options.email ?? freshEmail();
   const password = options.password ?? "correct horse battery";
-  const answer = await new Client(target).post("/api/auth/signup", {
+  const apiResponse = await new Client(target).post("/api/auth/signup", {
     email,
     password,
     name: options.name ?? "Test User",
   });
-  if (answer.status !== 201) throw new Error(`sign-up refused: ${answer.status} ${answer.text}`);
-  const token = answer.string("token");
+  if (apiResponse.status !== 201) throw new Error(`sign-up refused: ${apiResponse.status} ${apiResponse.text}`);
+  const token = apiResponse.string("token");
   return {
-    id: answer.string("user.id"),
+    id: apiResponse.string("user.id"),
     email,
     password,
-    name: answer.string("user.name"),
+    name: apiResponse.string("user.name"),
     token,
     client: new Client(target, token),
   };

@@ -1,6 +1,6 @@
 // What tests say again and again about answers.
 import { expect } from "bun:test";
-import type { Answer } from "./client.ts";
+import type { ApiResponse } from "./client.ts";
 
 /** ISO 8601 UTC with milliseconds, as every timestamp of the API. */
 export const timestampPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -9,25 +9,25 @@ export const timestampPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
  * The answer is a refusal with this status and, where given, this reason and field at fault.
  * That code and status belong together is checked for every answer elsewhere.
  */
-export function expectError(answer: Answer, status: number, reason?: string, field?: string): void {
-  const seen: Record<string, unknown> = { status: answer.status };
+export function expectError(response: ApiResponse, status: number, reason?: string, field?: string): void {
+  const seen: Record<string, unknown> = { status: response.status };
   const wanted: Record<string, unknown> = { status };
-  if (answer.status !== status) seen["body"] = answer.text.slice(0, 1000);
+  if (response.status !== status) seen["body"] = response.text.slice(0, 1000);
   if (reason !== undefined) {
     wanted["reason"] = reason;
-    seen["reason"] = answer.text === "" ? undefined : answer.at("error.details.reason");
+    seen["reason"] = response.text === "" ? undefined : response.at("error.details.reason");
   }
   if (field !== undefined) {
     wanted["field"] = field;
-    seen["field"] = answer.at("error.details.field");
+    seen["field"] = response.at("error.details.field");
   }
   expect(seen).toEqual(wanted);
 }
 
 /** The answer has this status; on failure its body is shown. */
-export function expectStatus(answer: Answer, status: number): void {
-  if (answer.status === status) return;
-  expect({ status: answer.status, body: answer.text.slice(0, 1000) }).toEqual({ status, body: "" });
+export function expectStatus(response: ApiResponse, status: number): void {
+  if (response.status === status) return;
+  expect({ status: response.status, body: response.text.slice(0, 1000) }).toEqual({ status, body: "" });
 }
 
 /**
@@ -45,14 +45,14 @@ export async function eventually(what: string, look: () => Promise<boolean> | bo
 }
 
 /** Statuses in ascending order, for answers whose order is left to chance. */
-export function statusesOf(answers: Answer[]): number[] {
-  return answers.map((answer) => answer.status).sort((a, b) => a - b);
+export function statusesOf(responses: ApiResponse[]): number[] {
+  return responses.map((response) => response.status).sort((a, b) => a - b);
 }
 
 /** Any refusal of the client's doing: 400 to 499. */
-export function expectClientError(answer: Answer): void {
-  if (answer.status >= 400 && answer.status < 500) return;
-  expect({ status: answer.status, body: answer.text.slice(0, 1000) }).toEqual({ status: 400, body: "any 4xx" });
+export function expectClientError(response: ApiResponse): void {
+  if (response.status >= 400 && response.status < 500) return;
+  expect({ status: response.status, body: response.text.slice(0, 1000) }).toEqual({ status: 400, body: "any 4xx" });
 }
 
 /** Resolves once the clock shows another millisecond: what comes then is later than all before. */

@@ -49,14 +49,14 @@ const categories = new Set([
 ]);
 
 /** Every law that an answer breaks, in words. */
-export function brokenLaws(answer: RecordedResponse): string[] {
+export function brokenLaws(response: RecordedResponse): string[] {
   const broken: string[] = [];
-  const { status, headers } = answer;
+  const { status, headers } = response;
   const law = (holds: boolean, text: string) => {
-    if (!holds) broken.push(`${answer.method} ${answer.path} ${status}: ${text}`);
+    if (!holds) broken.push(`${response.method} ${response.path} ${status}: ${text}`);
   };
   law((headers.get("x-request-id") ?? "") !== "", "no X-Request-Id");
-  const isApi = answer.path.startsWith("/api/");
+  const isApi = response.path.startsWith("/api/");
   const saysWhen = status === 429 || (status === 503 && !isApi);
   law(
     saysWhen ? /^[1-9]\d*$/.test(headers.get("retry-after") ?? "") : !headers.has("retry-after"),
@@ -69,17 +69,17 @@ export function brokenLaws(answer: RecordedResponse): string[] {
       law(/^\d+$/.test(headers.get(name) ?? "0"), `${name} is ${headers.get(name)}`);
     const resource = headers.get("x-ratelimit-resource");
     law(resource === null || categories.has(resource), `unknown resource ${resource}`);
-    if (status >= 400 && answer.method !== "HEAD") law(answer.json !== undefined, "no JSON body on a refusal");
+    if (status >= 400 && response.method !== "HEAD") law(response.json !== undefined, "no JSON body on a refusal");
   }
-  if (answer.json === undefined || !isApi) return broken;
+  if (response.json === undefined || !isApi) return broken;
   // Of answers about shares the texts say both: JSON is no-store, shares are private and no-cache.
   const cacheControl = headers.get("cache-control") ?? "";
-  const isShare = answer.path.startsWith("/api/public/");
+  const isShare = response.path.startsWith("/api/public/");
   law(
     /\bno-store\b/.test(cacheControl) || (isShare && cacheControl === "private, no-cache"),
     `Cache-Control is ${cacheControl}`,
   );
-  const body = objectOf(answer.json);
+  const body = objectOf(response.json);
   if (status < 400) {
     law(body?.["success"] === true, "success is not true");
     law(body?.["data"] === undefined || objectOf(body["data"]) !== undefined, "data is no object");
@@ -109,18 +109,18 @@ export function brokenLaws(answer: RecordedResponse): string[] {
  */
 export function testAllResponses(server: () => TestServer, options: { mayFail?: number[] } = {}): void {
   test("every answer of this file keeps the rules for all answers", () => {
-    const answers = server().answers;
+    const responses = server().responses;
     const allowed = new Set([503, ...(options.mayFail ?? [])]);
-    const broken = answers.flatMap(brokenLaws);
-    for (const answer of answers)
-      if (answer.status >= 500 && !allowed.has(answer.status))
-        broken.push(`${answer.method} ${answer.path}: ${answer.status} ${JSON.stringify(answer.json)}`);
+    const broken = responses.flatMap(brokenLaws);
+    for (const response of responses)
+      if (response.status >= 500 && !allowed.has(response.status))
+        broken.push(`${response.method} ${response.path}: ${response.status} ${JSON.stringify(response.json)}`);
     expect([...new Set(broken)].slice(0, 20)).toEqual([]);
   });
 
   test("every answer of this file is as the OpenAPI document says", async () => {
     const document = await ApiDocument.load();
-    const complaints = server().answers.map((answer) => document.complaint(answer));
+    const complaints = server().responses.map((response) => document.complaint(response));
     const byOperation = new Map<string, string>();
     for (const complaint of complaints)
       if (complaint !== undefined) byOperation.set(complaint.split(": ")[0] ?? complaint, complaint);

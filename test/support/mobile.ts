@@ -1,6 +1,6 @@
 // Phones of a test: registered over HTTP, each with its own token.
 import { randomBytes } from "node:crypto";
-import { type Account, type Answer, Client, type Target } from "./client.ts";
+import { type Account, type ApiResponse, Client, type Target } from "./client.ts";
 
 /** A registered device as a test holds it. */
 export interface TestDevice {
@@ -21,7 +21,7 @@ export async function tryRegister(
   account: Pick<Account, "email" | "password">,
   deviceId: string,
   extra: Record<string, unknown> = {},
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const { email, password } = account;
   const deviceInfo = {
     deviceId,
@@ -35,13 +35,13 @@ export async function tryRegister(
 }
 
 /** The device that an answer to register, mobile/auth or refresh signed in. */
-export function deviceIn(target: Target, answer: Answer): TestDevice {
-  if (answer.status !== 200) throw new Error(`the device was not signed in: ${answer.status} ${answer.text}`);
-  const accessToken = answer.string("tokens.accessToken");
+export function deviceIn(target: Target, response: ApiResponse): TestDevice {
+  if (response.status !== 200) throw new Error(`the device was not signed in: ${response.status} ${response.text}`);
+  const accessToken = response.string("tokens.accessToken");
   return {
     client: new Client(target, accessToken),
-    deviceId: answer.string("device.id"),
-    tokens: { accessToken, refreshToken: answer.string("tokens.refreshToken") },
+    deviceId: response.string("device.id"),
+    tokens: { accessToken, refreshToken: response.string("tokens.refreshToken") },
   };
 }
 
@@ -60,6 +60,6 @@ export async function registerDevice(
 }
 
 /** POST /api/mobile/auth/refresh, whatever it answers. */
-export async function tryRefresh(target: Target, refreshToken: string, deviceId: string): Promise<Answer> {
+export async function tryRefresh(target: Target, refreshToken: string, deviceId: string): Promise<ApiResponse> {
   return new Client(target).post("/api/mobile/auth/refresh", { refreshToken, deviceId });
 }

@@ -96,26 +96,27 @@ export class ApiDocument {
    *
    * @returns undefined when nothing is, or when the document does not know the request (unknown paths, wrong methods)
    */
-  complaint(answer: RecordedResponse): string | undefined {
-    const operation = this.find(answer.method, answer.path);
+  complaint(apiResponse: RecordedResponse): string | undefined {
+    const operation = this.find(apiResponse.method, apiResponse.path);
     if (operation === undefined) return undefined;
-    const where = `${operation.method} ${operation.template} ${answer.status}`;
+    const where = `${operation.method} ${operation.template} ${apiResponse.status}`;
     // The default response is for faults of the server and of the line: what a route refuses has a response of its own.
-    const fallback = answer.status >= 500 || answer.status === 408 ? operation.responses["default"] : undefined;
-    const response = objectOf(operation.responses[String(answer.status)] ?? fallback);
-    if (response === undefined) return `${where} is not in the document (${reasonOf(answer)})`;
-    if (answer.json === undefined) return undefined;
-    const reason = reasonOf(answer);
-    if (NAMED.has(answer.status) && !GENERAL.has(reason) && !operation.description.includes(reason)) {
+    const fallback =
+      apiResponse.status >= 500 || apiResponse.status === 408 ? operation.responses["default"] : undefined;
+    const response = objectOf(operation.responses[String(apiResponse.status)] ?? fallback);
+    if (response === undefined) return `${where} is not in the document (${reasonOf(apiResponse)})`;
+    if (apiResponse.json === undefined) return undefined;
+    const reason = reasonOf(apiResponse);
+    if (NAMED.has(apiResponse.status) && !GENERAL.has(reason) && !operation.description.includes(reason)) {
       return `${where} is not described with its reason: ${reason}`;
     }
     const content = objectOf(response["content"]) ?? {};
     const schema = objectOf(objectOf(content["application/json"])?.["schema"]);
     if (schema === undefined) return `${where} has a JSON body, the document has no schema for it`;
     const validate = this.validator(schema);
-    if (validate(answer.json)) return undefined;
+    if (validate(apiResponse.json)) return undefined;
     const errors = (validate.errors ?? []).slice(0, 3).map((error) => `${error.instancePath} ${error.message}`);
-    return `${where}: ${errors.join("; ")}: ${JSON.stringify(answer.json).slice(0, 300)}`;
+    return `${where}: ${errors.join("; ")}: ${JSON.stringify(apiResponse.json).slice(0, 300)}`;
   }
 
   private validator(schema: JsonObject): ValidateFunction {
@@ -143,8 +144,8 @@ const NAMED = new Set([403, 409, 410, 413]);
 /** Reasons with these statuses that any operation may have. */
 const GENERAL = new Set(["role", "scope", "csrf", "body_too_large"]);
 
-function reasonOf(answer: RecordedResponse): string {
-  const details = objectOf(objectOf(objectOf(answer.json)?.["error"])?.["details"]);
+function reasonOf(apiResponse: RecordedResponse): string {
+  const details = objectOf(objectOf(objectOf(apiResponse.json)?.["error"])?.["details"]);
   return textOf(details?.["reason"]) ?? "no reason";
 }
 

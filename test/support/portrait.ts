@@ -64,9 +64,9 @@ export async function portraitOf(client: Client): Promise<Portrait> {
 }
 
 async function ask(client: Client, path: string) {
-  const answer = await client.get(path);
-  if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.text.slice(0, 500)}`);
-  return answer;
+  const response = await client.get(path);
+  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${response.text.slice(0, 500)}`);
+  return response;
 }
 
 function fieldsOf(item: unknown): { id: string; type: string; name: string } {

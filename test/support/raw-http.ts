@@ -1,6 +1,6 @@
 // Requests byte by byte, for what no proper client sends: malformed heads, cut bodies, paths that a URL parser would repair.
 import { type Socket, connect } from "node:net";
-import { Answer, bytesOf } from "./client.ts";
+import { ApiResponse, bytesOf } from "./client.ts";
 import { boundary, formType } from "./multipart.ts";
 
 /** Encodes head lines and a body as one HTTP/1.1 request. */
@@ -15,7 +15,7 @@ export function httpChunk(bytes: Uint8Array): Buffer {
 
 /**
  * A connection on which bytes are written as wished and answers are read.
- * It never throws for a cut connection: `answer` then rejects, `closed` resolves.
+ * It never throws for a cut connection: `response` then rejects, `closed` resolves.
  */
 export class RawConnection {
   /** Resolves when the connection is gone, from whichever side. */
@@ -75,13 +75,13 @@ export class RawConnection {
    *
    * @throws when the connection ends without one, or nothing whole comes within half a minute
    */
-  async answer(method = "GET"): Promise<Answer> {
+  async response(method = "GET"): Promise<ApiResponse> {
     const end = Date.now() + 30_000;
     for (;;) {
       const parsed = parseResponse(this.received, method, this.isClosed);
       if (parsed !== undefined) {
         this.received = this.received.subarray(parsed.length);
-        if (parsed.answer.status >= 200) return parsed.answer;
+        if (parsed.response.status >= 200) return parsed.response;
         continue;
       }
       if (this.isClosed) throw new Error(`connection closed after ${JSON.stringify(this.received.toString("latin1"))}`);
@@ -122,11 +122,11 @@ export async function halfAnUpload(port: number, token: string): Promise<{ conne
  *
  * @returns undefined when the connection was closed without a whole answer
  */
-export async function sendRaw(port: number, request: Uint8Array, method = "GET"): Promise<Answer | undefined> {
+export async function sendRaw(port: number, request: Uint8Array, method = "GET"): Promise<ApiResponse | undefined> {
   const connection = await RawConnection.open(port);
   try {
     await connection.write(request);
-    return await connection.answer(method).catch(() => undefined);
+    return await connection.response(method).catch(() => undefined);
   } finally {
     connection.cut();
   }
@@ -136,7 +136,7 @@ function parseResponse(
   bytes: Buffer,
   method: string,
   isClosed: boolean,
-): { answer: Answer; length: number } | undefined {
+): { response: ApiResponse; length: number } | undefined {
   const headEnd = bytes.indexOf("\r\n\r\n");
   if (headEnd < 0) return undefined;
   const [statusLine = "", ...lines] = bytes.subarray(0, headEnd).toString("latin1").split("\r\n");
@@ -148,7 +148,7 @@ function parseResponse(
   }
   const start = headEnd + 4;
   const whole = (body: Buffer, length: number) => ({
-    answer: new Answer(status, headers, new Uint8Array(body)),
+    response: new ApiResponse(status, headers, new Uint8Array(body)),
     length,
   });
   if (method === "HEAD" || status < 200 || status === 204 || status === 304) return whole(Buffer.alloc(0), start);

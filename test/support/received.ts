@@ -33,7 +33,7 @@ export async function shareWith(
   given: GivenShare = {},
 ): Promise<string> {
   const path = id.startsWith("fold_") ? `/api/files/folders/${id}/shares` : `/api/files/${id}/shares`;
-  const answer = await owner.post(path, { user: to.email, ...given });
-  if (answer.status !== 201) throw new Error(`share refused: ${answer.status} ${answer.text}`);
-  return answer.string("data.id");
+  const response = await owner.post(path, { user: to.email, ...given });
+  if (response.status !== 201) throw new Error(`share refused: ${response.status} ${response.text}`);
+  return response.string("data.id");
 }

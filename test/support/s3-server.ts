@@ -101,7 +101,7 @@ export class TestS3 {
       port: 0,
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       idleTimeout: 0,
-      fetch: (request) => started.answer(request),
+      fetch: (request) => started.reply(request),
     });
     const started = new TestS3(directory, service, port, door);
     return started;
@@ -142,8 +142,8 @@ export class TestS3 {
   /** Puts bytes where a content belongs, behind everybody's back. */
   async put(digest: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     const headers = { "content-type": "application/octet-stream" };
-    const answer = await fetch(this.urlOf(digest), { method: "PUT", body: bytes, headers });
-    if (!answer.ok) throw new Error(`the bucket took nothing: ${answer.status} ${await answer.text()}`);
+    const reply = await fetch(this.urlOf(digest), { method: "PUT", body: bytes, headers });
+    if (!reply.ok) throw new Error(`the bucket took nothing: ${reply.status} ${await reply.text()}`);
   }
 
   /** Flips a bit of a content: the object has the same length, and another ETag. */
@@ -217,7 +217,7 @@ export class TestS3 {
     await rm(this.directory, { recursive: true, force: true });
   }
 
-  private async answer(request: Request): Promise<Response> {
+  private async reply(request: Request): Promise<Response> {
     const { pathname, search } = new URL(request.url);
     this.requests.push(`${request.method} ${pathname}${search}`);
     if (this.mood === "failing" || --this.answersLeft < 0)

@@ -104,7 +104,7 @@ export async function runLarder(
 /** A running server: where it listens, where its data lies, what it wrote and answered. */
 export class TestServer {
   /** Every answer that a client of this server received, for the checks that hold for all of them. */
-  readonly answers: RecordedResponse[] = [];
+  readonly responses: RecordedResponse[] = [];
   private child: Bun.Subprocess<"ignore", "pipe", "ignore"> | undefined;
   private written = "";
   /** Resolves when all that the last one started had to say is in {@link written}. */
@@ -258,19 +258,20 @@ export class TestServer {
     if (this.ready === undefined) throw new Error("this server began without accounts, and has no administrator");
     this.administrator ??= this.signIn(this.ready.administrator);
     const { client, password } = await this.administrator;
-    const answer = await client.patch(`/api/admin/users/${id}`, { ...changes, currentPassword: password });
-    if (answer.status !== 200) throw new Error(`an account was not changed: ${answer.status} ${answer.text}`);
+    const response = await client.patch(`/api/admin/users/${id}`, { ...changes, currentPassword: password });
+    if (response.status !== 200) throw new Error(`an account was not changed: ${response.status} ${response.text}`);
   }
 
   private async signIn({ email, password }: Pick<Account, "email" | "password">): Promise<Account> {
-    const answer = await this.visitor.post("/api/auth/signin", { email, password });
-    if (answer.status !== 200) throw new Error(`sign-in of a new account failed: ${answer.status} ${answer.text}`);
-    const token = answer.string("token");
+    const response = await this.visitor.post("/api/auth/signin", { email, password });
+    if (response.status !== 200)
+      throw new Error(`sign-in of a new account failed: ${response.status} ${response.text}`);
+    const token = response.string("token");
     return {
-      id: answer.string("user.id"),
+      id: response.string("user.id"),
       email,
       password,
-      name: answer.string("user.name"),
+      name: response.string("user.name"),
       token,
       client: new Client(this, token),
     };

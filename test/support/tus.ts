@@ -1,6 +1,6 @@
 // Uploads by tus: as raw requests, for what no proper client sends, and by tus-js-client, for what they do.
 import { Upload, type UploadOptions } from "tus-js-client";
-import type { Answer, Client } from "./client.ts";
+import type { ApiResponse, Client } from "./client.ts";
 import { bytesOf } from "./client.ts";
 
 /** The version, which every request but OPTIONS names. */
@@ -19,7 +19,7 @@ export async function beginTus(
   headers: Record<string, string>,
   metadata: Record<string, string> = {},
   { home = "/api/tus", bytes }: { home?: string; bytes?: string | Uint8Array } = {},
-): Promise<Answer> {
+): Promise<ApiResponse> {
   return client.request("POST", home, {
     headers: {
       ...tusVersion,
@@ -39,9 +39,9 @@ export async function newTus(
   options: { home?: string; headers?: Record<string, string> } = {},
 ): Promise<string> {
   const { headers, ...rest } = options;
-  const answer = await beginTus(client, { "upload-length": String(length), ...headers }, metadata, rest);
-  if (answer.status !== 201) throw new Error(`tus refused: ${answer.status} ${answer.text}`);
-  return answer.header("location");
+  const response = await beginTus(client, { "upload-length": String(length), ...headers }, metadata, rest);
+  if (response.status !== 201) throw new Error(`tus refused: ${response.status} ${response.text}`);
+  return response.header("location");
 }
 
 /** PATCH of bytes. */
@@ -51,7 +51,7 @@ export async function appendTus(
   offset: number,
   bytes: string | Uint8Array,
   headers: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<ApiResponse> {
   return client.request("PATCH", path, {
     headers: {
       ...tusVersion,
@@ -64,15 +64,19 @@ export async function appendTus(
 }
 
 /** HEAD. */
-export async function headTus(client: Client, path: string, headers: Record<string, string> = {}): Promise<Answer> {
+export async function headTus(
+  client: Client,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<ApiResponse> {
   return client.head(path, { ...tusVersion, ...headers });
 }
 
 /** How far an upload is, which must be there. */
 export async function offsetOf(client: Client, path: string): Promise<number> {
-  const answer = await headTus(client, path);
-  if (answer.status !== 200) throw new Error(`no such upload: ${answer.status}`);
-  return Number(answer.header("upload-offset"));
+  const response = await headTus(client, path);
+  if (response.status !== 200) throw new Error(`no such upload: ${response.status}`);
+  return Number(response.header("upload-offset"));
 }
 
 /** What tus-js-client came to. */

@@ -1,5 +1,5 @@
 // Uploads in chunks as a phone makes them.
-import type { Answer, Client } from "./client.ts";
+import type { ApiResponse, Client } from "./client.ts";
 import { bytesOf } from "./client.ts";
 import { objectOf } from "./openapi.ts";
 
@@ -26,7 +26,7 @@ export async function tryInit(
   client: Client,
   file: Record<string, unknown>,
   options: Record<string, unknown> = { chunkSize: 1024 },
-): Promise<Answer> {
+): Promise<ApiResponse> {
   return client.post("/api/mobile/upload/init", {
     files: [{ localId: "1", name: "photo.bin", ...file }],
     uploadOptions: options,
@@ -34,19 +34,19 @@ export async function tryInit(
 }
 
 /** The plan of one file of an answer to upload/init. */
-export function planIn(answer: Answer, index = 0): PlannedUpload {
+export function planIn(response: ApiResponse, index = 0): PlannedUpload {
   const pathOf = (url: string) => {
     const { pathname, search } = new URL(url);
     return pathname + search;
   };
   const at = `data.files.${index}`;
   return {
-    uploadId: answer.string(`${at}.uploadId`),
-    path: pathOf(answer.string(`${at}.uploadUrl`)),
-    chunks: answer.list(`${at}.chunks`).map((chunk, position) => ({
-      index: answer.number(`${at}.chunks.${position}.index`),
-      start: answer.number(`${at}.chunks.${position}.start`),
-      end: answer.number(`${at}.chunks.${position}.end`),
+    uploadId: response.string(`${at}.uploadId`),
+    path: pathOf(response.string(`${at}.uploadUrl`)),
+    chunks: response.list(`${at}.chunks`).map((chunk, position) => ({
+      index: response.number(`${at}.chunks.${position}.index`),
+      start: response.number(`${at}.chunks.${position}.start`),
+      end: response.number(`${at}.chunks.${position}.end`),
       path: pathOf(String(objectOf(chunk)?.["uploadUrl"])),
     })),
   };
@@ -59,9 +59,9 @@ export async function planUpload(
   file: Record<string, unknown> = {},
   options: Record<string, unknown> = { chunkSize: 1024 },
 ): Promise<PlannedUpload> {
-  const answer = await tryInit(client, { size: bytesOf(content).length, ...file }, options);
-  if (answer.status !== 200) throw new Error(`init refused: ${answer.status} ${answer.text}`);
-  return planIn(answer);
+  const response = await tryInit(client, { size: bytesOf(content).length, ...file }, options);
+  if (response.status !== 200) throw new Error(`init refused: ${response.status} ${response.text}`);
+  return planIn(response);
 }
 
 /** PUT of raw bytes to an address of a plan. The client's token goes along, if it has one. */
@@ -70,7 +70,7 @@ export async function putBytes(
   path: string,
   bytes: Uint8Array | string,
   headers: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<ApiResponse> {
   return client.request("PUT", path, {
     body: bytesOf(bytes),
     headers: { "content-type": "application/octet-stream", ...headers },
@@ -92,8 +92,8 @@ export async function sendChunks(
   for (const index of indexes) {
     const chunk = plan.chunks[index];
     if (chunk === undefined) throw new Error(`the plan has no chunk ${index}`);
-    const answer = await putBytes(client, chunk.path, partOf(content, chunk));
-    if (answer.status !== 200) throw new Error(`chunk ${index} refused: ${answer.status} ${answer.text}`);
+    const response = await putBytes(client, chunk.path, partOf(content, chunk));
+    if (response.status !== 200) throw new Error(`chunk ${index} refused: ${response.status} ${response.text}`);
   }
 }
 
@@ -102,11 +102,11 @@ export async function complete(
   client: Client,
   uploadId: string,
   fields: Record<string, unknown> = {},
-): Promise<Answer> {
+): Promise<ApiResponse> {
   return client.post("/api/mobile/upload/complete", { uploadId, ...fields });
 }
 
 /** GET of an upload's state, whatever it answers. */
-export async function stateOf(client: Client, uploadId: string): Promise<Answer> {
+export async function stateOf(client: Client, uploadId: string): Promise<ApiResponse> {
   return client.get(`/api/mobile/upload/${uploadId}`);
 }

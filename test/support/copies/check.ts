@@ -74,14 +74,14 @@ function findMoment(seen: { what: string; intervals: Interval[] }[], fromMs: num
 async function listAll(client: Client): Promise<{ id: string; state: NonNullable<FileState> }[]> {
   const found: { id: string; state: NonNullable<FileState> }[] = [];
   for (let page = 1; ; page++) {
-    const answer = await client.get(`/api/files?recursive=true&type=file&limit=100&page=${page}`);
-    if (answer.status !== 200) throw new Error(`listing refused: ${answer.status} ${answer.text}`);
-    const field = (name: string) => answer.strings("data.files", name);
+    const response = await client.get(`/api/files?recursive=true&type=file&limit=100&page=${page}`);
+    if (response.status !== 200) throw new Error(`listing refused: ${response.status} ${response.text}`);
+    const field = (name: string) => response.strings("data.files", name);
     const [ids, names, paths, checksums] = [field("id"), field("name"), field("folder"), field("checksum")];
     for (const [index, id] of ids.entries()) {
       const state = { folder: paths[index] ?? "", name: names[index] ?? "", checksum: checksums[index] ?? "" };
       found.push({ id, state });
     }
-    if (answer.at("data.pagination.hasNext") !== true) return found;
+    if (response.at("data.pagination.hasNext") !== true) return found;
   }
 }

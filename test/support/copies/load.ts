@@ -1,5 +1,5 @@
 // Everything that people do with files, at once, by several accounts, and what was true of each file from when until when.
-import { type Account, type Answer, checksumOf, type Client } from "../client.ts";
+import { type Account, type ApiResponse, checksumOf, type Client } from "../client.ts";
 import { registerDevice } from "../mobile.ts";
 import { randomOf, type SeededRandom } from "../random.ts";
 import type { TestServer } from "../server.ts";
@@ -98,10 +98,10 @@ export class LoadedAccount {
     const [content, folder, name] = [this.content(), this.random.pick(folders), this.newName(key)];
     const happenings: Happening[] = [];
     this.histories.set(key, happenings);
-    const answer = await this.happen(happenings, { folder, name, checksum: checksumOf(content) }, () =>
+    const response = await this.happen(happenings, { folder, name, checksum: checksumOf(content) }, () =>
       this.client.upload(content, { name, fields: { folder } }),
     );
-    this.alive.push({ key, id: answer.string("data.id"), happenings, isInTrash: false });
+    this.alive.push({ key, id: response.string("data.id"), happenings, isInTrash: false });
   }
 
   private async arriveInChunks(): Promise<void> {
@@ -115,8 +115,8 @@ export class LoadedAccount {
     if (this.random.chance(0.2)) return sendChunks(phone, plan, content, [0, 2]);
     await sendChunks(phone, plan, content);
     const state = { folder: "/photos", name, checksum: checksumOf(content) };
-    const answer = await this.happen(happenings, state, () => complete(phone, plan.uploadId));
-    this.alive.push({ key, id: answer.string("data.id"), happenings, isInTrash: false });
+    const response = await this.happen(happenings, state, () => complete(phone, plan.uploadId));
+    this.alive.push({ key, id: response.string("data.id"), happenings, isInTrash: false });
   }
 
   private async replace(file: Tracked): Promise<void> {
@@ -170,19 +170,23 @@ export class LoadedAccount {
   private async change(
     file: Tracked,
     change: Partial<NonNullable<FileState>>,
-    deed: () => Promise<Answer>,
+    deed: () => Promise<ApiResponse>,
   ): Promise<void> {
     const before = latest(file);
     if (before === null) throw new Error(`${file.key} is not there`);
     await this.happen(file.happenings, { ...before, ...change }, deed);
   }
 
-  private async happen(happenings: Happening[], state: FileState, deed: () => Promise<Answer>): Promise<Answer> {
+  private async happen(
+    happenings: Happening[],
+    state: FileState,
+    deed: () => Promise<ApiResponse>,
+  ): Promise<ApiResponse> {
     const happening: Happening = { state, startedMs: Date.now(), acknowledgedMs: undefined };
     happenings.push(happening);
-    const answer = must(await deed());
+    const response = must(await deed());
     happening.acknowledgedMs = Date.now();
-    return answer;
+    return response;
   }
 }
 
@@ -193,9 +197,10 @@ function latest({ happenings }: Tracked): FileState {
 /** The server refused what it should not; not merely gone. */
 class Rejection extends Error {}
 
-function must(answer: Answer): Answer {
-  if (answer.status >= 300) throw new Rejection(`refused under load: ${answer.status} ${answer.text.slice(0, 500)}`);
-  return answer;
+function must(response: ApiResponse): ApiResponse {
+  if (response.status >= 300)
+    throw new Rejection(`refused under load: ${response.status} ${response.text.slice(0, 500)}`);
+  return response;
 }
 
 /** When a file may have been seen like this: each time that it was. */

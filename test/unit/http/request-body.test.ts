@@ -27,7 +27,7 @@ describe("a body that comes a byte at a time", () => {
     });
     try {
       return await new Promise<string>((resolve) => {
-        let answer = "";
+        let response = "";
         let sent = 0;
         const socket = connect(server.port ?? 0, "127.0.0.1", () => {
           socket.write("POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 10\r\n\r\n");
@@ -35,11 +35,11 @@ describe("a body that comes a byte at a time", () => {
         const sending = setInterval(() => {
           if (++sent <= 10) socket.write("x");
         }, 1_500);
-        socket.on("data", (bytes) => (answer += bytes.toString()));
+        socket.on("data", (bytes) => (response += bytes.toString()));
         socket.on("error", () => {});
         socket.on("close", () => {
           clearInterval(sending);
-          resolve(answer);
+          resolve(response);
         });
       });
     } finally {

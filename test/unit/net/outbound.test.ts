@@ -29,7 +29,7 @@ let tlsPort = 0;
 let plainPort = 0;
 
 beforeAll(async () => {
-  const answer = (request: IncomingMessage, response: ServerResponse) => {
+  const reply = (request: IncomingMessage, response: ServerResponse) => {
     let body = "";
     request.on("data", (chunk: Buffer) => {
       body += chunk.toString();
@@ -41,8 +41,8 @@ beforeAll(async () => {
       response.end("fine");
     });
   };
-  tls = createTlsServer({ key: tlsKey, cert: tlsCertificate }, answer).listen(0, "127.0.0.1");
-  plain = createServer({}, answer).listen(0, "127.0.0.1");
+  tls = createTlsServer({ key: tlsKey, cert: tlsCertificate }, reply).listen(0, "127.0.0.1");
+  plain = createServer({}, reply).listen(0, "127.0.0.1");
   await Promise.all([once(tls, "listening"), once(plain, "listening")]);
   tlsPort = portOf(tls);
   plainPort = portOf(plain);
@@ -213,8 +213,8 @@ describe("a target (D59)", () => {
 describe("a request", () => {
   test("goes to the address that was checked, with the name in Host and certificate", async () => {
     const { outbound: sender, asked } = outbound({ "push.test": ["127.0.0.1"] });
-    const answer = await sender.send(`https://push.test:${tlsPort}/a%20b?c=d`, POST);
-    expect([answer.status, answer.header("retry-after"), answer.body.toString()]).toEqual([200, "7", "fine"]);
+    const reply = await sender.send(`https://push.test:${tlsPort}/a%20b?c=d`, POST);
+    expect([reply.status, reply.header("retry-after"), reply.body.toString()]).toEqual([200, "7", "fine"]);
     expect(heard.at(-1)).toEqual({ host: `push.test:${tlsPort}`, url: "/a%20b?c=d", body: "hello" });
     expect(asked).toEqual(["push.test"]);
   });

@@ -79,13 +79,13 @@ function closed(socket: Socket): Promise<boolean> {
 describe.skipIf(!isLinux)("where room is short", () => {
   test("what waits after an answer goes at once, half a request after seconds, what is under way never", async () => {
     const { server, guard, busy, pass } = guarded(1);
-    const answered = Promise.withResolvers<void>();
+    const responded = Promise.withResolvers<void>();
     const count = () => listConnections(new Set([server.port ?? 0])).length;
     const slow = await open(server.port, "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n", () => busy.size === 1);
     const half = await open(server.port, "GET /slow HT", () => count() === 2);
     const idle = await open(server.port, "GET / HTTP/1.1\r\nHost: a\r\n\r\n", () => count() === 3);
-    idle.on("data", () => answered.resolve());
-    await answered.promise;
+    idle.on("data", () => responded.resolve());
+    await responded.promise;
     expect(guard.look()).toBe(1);
     expect(await closed(idle)).toBe(true);
     pass(6_000);

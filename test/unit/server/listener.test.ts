@@ -44,8 +44,8 @@ test("once a certificate was replaced, connections of before end with their next
   try {
     const ask = async () => {
       socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-      const [answer]: unknown[] = await once(socket, "data");
-      return String(answer).toLowerCase().includes("connection: close");
+      const [response]: unknown[] = await once(socket, "data");
+      return String(response).toLowerCase().includes("connection: close");
     };
     await once(socket, "secureConnect");
     expect(await ask()).toBe(false);

@@ -9,7 +9,7 @@ test("a request that is no line of the log is not asked for its client's address
   // It cost every download a call of the system, and a tenth of its time.
   let asked = 0;
   const lines: unknown[] = [];
-  const answer = (logRequests: "errors" | "all") => {
+  const response = (logRequests: "errors" | "all") => {
     const request = new Request("http://larder.test/api/files/file_1");
     beginRequestContext(request, {
       addresses: new ClientAddresses([], silentLog),
@@ -24,8 +24,8 @@ test("a request that is no line of the log is not asked for its client's address
     const observe = observeRequests({ log, logRequests, isDebugging: false, statistics: { note: () => {} } });
     return observe(request, () => new Response());
   };
-  void answer("errors");
+  void response("errors");
   expect({ asked, lines }).toEqual({ asked: 0, lines: [] });
-  void answer("all");
+  void response("all");
   expect({ asked, lines }).toMatchObject({ asked: 1, lines: [{ client: "192.0.2.1", status: 200 }] });
 });

@@ -8,10 +8,10 @@ import { Bench, FIXTURES } from "./support.ts";
 const hasFfmpeg = Bun.which("ffmpeg") !== null;
 
 async function render(bench: Bench, fixture: string, mediaType: string, variant: ThumbnailVariant) {
-  const answer = await bench.service.get(bench.add(fixture), mediaType, variant, 30_000);
-  if (answer.state !== "ready") throw new Error(`${fixture}: ${JSON.stringify(answer)}`);
-  const bytes = readFileSync(answer.path);
-  expect(bytes.byteLength).toBe(answer.sizeBytes);
+  const response = await bench.service.get(bench.add(fixture), mediaType, variant, 30_000);
+  if (response.state !== "ready") throw new Error(`${fixture}: ${JSON.stringify(response)}`);
+  const bytes = readFileSync(response.path);
+  expect(bytes.byteLength).toBe(response.sizeBytes);
   return { bytes, metadata: await sharp(bytes).metadata() };
 }
 
@@ -55,9 +55,9 @@ test("the three variants have longest sides of 128, 512 and 1600, and are never 
   const digest = await bench.addBytes(wide);
   const sizes: Record<string, [number, number]> = {};
   for (const variant of ["small", "medium", "large"] as const) {
-    const answer = await bench.service.get(digest, "image/jpeg", variant, 30_000);
-    if (answer.state !== "ready") throw new Error(JSON.stringify(answer));
-    const { width, height } = await sharp(readFileSync(answer.path)).metadata();
+    const response = await bench.service.get(digest, "image/jpeg", variant, 30_000);
+    if (response.state !== "ready") throw new Error(JSON.stringify(response));
+    const { width, height } = await sharp(readFileSync(response.path)).metadata();
     sizes[variant] = [width, height];
   }
   expect(sizes).toEqual({ small: [128, 64], medium: [512, 256], large: [1600, 800] });
@@ -113,8 +113,8 @@ test("D60: references in an SVG are not followed", async () => {
   await using bench = new Bench();
   const text = readFileSync(join(FIXTURES, "external-reference.svg"), "utf8");
   const digest = await bench.addBytes(text.replaceAll("REFERENCE", `http://127.0.0.1:${server.port}`));
-  const answer = await bench.service.get(digest, "image/svg+xml", "medium", 30_000);
-  expect(answer.state).toBe("ready");
+  const response = await bench.service.get(digest, "image/svg+xml", "medium", 30_000);
+  expect(response.state).toBe("ready");
   expect(hits).toBe(0);
 });
 
@@ -123,9 +123,9 @@ test("an SVG that states to be huge is drawn small", async () => {
   const digest = await bench.addBytes(
     '<svg xmlns="http://www.w3.org/2000/svg" width="90000" height="45000"><rect width="90000" height="45000"/></svg>',
   );
-  const answer = await bench.service.get(digest, "image/svg+xml", "medium", 30_000);
-  if (answer.state !== "ready") throw new Error(JSON.stringify(answer));
-  const { width, height } = await sharp(readFileSync(answer.path)).metadata();
+  const response = await bench.service.get(digest, "image/svg+xml", "medium", 30_000);
+  if (response.state !== "ready") throw new Error(JSON.stringify(response));
+  const { width, height } = await sharp(readFileSync(response.path)).metadata();
   expect([width, height]).toEqual([512, 256]);
 });
 

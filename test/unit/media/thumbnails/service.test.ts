@@ -49,10 +49,10 @@ test("ten who ask at once get one rendering", async () => {
     requests.push(asked);
     return pathOf(asked);
   };
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 10 }, () => bench.service.get(digest, "image/jpeg", "medium", 30_000)),
   );
-  expect(answers.map((answer) => answer.state)).toEqual(Array.from({ length: 10 }, () => "ready" as const));
+  expect(responses.map((response) => response.state)).toEqual(Array.from({ length: 10 }, () => "ready" as const));
   expect(requests).toHaveLength(1);
 });
 
@@ -108,9 +108,9 @@ test("a child that is killed once is replaced, and its work is done", async () =
   await bench.service.status();
   const [child] = findChildren();
   if (child === undefined) throw new Error("there is no child");
-  const answer = bench.service.get(bench.add("phone.heic"), "image/heic", "medium", 30_000);
+  const response = bench.service.get(bench.add("phone.heic"), "image/heic", "medium", 30_000);
   process.kill(child, "SIGKILL");
-  expect((await answer).state).toBe("ready");
+  expect((await response).state).toBe("ready");
   expect(findChildren()).not.toContain(child);
   expect(bench.recorded).toEqual([]);
 });
@@ -119,8 +119,8 @@ test("a content under which the child dies twice is remembered, and the next one
   await using counter = new Bench();
   await using bench = new Bench({ childCommand: fakeChild("die", join(counter.directory, "count")) });
   const digest = bench.add("plain.png");
-  const answer = await bench.service.get(digest, "image/png", "medium", 30_000);
-  expect(answer).toEqual({ state: "none", reason: "the image process ended by SIGKILL" });
+  const response = await bench.service.get(digest, "image/png", "medium", 30_000);
+  expect(response).toEqual({ state: "none", reason: "the image process ended by SIGKILL" });
   expect(bench.recorded.map((failure) => failure.digest)).toEqual([digest]);
   const next = await bench.service.get(bench.add("plain.png"), "image/png", "medium", 30_000);
   expect(next).toEqual({ state: "none", reason: "alive again" });
@@ -129,8 +129,8 @@ test("a content under which the child dies twice is remembered, and the next one
 test("a hang is ended after its time and remembered", async () => {
   await using bench = new Bench({ childCommand: fakeChild("hang"), config: { timeoutMs: 300 } });
   const digest = bench.add("plain.png");
-  const answer = await bench.service.get(digest, "image/png", "medium", 30_000);
-  expect(answer).toEqual({ state: "none", reason: "the image process took longer than 300 ms" });
+  const response = await bench.service.get(digest, "image/png", "medium", 30_000);
+  expect(response).toEqual({ state: "none", reason: "the image process took longer than 300 ms" });
   expect(bench.recorded).toHaveLength(1);
   await until(() => findChildren().length === 0);
 });
@@ -166,8 +166,8 @@ test("D60: a child that takes too much memory is ended, and the content remember
     childCommand: fakeChild("greedy"),
     config: { memoryLimitBytes: 300 * 1024 * 1024 },
   });
-  const answer = await bench.service.get(bench.add("plain.png"), "image/png", "medium", 30_000);
-  expect(answer).toEqual({ state: "none", reason: "the image process needed more than 300 MiB of memory" });
+  const response = await bench.service.get(bench.add("plain.png"), "image/png", "medium", 30_000);
+  expect(response).toEqual({ state: "none", reason: "the image process needed more than 300 MiB of memory" });
   expect(bench.recorded).toHaveLength(1);
 });
 
@@ -180,8 +180,8 @@ test("D47: where the image library kills its process, it is left out; the reason
 
 test("where no child can be started there are no thumbnails, a reason, and nothing remembered", async () => {
   await using bench = new Bench({ childCommand: ["/nonexistent/larder"] });
-  const answer = await bench.service.get(bench.add("plain.png"), "image/png", "medium", 30_000);
-  expect(answer.state).toBe("none");
+  const response = await bench.service.get(bench.add("plain.png"), "image/png", "medium", 30_000);
+  expect(response.state).toBe("none");
   expect((await bench.service.status()).renderer).toBe("none");
   expect(bench.recorded).toEqual([]);
 });
@@ -196,8 +196,8 @@ test("a database that refuses to remember, and a disk that takes nothing, leave 
 
   await using blocked = new Bench();
   writeFileSync(blocked.derived.directory, "a file where the directory should be");
-  const answer = await blocked.service.get(blocked.add("plain.png"), "image/png", "medium", 30_000);
-  expect(answer.state).toBe("none");
+  const response = await blocked.service.get(blocked.add("plain.png"), "image/png", "medium", 30_000);
+  expect(response.state).toBe("none");
   expect(blocked.recorded).toEqual([]);
 });
 

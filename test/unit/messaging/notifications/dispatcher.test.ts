@@ -67,10 +67,10 @@ test("messages reach a device one after the other, in their order", async () => 
   await bench.push(ann, "two");
   const first = await bench.channels.attempt(1);
   expect(bench.channels.attempts).toHaveLength(1);
-  first.answer({ state: "delivered" });
+  first.response({ state: "delivered" });
   const second = await bench.channels.attempt(2);
   expect([first.message.body, second.message.body]).toEqual(["one", "two"]);
-  second.answer({ state: "delivered" });
+  second.response({ state: "delivered" });
   await bench.idle();
   expect(bench.states()).toEqual(["delivered", "delivered"]);
 });
@@ -176,10 +176,10 @@ test("a token registered while the former one is found to be gone stays, and get
   await bench.push(ann, "one");
   const old = await bench.channels.attempt(1);
   await bench.notifications.register(ann, { deviceId: "phone", pushToken: "fresh" });
-  old.answer({ state: "gone", why: "410" });
+  old.response({ state: "gone", why: "410" });
   const fresh = await bench.channels.attempt(2);
   expect(fresh.target.token).toBe("fresh");
-  fresh.answer({ state: "delivered" });
+  fresh.response({ state: "delivered" });
   await bench.idle();
   expect(bench.states()).toEqual(["delivered"]);
 });
@@ -285,8 +285,8 @@ test("after the clock was set back, what waits doesn't wait for it to catch up",
   bench.channels.reply = () => ({ state: "delivered" });
   await bench.push(ann, "two");
   await bench.restart();
-  const answered = [1, 2, 3, 4].map((count) => bench.channels.attempt(count));
-  await Promise.all(answered);
+  const responded = [1, 2, 3, 4].map((count) => bench.channels.attempt(count));
+  await Promise.all(responded);
   await bench.idle();
   expect(bench.channels.sent.toSorted()).toEqual(["phone: one", "phone: two", "tablet: one", "tablet: two"]);
 });
@@ -385,7 +385,7 @@ test("a database that can't be written doesn't make a delivered message go out a
     void given;
     return Promise.reject(new Error("database is busy"));
   };
-  attempt.answer({ state: "delivered" });
+  attempt.response({ state: "delivered" });
   await bench.idle();
   expect(failures).toBe(1);
   expect(bench.channels.attempts).toHaveLength(1);

@@ -12,12 +12,12 @@ import type { DeviceRef, Principal } from "../../../../src/features/accounts/aut
 import { silentLog } from "../../../../src/lib/log.ts";
 import { memoryDatabase, TestClock } from "../../accounts/rate-limits/support.ts";
 
-/** One attempt, as the push service saw it; it ends as `answer` says. */
+/** One attempt, as the push service saw it; it ends as `response` says. */
 export interface Attempt {
   readonly target: PushTarget;
   readonly message: PushMessage;
   readonly signal: AbortSignal;
-  answer(outcome: DeliveryOutcome): void;
+  response(outcome: DeliveryOutcome): void;
 }
 
 /** A push service. Without an answer by itself, each attempt waits for the test to answer it. */
@@ -33,7 +33,7 @@ export class FakeChannels implements PushChannelSet {
     name: "fcm",
     deliver: (target, message, signal) => {
       const { promise, resolve } = Promise.withResolvers<DeliveryOutcome>();
-      this.attempts.push({ target, message, signal, answer: resolve });
+      this.attempts.push({ target, message, signal, response: resolve });
       const reply = this.reply(target, message);
       if (reply !== undefined) resolve(reply);
       for (const wake of this.#waiting.splice(0)) wake();

@@ -107,7 +107,7 @@ test("an upload while the first push is on its way is told a minute later", asyn
   await bench.deed((tx) => bench.triggers.uploadCompleted(tx, event("a.jpg")));
   const first = await bench.channels.attempt(1);
   await bench.deed((tx) => bench.triggers.uploadCompleted(tx, event("b.jpg")));
-  first.answer({ state: "delivered" });
+  first.response({ state: "delivered" });
   bench.channels.reply = () => ({ state: "delivered" });
   await bench.idle();
   await passTime(bench, MINUTE_MS);

@@ -17,7 +17,7 @@ interface Attempt {
   readonly url: string;
   readonly id: string;
   readonly event: { type: string; data: { n: number } };
-  answer(status: number, headers?: Record<string, string>): void;
+  response(status: number, headers?: Record<string, string>): void;
   fail(error: OutboundError): void;
 }
 
@@ -39,12 +39,12 @@ class FakeTarget extends Outbound {
       url,
       id: request.headers["webhook-id"] ?? "",
       event: JSON.parse(new TextDecoder().decode(request.body)) as Attempt["event"],
-      answer: (status, headers = {}) => resolve({ status, header: (name) => headers[name], body: Buffer.alloc(0) }),
+      response: (status, headers = {}) => resolve({ status, header: (name) => headers[name], body: Buffer.alloc(0) }),
       fail: reject,
     };
     request.signal?.addEventListener("abort", () => reject(new OutboundError("aborted", "the request was given up")));
     this.attempts.push(attempt);
-    if (this.reply !== undefined) attempt.answer(this.reply(url));
+    if (this.reply !== undefined) attempt.response(this.reply(url));
     for (const wake of this.#waiting.splice(0)) wake();
     return promise;
   }
@@ -152,8 +152,8 @@ test("one lane goes one by one, others beside it", async () => {
   expect([first, second].map(({ event }) => event.data)).toMatchObject([{ name: "1" }, { name: "4" }]);
   await settled();
   expect(target.attempts).toHaveLength(2);
-  first.answer(200);
-  (await target.attempt(3)).answer(200);
+  first.response(200);
+  (await target.attempt(3)).response(200);
   expect((await target.attempt(4)).event.data).toMatchObject({ name: "3" });
 });
 
@@ -162,24 +162,24 @@ test("a lane waits for its first one, however long that fails; the others go on"
   const hook = await webhook();
   await happen("a", 1);
   await happen("a", 2);
-  (await target.attempt(1)).answer(400);
+  (await target.attempt(1)).response(400);
   await settled();
   await happen("b", 3);
-  (await target.attempt(2)).answer(200);
+  (await target.attempt(2)).response(200);
   await settled();
   expect(deliveries(hook).map(({ state }) => state)).toEqual(["delivered", "queued", "queued"]);
   clock.ms += 5_000;
   wake();
   const again = await target.attempt(3);
   expect(again.id).toBe(target.attempts[0]?.id ?? "");
-  again.answer(204);
-  (await target.attempt(4)).answer(204);
+  again.response(204);
+  (await target.attempt(4)).response(204);
   await settled();
   expect(deliveries(hook).map(({ state }) => state)).toEqual(["delivered", "delivered", "delivered"]);
 });
 
 test.each([
-  ["a failing target", (attempt: Attempt) => attempt.answer(503)],
+  ["a failing target", (attempt: Attempt) => attempt.response(503)],
   ["nobody there", (attempt: Attempt) => attempt.fail(new OutboundError("unreachable", "no connection"))],
   [
     "a target that may not be reached",
@@ -197,8 +197,8 @@ test.each([
   expect(webhooks.get(user, hook.publicId)).toMatchObject({ failures: 1, waiting: 2 });
   clock.ms += 10_000;
   wake();
-  (await target.attempt(2)).answer(200);
-  (await target.attempt(3)).answer(200);
+  (await target.attempt(2)).response(200);
+  (await target.attempt(3)).response(200);
   await settled();
   expect(webhooks.get(user, hook.publicId)).toMatchObject({ failures: 0, waiting: 0 });
 });
@@ -207,13 +207,13 @@ test("Retry-After is heeded, for an hour at most", async () => {
   const { webhook, happen, target, clock, wake, settled, deliveries } = bench();
   const hook = await webhook();
   await happen("a");
-  (await target.attempt(1)).answer(429, { "retry-after": "86400" });
+  (await target.attempt(1)).response(429, { "retry-after": "86400" });
   await settled();
   const [waiting] = deliveries(hook);
   expect((waiting?.nextAttemptAtMs ?? 0) - clock.nowMs()).toBe(HOUR_MS);
   clock.ms += HOUR_MS;
   wake();
-  (await target.attempt(2)).answer(200);
+  (await target.attempt(2)).response(200);
 });
 
 test("what was not taken for a day is given up, and its lane goes on", async () => {
@@ -238,7 +238,7 @@ test("what a switched-off webhook holds is given up by the job", async () => {
   const { webhook, happen, target, clock, webhooks, user, writer, settled, deliveries } = bench();
   const hook = await webhook();
   await happen("a");
-  (await target.attempt(1)).answer(500);
+  (await target.attempt(1)).response(500);
   await settled();
   await webhooks.update(user, hook.publicId, { isActive: false });
   await happen("b");
@@ -260,7 +260,7 @@ test("after a crash what was under way is sent again, under the same id", async 
   await restart();
   const again = await target.attempt(2);
   expect(again.id).toBe(first.id);
-  again.answer(200);
+  again.response(200);
   await settled();
   expect(deliveries(hook)[0]).toMatchObject({ state: "delivered", attempts: 1 });
 });
@@ -270,11 +270,11 @@ test("a clock that was ahead holds nothing up for ever", async () => {
   await webhook();
   clock.ms += 30 * 24 * HOUR_MS;
   await happen("a");
-  (await target.attempt(1)).answer(503);
+  (await target.attempt(1)).response(503);
   await settled();
   clock.ms -= 30 * 24 * HOUR_MS;
   wake();
-  (await target.attempt(2)).answer(200);
+  (await target.attempt(2)).response(200);
 });
 
 test("four at once to one target, and a dead one holds up no other", async () => {
@@ -302,7 +302,7 @@ test("slow targets that always want more keep nobody from their turn", async () 
   await happen("new");
   await settled();
   expect(target.attempts).toHaveLength(32);
-  target.attempts[0]?.answer(200);
+  target.attempts[0]?.response(200);
   expect((await target.attempt(33)).url).toContain("good");
 });
 
@@ -312,10 +312,10 @@ test("of an account four trials run at once", async () => {
   const { publicId } = await webhook();
   const trials = Array.from({ length: 4 }, () => webhooks.test(user, publicId));
   await expect(webhooks.test(user, publicId)).rejects.toMatchObject({ reason: "overloaded" });
-  for (let n = 1; n <= 4; n++) (await target.attempt(n)).answer(204);
+  for (let n = 1; n <= 4; n++) (await target.attempt(n)).response(204);
   expect((await Promise.all(trials)).map(({ state }) => state)).toEqual(Array.from({ length: 4 }, () => "delivered"));
   const next = webhooks.test(user, publicId);
-  (await target.attempt(5)).answer(204);
+  (await target.attempt(5)).response(204);
   expect((await next).state).toBe("delivered");
 });
 
@@ -332,7 +332,7 @@ test("one with very many deliveries is deleted piece by piece", async () => {
   await removal;
   expect(seen.size).toBeGreaterThan(2);
   expect(() => webhooks.get(user, publicId)).toThrow("does not exist");
-  for (const attempt of target.attempts) attempt.answer(200);
+  for (const attempt of target.attempts) attempt.response(200);
   await settled();
   expect(target.attempts).toHaveLength(4);
 });
@@ -355,7 +355,7 @@ test("a disabled account's wait until it is enabled", async () => {
   expect(target.attempts).toEqual([]);
   setDisabled(null);
   wake();
-  (await target.attempt(1)).answer(200);
+  (await target.attempt(1)).response(200);
 });
 
 test("what was put off is tried at once when the webhook is changed", async () => {
@@ -363,13 +363,13 @@ test("what was put off is tried at once when the webhook is changed", async () =
   const { webhook, webhooks, user, happen, target, settled } = bench();
   const { publicId } = await webhook();
   await happen("a");
-  (await target.attempt(1)).answer(404);
+  (await target.attempt(1)).response(404);
   await settled();
   expect(target.attempts).toHaveLength(1);
   await webhooks.update(user, publicId, { url: "https://hooks.example.org/right" });
   const again = await target.attempt(2);
   expect(again.url).toContain("right");
-  again.answer(200);
+  again.response(200);
 });
 
 test("what was delivered leaves nothing of its content behind", async () => {
@@ -379,7 +379,7 @@ test("what was delivered leaves nothing of its content behind", async () => {
   await happen("a");
   const bodies = () => db.sqlite.query<{ body: string }, []>("SELECT body FROM webhook_deliveries").all();
   expect(bodies()[0]?.body).toContain("folder.created");
-  (await target.attempt(1)).answer(200);
+  (await target.attempt(1)).response(200);
   await settled();
   expect(bodies()).toEqual([{ body: "" }]);
 });

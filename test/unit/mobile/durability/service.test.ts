@@ -106,8 +106,8 @@ test("questions are read for one after the other; too many are told so; who has 
   expect(await verify([id])).toEqual(["overloaded"]);
   expect(read).toEqual(["a"]);
   release();
-  const answers = await Promise.all(questions);
-  expect(answers.map(([answer]) => answer)).toEqual([
+  const responses = await Promise.all(questions);
+  expect(responses.map(([response]) => response)).toEqual([
     ...Array.from({ length: 6 }, () => "verified"),
     "verify_limit",
     "verified",

@@ -118,7 +118,7 @@ class Reader {
     };
     this.#run.pages++;
     const isFirstByTime = this.#isByTime && this.#run.pages === 1;
-    const answer = await sync.changes({
+    const response = await sync.changes({
       accountId,
       deviceId: 1,
       syncToken: isFirstByTime ? undefined : this.#token,
@@ -126,19 +126,19 @@ class Reader {
       limit,
       wantsFolders: this.#wantsFolders,
     });
-    this.#token = answer.nextSyncToken;
-    if (answer.mustReset) {
-      expect(answer).toMatchObject({ entries: [], hasMore: false });
+    this.#token = response.nextSyncToken;
+    if (response.mustReset) {
+      expect(response).toMatchObject({ entries: [], hasMore: false });
       this.#beginAnew();
       return true;
     }
-    expect(answer.entries.length).toBeLessThanOrEqual(limit);
-    this.#take(answer, this.#run);
-    if (!answer.hasMore) {
+    expect(response.entries.length).toBeLessThanOrEqual(limit);
+    this.#take(response, this.#run);
+    if (!response.hasMore) {
       this.sinceMs = this.#run.beganAtMs;
       this.#run = undefined;
     }
-    return answer.hasMore;
+    return response.hasMore;
   }
 
   /** Reads to the end while nobody writes, and compares with the tree. */

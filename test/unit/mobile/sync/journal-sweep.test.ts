@@ -39,13 +39,13 @@ async function sweep(): Promise<string | void> {
 async function read(from: Partial<Pick<SyncRequest, "syncToken" | "lastSyncMs">> = {}, limit = 2) {
   const told: string[] = [];
   for (let request = { syncToken: undefined, lastSyncMs: undefined, ...from }; ; ) {
-    const answer = await services.sync.changes({ accountId, deviceId: 0, limit, wantsFolders: false, ...request });
-    if (answer.mustReset) return { told: "reset", token: answer.nextSyncToken };
-    for (const entry of answer.entries) {
+    const response = await services.sync.changes({ accountId, deviceId: 0, limit, wantsFolders: false, ...request });
+    if (response.mustReset) return { told: "reset", token: response.nextSyncToken };
+    for (const entry of response.entries) {
       told.push(`${entry.change} ${entry.change === "deleted" ? entry.publicId : entry.node.name}`);
     }
-    if (!answer.hasMore) return { told: told.join(", "), token: answer.nextSyncToken };
-    request = { syncToken: answer.nextSyncToken, lastSyncMs: undefined };
+    if (!response.hasMore) return { told: told.join(", "), token: response.nextSyncToken };
+    request = { syncToken: response.nextSyncToken, lastSyncMs: undefined };
   }
 }
 
