@@ -1,4 +1,4 @@
-/** How routes describe themselves for the OpenAPI document: one call per route, beside its handler. */
+/** How the texts of routes (`openapi.ts` next to them) become operations of the OpenAPI document. */
 import type { TSchema } from "@sinclair/typebox";
 import { t } from "elysia";
 import type { Reason } from "../errors.ts";
@@ -22,13 +22,11 @@ export const TAGS = {
   Administration: "Accounts, invitations, statistics, jobs and the audit log; for administrators.",
 } as const;
 
-/** What a route says of itself. */
-export interface Documentation {
+/** The text of a route in the document. */
+export interface RouteDocs {
   readonly tag: keyof typeof TAGS;
   readonly summary: string;
   readonly description?: string;
-  /** Who may call it; `public` needs no token. */
-  readonly access: "public" | "reader" | "self" | "writer" | "admin" | "device" | "deviceWriter";
   /** Status of success; 200 unless said otherwise. 204 has no body. */
   readonly status?: 200 | 201 | 204;
   /** Content of `data`, */
@@ -41,13 +39,23 @@ export interface Documentation {
   readonly otherResponses?: Readonly<Record<number, string>>;
   /** Reasons beside those that any route may give. */
   readonly errors?: readonly Reason[];
-  /** Takes a JSON body: adds what is refused of one. */
-  readonly takesJson?: boolean;
   readonly query?: Readonly<Record<string, Schema & { description?: string }>>;
   readonly headers?: Readonly<Record<string, string>>;
   /** The request body where it is no JSON. */
   readonly requestBody?: Readonly<Record<string, unknown>>;
 }
+
+/** What the document needs to know of a route beside its text. */
+interface RouteFacts {
+  readonly access: "public" | "reader" | "self" | "writer" | "admin" | "device" | "deviceWriter";
+  /** Takes a JSON body: adds the errors of one. */
+  readonly takesJson: boolean;
+}
+
+type Documentation = RouteDocs & RouteFacts;
+
+/** The `detail` of a route that the document leaves out. */
+export const HIDDEN = { detail: { hide: true } } as const;
 
 /** Where the generator of the document finds nothing, and Elysia merges nothing each time it passes the route on. */
 const DESCRIBE = "describe";
@@ -116,12 +124,12 @@ function envelope(data: Schema): Schema {
   return { allOf: [ref("Success"), { required: ["data"], properties: { data } }] };
 }
 
-/** The `detail` of a route. {@link describeRoutes} makes its description when the document is asked for. */
-export function documented(doc: Documentation) {
-  return { detail: { [DESCRIBE]: () => operationOf(doc) } as object };
+/** The `detail` of a route. {@link describeRoutes} makes its description when the document is requested. */
+export function documented(docs: () => RouteDocs, facts: RouteFacts) {
+  return { detail: { [DESCRIBE]: () => operationOf({ ...docs(), ...facts }) } as object };
 }
 
-/** Describes routes that say of themselves by {@link documented} what they do. Their `detail` is replaced. */
+/** Describes the routes that have a text by {@link documented}. Replaces their `detail`. */
 export function describeRoutes(routes: readonly { readonly hooks: { detail?: object } }[]): void {
   for (const { hooks } of routes) {
     const describe: unknown = Object.entries(hooks.detail ?? {}).find(([key]) => key === DESCRIBE)?.[1];

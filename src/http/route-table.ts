@@ -1,22 +1,76 @@
-/** Which methods a path has, for 405 and its Allow header. Looked at only when no route matched. */
-export class RouteTable {
-  readonly #routes: { readonly method: string; readonly segments: readonly string[] }[];
+/**
+ * The routes by method and path. It finds for a request the route that the framework will choose: fixed parts before
+ * parameters, which are never empty; `*` at the end takes any rest; a slash at the end makes no difference.
+ */
 
-  constructor(routes: readonly { method: string; path: string }[]) {
-    this.#routes = routes.map(({ method, path }) => ({ method, segments: split(path) }));
+interface Step<Route> {
+  readonly fixed: Map<string, Step<Route>>;
+  parameter: Step<Route> | undefined;
+  /** The route that ends here, */
+  route: Route | undefined;
+  /** and the one that takes whatever follows. */
+  rest: Route | undefined;
+}
+
+/** See the comment at the top of this file. */
+export class RouteTable<Route extends { readonly method: string; readonly path: string }> {
+  /** In the order in which they are mounted. */
+  readonly all: readonly Route[];
+  readonly #byMethod = new Map<string, Step<Route>>();
+
+  constructor(routes: readonly Route[]) {
+    this.all = routes;
+    for (const route of routes) this.#add(route);
+  }
+
+  /** The route of a request; undefined where no route fits. HEAD is answered by the route of GET. */
+  find(method: string, path: string): Route | undefined {
+    const first = this.#byMethod.get(method === "HEAD" ? "GET" : method);
+    return first && walk(first, split(path), 0);
   }
 
   /** Methods of the routes that `path` fits, each once, HEAD with GET; empty for an unknown path. */
   methodsOf(path: string): string[] {
     const segments = split(path);
     const methods = new Set<string>();
-    for (const route of this.#routes) {
-      if (!fits(route.segments, segments)) continue;
-      methods.add(route.method);
-      if (route.method === "GET") methods.add("HEAD");
+    for (const { method, path: pattern } of this.all) {
+      if (!fits(split(pattern), segments)) continue;
+      methods.add(method);
+      if (method === "GET") methods.add("HEAD");
     }
     return [...methods];
   }
+
+  #add(route: Route): void {
+    let step = this.#byMethod.get(route.method) ?? newStep<Route>();
+    this.#byMethod.set(route.method, step);
+    for (const part of split(route.path)) {
+      if (part === "*") {
+        step.rest = route;
+        return;
+      }
+      const isParameter = part.startsWith(":");
+      const next = (isParameter ? step.parameter : step.fixed.get(part)) ?? newStep<Route>();
+      if (isParameter) step.parameter = next;
+      else step.fixed.set(part, next);
+      step = next;
+    }
+    step.route = route;
+  }
+}
+
+function walk<Route>(step: Step<Route>, segments: readonly string[], index: number): Route | undefined {
+  const part = segments[index];
+  if (part === undefined) return step.route ?? step.rest;
+  const fixed = step.fixed.get(part);
+  const found = fixed && walk(fixed, segments, index + 1);
+  if (found !== undefined) return found;
+  const byParameter = part === "" ? undefined : step.parameter;
+  return (byParameter && walk(byParameter, segments, index + 1)) ?? step.rest;
+}
+
+function newStep<Route>(): Step<Route> {
+  return { fixed: new Map(), parameter: undefined, route: undefined, rest: undefined };
 }
 
 function split(path: string): string[] {

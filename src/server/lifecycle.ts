@@ -168,9 +168,13 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
       setTimeout(() => end.resolve("restart"), 100);
     },
   };
-  const app = createApp(services, host);
+  const { app, routes } = createApp(services, host);
   app.compile();
-  const audited = auditGuard({ ...services, files: config.audit.files });
+  const audited = auditGuard({
+    ...services,
+    files: config.audit.files,
+    routeOf: (method, path) => routes.find(method, path),
+  });
   const { basePath } = config;
   const listener = await Listener.open({
     config,

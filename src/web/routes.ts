@@ -1,4 +1,5 @@
-import { Elysia } from "elysia";
+import { PAGE_ROUTE } from "../features/accounts/routing/declaration.ts";
+import { Router } from "../features/accounts/routing/router.ts";
 import { appRoutes } from "./bundle/app-routes.ts";
 import type { Asset } from "./bundle/asset.ts";
 import { DOCS_ASSETS, DOCS_POLICY, renderDocsPage } from "./pages/docs-page.ts";
@@ -15,14 +16,14 @@ export interface WebRoutesDeps {
  * that need no script (public link, setup) are rendered by their own routes.
  */
 export function webRoutes(deps: WebRoutesDeps) {
-  const app = new Elysia({ name: "web" })
+  const app = new Router({ name: "web" })
     .use(appRoutes({ basePath: deps.basePath }))
-    .get("/docs", () => pageResponse(renderDocsPage(deps.basePath), 200, { "content-security-policy": DOCS_POLICY }), {
-      detail: { hide: true },
-    });
+    .get("/docs", PAGE_ROUTE, () =>
+      pageResponse(renderDocsPage(deps.basePath), 200, { "content-security-policy": DOCS_POLICY }),
+    );
   // One route a file: what isn't one of these has no route, and goes the way of every unknown path.
   for (const asset of [STYLE_SHEET, ICON, ...DOCS_ASSETS]) {
-    app.get(asset.path, () => assetResponse(asset), { detail: { hide: true } });
+    app.get(asset.path, PAGE_ROUTE, () => assetResponse(asset));
   }
   return app;
 }

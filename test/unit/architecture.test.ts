@@ -35,7 +35,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
 const SHARED_PAGE_FEATURES = ["uploads"];
 /** HTTP-side files of a feature; all other files of it are domain. */
 const HTTP_SIDE =
-  /^(([a-z]+-)*routes|model|present|pages|guard|listing|upload-form|content-sender|archive-sender)\.ts$/;
+  /^(([a-z]+-)*routes|openapi|router|declaration|model|present|pages|guard|listing|upload-form|content-sender|archive-sender)\.ts$/;
 
 interface Import {
   readonly from: string;
@@ -143,6 +143,17 @@ test("in the middle ring only jobs and events look at the database", async () =>
     return middle.includes(a) && middle.includes(b) && a !== b && !((a === "jobs" || a === "events") && b === "db");
   });
   expect(sideways).toEqual([]);
+});
+
+test("routes are mounted by the router alone, which asks for their declaration", async () => {
+  const found: string[] = [];
+  for await (const path of new Glob("**/*.ts").scan(SRC)) {
+    const source = await Bun.file(join(SRC, path)).text();
+    // Hooks that routes share are the framework's own; so is the generator of the API's document.
+    const isHooks = /\/guard\.ts$|^http\/base\.ts$|^server\/http\/openapi\.ts$|\/auth\/tokens\.ts$/.test(path);
+    if (source.includes("new Elysia(") && !isHooks) found.push(path);
+  }
+  expect(found).toEqual(["features/accounts/routing/router.ts"]);
 });
 
 test("the domain side of a feature knows no HTTP", async () => {

@@ -1,5 +1,4 @@
 /** The table of contents of the API: guards and routes, in the order in which a request meets them. */
-import { Elysia } from "elysia";
 import { isExhausted, translateDiskError } from "../../blobs/disk.ts";
 import { isDamage, translateSqliteError } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
@@ -30,7 +29,9 @@ import { rewindRoutes } from "../../features/mobile/rewind/routes.ts";
 import { receivedShareRoutes } from "../../features/sharing/received/routes.ts";
 import { queueRoutes } from "../../features/mobile/offline-queue/routes.ts";
 import { notificationRoutes } from "../../features/messaging/notifications/routes.ts";
+import { categoryOf } from "../../features/accounts/rate-limits/categories.ts";
 import { rateLimitGuard } from "../../features/accounts/rate-limits/guard.ts";
+import { Router, routeTable } from "../../features/accounts/routing/router.ts";
 import { searchRoutes } from "../../features/library/search/routes.ts";
 import { oidcRoutes } from "../../features/accounts/oidc/routes.ts";
 import { RESET_LIFETIME_MS, resetLink } from "../../features/accounts/password-reset/service.ts";
@@ -60,7 +61,6 @@ import { base, gate } from "../../http/base.ts";
 import { BodyPaces } from "../../http/body-pace.ts";
 import { ClientAddresses, isForwarded } from "../../http/client-address.ts";
 import { requestContextOf } from "../../http/request-context.ts";
-import { RouteTable } from "../../http/route-table.ts";
 import type { Log } from "../../lib/log.ts";
 import { VERSION } from "../../version.ts";
 import { renderErrorPage } from "../../web/pages/error-page.ts";
@@ -131,7 +131,6 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
   const { basePath } = config;
   const guard = authGuard({ auth, apiKeys: services.apiKeys, noticeChanges: () => host.noticeChanges() });
   const cookies = sessionCookies(basePath === "" ? "/" : basePath, config.tokenLifetimeMs);
-  let routes: RouteTable | undefined;
   let document: Promise<unknown> | undefined;
   const addresses = new ClientAddresses(config.trustedProxies, log, config.socket !== null);
   const whyNotReady = () => {
@@ -143,6 +142,8 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
       return error instanceof Error ? error.message : "The store is not there.";
     }
   };
+
+  const ruleOf = (method: string, path: string) => routes.find(method, path)?.declaration.rate;
 
   const sharing = {
     shareAccess: services.shareAccess,
@@ -162,15 +163,12 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     archiveSender: services.archiveSender,
     renderRejection: sharePageRejection(sharePages),
   });
-  const app = new Elysia({ name: "larder" })
-    .use(
+  const router = new Router({ name: "larder" })
+    .hook(
       base({
         log,
         corsOrigins: config.corsOrigins,
-        methodsOf: (path) => {
-          routes ??= new RouteTable(app.routes);
-          return routes.methodsOf(path);
-        },
+        methodsOf: (path) => routes.methodsOf(path),
         renderErrorPage: (status, message) => pageResponse(renderErrorPage(basePath, status, message), status),
         translate: (error) => {
           if (isExhausted(error)) return translateDiskError(error);
@@ -182,10 +180,8 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
           rateGate.showBodyLimit(error, headers);
           const { path, query } = requestContextOf(request);
           host.requests.noteFailure(
-            request.method,
-            path,
-            query,
             error instanceof AppError ? error.reason : "unexpected",
+            categoryOf(ruleOf(request.method, path), path, query),
           );
           if (error instanceof AppError) noteAudit(request, { reason: error.reason });
         },
@@ -198,11 +194,11 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         bodies: host.bodies,
       }),
     )
-    .use(shareHeaders())
-    .use(tusHeaders())
-    .use(guard)
-    .use(rateLimitGuard(rateGate))
-    .use(gate(host))
+    .hook(shareHeaders())
+    .hook(tusHeaders())
+    .hook(guard)
+    .hook(rateLimitGuard(rateGate, ruleOf))
+    .hook(gate(host))
     .use(
       authRoutes({
         auth,
@@ -454,7 +450,9 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     )
     .use(metricsRoutes({ services, whyNotReady, host }))
     .use(webRoutes({ basePath }));
-  return app;
+  const app = router.plugin;
+  const routes = routeTable(router);
+  return { app, routes };
 }
 
 /** Pages of links work without script: where it can't be had (a build from source that failed), they go on without it. */

@@ -15,7 +15,7 @@ export async function openApiDocument(): Promise<unknown> {
     const { config } = loadConfig({ flags: { data }, environment: {} });
     const services = await openServices(config, silentLog);
     try {
-      return await documentOf(createApp(services));
+      return await documentOf(createApp(services).app);
     } finally {
       await services.close();
     }

@@ -1,5 +1,6 @@
 /** /health/live, /health/ready, /openapi.json: outside /api, for monitors and tools; and what administrators are told. */
-import { Elysia } from "elysia";
+import { PAGE_ROUTE } from "../../features/accounts/routing/declaration.ts";
+import { Router } from "../../features/accounts/routing/router.ts";
 import { statSync } from "node:fs";
 import type { ServerHealth } from "../../features/administration/admin-api/types.ts";
 import { COMMIT, VERSION } from "../../version.ts";
@@ -18,26 +19,18 @@ export interface HealthOptions {
 
 /** The routes of the head of this file. */
 export function healthRoutes({ whyNotReady, openApi, viewOf }: HealthOptions) {
-  return new Elysia({ name: "health" })
-    .get(
-      "/health/live",
-      ({ request }) => {
-        const seen = viewOf(request);
-        return seen === undefined ? { status: "live" } : { status: "live", seen };
-      },
-      { detail: { hide: true } },
-    )
-    .get(
-      "/health/ready",
-      ({ set }) => {
-        const reason = whyNotReady();
-        if (reason === undefined) return { status: "ready" };
-        set.status = 503;
-        return { status: "not ready", reason };
-      },
-      { detail: { hide: true } },
-    )
-    .get("/openapi.json", () => openApi(), { detail: { hide: true } });
+  return new Router({ name: "health" })
+    .get("/health/live", PAGE_ROUTE, ({ request }) => {
+      const seen = viewOf(request);
+      return seen === undefined ? { status: "live" } : { status: "live", seen };
+    })
+    .get("/health/ready", PAGE_ROUTE, ({ set }) => {
+      const reason = whyNotReady();
+      if (reason === undefined) return { status: "ready" };
+      set.status = 503;
+      return { status: "not ready", reason };
+    })
+    .get("/openapi.json", PAGE_ROUTE, () => openApi());
 }
 
 /** How the server stands, for GET /api/admin/health. */

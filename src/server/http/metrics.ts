@@ -1,5 +1,6 @@
 /** GET /metrics: Prometheus text, for this machine itself or for administrators (contract §9). */
-import { Elysia } from "elysia";
+import { PAGE_ROUTE } from "../../features/accounts/routing/declaration.ts";
+import { Router } from "../../features/accounts/routing/router.ts";
 import { AppError } from "../../errors.ts";
 import { demand } from "../../features/accounts/auth/guard.ts";
 import { isLocalRequest } from "../../http/client-address.ts";
@@ -36,34 +37,30 @@ export function metricsRoutes({ services, whyNotReady, host }: MetricsOptions) {
   const { config } = services;
   const sums = new SumsReader(services);
   const eventLoop = new EventLoopWatch();
-  return new Elysia({ name: "metrics" }).get(
-    "/metrics",
-    async ({ request }) => {
-      const isLocal = config.metricsAccess === "local" && isLocalRequest(host.peerOf(request), request.headers);
-      if (config.metricsAccess !== "open" && !isLocal) demandAdmin(request);
-      // Loaded at the first scrape: most servers are never asked, and a start should be quick.
-      const [{ renderMetrics, METRICS_TYPE }, counted] = await Promise.all([
-        import("../observability/metric-text.ts"),
-        sums.read(),
-      ]);
-      const body = await renderMetrics([
-        gauge("larder_ready", "1 when the server can take requests.", whyNotReady() === undefined ? 1 : 0),
-        ...requestFamilies(host.requests, host.requestsUnderWay()),
-        ...storageFamilies(services, counted),
-        ...databaseFamilies(services),
-        ...jobFamilies(host.listJobs()),
-        ...certificateFamilies(host.certificateEndsMs()),
-        ...processFamilies(eventLoop.read()),
-      ]);
-      return new Response(body, { headers: { "content-type": METRICS_TYPE } });
-    },
-    { detail: { hide: true } },
-  );
+  return new Router({ name: "metrics" }).get("/metrics", PAGE_ROUTE, async ({ request }) => {
+    const isLocal = config.metricsAccess === "local" && isLocalRequest(host.peerOf(request), request.headers);
+    if (config.metricsAccess !== "open" && !isLocal) demandAdmin(request);
+    // Loaded at the first scrape: most servers are never asked, and a start should be quick.
+    const [{ renderMetrics, METRICS_TYPE }, counted] = await Promise.all([
+      import("../observability/metric-text.ts"),
+      sums.read(),
+    ]);
+    const body = await renderMetrics([
+      gauge("larder_ready", "1 when the server can take requests.", whyNotReady() === undefined ? 1 : 0),
+      ...requestFamilies(host.requests, host.requestsUnderWay()),
+      ...storageFamilies(services, counted),
+      ...databaseFamilies(services),
+      ...jobFamilies(host.listJobs()),
+      ...certificateFamilies(host.certificateEndsMs()),
+      ...processFamilies(eventLoop.read()),
+    ]);
+    return new Response(body, { headers: { "content-type": METRICS_TYPE } });
+  });
 }
 
 function demandAdmin(request: Request): void {
   try {
-    demand("admin", request);
+    demand({ access: "admin", scope: "admin" }, request);
   } catch (error) {
     if (error instanceof AppError)
       throw new AppError("role", "Metrics are for administrators and for this machine itself.");

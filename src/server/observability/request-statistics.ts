@@ -1,6 +1,5 @@
 /** What has been counted of requests since the start, by route: for GET /metrics. Costs a request some hundred nanoseconds. */
-import { RATE_CATEGORIES } from "../../config/settings.ts";
-import { categorise } from "../../features/accounts/rate-limits/categories.ts";
+import { RATE_CATEGORIES, type RateCategory } from "../../config/settings.ts";
 import { RoutePatterns } from "../../http/route-patterns.ts";
 import { Histogram } from "../../lib/histogram.ts";
 
@@ -69,11 +68,11 @@ export class RequestStatistics {
     figures.latency.observe(ms / 1000);
   }
 
-  /** Counts a refusal or a failure, where it is answered. */
-  noteFailure(method: string, path: string, query: string, reason: string): void {
+  /** Counts a refusal or a failure, where it is answered. @param category what the request counts as, if anything */
+  noteFailure(reason: string, category: RateCategory | undefined): void {
     this.#failures++;
     increase(this.#rejections, reason);
-    if (reason === "rate_limited") increase(this.#rateLimited, categorise(method, path, query) ?? "general");
+    if (reason === "rate_limited") increase(this.#rateLimited, category ?? "general");
   }
 
   #figuresOf(method: string, path: string): RouteFigures {

@@ -1,4 +1,6 @@
-import { Elysia } from "elysia";
+import { t } from "elysia";
+import { PAGE_ROUTE } from "../../features/accounts/routing/declaration.ts";
+import { Router } from "../../features/accounts/routing/router.ts";
 import { AppError } from "../../errors.ts";
 import { matchesIfNoneMatch } from "../../http/conditional.ts";
 import { renderManifest, renderServiceWorker } from "./app-install.ts";
@@ -6,7 +8,7 @@ import { APP_POLICY, PAGE_ROUTES, renderAppShell } from "./app-shell.ts";
 import { type ClientFiles, clientFiles, ENCODINGS, type Encoding } from "./client-files.ts";
 import type { PackedFile } from "./client-manifest.ts";
 
-const HIDDEN = { detail: { hide: true } } as const;
+const AssetParams = t.Object({ version: t.String(), name: t.String() });
 
 /**
  * The application: its document at every page's address, its files, its manifest and its service worker. Public, outside
@@ -16,27 +18,23 @@ export function appRoutes({ basePath }: { readonly basePath: string }) {
   const shell = document(async (files) => renderAppShell(basePath, files));
   const manifest = document(async (files) => renderManifest(basePath, files));
   const worker = document(async (files) => renderServiceWorker(basePath, files));
-  const app = new Elysia({ name: "app" })
-    .get(
-      "/assets/:version/:name",
-      async ({ request, params }) => {
-        const files = await clientFiles();
-        const file = params.version === files.version ? files.find(params.name) : undefined;
-        if (file === undefined) {
-          throw new AppError("not_found", "This file belongs to a different version of Larder. Reload the page.");
-        }
-        return assetResponse(request, files, file);
-      },
-      HIDDEN,
-    )
-    .get("/manifest.webmanifest", ({ request }) => manifest(request, "application/manifest+json"), HIDDEN)
-    .get("/service-worker.js", ({ request }) => worker(request, "text/javascript; charset=utf-8"), HIDDEN)
+  const app = new Router({ name: "app" })
+    .get("/assets/:version/:name", { ...PAGE_ROUTE, params: AssetParams }, async ({ request, params }) => {
+      const files = await clientFiles();
+      const file = params.version === files.version ? files.find(params.name) : undefined;
+      if (file === undefined) {
+        throw new AppError("not_found", "This file belongs to a different version of Larder. Reload the page.");
+      }
+      return assetResponse(request, files, file);
+    })
+    .get("/manifest.webmanifest", PAGE_ROUTE, ({ request }) => manifest(request, "application/manifest+json"))
+    .get("/service-worker.js", PAGE_ROUTE, ({ request }) => worker(request, "text/javascript; charset=utf-8"))
     // The service worker takes these; this is where they land without one, and the files are lost with the request.
-    .post("/share-target", () => Response.redirect(`${basePath}/files?shared=missed`, 303), {
-      ...HIDDEN,
-      parse: "none",
-    });
-  for (const route of PAGE_ROUTES) app.get(route, ({ request }) => shell(request, "text/html; charset=utf-8"), HIDDEN);
+    .post("/share-target", { ...PAGE_ROUTE, parse: "none" }, () =>
+      Response.redirect(`${basePath}/files?shared=missed`, 303),
+    );
+  for (const route of PAGE_ROUTES)
+    app.get(route, PAGE_ROUTE, ({ request }) => shell(request, "text/html; charset=utf-8"));
   return app;
 }
 

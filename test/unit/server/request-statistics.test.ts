@@ -16,9 +16,9 @@ test("requests count by route, method and class, whatever ids and methods client
 
 test("refusals count by their reason, those of rate limits also by category", () => {
   const statistics = new RequestStatistics(() => []);
-  statistics.noteFailure("GET", "/api/files", "", "rate_limited");
-  statistics.noteFailure("POST", "/api/files/upload", "", "rate_limited");
-  statistics.noteFailure("GET", "/api/files", "", "missing_token");
+  statistics.noteFailure("rate_limited", "listing");
+  statistics.noteFailure("rate_limited", "uploads");
+  statistics.noteFailure("missing_token", "listing");
   expect(statistics.failures).toBe(3);
   expect(Object.fromEntries(statistics.rejections)).toEqual({ rate_limited: 2, missing_token: 1 });
   expect([...statistics.rateLimited].filter(([, count]) => count > 0)).toEqual([

@@ -80,7 +80,7 @@ describe("the page of a public link", () => {
 });
 
 describe("the routes of the pages", () => {
-  const app = webRoutes({ basePath: "" });
+  const app = webRoutes({ basePath: "" }).plugin;
   const get = (path: string): Promise<Response> => app.handle(new Request(`http://localhost${path}`));
 
   test.each(["/", "/docs"])("all that %s loads is here, may be kept, and its policy allows it", async (path) => {

@@ -14,7 +14,7 @@ import {
   type Principal,
   type Uploader,
 } from "./principal.ts";
-import { type Scope, scopeRuleOf } from "./scopes.ts";
+import type { Scope, ScopeRule } from "./scopes.ts";
 import type { AuthService } from "./service.ts";
 
 /**
@@ -23,6 +23,15 @@ import type { AuthService } from "./service.ts";
  * registered device with its own token, and `deviceWriter` one of an account that may change files.
  */
 export type Access = "public" | "reader" | "self" | "writer" | "admin" | "device" | "deviceWriter";
+
+/** Who may call a route that is not public, and what that asks of an API key. */
+export interface ClosedRule {
+  readonly access: Exclude<Access, "public">;
+  readonly scope: ScopeRule;
+}
+
+/** Who may call a route. A public one asks nothing of an API key: it counts as nobody there. */
+export type AccessRule = { readonly access: "public"; readonly scope?: undefined } | ClosedRule;
 
 /** The cookie that a sign-in sets on request. */
 export const SESSION_COOKIE = "larder_session";
@@ -67,7 +76,10 @@ export function identityOf(request: Request): Identity {
   return identities.get(request) ?? { principal: undefined, problem: missingToken(), isByCookie: false };
 }
 
-/** The hooks of the head of this file. `access` is a macro: `{ access: "writer" }` on a route gives it `principal`. */
+/**
+ * The hooks of the head of this file. `access` is a macro: `{ access: { access: "writer", scope: "files:write" } }` on a
+ * route gives it `principal`.
+ */
 export function authGuard(options: AuthGuardOptions) {
   return new Elysia({ name: "auth-guard" })
     .onRequest(async ({ request }) => {
@@ -76,9 +88,9 @@ export function authGuard(options: AuthGuardOptions) {
       await findOut(options, request);
     })
     .macro({
-      access: (access: Access) => ({
+      access: (rule: ClosedRule) => ({
         resolve({ request }) {
-          return { principal: demand(access, request) };
+          return { principal: demand(rule, request) };
         },
       }),
     });
@@ -92,35 +104,36 @@ export function authGuard(options: AuthGuardOptions) {
  * @param isRequired whether a request without a body is refused
  * @param readOther reads bodies of another type, to be held against the schema as JSON is; undefined leaves them to JSON
  */
-export function takesJson<A extends Access, S extends TSchema>(
-  access: A,
-  body: S,
+export function takesJson(
+  rule: AccessRule,
+  body: TSchema,
   isRequired = true,
   readOther?: (request: Request) => Promise<object> | undefined,
 ) {
   const checkBody = jsonChecker(body);
+  const checkSender = (request: Request) => {
+    if (rule.access !== "public") demand(rule, request);
+  };
   return {
-    access,
     body,
     parse: async ({ request }: { request: Request }) => {
-      demand(access, request);
+      checkSender(request);
       const given = await (readOther?.(request) ?? readJson(request, isRequired));
       const known = identities.get(request);
       if (known?.principal !== undefined) await findOut(known.options, request);
-      demand(access, request);
+      checkSender(request);
       return checkBody(given);
     },
   };
 }
 
-/** The principal that an `access` other than `public` promises. */
-export function demand(access: Access, request: Request): Principal {
-  if (access === "public") return callerOf(request) ?? NOBODY;
+/** The caller of a route that is not public. @throws AppError where nobody is signed in, or this caller may not call it */
+export function demand({ access, scope }: ClosedRule, request: Request): Principal {
   const identity = identityOf(request);
   const { principal, problem } = identity;
   if (principal === undefined) throw problem ?? missingToken();
   if (identity.isByCookie) checkSameOrigin(request);
-  if (principal.key !== undefined) checkScope(principal, request);
+  if (principal.key !== undefined) checkScope(principal, scope);
   const isForDevices = access === "device" || access === "deviceWriter";
   if (isForDevices && principal.device === undefined) {
     throw new AppError("invalid_token", "This is for registered devices. Register one at /api/mobile/auth/register.");
@@ -176,10 +189,6 @@ export function deviceOf(principal: Principal): DeviceRef {
   return principal.device;
 }
 
-/** Stands where a public route has no caller; such a route looks at {@link callerOf} instead. */
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- empty, so that whoever relies on it fails at once
-const NOBODY = Object.freeze({}) as Principal;
-
 /** Finds out who asks as of now, for {@link identityOf}. */
 async function findOut(options: AuthGuardOptions, request: Request): Promise<void> {
   options.noticeChanges();
@@ -215,9 +224,8 @@ function bearerOf(header: string): string {
   throw new AppError("invalid_token", "The Authorization header must be: Bearer, a space, and the token.");
 }
 
-/** Holds a request by an API key against the table of scopes. @throws AppError scope | invalid_token */
-function checkScope(principal: KeyPrincipal, request: Request): void {
-  const rule = scopeRuleOf(request.method, requestContextOf(request).path);
+/** Checks what a route asks of an API key. @throws AppError scope | invalid_token */
+function checkScope(principal: KeyPrincipal, rule: ScopeRule): void {
   if (rule === "any") return;
   if (rule === "never") throw notByKey();
   if (rule === "device") {

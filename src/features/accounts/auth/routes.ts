@@ -1,13 +1,13 @@
-import { Elysia } from "elysia";
 import { AppError } from "../../../errors.ts";
-import { documented } from "../../../http/documented.ts";
 import { ERROR_RESPONSES } from "../../../http/error-response.ts";
 import { rateLimitKey } from "../../../http/client-address.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import type { RateGate } from "../rate-limits/guard.ts";
 import { parseEmail } from "../users/email.ts";
-import { type authGuard, identityOf, SESSION_COOKIE, takesJson } from "./guard.ts";
-import { SessionResponse, SignedInResponse, SignInBody, SignOutBody, SignUpBody } from "./model.ts";
+import { Router } from "../routing/router.ts";
+import * as docs from "./openapi.ts";
+import { type authGuard, identityOf, SESSION_COOKIE } from "./guard.ts";
+import { SignInBody, SignOutBody, SignUpBody } from "./model.ts";
 import { checkingFrom } from "../users/password-line.ts";
 import { presentSession, presentSignedIn, presentUser } from "./present.ts";
 import { type ClientInfo, sessionPrincipalOf } from "./principal.ts";
@@ -52,8 +52,7 @@ export interface AuthRoutesOptions {
 
 /** /api/auth/* (api.md, Authentication endpoints; contract §2). */
 export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: AuthRoutesOptions) {
-  return new Elysia({ name: "auth-routes", prefix: "/api/auth" })
-    .use(guard)
+  return new Router({ name: "auth-routes", prefix: "/api/auth", guard })
     .onError(({ error, request, set }) => {
       // A sign-in that names no account counts too: nothing under /api is free of every limit.
       const isMalformed = isRejectedBody(error) && requestContextOf(request).path === "/api/auth/signin";
@@ -61,6 +60,13 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: 
     })
     .post(
       "/signup",
+      {
+        access: "public",
+        rate: "signup",
+        audit: { action: "sign_up", target: "user" },
+        docs: docs.signUp,
+        body: SignUpBody,
+      },
       async ({ body, request, set }) => {
         const addressKey = rateLimitKey(requestContextOf(request).clientAddress);
         const signedIn = await checkingFrom(addressKey, () => auth.signUp(body, clientOf(request)));
@@ -68,22 +74,16 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: 
         set.status = 201;
         return presentSignedIn(signedIn, tokenLifetimeMs);
       },
-      {
-        ...takesJson("public", SignUpBody),
-        ...documented({
-          takesJson: true,
-          tag: "Authentication",
-          summary: "Make an account and sign in",
-          description: "Depends on the server's setting `signup`: open, by invitation, or closed.",
-          access: "public",
-          status: 201,
-          body: SignedInResponse,
-          errors: ["email_taken", "signup_closed"],
-        }),
-      },
     )
     .post(
       "/signin",
+      {
+        access: "public",
+        rate: { category: "signin", countedBy: "handler" },
+        audit: { action: "sign_in", isGuess: true },
+        docs: docs.signIn,
+        body: SignInBody,
+      },
       async ({ body, request, set }) => {
         const email = parseEmail(body.email);
         const checked = await rateGate.guardSignIn(request, set.headers, email, () =>
@@ -93,82 +93,41 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: 
         if (body.cookie === true) set.headers["set-cookie"] = cookies.forSignIn(request, signedIn);
         return presentSignedIn(signedIn, tokenLifetimeMs);
       },
-      {
-        ...takesJson("public", SignInBody),
-        ...documented({
-          takesJson: true,
-          tag: "Authentication",
-          summary: "Sign in",
-          description:
-            "An unknown e-mail and a wrong password get the same answer. An account with two-factor sign-in answers the " +
-            "right password with 401 second_factor_required, and `details.methods`; the same again with `code` signs in.",
-          access: "public",
-          body: SignedInResponse,
-          errors: ["bad_credentials", "account_disabled", "second_factor_required", "invalid_code"],
-        }),
-      },
     )
     .get(
       "/session",
+      { access: "self", scope: "any", rate: "general", audit: "unaudited", docs: docs.session },
       ({ principal }) => ({
         success: true as const,
         user: presentUser(principal.user),
         session: presentSession(principal, principal.session && auth.confirmedUntil(principal.session)),
       }),
-      {
-        access: "self",
-        ...documented({
-          tag: "Authentication",
-          summary: "Who am I, and until when",
-          description: "An API key shows itself as a session of the kind `key`, with its scopes.",
-          access: "self",
-          body: SessionResponse,
-        }),
-      },
     )
     .post(
       "/refresh",
+      { access: "self", scope: "never", rate: "refresh", audit: "unaudited", docs: docs.refresh, parse: "none" },
       async ({ principal, request, set }) => {
         const signedIn = await auth.refresh(sessionPrincipalOf(principal), clientOf(request));
         if (identityOf(request).isByCookie) set.headers["set-cookie"] = cookies.forSignIn(request, signedIn);
         const lifetimeMs = principal.device === undefined ? tokenLifetimeMs : DEVICE_TOKEN_LIFETIME_MS;
         return presentSignedIn(signedIn, lifetimeMs);
       },
-      {
-        access: "self",
-        parse: "none",
-        ...documented({
-          tag: "Authentication",
-          summary: "A new token in place of this one",
-          description:
-            "The token that was sent is dead from then on. A device's token gives one of that device, for 7 days; its " +
-            "refresh token stays as it is.",
-          access: "self",
-          body: SignedInResponse,
-        }),
-      },
     )
     .post(
       "/signout",
+      {
+        access: "self",
+        scope: "never",
+        rate: "general",
+        audit: { action: "sign_out" },
+        docs: docs.signOut,
+        body: SignOutBody,
+        isBodyOptional: true,
+      },
       async ({ body, principal, request, set }) => {
         await auth.signOut(sessionPrincipalOf(principal), body.everywhere ?? false);
         if (identityOf(request).isByCookie) set.headers["set-cookie"] = cookies.clear(request);
         return { success: true as const, message: body.everywhere ? "Signed out everywhere." : "Signed out." };
-      },
-      {
-        ...takesJson("self", SignOutBody, false),
-        ...documented({
-          takesJson: true,
-          tag: "Authentication",
-          summary: "End this session, or all of them",
-          description: "A device's token ends all that the device is signed in by. The device stays registered.",
-          access: "self",
-          body: {
-            type: "object",
-            required: ["success", "message"],
-            properties: { success: { type: "boolean" }, message: { type: "string" } },
-          },
-        }),
       },
     );
 }

@@ -1,8 +1,6 @@
 /** POST /api/auth/email/confirm and …/send, and the page /confirm-email. */
-import { Elysia } from "elysia";
 import { AppError } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
-import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { readQuery } from "../../../http/fields.ts";
@@ -14,9 +12,11 @@ import {
   renderConfirmEmailPage,
 } from "../../../web/pages/confirm-email-page.ts";
 import { pageResponse } from "../../../web/pages/page.ts";
-import { type authGuard, takesJson } from "../auth/guard.ts";
+import type { authGuard } from "../auth/guard.ts";
 import { RateLimitedError, rateLimitHeaders } from "../rate-limits/headers.ts";
-import { ConfirmBody, ConfirmedRecord, SentRecord } from "./model.ts";
+import { Router } from "../routing/router.ts";
+import * as docs from "./openapi.ts";
+import { ConfirmBody } from "./model.ts";
 import type { EmailConfirmation } from "./service.ts";
 
 /** What these routes work with. */
@@ -38,31 +38,31 @@ export function emailConfirmationRoutes({ confirmations, guard, clock, basePath 
     noteAudit(request, { subjectId: user.publicId });
     return user;
   };
-  return new Elysia({ name: "email-confirmation-routes" })
-    .use(guard)
+  return new Router({ name: "email-confirmation-routes", guard })
     .post(
       "/api/auth/email/confirm",
+      {
+        access: "public",
+        rate: "general",
+        audit: { action: "email.confirm" },
+        docs: docs.confirmEmail,
+        body: ConfirmBody,
+      },
       async ({ body, request }) => {
         const { email } = await confirm(request, body.token);
         return ok({ email, emailVerified: true as const }, "The e-mail address is confirmed.");
       },
-      {
-        ...takesJson("public", ConfirmBody),
-        ...documented({
-          takesJson: true,
-          tag: "Authentication",
-          summary: "Confirm an e-mail address by the link in the mail",
-          description:
-            "`token` is from the link, which works once, for 24 hours, and only while the account has that address. What " +
-            "others shared with the address opens from now on. Another link: 401 invalid_token.",
-          access: "public",
-          data: ConfirmedRecord,
-          errors: ["invalid_token"],
-        }),
-      },
     )
     .post(
       "/api/auth/email/send",
+      {
+        access: "self",
+        scope: "never",
+        rate: "general",
+        audit: { action: "email.confirmation_sent", write: "deferred" },
+        docs: docs.sendConfirmation,
+        parse: "none",
+      },
       async ({ principal, set }) => {
         const { user } = principal;
         try {
@@ -75,21 +75,10 @@ export function emailConfirmationRoutes({ confirmations, guard, clock, basePath 
           throw error;
         }
       },
-      {
-        access: "self",
-        parse: "none",
-        ...documented({
-          tag: "Authentication",
-          summary: "Send the mail again by which one's e-mail address is confirmed",
-          description: "Three mails an hour for an account and to an address; 429 above that. Earlier links stay good.",
-          access: "self",
-          data: SentRecord,
-          errors: ["invalid_request"],
-        }),
-      },
     )
     .get(
       "/confirm-email",
+      { access: "public", rate: "uncounted", audit: "unaudited", docs: "hidden" },
       ({ request }) => {
         const token = readQuery(requestContextOf(request).query)["token"] ?? "";
         const user = confirmations.find(token);
@@ -97,10 +86,10 @@ export function emailConfirmationRoutes({ confirmations, guard, clock, basePath 
           ? gone()
           : pageResponse(renderConfirmEmailPage(basePath, token, user.email), 200, HEADERS);
       },
-      { detail: { hide: true } },
     )
     .post(
       "/confirm-email",
+      { access: "public", rate: "uncounted", audit: { action: "email.confirm" }, docs: "hidden", parse: "none" },
       async ({ request }) => {
         const form = await readForm(request);
         try {
@@ -112,6 +101,5 @@ export function emailConfirmationRoutes({ confirmations, guard, clock, basePath 
           return gone();
         }
       },
-      { parse: "none", detail: { hide: true } },
     );
 }

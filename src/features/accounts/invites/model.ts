@@ -46,3 +46,6 @@ export const InvitePageRecord = {
   required: ["invites", "pagination"],
   properties: { invites: t.Array(InviteRecord), pagination: ref("Pagination") },
 };
+
+export const LIMIT_MAX = 100;
+export const LIMIT_DEFAULT = 20;

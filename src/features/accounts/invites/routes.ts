@@ -1,9 +1,7 @@
 /** /api/admin/invites, and the page that takes an invitation up (contract §2). */
-import { Elysia, t } from "elysia";
 import { parseDuration } from "../../../config/quantities.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
-import { documented } from "../../../http/documented.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { ERROR_RESPONSES } from "../../../http/error-response.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
@@ -18,13 +16,15 @@ import {
   renderInvitePage,
 } from "../../../web/pages/invite-page.ts";
 import { pageResponse } from "../../../web/pages/page.ts";
-import { PROOF_ERRORS } from "../auth/confirm-routes.ts";
-import { type authGuard, isSameOrigin, takesJson } from "../auth/guard.ts";
+import { type authGuard, isSameOrigin } from "../auth/guard.ts";
 import type { ProofService } from "../auth/proof.ts";
 import { clientOf, type SessionCookies } from "../auth/routes.ts";
 import type { AuthService } from "../auth/service.ts";
 import type { User } from "../users/types.ts";
-import { InvitePageRecord, NewInviteBody, NewInviteRecord } from "./model.ts";
+import { Router } from "../routing/router.ts";
+import * as docs from "./openapi.ts";
+import { LIMIT_MAX, LIMIT_DEFAULT } from "./model.ts";
+import { NewInviteBody } from "./model.ts";
 import { presentInvite } from "./present.ts";
 import type { InviteService } from "./service.ts";
 import type { Invite } from "./types.ts";
@@ -40,19 +40,23 @@ export interface InviteRoutesOptions {
   /** `""`, or the path below which everything is served. */
   readonly basePath: string;
 }
-
-const LIMIT_MAX = 100;
-const LIMIT_DEFAULT = 20;
 const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
 
 /** See the head of this file. */
 export function inviteRoutes(options: InviteRoutesOptions) {
   const { invites, guard, proof, clock } = options;
   const present = (invite: Invite) => presentInvite(invite, invites.stateOf(invite));
-  return new Elysia({ name: "invite-routes" })
-    .use(guard)
+  return new Router({ name: "invite-routes", guard })
     .post(
       "/api/admin/invites",
+      {
+        access: "admin",
+        scope: "admin",
+        rate: "general",
+        audit: { action: "invite.create", target: "invite" },
+        docs: docs.createInvite,
+        body: NewInviteBody,
+      },
       async ({ body, principal, request, set }) => {
         const { email, role = "user", plan } = body;
         const asking = { request, headers: set.headers, principal, access: "admin" } as const;
@@ -66,26 +70,16 @@ export function inviteRoutes(options: InviteRoutesOptions) {
         set.status = 201;
         return ok({ ...present(invite), invite: token, url, mailed: isMailed });
       },
-      {
-        ...takesJson("admin", NewInviteBody),
-        ...documented({
-          takesJson: true,
-          tag: "Administration",
-          summary: "Invite somebody",
-          description:
-            "Makes one account, of this role and plan, by `invite` in POST /api/auth/signup or on the page at `url`; also " +
-            "where sign-up is open, not where it is closed. Bound to `email` where given, and sent there where mail is " +
-            "configured. Inviting an administrator needs proof: `currentPassword` (and `code`), or a confirmed session; an " +
-            "API key can't.",
-          access: "admin",
-          status: 201,
-          data: NewInviteRecord,
-          errors: ["email_taken", ...PROOF_ERRORS],
-        }),
-      },
     )
     .get(
       "/api/admin/invites",
+      {
+        access: "admin",
+        scope: "admin",
+        rate: "general",
+        audit: { action: "admin.read", write: "rejections" },
+        docs: docs.listInvites,
+      },
       ({ request }) => {
         const query = readQuery(requestContextOf(request).query);
         const page = readInteger(query, "page", {
@@ -97,39 +91,20 @@ export function inviteRoutes(options: InviteRoutesOptions) {
         const { invites: found, total } = invites.list(limit, (page - 1) * limit);
         return ok({ invites: found.map(present), pagination: paginate(page, limit, total) });
       },
-      {
-        access: "admin",
-        ...documented({
-          tag: "Administration",
-          summary: "Invitations, newest first",
-          description: "Without their codes: those are shown once, when they are created.",
-          access: "admin",
-          data: InvitePageRecord,
-          errors: ["invalid_field"],
-          query: {
-            page: { type: "integer", minimum: 1, default: 1 },
-            limit: { type: "integer", minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT },
-          },
-        }),
-      },
     )
     .delete(
       "/api/admin/invites/:id",
+      {
+        access: "admin",
+        scope: "admin",
+        rate: "general",
+        audit: { action: "invite.revoke", target: "invite", targetParam: "id" },
+        docs: docs.revokeInvite,
+        params: IdParams,
+      },
       async ({ params }) => {
         await invites.remove(params.id);
         return ok({ id: params.id }, "The invitation no longer works.");
-      },
-      {
-        access: "admin",
-        params: IdParams,
-        ...documented({
-          tag: "Administration",
-          summary: "Take an invitation back",
-          description: "An account that it made stays.",
-          access: "admin",
-          data: t.Object({ id: t.String() }),
-          errors: ["not_found", "invalid_field"],
-        }),
       },
     )
     .use(invitePage(options));
@@ -145,18 +120,21 @@ function invitePage({ invites, auth, cookies, basePath }: InviteRoutesOptions) {
   const gone = () => pageResponse(renderInviteGonePage(basePath), 404, HEADERS);
   const show = (model: InvitePageModel, status: number) =>
     pageResponse(renderInvitePage(basePath, model), status, HEADERS);
-  return new Elysia({ name: "invite-page" })
-    .get(
-      "/invite",
-      ({ request }) => {
-        const token = readQuery(requestContextOf(request).query)["token"] ?? "";
-        const boundTo = invites.addressOf(token);
-        return boundTo === undefined ? gone() : show({ token, boundTo }, 200);
-      },
-      { detail: { hide: true } },
-    )
+  return new Router({ name: "invite-page" })
+    .get("/invite", { access: "public", rate: "uncounted", audit: "unaudited", docs: "hidden" }, ({ request }) => {
+      const token = readQuery(requestContextOf(request).query)["token"] ?? "";
+      const boundTo = invites.addressOf(token);
+      return boundTo === undefined ? gone() : show({ token, boundTo }, 200);
+    })
     .post(
       "/invite",
+      {
+        access: "public",
+        rate: "uncounted",
+        audit: { action: "sign_up", target: "user" },
+        docs: "hidden",
+        parse: "none",
+      },
       async ({ request }) => {
         const form = await readForm(request);
         const token = form.get("token") ?? "";
@@ -184,7 +162,6 @@ function invitePage({ invites, auth, cookies, basePath }: InviteRoutesOptions) {
         const signedIn = await auth.signInConfirmed(user, clientOf(request));
         return pageResponse(done, 201, { ...HEADERS, "set-cookie": cookies.forSignIn(request, signedIn) });
       },
-      { parse: "none", detail: { hide: true } },
     );
 }
 

@@ -1,15 +1,14 @@
 /** /api/auth/oidc/link: by which providers an account can be entered; and what links and sign-ins begin with. */
-import { Elysia } from "elysia";
 import { AppError } from "../../../errors.ts";
-import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
-import { PROOF_ERRORS } from "../auth/confirm-routes.ts";
-import { type authGuard, takesJson } from "../auth/guard.ts";
+import type { authGuard } from "../auth/guard.ts";
 import { sessionPrincipalOf } from "../auth/principal.ts";
 import type { Asking, ProofService, Proven } from "../auth/proof.ts";
-import { Identity, LinkBody, ProviderConfirmBody } from "./model.ts";
+import { Router } from "../routing/router.ts";
+import * as docs from "./openapi.ts";
+import { LinkBody, ProviderConfirmBody } from "./model.ts";
 import { ATTEMPT_MS, type OidcService } from "./service.ts";
 
 /** What these routes work with. */
@@ -25,34 +24,28 @@ const ATTEMPT_COOKIE = "larder_oidc";
 
 /** See the head of this file. */
 export function oidcLinkRoutes({ provider, attempts, proof, guard }: OidcLinkRoutesOptions) {
-  return new Elysia({ name: "oidc-link-routes" })
-    .use(guard)
+  return new Router({ name: "oidc-link-routes", guard })
     .get(
       "/oidc/link",
+      { access: "self", scope: "never", rate: "general", audit: "unaudited", docs: docs.getLink },
       ({ principal }) =>
         ok({
           identities: provider()
             .identities.list(principal.user.id)
             .map(({ issuer, createdAtMs }) => ({ issuer, createdAt: toTimestamp(createdAtMs) })),
         }),
-      {
-        access: "self",
-        ...documented({
-          tag: "Authentication",
-          summary: "By which providers this account can be entered",
-          description: "Identities of OpenID Connect providers that are linked to the account.",
-          access: "self",
-          data: {
-            type: "object",
-            required: ["identities"],
-            properties: { identities: { type: "array", items: Identity } },
-          },
-          errors: ["not_found"],
-        }),
-      },
     )
     .post(
       "/oidc/link",
+      {
+        access: "self",
+        scope: "never",
+        rate: "general",
+        audit: { action: "identity.link", write: "rejections", isGuess: true },
+        docs: docs.link,
+        body: LinkBody,
+        isBodyOptional: true,
+      },
       async ({ body, principal, request, set }) => {
         const { user, session } = sessionPrincipalOf(principal);
         await prove({ request, headers: set.headers, principal }, body);
@@ -64,24 +57,18 @@ export function oidcLinkRoutes({ provider, attempts, proof, guard }: OidcLinkRou
         set.headers["set-cookie"] = attempts.keep(request, sealed);
         return ok({ url: address });
       },
-      {
-        ...takesJson("self", LinkBody, false),
-        ...documented({
-          takesJson: true,
-          tag: "Authentication",
-          summary: "Let this account be entered by the provider",
-          description:
-            "For browsers: go to `url` with the cookie that the answer sets, and sign in there; from then on whoever signs " +
-            "in there enters this account. Its owner gets a mail. Needs proof: `currentPassword` (and `code`), or a confirmed " +
-            "session.",
-          access: "self",
-          data: { type: "object", required: ["url"], properties: { url: { type: "string" } } },
-          errors: [...PROOF_ERRORS, "not_found", "provider_unavailable"],
-        }),
-      },
     )
     .post(
       "/confirm/provider",
+      {
+        access: "self",
+        scope: "never",
+        rate: "general",
+        audit: { action: "session.confirm", write: "rejections" },
+        docs: docs.confirmByProvider,
+        body: ProviderConfirmBody,
+        isBodyOptional: true,
+      },
       async ({ body, principal, request, set }) => {
         const { user, session } = sessionPrincipalOf(principal);
         const oidc = provider();
@@ -96,40 +83,22 @@ export function oidcLinkRoutes({ provider, attempts, proof, guard }: OidcLinkRou
         set.headers["set-cookie"] = attempts.keep(request, sealed);
         return ok({ url: address });
       },
-      {
-        ...takesJson("self", ProviderConfirmBody, false),
-        ...documented({
-          takesJson: true,
-          tag: "Authentication",
-          summary: "Begin to confirm this session by the provider",
-          description:
-            "For browsers, and for accounts whose password nobody knows: go to `url` with the cookie that the response sets, " +
-            "and sign in there once more (prompt=login, max_age=0; the provider's auth_time is checked). Then this session " +
-            "is confirmed as by POST /api/auth/confirm, and the browser is sent to `returnTo`, or shows a page to be closed.",
-          access: "self",
-          data: { type: "object", required: ["url"], properties: { url: { type: "string" } } },
-          errors: ["invalid_request", "not_found", "provider_unavailable"],
-        }),
-      },
     )
     .delete(
       "/oidc/link",
+      {
+        access: "self",
+        scope: "never",
+        rate: "general",
+        audit: { action: "identity.unlink", isGuess: true },
+        docs: docs.unlink,
+        body: LinkBody,
+        isBodyOptional: true,
+      },
       async ({ body, principal, request, set }) => {
         const { identities } = provider();
         const proven = await prove({ request, headers: set.headers, principal }, body);
         return ok({ removed: await identities.unlink(principal.user.id, proven) });
-      },
-      {
-        ...takesJson("self", LinkBody, false),
-        ...documented({
-          takesJson: true,
-          tag: "Authentication",
-          summary: "Enter this account by the provider no more",
-          description: "Sessions stay. Without a password of its own, set one first: see password/forgot.",
-          access: "self",
-          data: { type: "object", required: ["removed"], properties: { removed: { type: "integer" } } },
-          errors: [...PROOF_ERRORS, "not_found"],
-        }),
       },
     );
 

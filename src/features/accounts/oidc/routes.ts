@@ -1,22 +1,21 @@
 /** GET /api/auth/methods, and /api/auth/oidc/*. */
-import { Elysia } from "elysia";
 import { AppError } from "../../../errors.ts";
 import { type AuditNote, noteAudit } from "../../../http/audit-note.ts";
-import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
 import { ERROR_RESPONSES } from "../../../http/error-response.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { readChoice, readQuery } from "../../../http/fields.ts";
 import { pageResponse } from "../../../web/pages/page.ts";
 import { renderConfirmedPage, renderSignInCodePage, renderSignInFailedPage } from "../../../web/pages/sign-in-page.ts";
-import { type authGuard, takesJson } from "../auth/guard.ts";
-import { SignedInResponse } from "../auth/model.ts";
+import type { authGuard } from "../auth/guard.ts";
 import { presentSignedIn } from "../auth/present.ts";
 import { clientOf, type SessionCookies } from "../auth/routes.ts";
 import type { ProofService } from "../auth/proof.ts";
 import type { AuthService } from "../auth/service.ts";
+import { Router } from "../routing/router.ts";
+import * as docs from "./openapi.ts";
 import { attemptCookie, callbackOf, oidcLinkRoutes } from "./link-routes.ts";
-import { CodeBody, Methods } from "./model.ts";
+import { CodeBody } from "./model.ts";
 import { CODE_MS, type Finished, type OidcService } from "./service.ts";
 import { SIGN_IN_MODES } from "./types.ts";
 
@@ -36,11 +35,6 @@ export interface OidcRoutesOptions {
   /** `""`, or the path below which everything is served. */
   readonly basePath: string;
 }
-
-const RETURN_TO = {
-  type: "string",
-  description: "Path of this server where the browser goes in the end; the start page where it is left out",
-};
 
 /** See the head of this file. */
 export function oidcRoutes(options: OidcRoutesOptions) {
@@ -72,126 +66,60 @@ export function oidcRoutes(options: OidcRoutesOptions) {
     );
   };
 
-  return new Elysia({ name: "oidc-routes", prefix: "/api/auth" })
-    .use(guard)
-    .get(
-      "/methods",
-      ({ request }) =>
-        ok({
-          password: true,
-          signup,
-          oidc:
-            options.oidc === undefined
-              ? null
-              : { name: options.oidc.name, startUrl: `${requestContextOf(request).baseUrl}/api/auth/oidc/start` },
-          passkeys: canHavePasskeys(requestContextOf(request).baseUrl),
-          mail: hasMail,
-          isSetUp: isSetUp(),
-        }),
-      {
-        access: "public",
-        ...documented({
-          tag: "Authentication",
-          summary: "How people may sign in here",
-          description: "What a sign-in page needs to know before anybody is signed in.",
-          access: "public",
-          data: Methods,
-        }),
-      },
+  return new Router({ name: "oidc-routes", prefix: "/api/auth", guard })
+    .get("/methods", { access: "public", rate: "general", audit: "unaudited", docs: docs.methods }, ({ request }) =>
+      ok({
+        password: true,
+        signup,
+        oidc:
+          options.oidc === undefined
+            ? null
+            : { name: options.oidc.name, startUrl: `${requestContextOf(request).baseUrl}/api/auth/oidc/start` },
+        passkeys: canHavePasskeys(requestContextOf(request).baseUrl),
+        mail: hasMail,
+        isSetUp: isSetUp(),
+      }),
     )
-    .get(
-      "/oidc/start",
-      ({ request }) =>
-        asPage(request, basePath, async () => {
-          const query = readQuery(requestContextOf(request).query);
-          const { address, sealed } = await provider().begin({
-            redirectUri: callbackOf(request),
-            returnTo: query["returnTo"],
-            mode: readChoice(query["mode"], "mode", SIGN_IN_MODES),
-            challenge: query["challenge"],
-          });
-          return redirect(address, [attempts.keep(request, sealed)]);
-        }),
-      {
-        access: "public",
-        ...documented({
-          tag: "Authentication",
-          summary: "Begin a sign-in by the OpenID Connect provider",
-          description:
-            "For browsers: 302 to the provider (authorization code with PKCE, state and nonce), with a cookie that binds " +
-            "the sign-in to this browser for 10 minutes. In the end the browser is sent to `returnTo`, signed in by the " +
-            "cookie `larder_session`. Programs say `mode=code`: then it ends in a one-time code, behind `#code=` of " +
-            "`returnTo`, or on a page to be copied from, which `POST /api/auth/oidc/token` exchanges within 5 minutes; " +
-            "`challenge` (base64url of the sha256 of a `verifier`) binds the code to the program. No token is ever part of " +
-            "an address. Two-factor sign-in is the provider's to ask for. Accounts: see the settings `oidc.*`.",
-          access: "public",
-          otherResponses: { 302: "To the provider" },
-          content: { "text/html": "Never; a redirect" },
-          query: {
-            returnTo: RETURN_TO,
-            mode: { type: "string", enum: [...SIGN_IN_MODES], description: "cookie unless said otherwise" },
-            challenge: { type: "string", description: "Binds the code of `mode=code` to the program" },
-          },
-          errors: ["invalid_field", "not_found", "provider_unavailable"],
-        }),
-      },
+    .get("/oidc/start", { access: "public", rate: "general", audit: "unaudited", docs: docs.start }, ({ request }) =>
+      asPage(request, basePath, async () => {
+        const query = readQuery(requestContextOf(request).query);
+        const { address, sealed } = await provider().begin({
+          redirectUri: callbackOf(request),
+          returnTo: query["returnTo"],
+          mode: readChoice(query["mode"], "mode", SIGN_IN_MODES),
+          challenge: query["challenge"],
+        });
+        return redirect(address, [attempts.keep(request, sealed)]);
+      }),
     )
     .get(
       "/oidc/callback",
+      {
+        access: "public",
+        rate: "general",
+        audit: { action: "sign_in", write: "rejections", isGuess: true },
+        docs: docs.callback,
+      },
       ({ request }) =>
         asPage(request, basePath, async () => {
           const sealed = attempts.read(request);
           const finished = await provider().finish(sealed, requestContextOf(request).query, clientOf(request));
           return responseOf(request, finished);
         }),
-      {
-        access: "public",
-        ...documented({
-          tag: "Authentication",
-          summary: "Where the provider sends the browser back to",
-          description:
-            "For browsers alone. 302 to `returnTo`, or a page that shows the code. Refusals are a page with words for " +
-            "browsers, the usual errors for everybody else.",
-          access: "public",
-          otherResponses: { 302: "Signed in, linked or confirmed" },
-          content: { "text/html": "The page with the code" },
-          query: {
-            code: { type: "string", description: "Of the provider" },
-            state: { type: "string", description: "As it was sent to the provider" },
-            iss: { type: "string", description: "The provider (RFC 9207)" },
-            error: { type: "string", description: "Where the provider refused" },
-          },
-          errors: [
-            "invalid_request",
-            "invalid_field",
-            "not_found",
-            "bad_credentials",
-            "signup_closed",
-            "account_disabled",
-            "email_taken",
-            "provider_unavailable",
-          ],
-        }),
-      },
     )
     .post(
       "/oidc/token",
+      {
+        access: "public",
+        rate: "signin",
+        audit: { action: "sign_in", isGuess: true },
+        docs: docs.token,
+        body: CodeBody,
+      },
       async ({ body, request, set }) => {
         const signedIn = await provider().exchange(body.code, body.verifier, clientOf(request));
         if (body.cookie === true) set.headers["set-cookie"] = options.cookies.forSignIn(request, signedIn);
         return presentSignedIn(signedIn, tokenLifetimeMs);
-      },
-      {
-        ...takesJson("public", CodeBody),
-        ...documented({
-          takesJson: true,
-          tag: "Authentication",
-          summary: "Exchange the code of a sign-in by the provider for a token",
-          description: "Once; whatever the answer, the code is used up. Counts as sign-in, per address.",
-          access: "public",
-          body: SignedInResponse,
-          errors: ["invalid_code", "bad_credentials", "account_disabled", "not_found"],
-        }),
       },
     )
     .use(oidcLinkRoutes({ ...options, provider, attempts }));

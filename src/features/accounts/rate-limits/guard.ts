@@ -10,8 +10,9 @@ import { identityOf } from "../auth/guard.ts";
 import { checkingFrom } from "../users/password-line.ts";
 import type { Category, Plan } from "../plans/plans.ts";
 import { emailKey } from "../users/email.ts";
+import type { RateRule } from "../routing/declaration.ts";
 import type { PlanName, User } from "../users/types.ts";
-import { categorise, isCountedByRoute } from "./categories.ts";
+import { categoryOf, isCountedByHandler } from "./categories.ts";
 import type { DownloadLedger } from "./download-ledger.ts";
 import { bodyLimitHeaders, RateLimitedError, rateLimited, rateLimitHeaders } from "./headers.ts";
 import { addressSubject, type RateLimiter, userSubject, type RateLimitResult } from "./limiter.ts";
@@ -44,14 +45,15 @@ export class RateGate {
 
   /**
    * Counts a request that has just arrived and shows its window.
+   * @param rule of the route that it is for; undefined where no route fits
    * @throws AppError rate_limited
    */
-  countRequest(request: Request, headers: HeaderBag): void {
+  countRequest(request: Request, rule: RateRule | undefined, headers: HeaderBag): void {
     const requestContext = requestContextOf(request);
     const { path, query } = requestContext;
-    const category = categorise(request.method, path, query);
+    const category = categoryOf(rule, path, query);
     if (category === undefined) return;
-    if (isCountedByRoute(request.method, path)) {
+    if (isCountedByHandler(rule)) {
       if (category === "uploads") this.#showUploads(request, headers);
       else this.#show(this.#options.signins.preview(this.#addressKey(request)), headers);
       return;
@@ -231,9 +233,12 @@ export class RateGate {
   }
 }
 
-/** The hook of the head of this file. Mounted after the auth guard: who asks decides who is counted. */
-export function rateLimitGuard(gate: RateGate) {
+/**
+ * The hook of the head of this file. Mounted after the auth guard: who asks decides who is counted.
+ * @param ruleOf the rule of the route that a request is for; undefined where no route fits
+ */
+export function rateLimitGuard(gate: RateGate, ruleOf: (method: string, path: string) => RateRule | undefined) {
   return new Elysia({ name: "rate-limit-guard" }).onRequest(({ request, set }) => {
-    gate.countRequest(request, set.headers);
+    gate.countRequest(request, ruleOf(request.method, requestContextOf(request).path), set.headers);
   });
 }

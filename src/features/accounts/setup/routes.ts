@@ -1,5 +1,4 @@
 /** The page behind the one-time set-up link, which makes the first administrator (contract §2, D56). */
-import { Elysia } from "elysia";
 import { AppError } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
@@ -17,6 +16,7 @@ import {
 import { clientOf, type SessionCookies } from "../auth/routes.ts";
 import type { AuthService } from "../auth/service.ts";
 import type { PlanName, User } from "../users/types.ts";
+import { Router } from "../routing/router.ts";
 
 /** What the set-up page works with. */
 export interface SetupRoutesOptions {
@@ -35,17 +35,20 @@ const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" 
 /** GET and POST /setup. */
 export function setupRoutes({ auth, cookies, defaultPlan, basePath, onSetUp }: SetupRoutesOptions) {
   const gone = () => pageResponse(renderSetupGonePage(basePath), 404, HEADERS);
-  return new Elysia({ name: "setup-routes" })
-    .get(
-      "/setup",
-      ({ request }) => {
-        const token = readQuery(requestContextOf(request).query)["token"] ?? "";
-        return auth.isSetupToken(token) ? pageResponse(renderSetupPage(basePath, { token }), 200, HEADERS) : gone();
-      },
-      { detail: { hide: true } },
-    )
+  return new Router({ name: "setup-routes" })
+    .get("/setup", { access: "public", rate: "uncounted", audit: "unaudited", docs: "hidden" }, ({ request }) => {
+      const token = readQuery(requestContextOf(request).query)["token"] ?? "";
+      return auth.isSetupToken(token) ? pageResponse(renderSetupPage(basePath, { token }), 200, HEADERS) : gone();
+    })
     .post(
       "/setup",
+      {
+        access: "public",
+        rate: "uncounted",
+        audit: { action: "sign_up", target: "user" },
+        docs: "hidden",
+        parse: "none",
+      },
       async ({ request }) => {
         const form = await readForm(request);
         const token = form.get("token") ?? "";
@@ -88,6 +91,5 @@ export function setupRoutes({ auth, cookies, defaultPlan, basePath, onSetUp }: S
           "set-cookie": cookies.forSignIn(request, signedIn),
         });
       },
-      { parse: "none", detail: { hide: true } },
     );
 }

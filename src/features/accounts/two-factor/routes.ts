@@ -1,11 +1,10 @@
-import { Elysia, t } from "elysia";
-import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
-import { PROOF_ERRORS } from "../auth/confirm-routes.ts";
-import { type authGuard, takesJson } from "../auth/guard.ts";
+import type { authGuard } from "../auth/guard.ts";
 import { ProofBody } from "../auth/model.ts";
 import type { Asking, ProofService } from "../auth/proof.ts";
-import { EnableBody, FactorProofBody, RecoveryCodesRecord, SetUpRecord, TwoFactorRecord } from "./model.ts";
+import { Router } from "../routing/router.ts";
+import * as docs from "./openapi.ts";
+import { EnableBody, FactorProofBody } from "./model.ts";
 import type { TwoFactorService } from "./service.ts";
 
 /** What the routes about two-factor sign-in work with. */
@@ -22,106 +21,79 @@ export function twoFactorRoutes({ twoFactor, proof, guard, countPasskeys }: TwoF
   const prove = (asking: Omit<Asking, "access">, body: typeof FactorProofBody.static) =>
     proof.require({ ...asking, access: "self" }, { ...body, code: body.code ?? body.recoveryCode });
 
-  return new Elysia({ name: "two-factor-routes", prefix: "/api/users/two-factor" })
-    .use(guard)
+  return new Router({ name: "two-factor-routes", prefix: "/api/users/two-factor", guard })
     .get(
       "/",
+      { access: "self", scope: "never", rate: "profile", audit: "unaudited", docs: docs.status },
       ({ principal }) => {
         const { isEnabled, recoveryCodesLeft } = twoFactor.state(principal.user.id);
         return ok({ enabled: isEnabled, recoveryCodesLeft, passkeys: countPasskeys(principal.user.id) });
       },
-      {
-        access: "self",
-        ...documented({
-          tag: "Users",
-          summary: "Whether sign-in asks for a second factor",
-          description: "Also says how many recovery codes are unused.",
-          access: "self",
-          data: TwoFactorRecord,
-        }),
-      },
     )
     .post(
       "/setup",
+      {
+        access: "self",
+        scope: "never",
+        rate: "profile",
+        audit: { action: "two_factor.set_up" },
+        docs: docs.setUp,
+        body: ProofBody,
+        isBodyOptional: true,
+      },
       async ({ principal, body, request, set }) => {
         twoFactor.checkOff(principal.user.id);
         const proven = await prove({ principal, request, headers: set.headers }, body);
         return ok(await twoFactor.setUp(principal.user, proven));
       },
-      {
-        ...takesJson("self", ProofBody, false),
-        ...documented({
-          takesJson: true,
-          tag: "Users",
-          summary: "Begin to set up two-factor sign-in",
-          description:
-            "Gives a secret for an authenticator app (TOTP, RFC 6238: SHA-1, 6 digits, 30 seconds). It is in force once " +
-            "…/enable has seen a code made from it, within an hour. Needs proof, as …/disable and …/recovery-codes do: " +
-            "`currentPassword` (and `code`), or a confirmed session.",
-          access: "self",
-          data: SetUpRecord,
-          errors: ["invalid_request", ...PROOF_ERRORS],
-        }),
-      },
     )
     .post(
       "/enable",
+      {
+        access: "self",
+        scope: "never",
+        rate: "profile",
+        audit: { action: "two_factor.enable", isGuess: true },
+        docs: docs.enable,
+        body: EnableBody,
+      },
       async ({ principal, body, request, set }) => {
         // The proof was asked for the secret, which only its receiver can make a code from.
         const standing = proof.standing({ principal, request, headers: set.headers, access: "self" });
         return ok({ recoveryCodes: [...(await twoFactor.enable(principal.user, body.code, standing))] });
       },
-      {
-        ...takesJson("self", EnableBody),
-        ...documented({
-          takesJson: true,
-          tag: "Users",
-          summary: "Put two-factor sign-in in force",
-          description:
-            "Gives ten recovery codes, each good once in place of a code. Sessions and API keys stay as they are.",
-          access: "self",
-          data: RecoveryCodesRecord,
-          errors: ["invalid_code", "invalid_request"],
-        }),
-      },
     )
     .post(
       "/disable",
+      {
+        access: "self",
+        scope: "never",
+        rate: "profile",
+        audit: { action: "two_factor.disable", isGuess: true },
+        docs: docs.disable,
+        body: FactorProofBody,
+        isBodyOptional: true,
+      },
       async ({ principal, body, request, set }) => {
         const proven = await prove({ principal, request, headers: set.headers }, body);
         await twoFactor.switchOff(principal.user, proven);
         return ok({ enabled: false }, "Two-factor sign-in is off.");
       },
-      {
-        ...takesJson("self", FactorProofBody, false),
-        ...documented({
-          takesJson: true,
-          tag: "Users",
-          summary: "Switch two-factor sign-in off",
-          description: "The recovery codes end too.",
-          access: "self",
-          data: t.Object({ enabled: t.Boolean() }),
-          errors: ["invalid_request", ...PROOF_ERRORS],
-        }),
-      },
     )
     .post(
       "/recovery-codes",
+      {
+        access: "self",
+        scope: "never",
+        rate: "profile",
+        audit: { action: "two_factor.renew_codes", isGuess: true },
+        docs: docs.renewRecoveryCodes,
+        body: FactorProofBody,
+        isBodyOptional: true,
+      },
       async ({ principal, body, request, set }) => {
         const proven = await prove({ principal, request, headers: set.headers }, body);
         return ok({ recoveryCodes: [...(await twoFactor.renewRecoveryCodes(principal.user, proven))] });
-      },
-      {
-        ...takesJson("self", FactorProofBody, false),
-        ...documented({
-          takesJson: true,
-          tag: "Users",
-          summary: "New recovery codes in place of all former ones",
-          description: "The previous codes stop working.",
-          access: "self",
-          data: RecoveryCodesRecord,
-          errors: ["invalid_request", ...PROOF_ERRORS],
-        }),
       },
     );
 }

@@ -1,28 +1,20 @@
 /** /api/admin/users: accounts, their usage, and links to set a password (contract §2). */
-import { Elysia, t } from "elysia";
 import { AppError, invalidField } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
-import { documented } from "../../../http/documented.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, type Query, readBoolean, readChoice, readInteger, readQuery } from "../../../http/fields.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
-import { PROOF_ERRORS } from "../../accounts/auth/confirm-routes.ts";
-import { type authGuard, takesJson } from "../../accounts/auth/guard.ts";
+import type { authGuard } from "../../accounts/auth/guard.ts";
 import { ProofBody } from "../../accounts/auth/model.ts";
 import { notByKey, type Principal } from "../../accounts/auth/principal.ts";
 import type { ProofService } from "../../accounts/auth/proof.ts";
 import type { Plans } from "../../accounts/plans/plans.ts";
-import { UsageRecord } from "../../accounts/profile/model.ts";
 import { PLAN_NAMES, type PlanName, ROLES, type User, type UserChanges } from "../../accounts/users/types.ts";
-import {
-  AccountBody,
-  AccountPageRecord,
-  AccountRecord,
-  NewAccountBody,
-  NewAccountRecord,
-  ResetLinkRecord,
-} from "./model.ts";
+import { Router } from "../../accounts/routing/router.ts";
+import * as docs from "./openapi.ts";
+import { PAGE_LIMIT_MAX, PAGE_LIMIT_DEFAULT } from "./model.ts";
+import { AccountBody, NewAccountBody } from "./model.ts";
 import { presentAccount } from "./present.ts";
 import type { AccountAdministration, Check } from "./service.ts";
 import { ACCOUNT_SORTS, type AccountQuery, type AccountRow } from "./types.ts";
@@ -46,12 +38,6 @@ export interface AccountRoutesOptions {
   readonly proof: ProofService;
 }
 
-const PAGE_LIMIT_MAX = 100;
-const PAGE_LIMIT_DEFAULT = 20;
-const NEEDS_PROOF =
-  "Needs proof: `currentPassword` (and `code`), or a confirmed session. On one's own account it is 403 role.";
-const NO_CONTENTS = "An administrator manages accounts and sees no contents.";
-
 /** See the head of this file. */
 export function accountRoutes(options: AccountRoutesOptions) {
   const { accounts, guard, plans, usageOf, twoFactor, resetLinks, proof } = options;
@@ -62,39 +48,32 @@ export function accountRoutes(options: AccountRoutesOptions) {
     return { url, expiresAt: toTimestamp(expiresAtMs) };
   };
 
-  return new Elysia({ name: "admin-account-routes", prefix: "/api/admin" })
-    .use(guard)
+  return new Router({ name: "admin-account-routes", prefix: "/api/admin", guard })
     .get(
       "/users",
+      {
+        access: "admin",
+        scope: "admin",
+        rate: "general",
+        audit: { action: "admin.read", write: "rejections" },
+        docs: docs.listAccounts,
+      },
       async ({ request }) => {
         const { page, query } = readAccountQuery(readQuery(requestContextOf(request).query));
         const { accounts: rows, total } = await accounts.list(query);
         return ok({ users: rows.map(present), pagination: paginate(page, query.limit, total) });
       },
-      {
-        access: "admin",
-        ...documented({
-          tag: "Administration",
-          summary: "All accounts",
-          description: NO_CONTENTS,
-          access: "admin",
-          data: AccountPageRecord,
-          errors: ["invalid_field"],
-          query: {
-            search: { type: "string", description: "Part of the e-mail or the name" },
-            role: { type: "string", enum: [...ROLES] },
-            plan: { type: "string", enum: [...PLAN_NAMES] },
-            disabled: { type: "boolean" },
-            sort: { type: "string", enum: [...ACCOUNT_SORTS], default: "email" },
-            order: { type: "string", enum: ["asc", "desc"], default: "asc" },
-            page: { type: "integer", minimum: 1, default: 1 },
-            limit: { type: "integer", minimum: 1, maximum: PAGE_LIMIT_MAX, default: PAGE_LIMIT_DEFAULT },
-          },
-        }),
-      },
     )
     .post(
       "/users",
+      {
+        access: "admin",
+        scope: "admin",
+        rate: "general",
+        audit: { action: "user.create", target: "user" },
+        docs: docs.createAccount,
+        body: NewAccountBody,
+      },
       async ({ body, principal, request, set }) => {
         const { email, name, quota, password, role = "user", plan = options.defaultPlan } = body;
         const isByKey = principal.key !== undefined;
@@ -111,37 +90,30 @@ export function accountRoutes(options: AccountRoutesOptions) {
         const hasLink = password === undefined && !isByKey;
         return ok(hasLink ? { ...record, passwordLink: await linkFor(user, request) } : record);
       },
-      {
-        ...takesJson("admin", NewAccountBody),
-        ...documented({
-          takesJson: true,
-          tag: "Administration",
-          summary: "Make an account",
-          description:
-            "Without a password, `passwordLink` is the address at which its owner sets one. Role `user` and the default " +
-            "plan, unless given. The role `admin` needs proof: `currentPassword` (and `code`), or a confirmed session. An API " +
-            "key makes no administrators and gets no link.",
-          access: "admin",
-          status: 201,
-          data: NewAccountRecord,
-          errors: ["email_taken", ...PROOF_ERRORS],
-        }),
-      },
     )
-    .get("/users/:id", async ({ params }) => ok(await presentById(params.id)), {
-      access: "admin",
-      params: IdParams,
-      ...documented({
-        tag: "Administration",
-        summary: "An account",
-        description: NO_CONTENTS,
+    .get(
+      "/users/:id",
+      {
         access: "admin",
-        data: AccountRecord,
-        errors: ["not_found", "invalid_field"],
-      }),
-    })
+        scope: "admin",
+        rate: "general",
+        audit: { action: "admin.read", write: "rejections" },
+        docs: docs.getAccount,
+        params: IdParams,
+      },
+      async ({ params }) => ok(await presentById(params.id)),
+    )
     .patch(
       "/users/:id",
+      {
+        access: "admin",
+        scope: "admin",
+        rate: "general",
+        audit: { action: "user.change", target: "user", targetParam: "id" },
+        docs: docs.updateAccount,
+        params: IdParams,
+        body: AccountBody,
+      },
       async ({ params, body, principal, request, set }) => {
         const { currentPassword: _proof, code: _code, endKeys = false, ...changes } = body;
         checkChanges(principal, changes, endKeys);
@@ -157,26 +129,19 @@ export function accountRoutes(options: AccountRoutesOptions) {
         await accounts.change(params.id, readChanges(changes), endKeys, proven);
         return ok(await presentById(params.id));
       },
-      {
-        ...takesJson("admin", AccountBody),
-        params: IdParams,
-        ...documented({
-          takesJson: true,
-          tag: "Administration",
-          summary: "Change an account; what is not named stays",
-          description:
-            "Takes effect at once. A new password and `disabled` end all its sessions, phones included. The last enabled " +
-            "administrator stays one: 409 last_admin. A quota below what is used refuses new files and deletes none. An API " +
-            "key changes plan, quota, name and disabled alone. Password, e-mail, its confirmation and role need proof: " +
-            "`currentPassword` (and `code`), or a confirmed session; on one's own account they are 403 role.",
-          access: "admin",
-          data: AccountRecord,
-          errors: ["not_found", "email_taken", "last_admin", ...PROOF_ERRORS],
-        }),
-      },
     )
     .delete(
       "/users/:id",
+      {
+        access: "admin",
+        scope: "never",
+        rate: "general",
+        audit: { action: "user.erase", target: "user", targetParam: "id" },
+        docs: docs.deleteAccount,
+        params: IdParams,
+        body: ProofBody,
+        isBodyOptional: true,
+      },
       async ({ params, body, principal, request, set }) => {
         accounts.rejectOwn(principal.user, accounts.get(params.id).publicId, { isDisabled: true });
         const asking = { request, headers: set.headers, principal, access: "admin" } as const;
@@ -184,52 +149,36 @@ export function accountRoutes(options: AccountRoutesOptions) {
         noteAudit(request, { details: { email: user.email } });
         return ok({ id: user.publicId }, "The account and all its files are deleted.");
       },
-      {
-        ...takesJson("admin", ProofBody, false),
-        params: IdParams,
-        ...documented({
-          takesJson: true,
-          tag: "Administration",
-          summary: "Erase an account with all its files",
-          description: `This cannot be undone. The last enabled administrator cannot be erased. ${NEEDS_PROOF}`,
-          access: "admin",
-          data: t.Object({ id: t.String() }),
-          errors: ["not_found", "invalid_field", "last_admin", ...PROOF_ERRORS],
-        }),
-      },
     )
-    .get("/users/:id/usage", ({ params }) => ok(usageOf(accounts.get(params.id))), {
-      access: "admin",
-      params: IdParams,
-      ...documented({
-        tag: "Administration",
-        summary: "Storage and transfers of an account",
-        description: "The same record as the account's own usage.",
+    .get(
+      "/users/:id/usage",
+      {
         access: "admin",
-        data: UsageRecord,
-        errors: ["not_found", "invalid_field"],
-      }),
-    })
+        scope: "admin",
+        rate: "general",
+        audit: { action: "admin.read", write: "rejections" },
+        docs: docs.accountUsage,
+        params: IdParams,
+      },
+      ({ params }) => ok(usageOf(accounts.get(params.id))),
+    )
     .post(
       "/users/:id/reset-link",
+      {
+        access: "admin",
+        scope: "never",
+        rate: "general",
+        audit: { action: "user.reset_link", target: "user", targetParam: "id" },
+        docs: docs.createResetLink,
+        params: IdParams,
+        body: ProofBody,
+        isBodyOptional: true,
+      },
       async ({ params, body, principal, request, set }) => {
         const user = accounts.get(params.id);
         accounts.rejectOwn(principal.user, user.publicId, {});
         const asking = { request, headers: set.headers, principal, access: "admin" } as const;
         return ok(await linkFor(user, request, await proof.require(asking, body)));
-      },
-      {
-        ...takesJson("admin", ProofBody, false),
-        params: IdParams,
-        ...documented({
-          takesJson: true,
-          tag: "Administration",
-          summary: "A link at which the account's owner sets a new password",
-          description: `Works once and for a short time; hand it over by a way that only they read. ${NEEDS_PROOF}`,
-          access: "admin",
-          data: ResetLinkRecord,
-          errors: ["not_found", "invalid_field", "account_disabled", ...PROOF_ERRORS],
-        }),
       },
     );
 }

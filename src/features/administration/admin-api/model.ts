@@ -239,3 +239,7 @@ export const HistoryRecord = t.Object({
     }),
   ),
 });
+
+export const PAGE_LIMIT_MAX = 100;
+export const PAGE_LIMIT_DEFAULT = 20;
+export const DAYS_MAX = 731;

@@ -1,5 +1,5 @@
 /** /api/admin/*: accounts, ways into them, and the server (contract §2). Nothing here shows what is in an account. */
-import { Elysia } from "elysia";
+import { Router } from "../../accounts/routing/router.ts";
 import { type AccessRoutesOptions, accessRoutes } from "./access-routes.ts";
 import { type AccountRoutesOptions, accountRoutes } from "./account-routes.ts";
 import { type ServerRoutesOptions, serverRoutes } from "./server-routes.ts";
@@ -18,7 +18,7 @@ export interface AdminRoutesOptions
 
 /** See the head of this file. */
 export function adminRoutes(options: AdminRoutesOptions) {
-  return new Elysia({ name: "admin-routes" })
+  return new Router({ name: "admin-routes" })
     .use(accountRoutes(options))
     .use(accessRoutes(options))
     .use(serverRoutes(options))

@@ -1,14 +1,14 @@
 /** /api/admin/stats, plans and jobs: the server as a whole (contract §9). */
-import { Elysia, t } from "elysia";
+import { t } from "elysia";
 import { AppError } from "../../../errors.ts";
-import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
 import type { JobOutcome, JobState } from "../../../jobs/scheduler.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { Plans } from "../../accounts/plans/plans.ts";
 import { PLAN_NAMES, type PlanName } from "../../accounts/users/types.ts";
-import { JobRecord, PlanRecord, StatsRecord } from "./model.ts";
+import { Router } from "../../accounts/routing/router.ts";
+import * as docs from "./openapi.ts";
 import { presentJob, presentPlan, presentStats, type ServerState } from "./present.ts";
 import type { Statistics } from "./statistics.ts";
 
@@ -47,10 +47,16 @@ export function serverRoutes(options: ServerRoutesOptions) {
     if (job === undefined) throw new AppError("not_found", "There is no such job. See GET /api/admin/jobs.");
     return job;
   };
-  return new Elysia({ name: "admin-server-routes", prefix: "/api/admin" })
-    .use(guard)
+  return new Router({ name: "admin-server-routes", prefix: "/api/admin", guard })
     .get(
       "/stats",
+      {
+        access: "admin",
+        scope: "admin",
+        rate: "general",
+        audit: { action: "admin.read", write: "rejections" },
+        docs: docs.stats,
+      },
       async () =>
         ok(
           presentStats(await statistics.count(), {
@@ -63,56 +69,44 @@ export function serverRoutes(options: ServerRoutesOptions) {
             nowMs: clock.nowMs(),
           }),
         ),
+    )
+    .get(
+      "/plans",
       {
         access: "admin",
-        ...documented({
-          tag: "Administration",
-          summary: "What the server holds and does",
-          description: "Sums over a very large server may be up to a minute old.",
-          access: "admin",
-          data: StatsRecord,
-        }),
+        scope: "admin",
+        rate: "general",
+        audit: { action: "admin.read", write: "rejections" },
+        docs: docs.listPlans,
       },
+      () => ok({ plans: PLAN_NAMES.map((name) => presentPlan(plans[name], name === defaultPlan)) }),
     )
-    .get("/plans", () => ok({ plans: PLAN_NAMES.map((name) => presentPlan(plans[name], name === defaultPlan)) }), {
-      access: "admin",
-      ...documented({
-        tag: "Administration",
-        summary: "The plans with their numbers as they hold",
-        description: "They are changed in the configuration.",
+    .get(
+      "/jobs",
+      {
         access: "admin",
-        data: t.Object({ plans: t.Array(PlanRecord) }),
-      }),
-    })
-    .get("/jobs", () => ok({ jobs: jobs.list().map(presentJob) }), {
-      access: "admin",
-      ...documented({
-        tag: "Administration",
-        summary: "Scheduled jobs and how they stand",
-        description: "Each with its schedule, its last run and its result.",
-        access: "admin",
-        data: t.Object({ jobs: t.Array(JobRecord) }),
-      }),
-    })
+        scope: "admin",
+        rate: "general",
+        audit: { action: "admin.read", write: "rejections" },
+        docs: docs.listJobs,
+      },
+      () => ok({ jobs: jobs.list().map(presentJob) }),
+    )
     .post(
       "/jobs/:name/run",
+      {
+        access: "admin",
+        scope: "admin",
+        rate: "general",
+        audit: { action: "job.run", target: "job", targetParam: "name" },
+        docs: docs.runJob,
+        params: JobParams,
+        parse: "none",
+      },
       async ({ params }) => {
         jobNamed(params.name);
         await Promise.race([jobs.run(params.name), Bun.sleep(JOB_WAIT_MS)]);
         return ok(presentJob(jobNamed(params.name)));
-      },
-      {
-        access: "admin",
-        parse: "none",
-        params: JobParams,
-        ...documented({
-          tag: "Administration",
-          summary: "Run a job now, or after its present run",
-          description: "Answers when it is done, or after 5 seconds with `isRunning`; it goes on.",
-          access: "admin",
-          data: JobRecord,
-          errors: ["not_found", "invalid_field"],
-        }),
       },
     );
 }

@@ -9,7 +9,8 @@ import type { Log } from "../../../lib/log.ts";
 import { identityOf } from "../../accounts/auth/guard.ts";
 import type { Principal } from "../../accounts/auth/principal.ts";
 import type { User } from "../../accounts/users/types.ts";
-import { type AuditedAction, auditedAction, mayAuditRead } from "./actions.ts";
+import type { DeclaredRoute } from "../../accounts/routing/declaration.ts";
+import { type AuditedAction, auditedAction } from "./actions.ts";
 import type { AuditLog } from "./service.ts";
 import type { AuditEntry, AuditFiles, AuditPerson, AuditVia } from "./types.ts";
 
@@ -18,6 +19,8 @@ export interface AuditGuardOptions {
   readonly audit: AuditLog;
   readonly log: Log;
   readonly files: AuditFiles;
+  /** The route that a request is for; undefined where no route fits. */
+  readonly routeOf: (method: string, path: string) => DeclaredRoute | undefined;
   readonly users: {
     findByEmail(email: string): User | undefined;
     findByPublicId(publicId: string): User | undefined;
@@ -48,26 +51,37 @@ const REJECTED_TOKENS = new Set(["invalid_token", "revoked_token"]);
  * @returns a function that is given every request and the answer under way, and gives the answer to be sent
  */
 export function auditGuard(options: AuditGuardOptions) {
-  const { files } = options;
   return (request: Request, answer: Response | Promise<Response>): Response | Promise<Response> => {
     const isRead = request.method === "GET" || request.method === "HEAD";
-    if (isRead && !mayAuditRead(request.url, files)) return answer;
+    // Most requests are reads that are not audited: their responses do not wait.
+    if (isRead && auditedOf(options, request) === undefined) return answer;
     return answer instanceof Promise
       ? answer.then((response) => afterResponse(options, request, response))
       : afterResponse(options, request, answer);
   };
 }
 
+/** What a request is audited as, by its route. */
+function auditedOf({ routeOf, files }: AuditGuardOptions, request: Request): AuditedAction | undefined {
+  const { path } = requestContextOf(request);
+  const route = routeOf(request.method, path);
+  return route && auditedAction(route, path, files);
+}
+
 /** @returns the answer, once what it tells of is in the log as durably as it should be */
 function afterResponse(options: AuditGuardOptions, request: Request, response: Response): Response | Promise<Response> {
   const note = auditNoteOf(request);
-  const found = auditedAction(request.method, requestContextOf(request).path, options.files);
+  // HEAD does nothing that is audited, unless its handler says so.
+  const found = request.method === "HEAD" ? undefined : auditedOf(options, request);
   // What a handler names is what was done, whatever its path stands for.
-  const audited = note.action === undefined ? found : { ...explicit(note.action), ...found, kind: "security" as const };
+  const audited =
+    note.action === undefined ? found : { ...explicit(note.action), ...found, write: "security" as const };
   if (audited === undefined) return response;
   const { status } = response;
   if (status < 400 && note.isNotDone === true) return response;
-  if (status < 400) return audited.kind === "refusals" ? response : whenDone(options, request, response, audited, note);
+  if (status < 400) {
+    return audited.write === "rejections" ? response : whenDone(options, request, response, audited, note);
+  }
   const outcome = outcomeOf(status, note.reason, audited);
   if (outcome !== undefined) options.audit.note({ ...entryOf(options, request, audited, note), ...outcome });
   return response;
@@ -84,7 +98,7 @@ async function whenDone(
     const told =
       request.method === "GET" ? { userId: note.userId, madeId: undefined } : await readResponse(response, note);
     const entry = { ...entryOf(options, request, audited, note, told), outcome: "done" as const };
-    if (audited.kind === "behind") options.audit.note(entry);
+    if (audited.write === "deferred") options.audit.note(entry);
     else await options.audit.record(entry);
   } catch (error) {
     // What was asked for is done, and its answer must say so; that nobody can read of it is the operator's to know.
@@ -179,7 +193,7 @@ function unknownPerson(email: string | undefined): AuditPerson | undefined {
 }
 
 function explicit(action: string): AuditedAction {
-  return { action, target: undefined, subjectId: undefined, kind: "security", isGuess: true };
+  return { action, target: undefined, subjectId: undefined, write: "security", isGuess: true };
 }
 
 function decoded(segment: string): string {

@@ -53,3 +53,6 @@ export const ActivityPageRecord = {
   required: ["activity", "pagination"],
   properties: { activity: t.Array(ActivityRecord), pagination: ref("Pagination") },
 };
+
+export const LIMIT_MAX = 100;
+export const LIMIT_DEFAULT = 20;

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { numbers, type Read, rows } from "../../../db/reader.ts";
-import { AUDIT_ACTIONS } from "./actions.ts";
+import { AUDIT_ACTIONS } from "../../accounts/routing/audit-rule.ts";
 import type { AuditEntry, AuditFilter, AuditRow } from "./types.ts";
 
 const COLUMNS = `id, at, user_id AS userId, email, via, via_name AS viaName, action, subject_id AS subjectId,

@@ -1,15 +1,14 @@
 /** /api/admin/audit: who did what; and what of it concerns oneself, under /api/users/activity. */
-import { Elysia } from "elysia";
 import { invalidField } from "../../../errors.ts";
-import { documented } from "../../../http/documented.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { type Query, readChoice, readInteger, readQuery } from "../../../http/fields.ts";
 import { normalizeAddress } from "../../../lib/cidr.ts";
 import { type Clock, toTimestamp } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
-import { AUDIT_ACTIONS } from "./actions.ts";
-import { ActivityPageRecord, AuditPageRecord } from "./model.ts";
+import { Router } from "../../accounts/routing/router.ts";
+import * as docs from "./openapi.ts";
+import { LIMIT_MAX, LIMIT_DEFAULT } from "./model.ts";
 import { CSV_HEADING, presentActivity, presentAuditRow, presentCsvLine } from "./present.ts";
 import type { AuditLog } from "./service.ts";
 import { AUDIT_OUTCOMES, type AuditFilter, type AuditRow } from "./types.ts";
@@ -22,56 +21,30 @@ export interface AuditRoutesOptions {
   /** Lets a request take as long as it needs. */
   readonly allowLong: (request: Request) => void;
 }
-
-const LIMIT_MAX = 100;
-const LIMIT_DEFAULT = 20;
 const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
-
-const FILTER_QUERY = {
-  user: { type: "string", description: "Id or e-mail: who did it, or whom it was done to" },
-  action: {
-    type: "string",
-    description: `One of: ${AUDIT_ACTIONS.join(", ")}; or what stands before the dot, for all that begins so`,
-  },
-  outcome: { type: "string", enum: [...AUDIT_OUTCOMES] },
-  ip: { type: "string", description: "The client's address" },
-  from: { type: "string", format: "date-time", description: "Inclusive" },
-  to: { type: "string", format: "date-time", description: "Exclusive" },
-} as const;
-const PAGE_QUERY = {
-  page: { type: "integer", minimum: 1, default: 1 },
-  limit: { type: "integer", minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT },
-} as const;
 
 /** See the head of this file. */
 export function auditRoutes({ audit, guard, clock, allowLong }: AuditRoutesOptions) {
-  return new Elysia({ name: "audit-routes", prefix: "/api" })
-    .use(guard)
+  return new Router({ name: "audit-routes", prefix: "/api", guard })
     .get(
       "/admin/audit",
+      {
+        access: "admin",
+        scope: "admin",
+        rate: "general",
+        audit: { action: "admin.read", write: "rejections" },
+        docs: docs.listAudit,
+      },
       async ({ request }) => {
         const query = readQuery(requestContextOf(request).query);
         const { page, limit } = readPage(query);
         const { entries, total } = await audit.page(readFilter(query), page, limit);
         return ok({ entries: entries.map(presentAuditRow), pagination: paginate(page, limit, total) });
       },
-      {
-        access: "admin",
-        ...documented({
-          tag: "Administration",
-          summary: "Who did what, from where, and when; newest first",
-          description:
-            "`user` is who did it, `account` whom it was done to. Files and folders are named by their ids alone: an " +
-            "administrator sees no contents.",
-          access: "admin",
-          data: AuditPageRecord,
-          errors: ["invalid_field"],
-          query: { ...FILTER_QUERY, ...PAGE_QUERY },
-        }),
-      },
     )
     .get(
       "/admin/audit/export",
+      { access: "admin", scope: "admin", rate: "general", audit: { action: "audit.export" }, docs: docs.exportAudit },
       ({ request }) => {
         const query = readQuery(requestContextOf(request).query);
         const format = readChoice(query["format"], "format", ["jsonl", "csv"]) ?? "jsonl";
@@ -85,22 +58,10 @@ export function auditRoutes({ audit, guard, clock, allowLong }: AuditRoutesOptio
           },
         });
       },
-      {
-        access: "admin",
-        ...documented({
-          tag: "Administration",
-          summary: "The audit log as a file, newest first",
-          description:
-            "`jsonl`: an entry a line, as the list has them; `csv`: a table. The filters are those of the list.",
-          access: "admin",
-          content: { "application/jsonl": "An entry a line", "text/csv": "A table" },
-          errors: ["invalid_field"],
-          query: { format: { type: "string", enum: ["jsonl", "csv"], default: "jsonl" }, ...FILTER_QUERY },
-        }),
-      },
     )
     .get(
       "/users/activity",
+      { access: "self", scope: "never", rate: "profile", audit: "unaudited", docs: docs.listActivity },
       async ({ principal, request }) => {
         const { publicId } = principal.user;
         const { page, limit } = readPage(readQuery(requestContextOf(request).query));
@@ -109,18 +70,6 @@ export function auditRoutes({ audit, guard, clock, allowLong }: AuditRoutesOptio
           activity: entries.map((row) => presentActivity(row, publicId)),
           pagination: paginate(page, limit, total),
         });
-      },
-      {
-        access: "self",
-        ...documented({
-          tag: "Users",
-          summary: "What was done with one's own account: sign-ins, wrong passwords, changes; newest first",
-          description: "Entries of the audit log that concern the caller's account.",
-          access: "self",
-          data: ActivityPageRecord,
-          errors: ["invalid_field"],
-          query: PAGE_QUERY,
-        }),
       },
     );
 }

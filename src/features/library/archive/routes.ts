@@ -1,13 +1,13 @@
-import { Elysia } from "elysia";
-import { documented } from "../../../http/documented.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, readQuery } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
-import { type authGuard, takesJson } from "../../accounts/auth/guard.ts";
+import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { Principal } from "../../accounts/auth/principal.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";
+import { Router } from "../../accounts/routing/router.ts";
+import * as docs from "./openapi.ts";
 import type { ArchiveRequest, ArchiveSender } from "./archive-sender.ts";
 import { ArchiveBody } from "./model.ts";
 import type { ArchiveService } from "./service.ts";
@@ -20,25 +20,6 @@ export interface ArchiveRoutesOptions {
   readonly rateGate: RateGate;
   readonly guard: ReturnType<typeof authGuard>;
 }
-
-const DESCRIPTION =
-  `A ZIP whose entries are stored as they are, under the name of each file and folder asked for. The same
-files give the same bytes: ETag, Range and If-Range hold, so that a download that broke off goes on. Names that would lead
-elsewhere or fail when unpacked (separators, colons, control characters, names of devices, dots and spaces at the end) have
-\`_\` in their place; of names that are the same then, and of the same names from several folders, all but one are numbered.
-Archives of more than 4 MiB are sent without a Content-Length: HEAD tells it, and so does Content-Range. Where a file can't
-be read the connection breaks. Downloads of the single files are not counted.`.replaceAll("\n", " ");
-
-const ERRORS = [
-  "not_found",
-  "invalid_field",
-  "invalid_request",
-  "invalid_path",
-  "precondition_failed",
-  "range_not_satisfiable",
-  "content_missing",
-  "content_damaged",
-] as const;
 
 /** GET /api/files/folders/{id}/archive, POST /api/files/archive (contract §4). */
 export function archiveRoutes({ archives, archiveSender, permissions, rateGate, guard }: ArchiveRoutesOptions) {
@@ -60,45 +41,34 @@ export function archiveRoutes({ archives, archiveSender, permissions, rateGate, 
     return send(principal, [node], readQuery(requestContextOf(request).query)["name"], request, set);
   };
 
-  return new Elysia({ name: "archive-routes", prefix: "/api/files" })
-    .use(guard)
+  return new Router({ name: "archive-routes", prefix: "/api/files", guard })
     .get(
       "/folders/:id/archive",
-      ({ principal, params, request, set }) => sendFolder(principal, params.id, request, set),
       {
         access: "reader",
+        scope: "files:read",
+        rate: "downloads",
+        audit: { action: "file.download", target: "folder", targetParam: "id", files: "all" },
+        docs: docs.downloadFolder,
         params: IdParams,
-        ...documented({
-          tag: "Folders",
-          summary: "A folder as a ZIP",
-          description: DESCRIPTION,
-          access: "reader",
-          query: { name: { type: "string", description: "Name of the archive; by default that of the folder" } },
-          headers: { Range: "RFC 9110 §14, a single one" },
-          content: { "application/zip": "The archive" },
-          otherResponses: { 206: "The range asked for", 304: "The client has it already" },
-          errors: ERRORS,
-        }),
       },
+      ({ principal, params, request, set }) => sendFolder(principal, params.id, request, set),
     )
     .post(
       "/archive",
+      {
+        access: "reader",
+        scope: "files:read",
+        rate: "downloads",
+        audit: { action: "file.download", files: "all" },
+        docs: docs.downloadSelection,
+        body: ArchiveBody,
+        readOther: readArchiveForm,
+      },
       ({ principal, body, request, set }) => {
         const ids = [...new Set(body.fileIds)];
         const roots = ids.map((id) => permissions.node(principal.user, id, "read").node);
         return send(principal, roots, body.name, request, set);
-      },
-      {
-        ...takesJson("reader", ArchiveBody, true, readArchiveForm),
-        ...documented({
-          takesJson: true,
-          tag: "Files",
-          summary: "Files and folders as a ZIP",
-          description: `${DESCRIPTION} The same fields may come as a form (application/x-www-form-urlencoded, fileIds repeated), so that a page lets the browser do the saving.`,
-          access: "reader",
-          content: { "application/zip": "The archive" },
-          errors: ERRORS,
-        }),
       },
     );
 }

@@ -1,14 +1,14 @@
-import { Elysia } from "elysia";
 import type { AppError } from "../../../errors.ts";
-import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
 import { errorItem } from "../../../http/error-response.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { normalizePath } from "../../../lib/path.ts";
-import { type authGuard, takesJson } from "../../accounts/auth/guard.ts";
+import type { authGuard } from "../../accounts/auth/guard.ts";
 import { keyedRequest } from "../idempotency/service.ts";
 import type { FileNode, TreeNode } from "../../../tree/model/types.ts";
-import { CopiedRecord, CopyBody, MoveBody, MovedRecord } from "./model.ts";
+import { Router } from "../../accounts/routing/router.ts";
+import * as docs from "./openapi.ts";
+import { CopyBody, MoveBody } from "./model.ts";
 import { presentItem } from "./present.ts";
 import type { BulkOutcome, Destination, FileBulkService } from "./bulk.ts";
 
@@ -23,40 +23,33 @@ export interface FileBulkRoutesOptions {
 export function fileBulkRoutes({ bulk, guard, hasThumbnail }: FileBulkRoutesOptions) {
   const contextOf = (request: Request) => ({ baseUrl: requestContextOf(request).baseUrl, hasThumbnail });
 
-  return new Elysia({ name: "file-bulk-routes", prefix: "/api/files" })
-    .use(guard)
+  return new Router({ name: "file-bulk-routes", prefix: "/api/files", guard })
     .post(
       "/move",
+      {
+        access: "writer",
+        scope: "files:write",
+        rate: "operations",
+        audit: { action: "file.move", files: "all" },
+        docs: docs.move,
+        body: MoveBody,
+      },
       async ({ principal, body, request }) => {
         const outcomes = await bulk.move(principal.user, body.fileIds, readDestination(body));
         const { done, failed } = presentOutcomes(outcomes, (node) => presentItem(node, contextOf(request)));
         return ok({ moved: done, failed });
       },
-      {
-        ...takesJson("writer", MoveBody),
-        ...documented({
-          takesJson: true,
-          tag: "Files",
-          summary: "Move files and folders",
-          description:
-            "Each by itself; the call fails where every item failed. Inside one account: between accounts copy, then delete.",
-          access: "writer",
-          data: MovedRecord,
-          errors: [
-            "invalid_path",
-            "path_too_long",
-            "invalid_request",
-            "not_a_folder",
-            "not_found",
-            "name_taken",
-            "quota_exceeded",
-            "share_permission",
-          ],
-        }),
-      },
     )
     .post(
       "/copy",
+      {
+        access: "writer",
+        scope: "files:write",
+        rate: "operations",
+        audit: { action: "file.copy", files: "all" },
+        docs: docs.copy,
+        body: CopyBody,
+      },
       async ({ principal, body, request, set }) => {
         const { user } = principal;
         const destination = readDestination(body);
@@ -82,33 +75,6 @@ export function fileBulkRoutes({ bulk, guard, hasThumbnail }: FileBulkRoutesOpti
         }));
         set.status = 201;
         return ok({ copied: done, failed });
-      },
-      {
-        ...takesJson("writer", CopyBody),
-        ...documented({
-          takesJson: true,
-          tag: "Files",
-          summary: "Copy files and folders",
-          description:
-            "Content is shared, no byte is written. A copy is never public. Of what others share with you it makes " +
-            "files of your own, which count for you.",
-          access: "writer",
-          status: 201,
-          headers: { "Idempotency-Key": "The same key within 24 hours gets the first answer again" },
-          data: CopiedRecord,
-          errors: [
-            "invalid_path",
-            "path_too_long",
-            "not_a_folder",
-            "not_found",
-            "name_taken",
-            "quota_exceeded",
-            "disk_full",
-            "overloaded",
-            "idempotency_key",
-            "share_permission",
-          ],
-        }),
       },
     );
 }

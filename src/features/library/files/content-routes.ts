@@ -1,6 +1,4 @@
-import { Elysia } from "elysia";
 import { type Digest, toChecksum } from "../../../blobs/digest.ts";
-import { documented, ref } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, readQuery } from "../../../http/fields.ts";
@@ -12,8 +10,9 @@ import { keyedRequest } from "../idempotency/service.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { Router } from "../../accounts/routing/router.ts";
+import * as docs from "./openapi.ts";
 import type { ContentRequest, ContentSender } from "./content-sender.ts";
-import { ContentCheckRecord, DOWNLOAD_DOCUMENTATION, RawRequest, UploadRequest } from "./model.ts";
 import { presentUploaded } from "./present.ts";
 import { notePublic, preconditionOf } from "./routes.ts";
 import type { FileService } from "./service.ts";
@@ -45,10 +44,17 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
       countWhole: () => rateGate.countWholeDownload(request, set.headers),
     });
 
-  return new Elysia({ name: "file-content-routes", prefix: "/api/files" })
-    .use(guard)
+  return new Router({ name: "file-content-routes", prefix: "/api/files", guard })
     .post(
       "/upload",
+      {
+        access: "writer",
+        scope: "files:write",
+        rate: "uploads",
+        audit: { action: "file.upload", target: "file", files: "all" },
+        docs: docs.upload,
+        parse: "none",
+      },
       async ({ principal, request, set }) => {
         const uploader = uploaderOf(request);
         const { user } = uploader;
@@ -75,44 +81,18 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
           pendingUpload.discard();
         }
       },
-      {
-        access: "writer",
-        parse: "none",
-        ...documented({
-          tag: "Files",
-          summary: "Upload a file",
-          description:
-            "Fields may come in any order. The answer is sent when content and record are on disk. With share it goes " +
-            "below a folder that somebody shares with you for writing, and counts for them.",
-          access: "writer",
-          status: 201,
-          requestBody: UploadRequest,
-          headers: { "Idempotency-Key": "The same key within 24 hours gets the first answer again" },
-          data: ref("UploadedFile"),
-          errors: [
-            "invalid_multipart",
-            "invalid_field",
-            "invalid_path",
-            "path_too_long",
-            "not_a_folder",
-            "not_found",
-            "share_permission",
-            "email_unconfirmed",
-            "checksum_mismatch",
-            "name_taken",
-            "idempotency_key",
-            "file_too_large",
-            "quota_exceeded",
-            "unsupported_media_type",
-            "storage_error",
-            "store_missing",
-            "disk_full",
-          ],
-        }),
-      },
     )
     .put(
       "/:id/content",
+      {
+        access: "writer",
+        scope: "files:write",
+        rate: "uploads",
+        audit: { action: "file.replace", target: "file", targetParam: "id", files: "all" },
+        docs: docs.replaceContent,
+        params: IdParams,
+        parse: "none",
+      },
       async ({ params, request }) => {
         const uploader = uploaderOf(request);
         const { user } = uploader;
@@ -133,65 +113,33 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
           pendingUpload.discard();
         }
       },
-      {
-        access: "writer",
-        parse: "none",
-        params: IdParams,
-        ...documented({
-          tag: "Files",
-          summary: "Store a new version of a file's content",
-          description: "The body is the content. The previous content becomes an earlier version.",
-          access: "writer",
-          requestBody: RawRequest,
-          headers: {
-            "If-Match": "Only if the content has this ETag",
-            "Idempotency-Key": "The same key within 24 hours gets the first answer again",
-          },
-          data: ref("UploadedFile"),
-          errors: [
-            "not_found",
-            "invalid_field",
-            "share_permission",
-            "precondition_failed",
-            "idempotency_key",
-            "file_too_large",
-            "quota_exceeded",
-            "storage_error",
-            "store_missing",
-            "disk_full",
-          ],
-        }),
-      },
     )
-    .get("/:id/download", ({ principal, params, request, set }) => send(principal, params.id, request, set), {
-      access: "reader",
-      params: IdParams,
-      ...documented({
-        tag: "Files",
-        summary: "The content of a file, or its thumbnail",
-        description: "Supports ranges and conditional requests (RFC 9110).",
+    .get(
+      "/:id/download",
+      {
         access: "reader",
-        ...DOWNLOAD_DOCUMENTATION,
-      }),
-    })
+        scope: "files:read",
+        rate: { category: "downloads", thumbnails: "general" },
+        audit: { action: "file.download", target: "file", targetParam: "id", files: "all" },
+        docs: docs.download,
+        params: IdParams,
+      },
+      ({ principal, params, request, set }) => send(principal, params.id, request, set),
+    )
     .get(
       "/:id/checksum",
+      {
+        access: "reader",
+        scope: "files:read",
+        rate: "operations",
+        audit: "unaudited",
+        docs: docs.checkContent,
+        params: IdParams,
+      },
       async ({ principal, params, request }) => {
         allowLong(request);
         const { stored, actual, ok: isOk } = await files.checkContent(files.open(principal.user, params.id).node);
         return ok({ stored: toChecksum(stored), actual: actual && toChecksum(actual), ok: isOk });
-      },
-      {
-        access: "reader",
-        params: IdParams,
-        ...documented({
-          tag: "Files",
-          summary: "Read the content again and compare it with its digest",
-          description: "Reads the whole file from the disk.",
-          access: "reader",
-          data: ContentCheckRecord,
-          errors: ["not_found", "invalid_field", "storage_error"],
-        }),
       },
     );
 }

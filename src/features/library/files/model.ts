@@ -1,6 +1,6 @@
 import { type TProperties, Type } from "@sinclair/typebox";
 import { t } from "elysia";
-import { type Documentation, ref } from "../../../http/documented.ts";
+import { ref } from "../../../http/documented.ts";
 import { Checksum, FolderPath, Timestamp } from "../../../http/fields.ts";
 import { MediaRecord } from "../../media/metadata/present.ts";
 
@@ -176,30 +176,6 @@ export const ContentCheckRecord = t.Object({
   actual: t.Union([Checksum, t.Null()], { description: "null where the content is missing" }),
   ok: t.Boolean(),
 });
-
-/** What every way to a file's content takes and answers, for the document. */
-export const DOWNLOAD_DOCUMENTATION = {
-  query: {
-    inline: { type: "boolean", description: "Show in place: pictures, sound, film, PDF and plain text only" },
-    thumbnail: {
-      type: "string",
-      enum: ["true", "false", "1", "0", "small", "medium", "large", ""],
-      description: "WebP of at most 128, 512 (true) or 1600 pixels; the content itself where none can be made",
-    },
-  },
-  headers: { Range: "RFC 9110 §14, single or multiple" },
-  content: { "application/octet-stream": "The content" },
-  otherResponses: { 206: "The ranges asked for", 304: "The client has it already" },
-  errors: [
-    "not_found",
-    "invalid_field",
-    "precondition_failed",
-    "range_not_satisfiable",
-    "content_missing",
-    "content_damaged",
-    "thumbnail_pending",
-  ],
-} satisfies Partial<Documentation>;
 
 /** The form of an upload, for the document; it is read as a stream. */
 export const UploadRequest = {

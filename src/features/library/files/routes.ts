@@ -1,24 +1,24 @@
-import { Elysia } from "elysia";
 import { AppError, invalidField } from "../../../errors.ts";
 import { matchesIfMatch } from "../../../http/conditional.ts";
-import { documented, ref } from "../../../http/documented.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, type Query, readQuery } from "../../../http/fields.ts";
 import { type Clock, toTimestamp } from "../../../lib/clock.ts";
 import { normalizeName, normalizePath } from "../../../lib/path.ts";
-import { type authGuard, requireScope, takesJson } from "../../accounts/auth/guard.ts";
+import { type authGuard, requireScope } from "../../accounts/auth/guard.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import type { MediaInfoService } from "../../media/metadata/service.ts";
 import type { AccessCounters } from "../../accounts/plans/access-counters.ts";
+import { Router } from "../../accounts/routing/router.ts";
+import * as docs from "./openapi.ts";
 import type { PublicLinks } from "./public-links.ts";
 import { checkTags } from "../../../tree/model/labels.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileChanges, FileNode, Precondition } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { readListing } from "./listing.ts";
-import { ListingRecord, UpdateBody } from "./model.ts";
+import { UpdateBody } from "./model.ts";
 import { type PresentContext, presentInfo, presentItem, presentUpdated } from "./present.ts";
 import type { FileService } from "./service.ts";
 
@@ -41,35 +41,6 @@ export interface FileRoutesOptions {
   };
 }
 
-const AT = {
-  type: "string",
-  format: "date-time",
-  description:
-    "The tree as it was at this moment, at most 30 days ago (configurable): names, places and contents; labels are those " +
-    "of today. With folder, type, sort, order, page and limit only. What was deleted for good is not shown.",
-};
-
-const QUERY_OF_LISTING = {
-  folder: { type: "string", default: "/", description: "Folder path; with share one below it" },
-  share: {
-    type: "string",
-    description: "Id of a share that was made for you: lists what it opens. Of a single file that file, unfiltered",
-  },
-  page: { type: "integer", minimum: 1, default: 1 },
-  limit: { type: "integer", minimum: 1, maximum: 100, default: 20 },
-  sort: { type: "string", enum: ["name", "size", "createdAt", "modifiedAt"], default: "name" },
-  order: { type: "string", enum: ["asc", "desc"], default: "asc" },
-  search: { type: "string", description: "Part of a file or folder name, case-insensitive" },
-  type: { type: "string", enum: ["file", "folder"] },
-  tags: { type: "string", description: "Comma-separated; all of them, or any with tagMode=any" },
-  tagMode: { type: "string", enum: ["all", "any"], default: "all" },
-  mimeType: { type: "string", description: "A media type, or a family such as image/*" },
-  recursive: { type: "boolean", description: "Everything below the folder; the default with search or tags" },
-  at: AT,
-};
-
-const SHARED_PATHS = "In what others share with you, paths begin at the share: a shared folder is /.";
-
 /**
  * GET /api/files and /api/files/{id} (api.md, Files; contract §4). What carries bytes is in `content-routes.ts`, what moves and
  * copies many in `bulk-routes.ts`; folders are a feature of their own.
@@ -78,10 +49,10 @@ export function fileRoutes(options: FileRoutesOptions) {
   const { files, permissions, tree, links, access, guard, clock, hasThumbnail, past, mediaInfo } = options;
   const contextOf = (request: Request) => ({ baseUrl: requestContextOf(request).baseUrl, hasThumbnail });
 
-  return new Elysia({ name: "file-routes", prefix: "/api/files" })
-    .use(guard)
+  return new Router({ name: "file-routes", prefix: "/api/files", guard })
     .get(
       "/",
+      { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.list },
       async ({ principal, request }) => {
         const query = readQuery(requestContextOf(request).query);
         if (query["at"] !== undefined) return ok(await past.list(principal.user, query, contextOf(request)));
@@ -94,21 +65,17 @@ export function fileRoutes(options: FileRoutesOptions) {
           currentFolder: { path: folder.path, name: folder.name, parent: folder.folder },
         });
       },
-      {
-        access: "reader",
-        ...documented({
-          tag: "Files",
-          summary: "List a folder, or search below it",
-          access: "reader",
-          query: QUERY_OF_LISTING,
-          data: ListingRecord,
-          description: `${SHARED_PATHS} Give share to list them.`,
-          errors: ["invalid_field", "invalid_path", "not_found"],
-        }),
-      },
     )
     .get(
       "/:id",
+      {
+        access: "reader",
+        scope: "files:read",
+        rate: "operations",
+        audit: "unaudited",
+        docs: docs.get,
+        params: IdParams,
+      },
       ({ principal, params, request }) => {
         const present = (file: FileNode, owner: User) =>
           presentInfo(file, {
@@ -126,22 +93,18 @@ export function fileRoutes(options: FileRoutesOptions) {
         const { node, owner } = files.open(principal.user, params.id);
         return ok(present(node, owner));
       },
-      {
-        access: "reader",
-        params: IdParams,
-        ...documented({
-          tag: "Files",
-          summary: "All about a file",
-          access: "reader",
-          description: `${SHARED_PATHS} Whether it is public is told to its owner alone.`,
-          query: { at: AT },
-          data: ref("FileInfo"),
-          errors: ["not_found", "invalid_field"],
-        }),
-      },
     )
     .put(
       "/:id",
+      {
+        access: "writer",
+        scope: "files:write",
+        rate: "operations",
+        audit: { action: "file.change", target: "file", targetParam: "id", files: "all" },
+        docs: docs.update,
+        params: IdParams,
+        body: UpdateBody,
+      },
       async ({ principal, params, body, request }) => {
         const changes = readChanges(body);
         if (changes.isPublic === true) requireScope(principal, "shares");
@@ -150,33 +113,17 @@ export function fileRoutes(options: FileRoutesOptions) {
         const shareToken = file.isPublic ? links.findToken(file.id) : undefined;
         return ok(presentUpdated(file, shareToken, requestContextOf(request).baseUrl));
       },
-      {
-        ...takesJson("writer", UpdateBody),
-        params: IdParams,
-        ...documented({
-          takesJson: true,
-          tag: "Files",
-          summary: "Rename, move, describe, label or publish a file",
-          access: "writer",
-          description: `${SHARED_PATHS} What was itself shared keeps its name and place, and only its owner publishes it.`,
-          headers: { "If-Match": "Only if the content has this ETag" },
-          data: ref("UpdatedFile"),
-          errors: [
-            "invalid_path",
-            "path_too_long",
-            "not_a_folder",
-            "not_found",
-            "name_taken",
-            "quota_exceeded",
-            "precondition_failed",
-            "share_permission",
-            "email_unconfirmed",
-          ],
-        }),
-      },
     )
     .delete(
       "/:id",
+      {
+        access: "writer",
+        scope: "files:write",
+        rate: "operations",
+        audit: { action: "file.delete", target: "file", targetParam: "id", files: "changes" },
+        docs: docs.remove,
+        params: IdParams,
+      },
       async ({ principal, params, request }) => {
         const { node: file, owner } = await files.delete(principal.user, params.id);
         noteAudit(request, { subjectId: owner.publicId });
@@ -184,18 +131,6 @@ export function fileRoutes(options: FileRoutesOptions) {
           { id: file.publicId, name: file.name, deletedAt: toTimestamp(clock.nowMs()) },
           "File permanently deleted.",
         );
-      },
-      {
-        access: "writer",
-        params: IdParams,
-        ...documented({
-          tag: "Files",
-          summary: "Delete a file for good",
-          description: "It is gone at once from listings, links, search, sync and usage.",
-          access: "writer",
-          data: ref("DeletedNode"),
-          errors: ["not_found", "invalid_field", "share_permission"],
-        }),
       },
     );
 }

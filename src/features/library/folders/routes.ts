@@ -1,16 +1,17 @@
-import { Elysia, t } from "elysia";
+import { t } from "elysia";
 import { invalidField } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
-import { documented, ref } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, readBoolean, readQuery } from "../../../http/fields.ts";
 import { type Clock, toTimestamp } from "../../../lib/clock.ts";
 import { normalizeName, normalizePath } from "../../../lib/path.ts";
-import { type authGuard, takesJson } from "../../accounts/auth/guard.ts";
+import type { authGuard } from "../../accounts/auth/guard.ts";
 import { presentFolder } from "../files/present.ts";
 import { keyedRequest } from "../idempotency/service.ts";
 import { checkMetadata } from "../../../tree/model/labels.ts";
+import { Router } from "../../accounts/routing/router.ts";
+import * as docs from "./openapi.ts";
 import type { FolderService } from "./service.ts";
 
 /** What the folder routes work with. */
@@ -36,10 +37,17 @@ const UpdateBody = t.Object({
 
 /** /api/files/folders… (api.md, Folder operations; contract §4). */
 export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
-  return new Elysia({ name: "folder-routes", prefix: "/api/files/folders" })
-    .use(guard)
+  return new Router({ name: "folder-routes", prefix: "/api/files/folders", guard })
     .post(
       "/",
+      {
+        access: "writer",
+        scope: "files:write",
+        rate: "operations",
+        audit: { action: "folder.create", target: "folder", files: "all" },
+        docs: docs.create,
+        body: CreateBody,
+      },
       async ({ principal, body, request, set }) => {
         const { user } = principal;
         const input = {
@@ -53,44 +61,23 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
         set.status = 201;
         return ok(presentFolder(folder));
       },
-      {
-        ...takesJson("writer", CreateBody),
-        ...documented({
-          takesJson: true,
-          tag: "Folders",
-          summary: "Make a folder",
-          access: "writer",
-          status: 201,
-          headers: { "Idempotency-Key": "The same key within 24 hours gets the first answer again" },
-          data: ref("FolderItem"),
-          description: "With share it is made in what somebody shares with you for writing.",
-          errors: [
-            "invalid_path",
-            "path_too_long",
-            "not_a_folder",
-            "name_taken",
-            "quota_exceeded",
-            "idempotency_key",
-            "not_found",
-            "share_permission",
-          ],
-        }),
-      },
     )
-    .get("/:id", ({ principal, params }) => ok(presentFolder(folders.get(principal.user, params.id))), {
-      access: "reader",
-      params: IdParams,
-      ...documented({
-        tag: "Folders",
-        summary: "All about a folder",
-        access: "reader",
-        description: "In what others share with you, paths begin at the share: a shared folder is /.",
-        data: ref("FolderItem"),
-        errors: ["not_found", "invalid_field"],
-      }),
-    })
+    .get(
+      "/:id",
+      { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.get, params: IdParams },
+      ({ principal, params }) => ok(presentFolder(folders.get(principal.user, params.id))),
+    )
     .put(
       "/:id",
+      {
+        access: "writer",
+        scope: "files:write",
+        rate: "operations",
+        audit: { action: "folder.change", target: "folder", targetParam: "id", files: "all" },
+        docs: docs.update,
+        params: IdParams,
+        body: UpdateBody,
+      },
       async ({ principal, params, body }) => {
         const { name, description } = body;
         const path = body.path ?? body.folder;
@@ -104,30 +91,17 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
         });
         return ok(presentFolder(folder));
       },
-      {
-        ...takesJson("writer", UpdateBody),
-        params: IdParams,
-        ...documented({
-          takesJson: true,
-          tag: "Folders",
-          summary: "Rename, move or describe a folder",
-          access: "writer",
-          description: "What was itself shared with you keeps its name and place.",
-          data: ref("FolderItem"),
-          errors: [
-            "invalid_path",
-            "path_too_long",
-            "not_a_folder",
-            "not_found",
-            "name_taken",
-            "quota_exceeded",
-            "share_permission",
-          ],
-        }),
-      },
     )
     .delete(
       "/:id",
+      {
+        access: "writer",
+        scope: "files:write",
+        rate: "operations",
+        audit: { action: "folder.delete", target: "folder", targetParam: "id", files: "changes" },
+        docs: docs.remove,
+        params: IdParams,
+      },
       async ({ principal, params, request }) => {
         const query = readQuery(requestContextOf(request).query);
         const isRecursive = readBoolean(query["recursive"], "recursive") ?? false;
@@ -137,19 +111,6 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
           { id: folder.publicId, name: folder.name, deletedAt: toTimestamp(clock.nowMs()) },
           "Folder permanently deleted.",
         );
-      },
-      {
-        access: "writer",
-        params: IdParams,
-        ...documented({
-          tag: "Folders",
-          summary: "Delete a folder for good",
-          description: "A folder that is not empty needs `recursive=true`.",
-          access: "writer",
-          query: { recursive: { type: "boolean", default: false, description: "Needed where it is not empty" } },
-          data: ref("DeletedNode"),
-          errors: ["not_found", "invalid_field", "invalid_path", "folder_not_empty", "share_permission"],
-        }),
       },
     );
 }

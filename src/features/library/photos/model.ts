@@ -59,3 +59,5 @@ export const QUERY_OF_PHOTOS = {
   tags: { type: "string", description: "Labels that all must carry, separated by commas" },
   folder: { type: "string", description: "Only below this folder" },
 };
+
+export const LIMIT_MAX = 1_000;

@@ -1,14 +1,14 @@
-import { Elysia } from "elysia";
 import { invalidField } from "../../../errors.ts";
-import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { type Query, readBoolean, readChoice, readInteger, readQuery } from "../../../http/fields.ts";
 import { normalizePath } from "../../../lib/path.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { parseTagList } from "../../../tree/model/labels.ts";
+import { Router } from "../../accounts/routing/router.ts";
+import * as docs from "./openapi.ts";
+import { LIMIT_MAX } from "./model.ts";
 import { NEWEST, readCursor, readPlaceAt } from "./cursor.ts";
-import { PhotosRecord, QUERY_OF_PHOTOS, TimelineRecord } from "./model.ts";
 import { type PhotoContext, presentPhotos, presentTimeline } from "./present.ts";
 import type { PhotoService } from "./service.ts";
 import { PHOTO_TYPES, type PhotoFilter, type PhotoPosition } from "./types.ts";
@@ -20,18 +20,12 @@ export interface PhotoRoutesOptions {
   readonly hasThumbnail: PhotoContext["hasThumbnail"];
 }
 
-const LIMIT_MAX = 1_000;
-
-const DESCRIPTION =
-  "Pictures and films of one's own, by the time at which they were taken: as the device or the content tells, else when " +
-  "the file was last changed, else when it came. What others share and what is in the trash is not among them.";
-
 /** GET /api/photos and /api/photos/timeline. */
 export function photoRoutes({ photos, guard, hasThumbnail }: PhotoRoutesOptions) {
-  return new Elysia({ name: "photo-routes", prefix: "/api/photos" })
-    .use(guard)
+  return new Router({ name: "photo-routes", prefix: "/api/photos", guard })
     .get(
       "/",
+      { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.list },
       async ({ principal, request }) => {
         const { baseUrl, query: queryString } = requestContextOf(request);
         const query = readQuery(queryString);
@@ -40,47 +34,16 @@ export function photoRoutes({ photos, guard, hasThumbnail }: PhotoRoutesOptions)
         const files = readBoolean(query["full"], "full") === true ? photos.files(page.photos) : undefined;
         return ok({ ...presentPhotos(page, { baseUrl, hasThumbnail }, files), isIndexing: !photos.isComplete });
       },
-      {
-        access: "reader",
-        ...documented({
-          tag: "Files",
-          summary: "Pictures and films, newest first",
-          description:
-            `${DESCRIPTION} Pages by cursor: nothing is met twice or passed over, whatever comes or goes meanwhile. ` +
-            "`at` begins with a day, a month or a year and goes back from its end.",
-          access: "reader",
-          query: {
-            ...QUERY_OF_PHOTOS,
-            at: { type: "string", example: "2026-07", description: "A day, a month or a year" },
-            cursor: { type: "string", description: "nextCursor of the page before" },
-            limit: { type: "integer", minimum: 1, maximum: LIMIT_MAX, default: 100 },
-            full: { type: "boolean", default: false, description: "With all that lists tell of files" },
-          },
-          data: PhotosRecord,
-          errors: ["invalid_field", "invalid_path", "not_found", "overloaded"],
-        }),
-      },
     )
     .get(
       "/timeline",
+      { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.timeline },
       async ({ principal, request }) => {
         const accountId = principal.user.id;
         // Asked before the days are counted: where it is over, they are the last word on what came until then.
         const state = { isIndexing: !photos.isComplete, isSettling: photos.isSettling(accountId) };
         const timeline = await photos.timeline(accountId, readFilter(readQuery(requestContextOf(request).query)));
         return ok({ ...presentTimeline(timeline), ...state });
-      },
-      {
-        access: "reader",
-        ...documented({
-          tag: "Files",
-          summary: "How many pictures and films were taken on each day",
-          description: DESCRIPTION,
-          access: "reader",
-          query: QUERY_OF_PHOTOS,
-          data: TimelineRecord,
-          errors: ["invalid_field", "invalid_path", "not_found", "overloaded"],
-        }),
       },
     );
 }

@@ -1,6 +1,4 @@
-import { Elysia } from "elysia";
 import { invalidField } from "../../../errors.ts";
-import { documented } from "../../../http/documented.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { readInteger, readQuery } from "../../../http/fields.ts";
@@ -8,7 +6,8 @@ import { normalizePath } from "../../../lib/path.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { presentItem } from "../files/present.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
-import { QUERY_OF_SEARCH, SEARCH_DESCRIPTION, SearchRecord } from "./model.ts";
+import { Router } from "../../accounts/routing/router.ts";
+import * as docs from "./openapi.ts";
 import type { SearchService } from "./service.ts";
 import type { SearchTerm } from "./types.ts";
 
@@ -24,8 +23,9 @@ const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
 /** GET /api/files/search; the plain search by name is GET /api/files?search=. */
 export function searchRoutes({ search, guard, hasThumbnail }: SearchRoutesOptions) {
-  return new Elysia({ name: "search-routes", prefix: "/api/files/search" }).use(guard).get(
+  return new Router({ name: "search-routes", prefix: "/api/files/search", guard }).get(
     "/",
+    { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.search },
     async ({ principal, request }) => {
       const query = readQuery(requestContextOf(request).query);
       const { q } = query;
@@ -48,18 +48,6 @@ export function searchRoutes({ search, guard, hasThumbnail }: SearchRoutesOption
         isIndexing: isBehind,
         query: terms.map(presentTerm),
       });
-    },
-    {
-      access: "reader",
-      ...documented({
-        tag: "Files",
-        summary: "Search by words and filters",
-        description: SEARCH_DESCRIPTION,
-        access: "reader",
-        query: QUERY_OF_SEARCH,
-        data: SearchRecord,
-        errors: ["invalid_field", "invalid_path", "not_found", "overloaded"],
-      }),
     },
   );
 }

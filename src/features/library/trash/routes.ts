@@ -1,14 +1,14 @@
-import { Elysia } from "elysia";
-import { documented, ref } from "../../../http/documented.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { errorItem } from "../../../http/error-response.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, readInteger, readQuery } from "../../../http/fields.ts";
 import { type Clock, toTimestamp } from "../../../lib/clock.ts";
-import { type authGuard, takesJson } from "../../accounts/auth/guard.ts";
+import type { authGuard } from "../../accounts/auth/guard.ts";
 import { type PresentContext, presentItem } from "../files/present.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
-import { EmptiedRecord, PutRecord, RestoredRecord, TrashBody, TrashRecord } from "./model.ts";
+import { Router } from "../../accounts/routing/router.ts";
+import * as docs from "./openapi.ts";
+import { TrashBody } from "./model.ts";
 import { presentTrashed } from "./present.ts";
 import type { TrashOutcome, TrashService } from "./service.ts";
 
@@ -31,31 +31,26 @@ export function trashRoutes({ trash, guard, clock, hasThumbnail, allowLong }: Tr
   // Nothing in the trash can be downloaded, and no thumbnail of it.
   const inTrash = (request: Request): PresentContext => ({ ...contextOf(request), hasThumbnail: () => false });
 
-  return new Elysia({ name: "trash-routes", prefix: "/api/files/trash" })
-    .use(guard)
+  return new Router({ name: "trash-routes", prefix: "/api/files/trash", guard })
     .post(
       "/",
+      {
+        access: "writer",
+        scope: "files:write",
+        rate: "operations",
+        audit: { action: "file.trash", files: "all" },
+        docs: docs.moveToTrash,
+        body: TrashBody,
+      },
       async ({ principal, body, request }) => {
         const outcomes = await trash.put(principal.user, body.fileIds);
         const { done, failed } = presentOutcomes(outcomes, (entry) => presentTrashed(entry, inTrash(request)));
         return ok({ trashed: done, failed });
       },
-      {
-        ...takesJson("writer", TrashBody),
-        ...documented({
-          takesJson: true,
-          tag: "Trash",
-          summary: "Put files and folders into the trash",
-          description:
-            "Each by itself; the call fails where every item failed. What is in the trash is gone from every listing, link, search and sync, holds no name, and counts in usage until it is deleted for good: after 30 days, or as configured.",
-          access: "writer",
-          data: PutRecord,
-          errors: ["not_found", "invalid_path", "share_permission"],
-        }),
-      },
     )
     .get(
       "/",
+      { access: "reader", scope: "files:read", rate: "operations", audit: "unaudited", docs: docs.list },
       ({ principal, request }) => {
         const query = readQuery(requestContextOf(request).query);
         const page = readInteger(query, "page", { min: 1, max: Number.MAX_SAFE_INTEGER, default: 1 });
@@ -66,81 +61,53 @@ export function trashRoutes({ trash, guard, clock, hasThumbnail, allowLong }: Tr
           pagination: paginate(page, limit, total),
         });
       },
-      {
-        access: "reader",
-        ...documented({
-          tag: "Trash",
-          summary: "What is in the trash, what came last in front",
-          description: "What is in the trash still counts in the account's usage.",
-          access: "reader",
-          query: {
-            page: { type: "integer", minimum: 1, default: 1 },
-            limit: { type: "integer", minimum: 1, maximum: 100, default: 20 },
-          },
-          data: TrashRecord,
-          errors: ["invalid_field"],
-        }),
-      },
     )
     .post(
       "/restore",
+      {
+        access: "writer",
+        scope: "files:write",
+        rate: "operations",
+        audit: { action: "file.untrash", files: "all" },
+        docs: docs.restore,
+        body: TrashBody,
+      },
       async ({ principal, body, request }) => {
         const outcomes = await trash.restore(principal.user, body.fileIds);
         const { done, failed } = presentOutcomes(outcomes, (node) => presentItem(node, contextOf(request)));
         return ok({ restored: done, failed });
       },
-      {
-        ...takesJson("writer", TrashBody),
-        ...documented({
-          takesJson: true,
-          tag: "Trash",
-          summary: "Take files and folders out of the trash",
-          description:
-            "Each by itself, with the id, links and versions it had, into the folder it was in, wherever that is now. Where that is gone, into the nearest on its former path that is there. Where its name is taken it gets a numbered one.",
-          access: "writer",
-          data: RestoredRecord,
-          errors: ["not_found", "invalid_path", "path_too_long"],
-        }),
-      },
     )
     .delete(
       "/",
+      {
+        access: "writer",
+        scope: "files:write",
+        rate: "operations",
+        audit: { action: "trash.empty", files: "changes" },
+        docs: docs.empty,
+      },
       async ({ principal, request }) => {
         allowLong(request);
         return ok({ deleted: await trash.empty(principal.user) }, "The trash is empty.");
       },
-      {
-        access: "writer",
-        ...documented({
-          tag: "Trash",
-          summary: "Delete all that is in the trash for good",
-          description: "Large trashes are deleted in steps; the request returns when all is deleted.",
-          access: "writer",
-          data: EmptiedRecord,
-          errors: ["invalid_field"],
-        }),
-      },
     )
     .delete(
       "/:id",
+      {
+        access: "writer",
+        scope: "files:write",
+        rate: "operations",
+        audit: { action: "trash.empty", files: "changes" },
+        docs: docs.remove,
+        params: IdParams,
+      },
       async ({ principal, params }) => {
         const { node } = await trash.purge(principal.user, params.id);
         return ok(
           { id: node.publicId, name: node.name, deletedAt: toTimestamp(clock.nowMs()) },
           "Permanently deleted from the trash.",
         );
-      },
-      {
-        access: "writer",
-        params: IdParams,
-        ...documented({
-          tag: "Trash",
-          summary: "Delete one thing in the trash for good",
-          description: "A folder goes with everything below it.",
-          access: "writer",
-          data: ref("DeletedNode"),
-          errors: ["not_found", "invalid_field"],
-        }),
       },
     );
 }

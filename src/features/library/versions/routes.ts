@@ -1,7 +1,5 @@
-import { Elysia } from "elysia";
 import { invalidField } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
-import { documented, ref } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, readQuery } from "../../../http/fields.ts";
@@ -9,12 +7,13 @@ import { type Clock, toTimestamp } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { Principal } from "../../accounts/auth/principal.ts";
 import type { ContentRequest, ContentSender } from "../files/content-sender.ts";
-import { DOWNLOAD_DOCUMENTATION } from "../files/model.ts";
 import { presentUploaded } from "../files/present.ts";
 import { preconditionOf } from "../files/routes.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
-import { DeletedVersionRecord, VersionParams, VersionsRecord } from "./model.ts";
+import { Router } from "../../accounts/routing/router.ts";
+import * as docs from "./openapi.ts";
+import { VersionParams } from "./model.ts";
 import { presentVersion } from "./present.ts";
 import type { VersionService } from "./service.ts";
 
@@ -43,72 +42,62 @@ export function versionRoutes({ versions, sender, rateGate, guard, clock, hasThu
       callerKey: `u:${principal.user.id}`,
       countWhole: () => rateGate.countWholeDownload(request, set.headers),
     });
-  return new Elysia({ name: "version-routes", prefix: "/api/files" })
-    .use(guard)
+  return new Router({ name: "version-routes", prefix: "/api/files", guard })
     .get(
       "/:id/versions",
+      {
+        access: "reader",
+        scope: "files:read",
+        rate: "operations",
+        audit: "unaudited",
+        docs: docs.list,
+        params: IdParams,
+      },
       ({ principal, params, request }) => {
         const { baseUrl } = requestContextOf(request);
         const found = versions.list(principal.user, params.id);
         return ok({ versions: found.map((version) => presentVersion(params.id, version, baseUrl)) });
       },
-      {
-        access: "reader",
-        params: IdParams,
-        ...documented({
-          tag: "Versions",
-          summary: "The contents of a file, the newest first",
-          description:
-            "Earlier contents are kept for as long as they are among the last 10 or were replaced within the last 30 " +
-            "days (configurable), and count in the usage. For a file that is shared with you, the share must have " +
-            "versions: true.",
-          access: "reader",
-          data: VersionsRecord,
-          errors: ["not_found", "invalid_field", "share_permission"],
-        }),
-      },
     )
     .get(
       "/:id/versions/:version/download",
-      ({ principal, params, request, set }) => send(principal, params, request, set),
       {
         access: "reader",
+        scope: "files:read",
+        rate: { category: "downloads", thumbnails: "general" },
+        audit: "unaudited",
+        docs: docs.download,
         params: VersionParams,
-        ...documented({
-          tag: "Versions",
-          summary: "The content of one version",
-          description: "Everything as when the file itself is downloaded; the present version has a number, too.",
-          access: "reader",
-          ...DOWNLOAD_DOCUMENTATION,
-          errors: [...DOWNLOAD_DOCUMENTATION.errors, "share_permission"],
-        }),
       },
+      ({ principal, params, request, set }) => send(principal, params, request, set),
     )
     .post(
       "/:id/versions/:version/restore",
+      {
+        access: "writer",
+        scope: "files:write",
+        rate: "operations",
+        audit: { action: "version.restore", target: "file", targetParam: "id", files: "all" },
+        docs: docs.restore,
+        params: VersionParams,
+      },
       async ({ principal, params, request }) => {
         const version = readVersion(params.version);
         const file = await versions.restore(principal.user, params.id, version, preconditionOf(request));
         const context = { baseUrl: requestContextOf(request).baseUrl, hasThumbnail };
         return ok(presentUploaded(file, context), `Version ${version} is the content again.`);
       },
-      {
-        access: "writer",
-        params: VersionParams,
-        ...documented({
-          tag: "Versions",
-          summary: "Make an earlier version the content again",
-          description:
-            "As a new version: what was the content until now stays as an earlier one. The present version is left as it is.",
-          access: "writer",
-          headers: { "If-Match": "Only if the present content has this ETag" },
-          data: ref("UploadedFile"),
-          errors: ["not_found", "invalid_field", "share_permission", "precondition_failed", "quota_exceeded"],
-        }),
-      },
     )
     .delete(
       "/:id/versions/:version",
+      {
+        access: "writer",
+        scope: "files:write",
+        rate: "operations",
+        audit: { action: "version.delete", target: "file", targetParam: "id", files: "changes" },
+        docs: docs.remove,
+        params: VersionParams,
+      },
       async ({ principal, params, request }) => {
         const { dropped, owner } = await versions.delete(principal.user, params.id, readVersion(params.version));
         noteAudit(request, { subjectId: owner.publicId });
@@ -116,18 +105,6 @@ export function versionRoutes({ versions, sender, rateGate, guard, clock, hasThu
           { id: params.id, version: dropped.version, deletedAt: toTimestamp(clock.nowMs()) },
           "Version permanently deleted; its bytes count no more.",
         );
-      },
-      {
-        access: "writer",
-        params: VersionParams,
-        ...documented({
-          tag: "Versions",
-          summary: "Delete an earlier version for good",
-          description: "The current version cannot be deleted.",
-          access: "writer",
-          data: DeletedVersionRecord,
-          errors: ["not_found", "invalid_field", "share_permission", "version_conflict"],
-        }),
       },
     );
 }

@@ -1,13 +1,13 @@
-import { Elysia, t } from "elysia";
 import { invalidField } from "../../../errors.ts";
-import { documented } from "../../../http/documented.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, readChoice, readInteger, readQuery } from "../../../http/fields.ts";
-import { type authGuard, requireScope, takesJson } from "../../accounts/auth/guard.ts";
+import { type authGuard, requireScope } from "../../accounts/auth/guard.ts";
 import type { Principal } from "../../accounts/auth/principal.ts";
 import type { Scope } from "../../accounts/auth/scopes.ts";
-import { CreateBody, DeliveriesRecord, DeliveryRecord, UpdateBody, WebhookRecord, WebhookWithSecret } from "./model.ts";
+import { Router } from "../../accounts/routing/router.ts";
+import * as docs from "./openapi.ts";
+import { CreateBody, UpdateBody } from "./model.ts";
 import { presentDelivery, presentWebhook, presentWithSecret } from "./present.ts";
 import type { WebhookService } from "./service.ts";
 import type { WebhookEvent } from "./types.ts";
@@ -19,18 +19,21 @@ export interface WebhookRoutesOptions {
   /** Lets a request take as long as it needs: a trial waits for a stranger's server. */
   readonly allowLong: (request: Request) => void;
 }
-
-const RULES =
-  "Deliveries follow Standard Webhooks: headers webhook-id, webhook-timestamp and webhook-signature, body {type, " +
-  "timestamp, data}. At least once, under the same webhook-id; in order per file; tried for 24 hours; answers of 2xx count.";
 const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
 /** /api/webhooks (contract §8). */
 export function webhookRoutes({ webhooks, guard, allowLong }: WebhookRoutesOptions) {
-  return new Elysia({ name: "webhook-routes", prefix: "/api/webhooks" })
-    .use(guard)
+  return new Router({ name: "webhook-routes", prefix: "/api/webhooks", guard })
     .post(
       "/",
+      {
+        access: "writer",
+        scope: "profile",
+        rate: "general",
+        audit: { action: "webhook.create", target: "webhook" },
+        docs: docs.create,
+        body: CreateBody,
+      },
       async ({ principal, body, set }) => {
         const { url, events, active: isActive = true } = body;
         requireScopes(principal, events);
@@ -38,46 +41,28 @@ export function webhookRoutes({ webhooks, guard, allowLong }: WebhookRoutesOptio
         set.status = 201;
         return ok(presentWithSecret(created));
       },
-      {
-        ...takesJson("writer", CreateBody),
-        ...documented({
-          takesJson: true,
-          tag: "Webhooks",
-          summary: "Let an address be told of what happens in the account",
-          description:
-            `${RULES} user.created is for administrators. At most 20 an account. An API key with \`profile\` manages ` +
-            "webhooks, and sets them up for what it may read: files:read for files and folders, shares, admin for accounts.",
-          access: "writer",
-          status: 201,
-          data: WebhookWithSecret,
-          errors: ["forbidden_target", "invalid_request", "role"],
-        }),
-      },
     )
-    .get("/", ({ principal }) => ok({ webhooks: webhooks.list(principal.user).map(presentWebhook) }), {
-      access: "reader",
-      ...documented({
-        tag: "Webhooks",
-        summary: "One's own webhooks",
-        description: "Without their secrets: those are shown once, when they are created.",
-        access: "reader",
-        data: t.Object({ webhooks: t.Array(WebhookRecord) }),
-      }),
-    })
-    .get("/:id", ({ principal, params }) => ok(presentWebhook(webhooks.get(principal.user, params.id))), {
-      access: "reader",
-      params: IdParams,
-      ...documented({
-        tag: "Webhooks",
-        summary: "One webhook",
-        description: "With its state: active, stopped, and how many deliveries wait.",
-        access: "reader",
-        data: WebhookRecord,
-        errors: ["not_found", "invalid_field"],
-      }),
-    })
+    .get(
+      "/",
+      { access: "reader", scope: "profile", rate: "general", audit: "unaudited", docs: docs.list },
+      ({ principal }) => ok({ webhooks: webhooks.list(principal.user).map(presentWebhook) }),
+    )
+    .get(
+      "/:id",
+      { access: "reader", scope: "profile", rate: "general", audit: "unaudited", docs: docs.get, params: IdParams },
+      ({ principal, params }) => ok(presentWebhook(webhooks.get(principal.user, params.id))),
+    )
     .patch(
       "/:id",
+      {
+        access: "writer",
+        scope: "profile",
+        rate: "general",
+        audit: { action: "webhook.change", target: "webhook", targetParam: "id" },
+        docs: docs.update,
+        params: IdParams,
+        body: UpdateBody,
+      },
       async ({ principal, params, body }) => {
         const { url, events, active: isActive } = body;
         if (url === undefined && events === undefined && isActive === undefined) {
@@ -86,81 +71,62 @@ export function webhookRoutes({ webhooks, guard, allowLong }: WebhookRoutesOptio
         requireScopes(principal, events ?? webhooks.get(principal.user, params.id).events);
         return ok(presentWebhook(await webhooks.update(principal.user, params.id, { url, events, isActive })));
       },
-      {
-        ...takesJson("writer", UpdateBody),
-        params: IdParams,
-        ...documented({
-          takesJson: true,
-          tag: "Webhooks",
-          summary: "Change address, events or state of a webhook",
-          description: "What waits for it is tried at once. Events are not recorded while it is not active.",
-          access: "writer",
-          data: WebhookRecord,
-          errors: ["not_found", "forbidden_target", "role"],
-        }),
-      },
     )
     .delete(
       "/:id",
+      {
+        // Also for those who may not make one any more: it sends what happens in their account elsewhere.
+        access: "self",
+        scope: "profile",
+        rate: "general",
+        audit: { action: "webhook.delete", target: "webhook", targetParam: "id" },
+        docs: docs.remove,
+        params: IdParams,
+      },
       async ({ principal, params }) => {
         await webhooks.remove(principal.user, params.id);
         return ok({ id: params.id }, "The webhook is deleted; nothing more is sent to it.");
       },
-      {
-        // Also for those who may not make one any more: it sends what happens in their account elsewhere.
-        access: "self",
-        params: IdParams,
-        ...documented({
-          tag: "Webhooks",
-          summary: "Delete a webhook, with what waits for it",
-          description: "Viewers may do this, too.",
-          access: "self",
-          data: t.Object({ id: t.String() }),
-          errors: ["not_found", "invalid_field"],
-        }),
-      },
     )
     .post(
       "/:id/secret",
-      async ({ principal, params }) => ok(presentWithSecret(await webhooks.renewSecret(principal.user, params.id))),
       {
         access: "writer",
-        parse: "none",
+        scope: "profile",
+        rate: "general",
+        audit: { action: "webhook.new_secret", target: "webhook", targetParam: "id" },
+        docs: docs.renewSecret,
         params: IdParams,
-        ...documented({
-          tag: "Webhooks",
-          summary: "A new signing secret",
-          description: "For 24 hours deliveries carry the signatures of both, the new one first.",
-          access: "writer",
-          data: WebhookWithSecret,
-          errors: ["not_found", "invalid_field"],
-        }),
+        parse: "none",
       },
+      async ({ principal, params }) => ok(presentWithSecret(await webhooks.renewSecret(principal.user, params.id))),
     )
     .post(
       "/:id/test",
+      {
+        access: "writer",
+        scope: "profile",
+        rate: "general",
+        audit: "unaudited",
+        docs: docs.sendTest,
+        params: IdParams,
+        parse: "none",
+      },
       async ({ principal, params, request }) => {
         allowLong(request);
         return ok(presentDelivery(await webhooks.test(principal.user, params.id)));
       },
-      {
-        access: "writer",
-        parse: "none",
-        params: IdParams,
-        ...documented({
-          tag: "Webhooks",
-          summary: "Send webhook.test now",
-          description:
-            "Once, also where the webhook is not active. The response says within 15 seconds whether it was delivered or failed, " +
-            "and nothing of the target's response.",
-          access: "writer",
-          data: DeliveryRecord,
-          errors: ["not_found", "invalid_field", "overloaded"],
-        }),
-      },
     )
     .get(
       "/:id/deliveries",
+      {
+        access: "reader",
+        scope: "profile",
+        rate: "general",
+        audit: "unaudited",
+        docs: docs.listDeliveries,
+        params: IdParams,
+      },
       ({ principal, params, request }) => {
         const query = readQuery(requestContextOf(request).query);
         const state = readChoice(query["status"], "status", ["queued", "delivered", "failed"]);
@@ -171,23 +137,6 @@ export function webhookRoutes({ webhooks, guard, allowLong }: WebhookRoutesOptio
           deliveries: found.deliveries.map(presentDelivery),
           pagination: paginate(page, limit, found.total),
         });
-      },
-      {
-        access: "reader",
-        params: IdParams,
-        ...documented({
-          tag: "Webhooks",
-          summary: "What was and is to be sent, newest first",
-          description: "Kept for 30 days. Of answers only the status is told.",
-          access: "reader",
-          query: {
-            status: { type: "string", enum: ["queued", "delivered", "failed"] },
-            page: { type: "integer", minimum: 1, default: 1 },
-            limit: { type: "integer", minimum: 1, maximum: 100, default: 20 },
-          },
-          data: DeliveriesRecord,
-          errors: ["not_found", "invalid_field"],
-        }),
       },
     );
 }

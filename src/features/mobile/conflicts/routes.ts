@@ -1,19 +1,11 @@
-import { Elysia } from "elysia";
 import { AppError, notFound } from "../../../errors.ts";
-import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
 import { invariant } from "../../../lib/invariant.ts";
-import { type authGuard, deviceOf, takesJson } from "../../accounts/auth/guard.ts";
+import { type authGuard, deviceOf } from "../../accounts/auth/guard.ts";
 import type { DeviceRef } from "../../accounts/auth/principal.ts";
-import {
-  ConflictParams,
-  ConflictsRecord,
-  DecideBody,
-  DecidedRecord,
-  readResolution,
-  ResolveBody,
-  ResolvedRecord,
-} from "./model.ts";
+import { Router } from "../../accounts/routing/router.ts";
+import * as docs from "./openapi.ts";
+import { ConflictParams, DecideBody, readResolution, ResolveBody } from "./model.ts";
 import { presentConflict, presentResolved } from "./present.ts";
 import type { ConflictService, ResolveOutcome } from "./service.ts";
 import type { ResolveRequest } from "./types.ts";
@@ -37,28 +29,27 @@ export function conflictRoutes({ conflicts, devices, guard }: ConflictRoutesOpti
     devices
       .list(accountId)
       .flatMap((device) => conflicts.listOpen(device.id).map((conflict) => ({ conflict, device })));
-  return new Elysia({ name: "conflict-routes" })
-    .use(guard)
+  return new Router({ name: "conflict-routes", guard })
     .get(
       "/api/users/conflicts",
+      { access: "writer", scope: "never", rate: "profile", audit: "unaudited", docs: docs.list },
       ({ principal }) => {
         const open = openOf(principal.user.id).map(({ conflict }) => conflict);
         const oldestFirst = open.toSorted((one, other) => one.detectedAtMs - other.detectedAtMs);
         return ok({ conflicts: oldestFirst.slice(0, LISTED_MAX).map(presentConflict) });
       },
-      {
-        access: "writer",
-        ...documented({
-          tag: "Users",
-          summary: "What your devices and others changed at the same time",
-          description: "The conflicts that devices still have to resolve, oldest first, at most 1,000.",
-          access: "writer",
-          data: ConflictsRecord,
-        }),
-      },
     )
     .post(
       "/api/users/conflicts/:conflictId",
+      {
+        access: "writer",
+        scope: "never",
+        rate: "profile",
+        audit: { action: "conflict.decide", target: "conflict", targetParam: "conflictId", files: "changes" },
+        docs: docs.decide,
+        params: ConflictParams,
+        body: DecideBody,
+      },
       async ({ principal, params, body }) => {
         const { conflictId } = params;
         const found = openOf(principal.user.id).find(({ conflict }) => conflict.publicId === conflictId);
@@ -68,32 +59,17 @@ export function conflictRoutes({ conflicts, devices, guard }: ConflictRoutesOpti
         if (outcome.status === "rejected") throw outcome.error;
         return ok(presentResolved(outcome));
       },
-      {
-        ...takesJson("writer", DecideBody),
-        params: ConflictParams,
-        ...documented({
-          takesJson: true,
-          tag: "Users",
-          summary: "Decide a conflict in the place of a device",
-          description:
-            "As POST /api/mobile/conflicts/resolve. With `keep_local` and the status `upload_required` the device sends its " +
-            "content when it is back.",
-          access: "writer",
-          data: DecidedRecord,
-          errors: [
-            "not_found",
-            "version_conflict",
-            "name_taken",
-            "quota_exceeded",
-            "path_too_long",
-            "not_a_folder",
-            "confirmation_required",
-          ],
-        }),
-      },
     )
     .post(
       "/api/mobile/conflicts/resolve",
+      {
+        access: "deviceWriter",
+        scope: "device",
+        rate: "general",
+        audit: "unaudited",
+        docs: docs.resolve,
+        body: ResolveBody,
+      },
       async ({ principal, body }) => {
         const device = deviceOf(principal);
         const read = body.conflicts.map((item): ResolveRequest | ResolveOutcome => {
@@ -114,21 +90,6 @@ export function conflictRoutes({ conflicts, devices, guard }: ConflictRoutesOpti
           results: results.filter((entry) => "status" in entry).map(presentResolved),
           conflicts: conflicts.listOpen(device.id).map(presentConflict),
         });
-      },
-      {
-        ...takesJson("deviceWriter", ResolveBody),
-        ...documented({
-          takesJson: true,
-          tag: "Mobile",
-          summary: "Resolve conflicts",
-          description:
-            "Each by itself. `keep_remote` drops the device's change. `keep_local` carries it out: the server's content " +
-            "becomes an earlier version, a deleted file is made again; where a name is taken, the local file becomes the " +
-            "next version of what is there, or stays beside it under the name in `localData`. Where the content is not on " +
-            "the server the status is `upload_required`, and the conflict ends when the content has arrived.",
-          access: "deviceWriter",
-          data: ResolvedRecord,
-        }),
       },
     );
 }

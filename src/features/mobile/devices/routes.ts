@@ -1,26 +1,21 @@
-import { Elysia, t } from "elysia";
 import { invalidField } from "../../../errors.ts";
-import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
-import { type authGuard, deviceOf, takesJson } from "../../accounts/auth/guard.ts";
+import { type authGuard, deviceOf } from "../../accounts/auth/guard.ts";
 import type { Principal } from "../../accounts/auth/principal.ts";
 import { clientOf } from "../../accounts/auth/routes.ts";
 import type { AuthService } from "../../accounts/auth/service.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import { parseEmail } from "../../accounts/users/email.ts";
 import { checkDeviceId } from "../../../lib/device-id.ts";
+import { Router } from "../../accounts/routing/router.ts";
+import * as docs from "./openapi.ts";
 import {
   type Credentials,
   DeviceParams,
-  DeviceRecord,
   DeviceRefreshBody,
-  DeviceRefreshedResponse,
   DeviceSettingsBody,
-  DeviceSettingsRecord,
-  DeviceSignedInResponse,
   DeviceSignInBody,
   RegisterBody,
-  RemovedDevice,
 } from "./model.ts";
 import {
   presentDevice,
@@ -43,11 +38,6 @@ export interface DeviceRoutesOptions {
   /** Bytes of all files of an account. */
   readonly fileBytesOf: (accountId: number) => number;
 }
-
-const REMOVAL = "Its tokens and what it has under way end at once, and its place is free.";
-
-/** Of accounts with two-factor sign-in, as at /api/auth/signin. */
-const SECOND_FACTOR = ["second_factor_required", "invalid_code"] as const;
 
 type Headers = Record<string, string | number>;
 
@@ -73,129 +63,103 @@ export function deviceRoutes(options: DeviceRoutesOptions) {
     devices.list(user.id).map((device) => presentDevice(device, current?.id));
   const removeDevice = async ({ user }: Principal, deviceId: string) =>
     ok(presentRemoved(await devices.remove(user.id, deviceId)), "The device is removed and signed out.");
-  const removal = { summary: "Remove a device", description: REMOVAL, data: RemovedDevice } as const;
 
-  return new Elysia({ name: "device-routes", prefix: "/api" })
-    .use(guard)
+  return new Router({ name: "device-routes", prefix: "/api", guard })
     .post(
       "/mobile/auth/register",
+      {
+        access: "public",
+        rate: "general",
+        audit: { action: "device.register", isGuess: true },
+        docs: docs.register,
+        body: RegisterBody,
+      },
       async ({ body, request, set }) => {
         const info = readDeviceInfo(body.deviceInfo);
         const checked = await checkPassword(request, set.headers, body);
         return signInResponse(await devices.register(checked, info, clientOf(request)));
       },
-      {
-        ...takesJson("public", RegisterBody),
-        ...documented({
-          takesJson: true,
-          tag: "Mobile",
-          summary: "Register a device of an account and sign it in",
-          description:
-            "Rescan for the same deviceId it renews what is known of the device and ends its former tokens. Beyond the " +
-            "plan's number of devices it is 403 device_limit.",
-          access: "public",
-          body: DeviceSignedInResponse,
-          errors: ["bad_credentials", "account_disabled", "device_limit", "forbidden_target", ...SECOND_FACTOR],
-        }),
-      },
     )
     .post(
       "/mobile/auth",
+      {
+        access: "public",
+        rate: "general",
+        audit: { action: "device.sign_in", isGuess: true },
+        docs: docs.signIn,
+        body: DeviceSignInBody,
+      },
       async ({ body, request, set }) => {
         const deviceId = checkDeviceId(body.deviceId, "deviceId");
         const checked = await checkPassword(request, set.headers, body);
         return signInResponse(await devices.signIn(checked, deviceId, clientOf(request)));
       },
-      {
-        ...takesJson("public", DeviceSignInBody),
-        ...documented({
-          takesJson: true,
-          tag: "Mobile",
-          summary: "Sign a registered device in",
-          description: "Ends the device's former tokens.",
-          access: "public",
-          body: DeviceSignedInResponse,
-          errors: ["bad_credentials", "account_disabled", "not_found", ...SECOND_FACTOR],
-        }),
-      },
     )
     .post(
       "/mobile/auth/refresh",
+      {
+        access: "public",
+        rate: "general",
+        audit: { action: "device.refresh", write: "rejections" },
+        docs: docs.refresh,
+        body: DeviceRefreshBody,
+      },
       async ({ body, request }) => {
         const { refreshToken, deviceId } = body;
         return presentRefreshedDevice(await devices.refresh(refreshToken, deviceId, clientOf(request)));
       },
-      {
-        ...takesJson("public", DeviceRefreshBody),
-        ...documented({
-          takesJson: true,
-          tag: "Mobile",
-          summary: "RequestContext the refresh token for new tokens",
-          description:
-            "Each refresh token is good once. If the answer got lost, the same token gives fresh tokens once more within " +
-            "30 seconds, as long as those of the lost answer were not used to refresh; these are dead then. A token that " +
-            "comes again otherwise signs the device out. The former access token stays good until it expires.",
-          access: "public",
-          body: DeviceRefreshedResponse,
-          errors: ["invalid_token", "expired_token", "revoked_token"],
-        }),
-      },
     )
     .get(
       "/mobile/devices",
+      { access: "device", scope: "device", rate: "general", audit: "unaudited", docs: docs.list },
       ({ principal }) => ok({ devices: listDevices(principal), currentDevice: deviceOf(principal).publicId }),
-      {
-        access: "device",
-        ...documented({
-          tag: "Mobile",
-          summary: "The account's devices, the latest active first",
-          description: "Registered phones and computers, with their settings.",
-          access: "device",
-          data: t.Object({ devices: t.Array(DeviceRecord), currentDevice: t.String() }),
-        }),
-      },
     )
     .put(
       "/mobile/devices/:deviceId/settings",
+      {
+        access: "device",
+        scope: "device",
+        rate: "general",
+        audit: "unaudited",
+        docs: docs.updateSettings,
+        params: DeviceParams,
+        body: DeviceSettingsBody,
+      },
       async ({ principal, params, body }) => {
         const { maxCacheSize, ...rest } = body;
         const change = { ...rest, ...(maxCacheSize !== undefined && { maxCacheSizeBytes: maxCacheSize }) };
         return ok(presentDeviceSettings(await devices.changeSettings(principal.user.id, params.deviceId, change)));
       },
-      {
-        ...takesJson("device", DeviceSettingsBody),
-        params: DeviceParams,
-        ...documented({
-          takesJson: true,
-          tag: "Mobile",
-          summary: "Change a device's settings; what is not named stays",
-          description: "Returns all settings of the device as they are afterwards.",
-          access: "device",
-          data: DeviceSettingsRecord,
-          errors: ["not_found", "invalid_path"],
-        }),
-      },
     )
-    .delete("/mobile/devices/:deviceId", ({ principal, params }) => removeDevice(principal, params.deviceId), {
-      access: "device",
-      params: DeviceParams,
-      ...documented({ tag: "Mobile", ...removal, access: "device", errors: ["not_found", "invalid_field"] }),
-    })
-    .get("/users/devices", ({ principal }) => ok({ devices: listDevices(principal) }), {
-      access: "self",
-      ...documented({
-        tag: "Users",
-        summary: "The account's devices, the latest active first",
-        description: "Registered phones and computers, with their settings.",
+    .delete(
+      "/mobile/devices/:deviceId",
+      {
+        access: "device",
+        scope: "device",
+        rate: "general",
+        audit: { action: "device.remove", target: "device", targetParam: "deviceId" },
+        docs: docs.remove,
+        params: DeviceParams,
+      },
+      ({ principal, params }) => removeDevice(principal, params.deviceId),
+    )
+    .get(
+      "/users/devices",
+      { access: "self", scope: "profile", rate: "profile", audit: "unaudited", docs: docs.listOwn },
+      ({ principal }) => ok({ devices: listDevices(principal) }),
+    )
+    .delete(
+      "/users/devices/:deviceId",
+      {
         access: "self",
-        data: t.Object({ devices: t.Array(DeviceRecord) }),
-      }),
-    })
-    .delete("/users/devices/:deviceId", ({ principal, params }) => removeDevice(principal, params.deviceId), {
-      access: "self",
-      params: DeviceParams,
-      ...documented({ tag: "Users", ...removal, access: "self", errors: ["not_found", "invalid_field"] }),
-    });
+        scope: "never",
+        rate: "profile",
+        audit: { action: "device.remove", target: "device", targetParam: "deviceId" },
+        docs: docs.removeOwn,
+        params: DeviceParams,
+      },
+      ({ principal, params }) => removeDevice(principal, params.deviceId),
+    );
 }
 
 /** Texts without the white space around them; empty ones are as good as absent. @throws AppError invalid_field */

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
 import { ref } from "../../../http/documented.ts";
 import { Timestamp } from "../../../http/fields.ts";
+import type { OperationStatus } from "./types.ts";
 
 const Id = t.String({ minLength: 1, maxLength: 200, description: "The device's own name for the operation" });
 const OperationType = t.Union([t.Literal("upload"), t.Literal("delete")]);
@@ -59,3 +60,5 @@ export const QueueRecord = {
     pagination: ref("Pagination"),
   },
 };
+
+export const STATUSES: readonly OperationStatus[] = ["queued", "running", "completed", "failed"];

@@ -1,14 +1,15 @@
-import { Elysia } from "elysia";
 import { invalidField } from "../../../errors.ts";
-import { documented } from "../../../http/documented.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { readChoice, readInteger, readQuery, readInstant } from "../../../http/fields.ts";
-import { type authGuard, deviceOf, takesJson } from "../../accounts/auth/guard.ts";
-import { AddBody, AddedRecord, OPERATIONS_MAX, QueueRecord } from "./model.ts";
+import { type authGuard, deviceOf } from "../../accounts/auth/guard.ts";
+import { Router } from "../../accounts/routing/router.ts";
+import * as docs from "./openapi.ts";
+import { STATUSES } from "./model.ts";
+import { AddBody, OPERATIONS_MAX } from "./model.ts";
 import { presentAdded, presentOperation } from "./present.ts";
 import type { QueueService } from "./service.ts";
-import type { NewOperation, OperationStatus } from "./types.ts";
+import type { NewOperation } from "./types.ts";
 
 /** What the routes of the offline queue work with. */
 export interface QueueRoutesOptions {
@@ -16,37 +17,20 @@ export interface QueueRoutesOptions {
   readonly guard: ReturnType<typeof authGuard>;
 }
 
-const STATUSES: readonly OperationStatus[] = ["queued", "running", "completed", "failed"];
-
 /** /api/mobile/queue (api.md, Mobile; contract §7). */
 export function queueRoutes({ queue, guard }: QueueRoutesOptions) {
-  return new Elysia({ name: "queue-routes", prefix: "/api/mobile/queue" })
-    .use(guard)
+  return new Router({ name: "queue-routes", prefix: "/api/mobile/queue", guard })
     .post(
       "/add",
+      { access: "deviceWriter", scope: "device", rate: "general", audit: "unaudited", docs: docs.add, body: AddBody },
       async ({ principal, body }) => {
         const added = await queue.add(principal.user, deviceOf(principal), body.operations.map(readOperation));
         return ok({ results: added.map(presentAdded) });
       },
-      {
-        ...takesJson("deviceWriter", AddBody),
-        ...documented({
-          takesJson: true,
-          tag: "Mobile",
-          summary: "Queue what was wanted while offline",
-          description:
-            "Each operation by itself, served high, normal, low, then by createdAt. An id that is known gives its present " +
-            "status. A delete (fileId) is carried out by the server; an upload (localPath, remotePath) waits, 30 days at " +
-            "most, until a file arrives at remotePath, and is complete at once where one is there that is newer than " +
-            "createdAt. One with an error that was not known before is not kept: send it again, corrected.",
-          access: "deviceWriter",
-          data: AddedRecord,
-          errors: ["overloaded", "disk_full"],
-        }),
-      },
     )
     .get(
       "/",
+      { access: "device", scope: "device", rate: "general", audit: "unaudited", docs: docs.list },
       ({ principal, request }) => {
         const query = readQuery(requestContextOf(request).query);
         const status = readChoice(query["status"], "status", STATUSES);
@@ -55,24 +39,6 @@ export function queueRoutes({ queue, guard }: QueueRoutesOptions) {
         const offset = Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER);
         const { operations, total } = queue.list(deviceOf(principal), { status, offset, limit });
         return ok({ operations: operations.map(presentOperation), pagination: paginate(page, limit, total) });
-      },
-      {
-        access: "device",
-        ...documented({
-          tag: "Mobile",
-          summary: "The calling device's queue",
-          description:
-            "What waits, then what failed, then what is done, each in the order in which it is served. Finished " +
-            "operations are forgotten after 7 days.",
-          access: "device",
-          query: {
-            status: { type: "string", enum: STATUSES },
-            page: { type: "integer", minimum: 1, default: 1 },
-            limit: { type: "integer", minimum: 1, maximum: OPERATIONS_MAX, default: OPERATIONS_MAX },
-          },
-          data: QueueRecord,
-          errors: ["invalid_field"],
-        }),
       },
     );
 }

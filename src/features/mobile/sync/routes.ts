@@ -1,6 +1,4 @@
-import { Elysia } from "elysia";
 import { invalidField } from "../../../errors.ts";
-import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { readInteger, readQuery, readInstant } from "../../../http/fields.ts";
@@ -9,7 +7,8 @@ import type { Principal } from "../../accounts/auth/principal.ts";
 import { presentConflict } from "../conflicts/present.ts";
 import type { ConflictService } from "../conflicts/service.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
-import { SYNC_QUERY, SyncResponseBody, SyncStatusRecord } from "./model.ts";
+import { Router } from "../../accounts/routing/router.ts";
+import * as docs from "./openapi.ts";
 import { presentStatus, presentSyncData } from "./present.ts";
 import type { SyncService } from "./service.ts";
 
@@ -20,10 +19,6 @@ export interface SyncRoutesOptions {
   readonly guard: ReturnType<typeof authGuard>;
   readonly hasThumbnail: (file: FileNode) => boolean;
 }
-
-const DESCRIPTION =
-  "Pages in the order of each one's last change, own changes included; each id once, in its latest state. Keep " +
-  "nextSyncToken and ask with it until hasMore is false: nothing is missed or told twice while others write.";
 
 /** GET /api/mobile/sync/status and GET /api/mobile/sync (api.md, Mobile endpoints; contract §7). */
 export function syncRoutes({ sync, conflicts, guard, hasThumbnail }: SyncRoutesOptions) {
@@ -43,43 +38,20 @@ export function syncRoutes({ sync, conflicts, guard, hasThumbnail }: SyncRoutesO
   };
   const openConflicts = (principal: Principal) => conflicts.listOpen(deviceOf(principal).id).map(presentConflict);
 
-  return new Elysia({ name: "sync-routes", prefix: "/api/mobile/sync" })
-    .use(guard)
+  return new Router({ name: "sync-routes", prefix: "/api/mobile/sync", guard })
     .get(
       "/status",
+      { access: "device", scope: "device", rate: "sync", audit: "unaudited", docs: docs.status },
       async ({ principal, request }) =>
         ok(presentStatus(await answer(principal, request, false), openConflicts(principal))),
-      {
-        access: "device",
-        ...documented({
-          tag: "Mobile",
-          summary: "Which files have changed since",
-          description: DESCRIPTION,
-          access: "device",
-          query: SYNC_QUERY,
-          data: SyncStatusRecord,
-          errors: ["invalid_field", "overloaded"],
-        }),
-      },
     )
     .get(
       "/",
+      { access: "device", scope: "device", rate: "sync", audit: "unaudited", docs: docs.changes },
       async ({ principal, request }) => {
         const context = { baseUrl: requestContextOf(request).baseUrl, hasThumbnail };
         const changes = await answer(principal, request, true);
         return { success: true as const, syncData: presentSyncData(changes, openConflicts(principal), context) };
-      },
-      {
-        access: "device",
-        ...documented({
-          tag: "Mobile",
-          summary: "What has changed since, files and folders in full",
-          description: DESCRIPTION,
-          access: "device",
-          query: SYNC_QUERY,
-          body: SyncResponseBody,
-          errors: ["invalid_field", "overloaded"],
-        }),
       },
     );
 }

@@ -1,5 +1,5 @@
 /** What a link shows in a browser: plain pages that work without script (contract §5). */
-import { Elysia, t } from "elysia";
+import { t } from "elysia";
 import { AppError } from "../../../errors.ts";
 import { errorResponseOf } from "../../../http/error-response.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
@@ -14,6 +14,7 @@ import {
 } from "../../../web/pages/share-page.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
+import { Router } from "../../accounts/routing/router.ts";
 import { GRANT_COOKIE, type ShareDownloads, linkRequestOf } from "./guard.ts";
 import { GRANT_MS } from "./grants.ts";
 import { PAGE_HEADERS, SharePages, type SharePagesOptions } from "./pages.ts";
@@ -38,10 +39,10 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
   const pages = new SharePages(options);
   const refuse = sharePageRejection(options);
 
-  return new Elysia({ name: "share-page-routes" })
-    .use(guard)
+  return new Router({ name: "share-page-routes", guard })
     .get(
       "/s/:token",
+      { access: "public", rate: "uncounted", audit: "unaudited", docs: "hidden", params: TokenParams },
       async ({ params, request }) => {
         try {
           const opened = shareAccess.open(linkRequestOf(request, params.token, "what"));
@@ -53,10 +54,17 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
           return page;
         }
       },
-      { access: "public", params: TokenParams, detail: { hide: true } },
     )
     .post(
       "/s/:token/unlock",
+      {
+        access: "public",
+        rate: "uncounted",
+        audit: { action: "share.unlock", write: "rejections", isGuess: true },
+        docs: "hidden",
+        params: TokenParams,
+        parse: "none",
+      },
       async ({ params, request, set }) => {
         const { token } = params;
         try {
@@ -79,10 +87,10 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
           return page;
         }
       },
-      { access: "public", params: TokenParams, parse: "none", detail: { hide: true } },
     )
     .post(
       "/s/:token/upload",
+      { access: "public", rate: "uploads", audit: "unaudited", docs: "hidden", params: TokenParams, parse: "none" },
       async ({ params, request }) => {
         const { token } = params;
         const visit = linkRequestOf(request, token, "drop");
@@ -98,10 +106,10 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
           return page;
         }
       },
-      { access: "public", params: TokenParams, parse: "none", detail: { hide: true } },
     )
     .post(
       "/s/:token/archive",
+      { access: "public", rate: "downloads", audit: "unaudited", docs: "hidden", params: TokenParams, parse: "none" },
       async ({ params, request, set }) => {
         try {
           checkOrigin(request);
@@ -113,7 +121,6 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
           return page;
         }
       },
-      { access: "public", params: TokenParams, parse: "none", detail: { hide: true } },
     );
 }
 

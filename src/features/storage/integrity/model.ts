@@ -45,3 +45,7 @@ export const IntegrityRecord = t.Object({
   }),
   scrubWithinDays: t.Number({ description: "As scrub.within asks for" }),
 });
+
+export const STATES = ["open", "resolved", "all"] as const;
+export const LIMIT_MAX = 100;
+export const LIMIT_DEFAULT = 20;

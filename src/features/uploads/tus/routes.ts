@@ -1,6 +1,5 @@
-import { Elysia, t } from "elysia";
+import { t } from "elysia";
 import { AppError } from "../../../errors.ts";
-import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { type authGuard, callerOf, uploaderOf } from "../../accounts/auth/guard.ts";
@@ -10,8 +9,9 @@ import { keyedRequest } from "../../library/idempotency/service.ts";
 import type { Permissions } from "../../library/permissions/permissions.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
+import { Router } from "../../accounts/routing/router.ts";
+import * as docs from "./openapi.ts";
 import { capabilities, homeOf, type TusCall, TusCalls, type TusCallsOptions } from "./guard.ts";
-import { FirstBytes, OffsetBytes, TusListRecord, TusRecord } from "./model.ts";
 import { type OwnSenderOptions, ownSender } from "./own-sender.ts";
 import { presentTus } from "./present.ts";
 import type { TusProgress } from "./service.ts";
@@ -27,50 +27,6 @@ export interface TusRoutesOptions extends OwnSenderOptions, TusCallsOptions {
 const UploadParams = t.Object({ uploadId: t.String({ description: "tus_…, as Location gave it" }) });
 const HOME = "/api/tus";
 const LISTED_MAX = 1_000;
-
-/** Headers of requests, for the document. */
-export const TUS_HEADERS = { "Tus-Resumable": "1.0.0" };
-/** Headers of the request that begins an upload. */
-export const CREATION_HEADERS = {
-  ...TUS_HEADERS,
-  "Upload-Length": "Bytes of the file",
-  "Upload-Defer-Length": "1 where the length is told later, by a PATCH with Upload-Length",
-  "Upload-Metadata":
-    "filename, filetype, folder, relativePath, onConflict, checksum, tags, metadata, description, lastModified, capturedAt, share; each with its value in base64",
-  "Upload-Concat": "partial, or final; and the addresses of the parts",
-  "Upload-Checksum": "Of the first bytes, where they come along: sha1, sha256 or md5, and the digest in base64",
-};
-/** Headers of a request with bytes. */
-export const BYTES_HEADERS = {
-  ...TUS_HEADERS,
-  "Upload-Offset": "Where these bytes belong",
-  "Upload-Length": "What a deferred length turns out to be",
-  "Upload-Checksum": "sha1, sha256 or md5, and the digest of these bytes in base64",
-};
-/** What may be refused of the bytes of an upload, and of the file that it becomes. */
-export const BYTES_ERRORS = [
-  "invalid_field",
-  "invalid_path",
-  "path_too_long",
-  "not_found",
-  "not_a_folder",
-  "share_permission",
-  "precondition_failed",
-  "unsupported_media_type",
-  "upload_offset",
-  "upload_state",
-  "upload_expired",
-  "final_upload",
-  "chunk_checksum",
-  "checksum_mismatch",
-  "name_taken",
-  "file_too_large",
-  "quota_exceeded",
-  "body_too_large",
-  "storage_error",
-  "store_missing",
-  "disk_full",
-] as const;
 
 /** /api/tus (contract §4; https://tus.io/protocols/resumable-upload): files of any size, sent on where they broke off. */
 export function tusRoutes(options: TusRoutesOptions) {
@@ -93,12 +49,16 @@ export function tusRoutes(options: TusRoutesOptions) {
     return new Response(null, { status: 204 });
   };
 
-  return new Elysia({ name: "tus-routes" })
-    .use(guard)
-    .options(HOME, setCapabilities, { access: "public" })
-    .options(`${HOME}/:uploadId`, setCapabilities, { access: "public" })
+  return new Router({ name: "tus-routes", guard })
+    .options(HOME, { access: "public", rate: "general", audit: "unaudited", docs: "hidden" }, setCapabilities)
+    .options(
+      `${HOME}/:uploadId`,
+      { access: "public", rate: "general", audit: "unaudited", docs: "hidden" },
+      setCapabilities,
+    )
     .get(
       HOME,
+      { access: "reader", scope: "files:write", rate: "general", audit: "unaudited", docs: docs.list },
       ({ principal, request, set }) => {
         const { sender } = callOf(request, set);
         const uploads = tus.list(sender, LISTED_MAX).map((found) => {
@@ -106,20 +66,17 @@ export function tusRoutes(options: TusRoutesOptions) {
         });
         return ok({ uploads });
       },
-      {
-        access: "reader",
-        ...documented({
-          tag: "Files",
-          summary: "Resumable uploads that are under way",
-          description:
-            "The newest first, a thousand at most. The offset is that of the last step that was made durable.",
-          access: "reader",
-          data: TusListRecord,
-        }),
-      },
     )
     .post(
       HOME,
+      {
+        access: "writer",
+        scope: "files:write",
+        rate: "uploads",
+        audit: { action: "file.upload", files: "all" },
+        docs: docs.create,
+        parse: "none",
+      },
       async ({ principal, request, set }) => {
         const key = request.headers.get("idempotency-key");
         const progress = await calls.create(callOf(request, set), (parts) =>
@@ -127,96 +84,60 @@ export function tusRoutes(options: TusRoutesOptions) {
         );
         return ok(present(principal, progress, request));
       },
-      {
-        access: "writer",
-        parse: "none",
-        ...documented({
-          tag: "Files",
-          summary: "Begin a resumable upload",
-          description:
-            "tus 1.0.0, with creation, creation-with-upload, creation-defer-length, expiration, checksum, termination and " +
-            "concatenation. Quota and room are held for its length until it is complete, ended, or 24 hours have passed " +
-            "without a byte. Location is its address; Larder-File-Id names the file once it is complete.",
-          access: "writer",
-          status: 201,
-          headers: {
-            ...CREATION_HEADERS,
-            "Idempotency-Key": "The same key within 24 hours gets the same upload again",
-          },
-          requestBody: FirstBytes,
-          data: TusRecord,
-          errors: [...BYTES_ERRORS, "idempotency_key"],
-        }),
-      },
     )
     .get(
       `${HOME}/:uploadId`,
+      {
+        access: "writer",
+        scope: "files:write",
+        rate: "general",
+        audit: "unaudited",
+        docs: docs.progress,
+        params: UploadParams,
+      },
       async ({ principal, params, request, set }) => {
         const progress = await calls.show(callOf(request, set), params.uploadId);
         return ok(present(principal, progress, request));
       },
+    )
+    .patch(
+      `${HOME}/:uploadId`,
       {
         access: "writer",
+        scope: "files:write",
+        rate: "general",
+        audit: { action: "file.upload", files: "all" },
+        docs: docs.append,
         params: UploadParams,
-        ...documented({
-          tag: "Files",
-          summary: "How far a resumable upload is",
-          description:
-            "HEAD tells it in headers, as tus has it. Upload-Offset is what is durable. An upload that has all its bytes, " +
-            "but was kept from becoming a file, becomes one now.",
-          access: "writer",
-          headers: TUS_HEADERS,
-          data: TusRecord,
-          errors: BYTES_ERRORS,
-        }),
+        parse: "none",
       },
+      ({ params, request, set }) => calls.append(callOf(request, set), params.uploadId),
     )
-    .patch(`${HOME}/:uploadId`, ({ params, request, set }) => calls.append(callOf(request, set), params.uploadId), {
-      access: "writer",
-      parse: "none",
-      params: UploadParams,
-      ...documented({
-        tag: "Files",
-        summary: "Send bytes of a resumable upload",
-        description:
-          "Durable on return. The received bytes of a request that broke off are stored. A new request takes over from an " +
-          "earlier one. The last bytes make the file.",
+    .post(
+      `${HOME}/:uploadId`,
+      {
         access: "writer",
-        status: 204,
-        headers: BYTES_HEADERS,
-        requestBody: OffsetBytes,
-        errors: BYTES_ERRORS,
-      }),
-    })
-    .post(`${HOME}/:uploadId`, ({ params, request, set }) => calls.override(callOf(request, set), params.uploadId), {
-      access: "writer",
-      parse: "none",
-      params: UploadParams,
-      ...documented({
-        tag: "Files",
-        summary: "PATCH, HEAD or DELETE of a resumable upload, for clients that can't send these",
-        description: "The method is named by the header X-HTTP-Method-Override.",
+        scope: "files:write",
+        rate: "general",
+        audit: { action: "file.upload", files: "all" },
+        docs: docs.override,
+        params: UploadParams,
+        parse: "none",
+      },
+      ({ params, request, set }) => calls.override(callOf(request, set), params.uploadId),
+    )
+    .delete(
+      `${HOME}/:uploadId`,
+      {
         access: "writer",
-        status: 204,
-        otherResponses: { 200: "In place of HEAD" },
-        headers: { ...BYTES_HEADERS, "X-HTTP-Method-Override": "PATCH, HEAD or DELETE" },
-        requestBody: OffsetBytes,
-        errors: [...BYTES_ERRORS, "method_not_allowed"],
-      }),
-    })
-    .delete(`${HOME}/:uploadId`, ({ params, request, set }) => calls.end(callOf(request, set), params.uploadId), {
-      access: "writer",
-      params: UploadParams,
-      ...documented({
-        tag: "Files",
-        summary: "End a resumable upload",
-        description: "Its bytes go, and what was held for it is free. The file of one that is complete stays.",
-        access: "writer",
-        status: 204,
-        headers: TUS_HEADERS,
-        errors: ["not_found", "precondition_failed", "upload_expired"],
-      }),
-    });
+        scope: "files:write",
+        rate: "general",
+        audit: "unaudited",
+        docs: docs.end,
+        params: UploadParams,
+      },
+      ({ params, request, set }) => calls.end(callOf(request, set), params.uploadId),
+    );
 }
 
 /** The file that an upload became, where it is still there for this user. */

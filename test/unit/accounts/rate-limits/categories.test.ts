@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { type Category } from "../../../../src/features/accounts/plans/plans.ts";
-import { categorise, isCountedByRoute } from "../../../../src/features/accounts/rate-limits/categories.ts";
+import { categoryOf, isCountedByHandler } from "../../../../src/features/accounts/rate-limits/categories.ts";
+import { mountedRoutes } from "../../server/mounted-routes.ts";
+
+const routes = await mountedRoutes();
+const ruleOf = (method: string, path: string) => routes.find(method, path)?.declaration.rate;
 
 /** Every endpoint of the API and the contract: method, path, category. */
 const endpoints: [string, string, Category | undefined][] = [
@@ -32,7 +36,7 @@ const endpoints: [string, string, Category | undefined][] = [
   ["GET", "/api/photos?at=2026", "listing"],
   ["GET", "/api/photos/timeline", "listing"],
   ["GET", "/api/files/file_1/activity", "operations"],
-  ["GET", "/api/files/folders", "listing"],
+  ["GET", "/api/files/folders", "operations"],
   ["GET", "/api/files/folders/fold_1", "listing"],
   ["POST", "/api/files/folders", "operations"],
   ["PUT", "/api/files/folders/fold_1", "operations"],
@@ -146,15 +150,15 @@ const endpoints: [string, string, Category | undefined][] = [
 
 describe("the category", () => {
   test.each(endpoints)("of %s %s is %s", (method, address, category) => {
-    const [path = "", query] = address.split("?");
-    expect(categorise(method, path, query)).toBe(category);
+    const [path = "", query = ""] = address.split("?");
+    expect(categoryOf(ruleOf(method, path), path, query)).toBe(category);
   });
 
   test("of sign-in and the start of an upload session is counted by their handlers", () => {
-    expect(isCountedByRoute("POST", "/api/auth/signin")).toBe(true);
-    expect(isCountedByRoute("POST", "/api/auth/signin/")).toBe(true);
-    expect(isCountedByRoute("POST", "/api/mobile/upload/init")).toBe(true);
-    expect(isCountedByRoute("POST", "/api/auth/signup")).toBe(false);
-    expect(isCountedByRoute("GET", "/api/auth/signin")).toBe(false);
+    expect(isCountedByHandler(ruleOf("POST", "/api/auth/signin"))).toBe(true);
+    expect(isCountedByHandler(ruleOf("POST", "/api/auth/signin/"))).toBe(true);
+    expect(isCountedByHandler(ruleOf("POST", "/api/mobile/upload/init"))).toBe(true);
+    expect(isCountedByHandler(ruleOf("POST", "/api/auth/signup"))).toBe(false);
+    expect(isCountedByHandler(ruleOf("GET", "/api/auth/signin"))).toBe(false);
   });
 });

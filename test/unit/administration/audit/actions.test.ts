@@ -1,5 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { auditedAction, mayAuditRead } from "../../../../src/features/administration/audit/actions.ts";
+import { auditedAction as auditedRoute } from "../../../../src/features/administration/audit/actions.ts";
+import type { AuditFiles } from "../../../../src/features/administration/audit/types.ts";
+import { mountedRoutes } from "../../server/mounted-routes.ts";
+
+const routes = await mountedRoutes();
+
+function auditedAction(method: string, path: string, files: AuditFiles) {
+  const route = routes.find(method, path);
+  return route && auditedRoute(route, path, files);
+}
 
 describe("auditedAction", () => {
   test.each([
@@ -10,7 +19,6 @@ describe("auditedAction", () => {
     ["DELETE", "/api/files/file_1", "file.delete"],
     ["DELETE", "/api/files/folders/fold_1", "folder.delete"],
     ["DELETE", "/api/admin/users/usr_1/sessions", "user.end_sessions"],
-    ["PATCH", "/api/admin/whatever/comes", "admin.change"],
     ["POST", "/s/token/unlock", "share.unlock"],
     ["POST", "/invite", "sign_up"],
   ])("%s %s is %s", (method, path, action) => {
@@ -26,6 +34,8 @@ describe("auditedAction", () => {
     ["PUT", "/api/users/settings"],
     ["POST", "/api"],
     ["POST", "/"],
+    // No route changes anything there.
+    ["PATCH", "/api/admin/whatever/comes"],
   ])("%s %s is not audited by default", (method, path) => {
     expect(auditedAction(method, path, "changes")).toBeUndefined();
   });
@@ -55,9 +65,11 @@ describe("auditedAction", () => {
   });
 });
 
-test("of reads only few are looked at", () => {
+test("of reads only few are audited", () => {
   const looked = (files: "changes" | "all") =>
-    ["/api/files", "/api/files/file_1/download", "/api/admin/stats"].filter((path) => mayAuditRead(path, files));
+    ["/api/files", "/api/files/file_1/download", "/api/admin/stats"].filter((path) =>
+      auditedAction("GET", path, files),
+    );
   expect(looked("changes")).toEqual(["/api/admin/stats"]);
   expect(looked("all")).toEqual(["/api/files/file_1/download", "/api/admin/stats"]);
 });

@@ -1,0 +1,140 @@
+/** How features mount their routes: each with its declaration. The only place, besides the guards, that knows Elysia's routes. */
+import { type AnyElysia, Elysia } from "elysia";
+import { documented, HIDDEN } from "../../../http/documented.ts";
+import { RouteTable } from "../../../http/route-table.ts";
+import { invariant } from "../../../lib/invariant.ts";
+import { type authGuard, takesJson } from "../auth/guard.ts";
+import type { DeclaredRoute, ResponseHeaders, RouteContext, RouteDeclaration } from "./declaration.ts";
+
+type Handler<D extends RouteDeclaration> = (context: RouteContext<D>) => unknown;
+
+/** What a {@link Router} is made with. */
+export interface RouterOptions {
+  readonly name: string;
+  /** What the paths of all its routes begin with. */
+  readonly prefix?: string;
+  /** Finds out who the caller is; only routers whose routes are all public do without. */
+  readonly guard?: ReturnType<typeof authGuard>;
+}
+
+/** Routes of a feature. */
+export class Router {
+  /** What the application uses. */
+  readonly plugin: AnyElysia;
+  readonly #prefix: string;
+  readonly #hasGuard: boolean;
+  readonly #routes: DeclaredRoute[] = [];
+
+  constructor({ name, prefix = "", guard }: RouterOptions) {
+    this.plugin = new Elysia({ name, prefix });
+    this.#prefix = prefix;
+    this.#hasGuard = guard !== undefined;
+    if (guard !== undefined) this.plugin.use(guard);
+  }
+
+  /** Its routes and those of the routers it uses. */
+  get routes(): readonly DeclaredRoute[] {
+    return this.#routes;
+  }
+
+  get<const D extends RouteDeclaration>(path: string, declaration: D, handler: Handler<D>): this {
+    return this.#add("GET", path, declaration, handler);
+  }
+
+  post<const D extends RouteDeclaration>(path: string, declaration: D, handler: Handler<D>): this {
+    return this.#add("POST", path, declaration, handler);
+  }
+
+  put<const D extends RouteDeclaration>(path: string, declaration: D, handler: Handler<D>): this {
+    return this.#add("PUT", path, declaration, handler);
+  }
+
+  patch<const D extends RouteDeclaration>(path: string, declaration: D, handler: Handler<D>): this {
+    return this.#add("PATCH", path, declaration, handler);
+  }
+
+  delete<const D extends RouteDeclaration>(path: string, declaration: D, handler: Handler<D>): this {
+    return this.#add("DELETE", path, declaration, handler);
+  }
+
+  options<const D extends RouteDeclaration>(path: string, declaration: D, handler: Handler<D>): this {
+    return this.#add("OPTIONS", path, declaration, handler);
+  }
+
+  /** Adds the routes of another router, below this one's prefix. */
+  use(other: Router): this {
+    this.plugin.use(other.plugin);
+    for (const route of other.routes) this.#routes.push({ ...route, path: this.#prefix + route.path });
+    return this;
+  }
+
+  /** Adds hooks: for the routes that follow, or for all, as they say themselves. */
+  hook(plugin: AnyElysia): this {
+    this.plugin.use(plugin);
+    return this;
+  }
+
+  /** Called with each error of the routes that follow. */
+  onError(handle: (context: { error: unknown; request: Request; set: { headers: ResponseHeaders } }) => void): this {
+    this.plugin.onError(({ error, request, set }) => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the framework's type also names cookies, as objects
+      handle({ error, request, set: set as { headers: ResponseHeaders } });
+    });
+    return this;
+  }
+
+  #add<D extends RouteDeclaration>(method: string, path: string, declaration: D, handler: Handler<D>): this {
+    this.#routes.push({ method, path: this.#prefix + path, declaration });
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the hooks below add to the framework's context
+    this.plugin.route(method, path, handler as (context: object) => unknown, this.#hooksOf(declaration));
+    return this;
+  }
+
+  #hooksOf(declaration: RouteDeclaration): object {
+    const { access, scope, docs, params } = declaration;
+    invariant(access === "public" || this.#hasGuard, "a router whose routes are not public has a guard");
+    return {
+      ...bodyHooks(declaration),
+      // The guard's macro: checks the caller, and adds `principal`.
+      ...(access !== "public" && { access: { access, scope } }),
+      ...(params !== undefined && { params }),
+      ...(docs === "hidden" ? HIDDEN : documented(docs, { access, takesJson: declaration.body !== undefined })),
+    };
+  }
+}
+
+/** How the framework reads the body: as the declaration says. */
+function bodyHooks(declaration: RouteDeclaration): object {
+  const { body, parse, isBodyOptional, readOther, onRejected } = declaration;
+  if (body === undefined) return parse === undefined ? {} : { parse };
+  const json = takesJson(declaration, body, isBodyOptional !== true, readOther);
+  if (onRejected === undefined) return json;
+  return {
+    body,
+    parse: async ({ request, set }: { request: Request; set: { headers: ResponseHeaders } }) => {
+      try {
+        return await json.parse({ request });
+      } catch (error) {
+        onRejected(request, set.headers);
+        throw error;
+      }
+    },
+  };
+}
+
+/**
+ * All routes of an application, by method and path.
+ * @throws where the framework serves a route that no declaration stands for, or two declarations are for one address
+ */
+export function routeTable(application: Router): RouteTable<DeclaredRoute> {
+  const declared = new Set(application.routes.map(keyOf));
+  invariant(declared.size === application.routes.length, "no two routes are declared for one address");
+  for (const route of application.plugin.routes) {
+    invariant(declared.has(keyOf(route)), `the route ${keyOf(route)} is declared`);
+  }
+  return new RouteTable(application.routes);
+}
+
+function keyOf({ method, path }: { readonly method: string; readonly path: string }): string {
+  return `${method} ${path}`;
+}

@@ -1,0 +1,17 @@
+/** Texts of these routes in the OpenAPI document. */
+import type { RouteDocs } from "../../../http/documented.ts";
+import { NodeActivityPageRecord } from "./model.ts";
+
+export const activity = (): RouteDocs => ({
+  tag: "Files",
+  summary: "What happened to a file or folder, newest first",
+  description:
+    "As far back as versions and former places are kept (30 days, configurable). Somebody with whom it is shared " +
+    "sees who made it and its contents alone.",
+  query: {
+    page: { type: "integer", minimum: 1, default: 1 },
+    limit: { type: "integer", minimum: 1, maximum: 100, default: 20 },
+  },
+  data: NodeActivityPageRecord,
+  errors: ["not_found", "invalid_field"],
+});
