@@ -23,9 +23,9 @@ async function installLarder(folder: string): Promise<void> {
 
 /** What the blocks of a page must print together, and the variables that they must fill. */
 const pages: [page: string, printed: string[], filled: string[]][] = [
-  ["README.md", ["1 files", "is intact", "Restored from"], ["BACKUP"]],
+  ["README.md", ["1 blob", "is intact", "Restored from"], ["BACKUP"]],
   ["docs/api.md", ["photo.jpg", "identical", '"version":4', '"trashed"', '"restored"'], ["KEY", "PHOTO", "ID"]],
-  ["docs/backup.md", ["1 files", "is intact", "Restored from", "Wrote 1 file", "Took in 1 file"], ["BACKUP"]],
+  ["docs/backup.md", ["1 blob", "is intact", "Restored from", "Exported 1 file", "Imported 1 file"], ["BACKUP"]],
   [
     "docs/mobile-api.md",
     ["upload_required", '"missingChunks":[0]', '"verified":true', "Hello", "op-1"],
