@@ -29,14 +29,14 @@ describeWeb("the details of a file", (web) => {
     await panel.locator('datalist option[value="harbour"]').waitFor({ state: "attached" });
     await panel.getByLabel("Add a tag").fill("harbour");
     await page.keyboard.press("Enter");
-    await panel.getByRole("button", { name: "Remove the tag harbour" }).waitFor();
-    await panel.getByRole("button", { name: "Remove the tag sea" }).click();
-    await panel.getByRole("button", { name: "Remove the tag sea" }).waitFor({ state: "detached" });
-    await panel.getByRole("button", { name: "Add a field" }).click();
-    await panel.getByLabel("Name of the field").fill("weather");
+    await panel.getByRole("button", { name: "Remove tag harbour" }).waitFor();
+    await panel.getByRole("button", { name: "Remove tag sea" }).click();
+    await panel.getByRole("button", { name: "Remove tag sea" }).waitFor({ state: "detached" });
+    await panel.getByRole("button", { name: "Add field" }).click();
+    await panel.getByLabel("Field name").fill("weather");
     await panel.getByLabel("Value").fill("sunny");
     await page.keyboard.press("Enter");
-    await panel.getByRole("button", { name: "Remove the field weather" }).waitFor();
+    await panel.getByRole("button", { name: "Remove field weather" }).waitFor();
     await web.lookAt(page, "details");
     const info = await client.get(`/api/files/${id}`);
     expect(info.at("data.tags")).toEqual(["harbour"]);
@@ -81,7 +81,7 @@ describeWeb("the details of a file", (web) => {
     await panel.getByText("For Ana").waitFor();
     await panel.getByRole("tab", { name: "Activity" }).click();
     await panel.getByText("Renamed from draft.txt to final.txt").waitFor();
-    await panel.getByText("Shared by a link").waitFor();
+    await panel.getByText("Shared with a link").waitFor();
     await page.setViewportSize({ width: 390, height: 844 });
     const sheet = page.getByRole("dialog", { name: "final.txt" });
     await sheet.getByRole("tab", { name: "Info" }).waitFor();
@@ -98,7 +98,7 @@ describeWeb("the details of a file", (web) => {
     const page = await web.open({ as: account });
     await openDetails(page, "Taxes");
     const panel = page.getByRole("region", { name: "Details of Taxes" });
-    await panel.getByText("0 entries").waitFor();
+    await panel.getByText("0 items").waitFor();
     await panel.getByLabel("Description").fill("Since 2020.");
     await panel.getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved.").waitFor();

@@ -159,7 +159,7 @@ describeWeb("deeds with files", (web) => {
     await nameField(page).waitFor();
     await account.client.put(`/api/files/${id}`, { name: "theirs.txt" });
     await recheck(page);
-    await page.getByRole("button", { name: "More for theirs.txt" }).waitFor();
+    await page.getByRole("button", { name: "More actions for theirs.txt" }).waitFor();
     await page.keyboard.press("Enter");
     await expectFocus(page, "theirs.txt");
     expect(await account.client.names()).toEqual(["theirs.txt"]);
@@ -172,11 +172,11 @@ describeWeb("deeds with files", (web) => {
     await web.lookAt(page, "files-empty");
     await page.keyboard.press("Shift+N");
     const dialog = page.getByRole("dialog", { name: "New folder" });
-    await dialog.getByLabel("Name of the folder").fill("a/b");
+    await dialog.getByLabel("Folder name").fill("a/b");
     await page.keyboard.press("Enter");
     await dialog.getByRole("textbox").and(page.locator("[aria-invalid=true]")).waitFor();
     await web.lookAt(page, "files-new-folder");
-    await dialog.getByLabel("Name of the folder").fill("Holidays");
+    await dialog.getByLabel("Folder name").fill("Holidays");
     await page.keyboard.press("Enter");
     await row(page, "Holidays").waitFor();
     await dialog.waitFor({ state: "detached" });
@@ -205,7 +205,7 @@ describeWeb("deeds with files", (web) => {
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
     await page.getByRole("toolbar").getByRole("button", { name: "Move to…" }).click();
-    await dialog.getByText("That is where they are already.").waitFor();
+    await dialog.getByText("Already in this folder.").waitFor();
     expect(await dialog.getByRole("button", { name: "Move here" }).isDisabled()).toBe(true);
     // By keys: down to Archive, open it, down into 2024. The dialog takes the focus a frame after it is drawn.
     await dialog.locator(":focus").waitFor();
@@ -239,7 +239,7 @@ describeWeb("deeds with files", (web) => {
     await page.getByText("2 items moved to Box.").waitFor();
     await row(page, "Box").dblclick();
     await row(page, "a.txt").waitFor();
-    const crumbs = page.getByRole("navigation", { name: "Where you are" });
+    const crumbs = page.getByRole("navigation", { name: "Breadcrumb" });
     await row(page, "a.txt").dragTo(crumbs.getByRole("link", { name: "Files" }));
     await page.getByText("1 item moved to Files.").waitFor();
     await eventually(() => account.client.names(), ["Box", "a.txt", "c.txt"]);
@@ -272,14 +272,14 @@ describeWeb("deeds with files", (web) => {
     await page.keyboard.press("Delete");
     await page.keyboard.press("Delete");
     goOn();
-    await page.getByText("2 items moved to the trash.").waitFor();
+    await page.getByText("2 items moved to trash.").waitFor();
     await row(page, "a.txt").waitFor({ state: "detached" });
     expect(asked).toBe(1);
     await expectSelected(page, 0);
     await expectFocus(page, "c.txt");
     expect(await account.client.names()).toEqual(["c.txt"]);
     await page.getByRole("button", { name: "Undo" }).click();
-    await page.getByText("2 items are back.").waitFor();
+    await page.getByText("2 items restored.").waitFor();
     await row(page, "b.txt").waitFor();
     // The button went with its message: the keyboard goes on in the list.
     await page.waitForFunction(() => document.activeElement?.closest('[role="grid"]') != null);
@@ -312,9 +312,9 @@ describeWeb("deeds with files", (web) => {
     await row(page, "c.txt").click({ modifiers: ["Shift"] });
     await row(page, "c.txt").dragTo(row(page, "Box"));
     await page.getByText("1 item moved to Box.").waitFor();
-    await page.getByText("2 items could not be done.").waitFor();
+    await page.getByText("2 items failed.").waitFor();
     await page.getByRole("button", { name: "Show" }).click();
-    const dialog = page.getByRole("dialog", { name: "2 items could not be done" });
+    const dialog = page.getByRole("dialog", { name: "2 items failed" });
     await dialog.getByText("a.txt", { exact: true }).waitFor();
     await dialog.getByText("b.txt", { exact: true }).waitFor();
     await web.lookAt(page, "files-failed");
@@ -340,13 +340,13 @@ describeWeb("deeds with files", (web) => {
 
     await expectFocus(page, "a.txt");
     await page.keyboard.press("Shift+F10");
-    await page.getByRole("menuitem", { name: "Tags…" }).click();
-    const tagging = page.getByRole("dialog", { name: "Tags of 1 file" });
-    await tagging.getByLabel("Give these tags").fill("final, sent");
+    await page.getByRole("menuitem", { name: "Edit tags…" }).click();
+    const tagging = page.getByRole("dialog", { name: "Edit tags of 1 file" });
+    await tagging.getByLabel("Add tags").fill("final, sent");
     await tagging.getByLabel("draft").check();
     await web.lookAt(page, "files-tags");
     await tagging.getByRole("button", { name: "Apply" }).click();
-    await page.getByText("Tags of 1 file changed.").waitFor();
+    await page.getByText("Tags updated on 1 file.").waitFor();
     await row(page, "a.txt").getByText("final").waitFor();
     const listed = await account.client.get("/api/files");
     expect(listed.at("data.files.1.tags")).toEqual(["final", "sent"]);

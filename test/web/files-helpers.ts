@@ -25,7 +25,7 @@ export async function names(page: Page): Promise<string[]> {
 export async function expectSelected(page: Page, count: number): Promise<void> {
   const words = `${count.toLocaleString("en-GB")} selected`;
   if (count === 0)
-    await page.getByRole("toolbar", { name: "What to do with the selection" }).waitFor({ state: "detached" });
+    await page.getByRole("toolbar", { name: "Actions for the selection" }).waitFor({ state: "detached" });
   else await page.getByRole("toolbar").getByText(words, { exact: true }).waitFor();
 }
 

@@ -80,14 +80,14 @@ describeWeb("a folder of 10,000 files", (web) => {
       await page.keyboard.press("Control+a");
       await expectSelected(page, FILES);
       await page.keyboard.press("Delete");
-      await page.getByText("10,000 items moved to the trash.").waitFor({ timeout: LONG_MS });
+      await page.getByText("10,000 items moved to trash.").waitFor({ timeout: LONG_MS });
       // A message stays as long as the pointer is on it.
       await page.getByRole("button", { name: "Undo" }).hover();
       await page.getByText("This folder is empty").waitFor();
       expect((await account.client.get("/api/files/trash")).number("data.pagination.total")).toBe(FILES);
 
       await page.getByRole("button", { name: "Undo" }).click();
-      await page.getByText("10,000 items are back.").waitFor({ timeout: LONG_MS });
+      await page.getByText("10,000 items restored.").waitFor({ timeout: LONG_MS });
       await row(page, nameOf(0)).waitFor();
       const listed = await account.client.get("/api/files?folder=/many");
       expect(listed.number("data.pagination.total")).toBe(FILES);

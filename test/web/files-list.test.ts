@@ -49,7 +49,7 @@ describeWeb("folders as lists", (web) => {
     await row(page, "...").waitFor();
     await page.goForward();
     await row(page, "deep.txt").waitFor();
-    await page.getByRole("navigation", { name: "Where you are" }).getByRole("link", { name: "a+b&c" }).click();
+    await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: "a+b&c" }).click();
     await row(page, "Übung ✓").waitFor();
     await page.waitForFunction(() => document.title.includes("a+b&c"));
   });
@@ -87,16 +87,16 @@ describeWeb("folders as lists", (web) => {
     });
     await page.goto("/files/Box");
     await page.locator("main [aria-busy=true]").waitFor();
-    expect(await page.getByRole("navigation", { name: "Where you are" }).count()).toBe(1);
+    expect(await page.getByRole("navigation", { name: "Breadcrumb" }).count()).toBe(1);
     answer.resolve();
     await row(page, "a.txt").waitFor();
-    expect(await page.getByRole("navigation", { name: "Where you are" }).count()).toBe(1);
+    expect(await page.getByRole("navigation", { name: "Breadcrumb" }).count()).toBe(1);
   });
 
   test("say it where a folder is not there", async () => {
     const account = await web.account();
     const page = await web.open({ as: account, path: "/files/nowhere" });
-    await page.getByText("This folder is not there").waitFor();
+    await page.getByText("Folder not found").waitFor();
     await web.lookAt(page, "files-gone");
     await page.getByRole("link", { name: "Go to your files" }).click();
     await page.getByText("This folder is empty").waitFor();
@@ -110,7 +110,7 @@ describeWeb("folders as lists", (web) => {
     const other = await web.openTab(page, "/files");
     await row(other, "a.txt").click();
     await other.keyboard.press("Delete");
-    await other.getByText("1 item moved to the trash.").waitFor();
+    await other.getByText("1 item moved to trash.").waitFor();
     await row(page, "a.txt").waitFor({ state: "detached" });
     expect(await row(page, "c.txt").getAttribute("aria-selected")).toBe("true");
 

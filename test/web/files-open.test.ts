@@ -58,7 +58,7 @@ describeWeb("opening files", (web) => {
     const account = await web.account();
     await account.client.stored("a", { name: "a.txt" });
     const page = await web.open({ as: account, path: "/trash", hasOwnClock: true });
-    await page.getByText("The trash is empty").waitFor();
+    await page.getByText("Trash is empty").waitFor();
     await page.route("**/api/files?*", (route) => route.abort());
     // Else the page finds within two seconds that the server is there, and asks again by itself.
     await page.route("**/health/live", (route) => route.abort());

@@ -28,7 +28,7 @@ describeWeb("choosing files", (web) => {
     await row(page, "epsilon.txt").locator("[data-part=check]").click();
     await expectSelected(page, 2);
     await web.lookAt(page, "files-selected");
-    await page.getByRole("button", { name: "Clear the selection" }).click();
+    await page.getByRole("button", { name: "Clear selection" }).click();
     await expectSelected(page, 0);
 
     const from = await row(page, "zeta.txt").boundingBox();
@@ -61,7 +61,7 @@ describeWeb("choosing files", (web) => {
     expectStatus(await client.post("/api/files/trash", { fileIds: ids.slice(0, 70) }), 200);
     for (let at = 0; at < 15; at++) await client.stored("y", { name: `${at % 2 === 0 ? "a" : "z"}${at}.txt` });
     await page.keyboard.press("Delete");
-    await page.getByText("94 items moved to the trash.").waitFor();
+    await page.getByText("94 items moved to trash.").waitFor();
     // What was left out is known by itself, not by its place.
     expect(await client.names()).toEqual(["f248.txt"]);
 
@@ -69,7 +69,7 @@ describeWeb("choosing files", (web) => {
     for (let at = 100; at < 220; at++) await client.stored("z", { name: `n${at}.txt` });
     await page.keyboard.press("Control+a");
     await page.keyboard.press("Delete");
-    await page.getByText("121 items moved to the trash.").waitFor();
+    await page.getByText("121 items moved to trash.").waitFor();
     expect(await client.names()).toEqual([]);
   });
 
@@ -132,12 +132,12 @@ describeWeb("choosing files", (web) => {
     await row(page, "gamma.txt").tap();
     await row(page, "alpha.txt").tap();
     await expectSelected(page, 0);
-    await row(page, "Box").getByRole("button", { name: "More for Box" }).tap();
+    await row(page, "Box").getByRole("button", { name: "More actions for Box" }).tap();
     await page.getByRole("menuitem", { name: "Rename" }).waitFor();
     // The menu takes the focus a frame after it is drawn: in the list, Escape ends the selection.
     await page.locator('[role="menu"]:focus, [role="menu"] :focus').waitFor();
     await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "Clear the selection" }).tap();
+    await page.getByRole("button", { name: "Clear selection" }).tap();
     await row(page, "Box").tap();
     await page.getByText("This folder is empty").waitFor();
     expect(new URL(page.url()).pathname).toBe("/files/Box");

@@ -42,9 +42,9 @@ describeWeb("the frame of the pages", (web) => {
     for (const name of ["a.txt", "b.txt"]) await account.client.stored(name, { name });
     const page = await web.open({ as: account, size: "phone" });
     await page.getByTitle("a.txt", { exact: true }).waitFor();
-    await page.getByRole("button", { name: "More for a.txt" }).click();
+    await page.getByRole("button", { name: "More actions for a.txt" }).click();
     await page.getByRole("menuitem", { name: "Move to trash" }).click();
-    const message = page.getByText("1 item moved to the trash.");
+    const message = page.getByText("1 item moved to trash.");
     await message.waitFor();
     // When all is done the list takes the focus.
     await expectFocus(page, "b.txt");
@@ -71,8 +71,8 @@ describeWeb("the frame of the pages", (web) => {
     // One that was held and then pressed away holds no later one.
     await page.getByRole("button", { name: "Undo" }).click();
     await page.mouse.move(5, 5);
-    await page.getByText("1 item is back.").waitFor();
-    await page.getByText("1 item is back.").waitFor({ state: "detached" });
+    await page.getByText("1 item restored.").waitFor();
+    await page.getByText("1 item restored.").waitFor({ state: "detached" });
   });
 
   test("lists the keys at a question mark, and finds the search by a slash", async () => {

@@ -54,7 +54,7 @@ async function store(client: Client): Promise<void> {
 
 const tile = (page: Page, name: string) => page.getByRole("button", { name: new RegExp(`^(Photo|Video) ${name},`) });
 const box = (page: Page, name: string) => page.getByRole("checkbox", { name: `Select ${name}` });
-const bar = (page: Page) => page.getByRole("toolbar", { name: "What to do with the selection" });
+const bar = (page: Page) => page.getByRole("toolbar", { name: "Actions for the selection" });
 const timeline = (page: Page) => page.getByRole("slider", { name: "Timeline" });
 
 /** The pictures in view have come. */
@@ -281,7 +281,7 @@ describeWeb("the photos page", (web) => {
     await page.getByRole("button", { name: /^Select all of Saturday,? 16 August 2025$/ }).click();
     await bar(page).getByText("9 selected").waitFor();
     await web.lookAt(page, "photos-selected");
-    await bar(page).getByRole("button", { name: "Tags…" }).click();
+    await bar(page).getByRole("button", { name: "Edit tags…" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("textbox").or(dialog.getByRole("combobox")).first().fill("holiday");
     await dialog.getByRole("button", { name: "Apply" }).click();
@@ -348,7 +348,7 @@ describeWeb("the photos page", (web) => {
     await first.dispatchEvent("pointerup", { pointerType: "touch" });
     await tile(page, "2025-08-17 2.jpg").tap();
     await bar(page).getByText("2 selected").waitFor();
-    await page.getByRole("button", { name: "Clear the selection" }).tap();
+    await page.getByRole("button", { name: "Clear selection" }).tap();
     await bar(page).waitFor({ state: "hidden" });
     await eventually("the last that was touched has the focus", () => isFocused(tile(page, "2025-08-17 2.jpg")));
   });

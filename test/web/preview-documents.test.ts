@@ -66,7 +66,7 @@ describeWeb("the preview of documents", (web) => {
     });
     await openPreview(page, "1 hostile.md");
     await untilFocused(page);
-    await overlay(page).getByText("[picture: tracker]").waitFor();
+    await overlay(page).getByText("[image: tracker]").waitFor();
     const inside = overlay(page).getByRole("article");
     expect(await inside.locator("script, img, svg, iframe, form, input, style, [style], [onclick]").count()).toBe(0);
     expect(await inside.getByText("link", { exact: true }).getAttribute("href")).toBeNull();
@@ -86,12 +86,12 @@ describeWeb("the preview of documents", (web) => {
     const page = await web.open({ as: account });
     await openPreview(page, "1 long.log");
     await untilFocused(page);
-    await overlay(page).getByText("Only the first 1 MB of 1.2 MB are shown").waitFor();
+    await overlay(page).getByText("Showing the first 1 MB of 1.2 MB").waitFor();
     await overlay(page).getByText("first line").waitFor();
     expect(await overlay(page).getByText("last line").count()).toBe(0);
     await page.keyboard.press("ArrowRight");
     await overlay(page)
-      .getByText(/no text that could be shown|can't be shown here/)
+      .getByText(/doesn't contain readable text|No preview is available/)
       .waitFor();
   });
 
@@ -127,7 +127,7 @@ describeWeb("the preview of documents", (web) => {
     await page.keyboard.press("ArrowRight");
     await showing(page, "2 broken.pdf", "2 of 2");
     await overlay(page)
-      .getByText(/could not be read|can't be shown here/)
+      .getByText(/Couldn't open this PDF|No preview is available/)
       .waitFor();
   });
 
@@ -136,12 +136,12 @@ describeWeb("the preview of documents", (web) => {
     await account.client.upload(new Uint8Array(lockedPdf("open sesame")), { name: "locked.pdf" });
     const page = await web.open({ as: account });
     await openPreview(page, "locked.pdf");
-    await overlay(page).getByText("This PDF is protected by a password.").waitFor();
+    await overlay(page).getByText("Enter the password to open this PDF.").waitFor();
     await web.lookAt(page, "preview-pdf-locked");
     const field = overlay(page).getByLabel("Password", { exact: true });
     await field.fill("open barley");
     await page.keyboard.press("Enter");
-    await overlay(page).getByText("This password does not open it. Try again.").waitFor();
+    await overlay(page).getByText("Wrong password. Try again.").waitFor();
     await field.fill("open sesame");
     await page.keyboard.press("Enter");
     await overlay(page).getByText("Page 1 of 1", { exact: true }).waitFor();

@@ -99,7 +99,7 @@ describeWeb("the preview of pictures, films and sounds", (web) => {
     await web.lookAt(page, "preview-image");
     const fit = (await picture.boundingBox())?.width ?? 0;
     await page.keyboard.press("+");
-    await overlay(page).getByText("150 %").waitFor();
+    await overlay(page).getByText("150%").waitFor();
     await page.waitForFunction(
       ([name, width]) =>
         (document.querySelector(`img[alt="${name}"]`)?.getBoundingClientRect().width ?? 0) > width * 1.4,
@@ -113,14 +113,14 @@ describeWeb("the preview of pictures, films and sounds", (web) => {
       ["view.jpg", before] as const,
     );
     await page.keyboard.press("0");
-    await overlay(page).getByText("100 %").waitFor();
+    await overlay(page).getByText("100%").waitFor();
     await page.mouse.move(640, 400);
     await page.mouse.wheel(0, -400);
-    await overlay(page).getByText("100 %").waitFor({ state: "detached" });
+    await overlay(page).getByText("100%").waitFor({ state: "detached" });
     await page.mouse.dblclick(640, 400);
-    await overlay(page).getByText("100 %").waitFor();
+    await overlay(page).getByText("100%").waitFor();
     await overlay(page).getByRole("button", { name: "Zoom in" }).click();
-    await overlay(page).getByText("150 %").waitFor();
+    await overlay(page).getByText("150%").waitFor();
   });
 
   test("a finger to the side goes to the next picture, two zoom", async () => {
@@ -147,7 +147,7 @@ describeWeb("the preview of pictures, films and sounds", (web) => {
         { x: 300, y: 400 },
       ],
     ]);
-    await overlay(page).getByText("100 %").waitFor({ state: "detached" });
+    await overlay(page).getByText("100%").waitFor({ state: "detached" });
     await showing(page, "2.jpg", "2 of 2");
   });
 
@@ -164,7 +164,7 @@ describeWeb("the preview of pictures, films and sounds", (web) => {
     await overlay(page).getByRole("img", { name: "1 phone.heic" }).waitFor();
     await page.keyboard.press("ArrowRight");
     await overlay(page)
-      .getByText(/can't be shown/)
+      .getByText(/Couldn't show this photo/)
       .waitFor();
     await overlay(page).getByRole("link", { name: "Download", exact: true }).waitFor();
     await web.lookAt(page, "preview-none");

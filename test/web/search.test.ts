@@ -17,24 +17,24 @@ describeWeb("the search", (web) => {
     await page.keyboard.press("/");
     await page.keyboard.type("beach");
     await page.keyboard.press("Enter");
-    await page.getByText("3 found").waitFor();
+    await page.getByText("3 results").waitFor();
     expect((await names(page)).sort()).toEqual(["Beach house.txt", "Beaches", "beach bill.pdf"]);
     await row(page, "Beach house.txt").locator("mark", { hasText: "Beach" }).waitFor();
     await row(page, "Beach house.txt").getByText("/Beaches").waitFor();
     await web.lookAt(page, "search");
 
     await page.getByLabel("Tag").selectOption("summer holiday");
-    await page.getByText("1 found").waitFor();
+    await page.getByText("1 result").waitFor();
     expect(new URL(page.url()).searchParams.get("q")).toBe('beach tag:"summer holiday"');
-    await page.getByRole("button", { name: "Clear the filters" }).click();
-    await page.getByText("3 found").waitFor();
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await page.getByText("3 results").waitFor();
     await page.getByLabel("Extension").fill("pdf");
     await page.keyboard.press("Enter");
     await eventually(() => names(page), ["beach bill.pdf"]);
     await page.goBack();
-    await page.getByText("3 found").waitFor();
+    await page.getByText("3 results").waitFor();
     await page.reload();
-    await page.getByText("3 found").waitFor();
+    await page.getByText("3 results").waitFor();
 
     await row(page, "Beaches").dblclick();
     await page.waitForURL((url) => url.pathname === "/files/Beaches");
@@ -49,11 +49,11 @@ describeWeb("the search", (web) => {
     const field = page.getByRole("searchbox");
     await field.fill("zebra");
     await field.press("Enter");
-    await page.getByText("Nothing found").waitFor();
+    await page.getByText("No results").waitFor();
     await web.lookAt(page, "search-nothing");
     await field.fill("size:enormous");
     await field.press("Enter");
-    await page.getByText("This can't be searched for").waitFor();
+    await page.getByText("Can't search for this").waitFor();
     await page.getByText(/size: takes bytes/).waitFor();
   });
 
@@ -67,8 +67,8 @@ describeWeb("the search", (web) => {
     const field = page.getByRole("searchbox");
     await field.fill("quagga");
     await field.press("Enter");
-    await page.getByText("Nothing found").waitFor();
-    await page.getByText("What was changed a moment ago may be missing yet.").waitFor();
+    await page.getByText("No results").waitFor();
+    await page.getByText("Recent changes may not appear yet.").waitFor();
   });
 
   test("asks again soon where what was changed may be missing", async () => {
@@ -86,7 +86,7 @@ describeWeb("the search", (web) => {
     const field = page.getByRole("searchbox");
     await field.fill("quagga");
     await field.press("Enter");
-    await page.getByText("What was changed a moment ago may be missing yet.").waitFor();
+    await page.getByText("Recent changes may not appear yet.").waitFor();
     // Far less than the 30 seconds after which a complete list is asked for again.
     await row(page, "quagga.txt").waitFor({ timeout: 15_000 });
   });
@@ -104,7 +104,7 @@ describeWeb("the search", (web) => {
     await row(page, "report three.txt").waitFor();
     await expectFocus(page, "report three.txt");
     await page.keyboard.press("Delete");
-    await page.getByText("1 item moved to the trash.").waitFor();
+    await page.getByText("1 item moved to trash.").waitFor();
     await eventually(() => names(page), ["report two.txt"]);
     await page.getByRole("button", { name: "Undo" }).click();
     await row(page, "report three.txt").waitFor();

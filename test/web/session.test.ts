@@ -71,7 +71,7 @@ describeWeb("the session of a page", (web) => {
     await page.unroute(refused);
     await signInAgain(page, account);
     await page.getByRole("dialog", { name: "Sign in again" }).waitFor({ state: "detached" });
-    await page.getByText("Nothing found").waitFor();
+    await page.getByText("No results").waitFor();
   });
 
   test("knows of a sign-in in another tab", async () => {

@@ -3,7 +3,7 @@ import type { Locator, Page } from "playwright-core";
 
 /** The overlay itself. */
 export function overlay(page: Page): Locator {
-  return page.getByRole("dialog").filter({ has: page.getByRole("button", { name: "Close the preview" }) });
+  return page.getByRole("dialog").filter({ has: page.getByRole("button", { name: "Close preview" }) });
 }
 
 /** Opens a file of the list by keyboard and pointer as a person does: a double click. */

@@ -190,7 +190,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
 async function resolveAll<T extends Entry>(collection: Collection<T>): Promise<T[]> {
   if (collection.selection.kind === "some") return await collection.resolve();
   try {
-    return await collection.resolve((done, of) => showRunning({ title: text.reading, done, of }));
+    return await collection.resolve((done, of) => showRunning({ title: text.gatheringItems, done, of }));
   } finally {
     showRunning(undefined);
   }

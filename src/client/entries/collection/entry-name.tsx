@@ -38,7 +38,7 @@ function RenameField({ entry, renaming }: { readonly entry: Entry; readonly rena
     if (draft.get().phase !== "typing") return;
     const newName = name.trim();
     if (newName === before || newName === entry.name) return end();
-    if (newName === "") return change({ error: text.nameEmpty });
+    if (newName === "") return change({ error: text.nameMissing });
     change({ phase: "saving" });
     try {
       await renaming.save(entry, newName);

@@ -37,19 +37,19 @@ export function ActivityTab({ entry }: { readonly entry: Entry }) {
 function whoDid({ by, device }: Activity): string {
   const person = by?.name ?? "";
   if (device === null) return person === "" ? "" : `${person}, `;
-  return `${person === "" ? device.name : text.byDevice(person, device.name)}, `;
+  return `${person === "" ? device.name : text.onDevice(person, device.name)}, `;
 }
 
 function describe({ kind, from, to, version, share }: Activity): string {
   switch (kind) {
     case "created":
-      return text.createdBy;
+      return text.wasCreated;
     case "content":
-      return text.content(version);
+      return text.contentChanged(version);
     case "renamed":
       return text.renamed(from?.name ?? "", to?.name ?? "");
     case "moved":
-      return text.moved(from?.folder ?? text.goneFolder, to?.folder ?? text.goneFolder);
+      return text.moved(from?.folder ?? text.deletedFolder, to?.folder ?? text.deletedFolder);
     case "trashed":
       return text.trashed;
     case "restored":

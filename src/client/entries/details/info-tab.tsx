@@ -35,8 +35,8 @@ function FolderFacts({ folder }: { readonly folder: FolderRecord }) {
       <Facts
         facts={[
           [text.kind, text.folder],
-          [text.entries, text.entriesCount(itemCount)],
-          [text.place, <FolderLink key="in" folder={info.data.folder} />],
+          [text.itemCount, text.itemCountValue(itemCount)],
+          [text.folderPath, <FolderLink key="in" folder={info.data.folder} />],
           [text.created, formatDateTime(createdAt)],
           [text.modified, formatDateTime(modifiedAt)],
         ]}
@@ -77,7 +77,7 @@ function factsOf(info: FileInfo): Fact[] {
     [text.size, formatBytes(info.size)],
     ...fact(text.captured, captured, formatCaptured),
     ...(info.media === null ? [] : mediaFacts(info.media)),
-    [text.place, <FolderLink key="in" folder={info.folder} />],
+    [text.folderPath, <FolderLink key="in" folder={info.folder} />],
     [text.uploaded, formatDateTime(info.uploadedAt)],
     [text.created, formatDateTime(info.createdAt)],
     [text.modified, formatDateTime(info.modifiedAt)],
@@ -95,7 +95,7 @@ function mediaFacts(media: Media): Fact[] {
   return [
     ...(width === null || height === null ? [] : [[text.dimensions, `${width} × ${height}`] as const]),
     ...fact(text.camera, media.camera),
-    ...fact(text.location, location, ({ latitude, longitude }) => `${latitude.toFixed(5)}, ${longitude.toFixed(5)}`),
+    ...fact(text.coordinates, location, ({ latitude, longitude }) => `${latitude.toFixed(5)}, ${longitude.toFixed(5)}`),
     ...fact(text.duration, media.durationSeconds, formatDuration),
     ...fact(text.title, media.title),
     ...fact(text.artist, media.artist),

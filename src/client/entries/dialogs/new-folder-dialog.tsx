@@ -20,11 +20,11 @@ export function NewFolderDialog({
   const [isBusy, setBusy] = useState(false);
 
   const submit = async () => {
-    if (name.trim() === "") return setError(text.nameEmpty);
+    if (name.trim() === "") return setError(text.nameMissing);
     setBusy(true);
     try {
       const folder = await make(name.trim());
-      announce(text.madeFolder(folder.name));
+      announce(text.folderCreated(folder.name));
       onClose();
     } catch (failure) {
       setError(messageOf(failure));

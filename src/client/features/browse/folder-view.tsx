@@ -100,14 +100,14 @@ export function FolderView({ folder, visit }: { readonly folder: string; readonl
         {isMissing ? (
           <EmptyState
             icon={FolderX}
-            title={text.folderGone}
+            title={text.folderNotFound}
             action={
               <Link to="/files" className={buttonLook({ variant: "primary" })}>
                 {text.toFiles}
               </Link>
             }
           >
-            {text.folderGoneHint}
+            {text.folderNotFoundHint}
           </EmptyState>
         ) : pages.error !== undefined ? (
           <ErrorState error={pages.error} onRetry={pages.refetch} />

@@ -78,7 +78,7 @@ function Results({ query }: { readonly query: string }) {
 
   if (pages.error instanceof ApiError && pages.error.status === 400) {
     return (
-      <EmptyState icon={SearchX} title={text.refusedTitle}>
+      <EmptyState icon={SearchX} title={text.invalidTitle}>
         {pages.error.message}
       </EmptyState>
     );
@@ -89,8 +89,8 @@ function Results({ query }: { readonly query: string }) {
   if (pages.total === 0) {
     return (
       <div role="status">
-        <EmptyState icon={SearchX} title={text.nothingTitle}>
-          {first?.isIndexing === true ? text.indexing : text.nothingHint}
+        <EmptyState icon={SearchX} title={text.noResultsTitle}>
+          {first?.isIndexing === true ? text.indexing : text.noResultsHint}
         </EmptyState>
       </div>
     );
@@ -123,7 +123,7 @@ function Results({ query }: { readonly query: string }) {
 const COLUMNS: readonly GridColumn<Entry>[] = [
   {
     id: "place",
-    header: text.place,
+    header: text.folderPath,
     track: "minmax(6rem, 16rem)",
     render: (entry) => <span title={entry.folder}>{locationOf(entry)}</span>,
   },

@@ -29,7 +29,7 @@ export async function deletePermanently(entries: readonly TrashedEntry[]): Promi
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, deleteNext));
-  if (deleted.length > 0) toast({ text: text.emptied(deleted.length) });
+  if (deleted.length > 0) toast({ text: text.deletedPermanently(deleted.length) });
   if (failed.length > 0) {
     toast({
       text: browseText.failedShort(failed.length),

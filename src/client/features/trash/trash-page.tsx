@@ -96,7 +96,7 @@ export function TrashPage() {
   const empty = async () => {
     const isSure = await confirm({
       title: text.confirmEmptyTitle,
-      body: text.confirmEmptyBody,
+      body: text.confirmEmptyBody(pages.total ?? 0),
       action: text.empty,
       danger: true,
     });
@@ -105,7 +105,7 @@ export function TrashPage() {
       showRunning({ title: text.deleting, done: 0, of: undefined });
       const { deleted } = await request<{ deleted: number }>("DELETE", "/api/files/trash");
       collection.clear();
-      toast({ text: text.emptied(deleted) });
+      toast({ text: text.deletedPermanently(deleted) });
     });
   };
 
@@ -194,7 +194,7 @@ function columns(): GridColumn<TrashedEntry>[] {
       ),
     },
     { id: "deleted", header: text.deleted, track: "8.5rem", render: ({ trashedAt }) => formatRelative(trashedAt) },
-    { id: "until", header: text.keptUntil, track: "8.5rem", render: ({ expiresAt }) => formatDate(expiresAt) },
+    { id: "until", header: text.expires, track: "8.5rem", render: ({ expiresAt }) => formatDate(expiresAt) },
     { id: "size", header: browseText.size, track: "6.5rem", render: sizeOf },
   ];
 }
