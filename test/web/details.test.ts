@@ -53,9 +53,9 @@ describeWeb("the details of a file", (web) => {
     const panel = page.getByRole("region", { name: "Details of note.txt" });
     await panel.getByRole("tab", { name: "Versions" }).click();
     const versions = panel.getByRole("list", { name: "Versions of note.txt" });
-    await versions.getByText("9 bytes larger than before").waitFor();
+    await versions.getByText("9 bytes larger").waitFor();
     await web.lookAt(page, "versions");
-    await versions.getByRole("button", { name: "Bring back: Version 1" }).click();
+    await versions.getByRole("button", { name: "Restore: Version 1" }).click();
     await versions.getByText("Version 3", { exact: true }).waitFor();
     expect((await client.get(`/api/files/${id}/download`)).text).toBe("first");
     await versions.getByRole("button", { name: "Delete: Version 2" }).click();

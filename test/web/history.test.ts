@@ -29,20 +29,20 @@ describeWeb("back in time", (web) => {
     const past = page.getByRole("region", { name: /^Work as of/ });
     await past
       .getByRole("row", { name: /gone\.txt/ })
-      .getByText("Deleted since")
+      .getByText("Deleted since then")
       .waitFor();
     expect(await past.getByRole("row", { name: /new\.txt/ }).count()).toBe(0);
     await web.lookAt(page, "history-restore");
-    await past.getByRole("button", { name: "Bring back Work" }).click();
-    const dialog = page.getByRole("dialog", { name: "Bring back Work" });
-    await dialog.getByText("1 content is brought back as a new version").waitFor();
-    await dialog.getByText("1 deleted entry comes back").waitFor();
-    await dialog.getByText("1 newer entry stays").waitFor();
+    await past.getByRole("button", { name: "Restore Work" }).click();
+    const dialog = page.getByRole("dialog", { name: "Restore Work" });
+    await dialog.getByText("1 file will be restored as a new version").waitFor();
+    await dialog.getByText("1 deleted item will be restored").waitFor();
+    await dialog.getByText("1 newer item will stay").waitFor();
     await web.lookAt(page, "history-plan");
     expect((await client.names("/Work")).toSorted()).toEqual(["new.txt", "note.txt"]);
-    await dialog.getByRole("checkbox", { name: "Put what is new since into the trash" }).check();
-    await dialog.getByText("1 new entry goes into the trash").waitFor();
-    await dialog.getByRole("button", { name: "Bring back" }).click();
+    await dialog.getByRole("checkbox", { name: "Move newer items to trash" }).check();
+    await dialog.getByText("1 newer item will move to trash").waitFor();
+    await dialog.getByRole("button", { name: "Restore" }).click();
     await dialog.waitFor({ state: "hidden" });
     expect((await client.names("/Work")).toSorted()).toEqual(["gone.txt", "note.txt"]);
     expect((await client.get(`/api/files/${note}/download`)).text).toBe("as it was");
@@ -67,21 +67,21 @@ describeWeb("back in time", (web) => {
     });
     /** Begins to bring a folder back, and leaves the dialog. */
     const beginAndLeave = async (folder: string) => {
-      await page.getByRole("button", { name: `Bring back ${folder}` }).click();
-      const dialog = page.getByRole("dialog", { name: `Bring back ${folder}` });
+      await page.getByRole("button", { name: `Restore ${folder}` }).click();
+      const dialog = page.getByRole("dialog", { name: `Restore ${folder}` });
       const asked = page.waitForRequest((request) => request.postData()?.includes('"partial"') === true);
-      await dialog.getByRole("button", { name: "Bring back" }).click();
+      await dialog.getByRole("button", { name: "Restore" }).click();
       await asked;
       await dialog.getByRole("button", { name: "Cancel" }).click();
       await dialog.waitFor({ state: "detached" });
     };
     await beginAndLeave("One");
-    await page.getByRole("button", { name: "Bring back Two" }).click();
-    const next = page.getByRole("dialog", { name: "Bring back Two" });
-    await next.getByText("1 content is brought back as a new version").waitFor();
+    await page.getByRole("button", { name: "Restore Two" }).click();
+    const next = page.getByRole("dialog", { name: "Restore Two" });
+    await next.getByText("1 file will be restored as a new version").waitFor();
     one.resolve();
-    await page.getByText("1 change was made.").waitFor();
-    await next.getByText("1 content is brought back as a new version").waitFor();
+    await page.getByText("1 change made.").waitFor();
+    await next.getByText("1 file will be restored as a new version").waitFor();
 
     await next.getByRole("button", { name: "Cancel" }).click();
     await beginAndLeave("Two");
@@ -96,16 +96,16 @@ describeWeb("back in time", (web) => {
     const at = await now(client);
     expectStatus(await client.putContent(id, "second"), 200);
     const page = await web.open({ as: account, path: `/history?at=${encodeURIComponent(at)}` });
-    await page.getByRole("button", { name: "Bring back letter.txt" }).press("Enter");
-    await page.getByText("letter.txt has the content of then again.").waitFor();
+    await page.getByRole("button", { name: "Restore letter.txt" }).press("Enter");
+    await page.getByText("letter.txt restored to its earlier version.").waitFor();
     expect((await client.get(`/api/files/${id}/download`)).text).toBe("first");
-    await page.getByRole("slider", { name: /How long ago/ }).focus();
+    await page.getByRole("slider", { name: /Go back to/ }).focus();
     await page.keyboard.press("Home");
     await page.waitForURL((url) => {
       const asked = url.searchParams.get("at");
       return asked !== null && Date.parse(asked) < Date.parse(at) - 29 * 86_400_000;
     });
-    await page.getByText(/There was nothing in this folder|This could not be shown/).waitFor();
+    await page.getByText(/This folder was empty at that time|Couldn't load this/).waitFor();
   });
 });
 
@@ -126,14 +126,14 @@ describeWeb(
       await send(device, [remove(id)]);
       expect(await client.names()).toEqual([]);
       const page = await web.open({ as: account, path: "/history?tab=rewind" });
-      await page.getByLabel("Since").waitFor();
+      await page.getByLabel("Undo changes since").waitFor();
       await web.lookAt(page, "history-rewind");
-      await page.getByRole("button", { name: "See what would be undone" }).click();
-      const dialog = page.getByRole("dialog", { name: /^Undo what/ });
-      await dialog.getByText("Deleted by the device, comes back").waitFor();
+      await page.getByRole("button", { name: "Preview changes" }).click();
+      const dialog = page.getByRole("dialog", { name: /^Undo changes by/ });
+      await dialog.getByText("Deleted by the device, will be restored").waitFor();
       await web.lookAt(page, "history-rewind-plan");
-      await dialog.getByRole("button", { name: "Undo it" }).click();
-      await page.getByText("1 deed was undone.").waitFor();
+      await dialog.getByRole("button", { name: "Undo changes" }).click();
+      await page.getByText("1 change undone.").waitFor();
       expect(await client.names()).toEqual(["dear.txt"]);
     });
 
@@ -146,20 +146,20 @@ describeWeb(
       await now(client);
       await send(first, [remove(id)]);
       const page = await web.open({ as: account, path: `/history?tab=rewind&device=${first.deviceId}` });
-      await page.getByLabel("Since").waitFor();
+      await page.getByLabel("Undo changes since").waitFor();
       const gate = Promise.withResolvers<void>();
       await page.route("**/rewind*", async (route) => {
         await gate.promise;
         await route.continue();
       });
-      await page.getByRole("button", { name: "See what would be undone" }).click();
+      await page.getByRole("button", { name: "Preview changes" }).click();
       await page.getByRole("combobox", { name: "Device" }).selectOption(other.deviceId);
       await page.waitForURL((url) => url.searchParams.get("device") === other.deviceId);
       gate.resolve();
-      const dialog = page.getByRole("dialog", { name: /^Undo what/ });
-      await dialog.getByText("Deleted by the device, comes back").waitFor();
-      await dialog.getByRole("button", { name: "Undo it" }).click();
-      await page.getByText("1 deed was undone.").waitFor();
+      const dialog = page.getByRole("dialog", { name: /^Undo changes by/ });
+      await dialog.getByText("Deleted by the device, will be restored").waitFor();
+      await dialog.getByRole("button", { name: "Undo changes" }).click();
+      await page.getByText("1 change undone.").waitFor();
       expect(await client.names()).toEqual(["dear.txt"]);
     });
 
@@ -180,20 +180,20 @@ describeWeb(
       const held = await account.client.names();
       expect(held.length).toBeGreaterThan(0);
       const page = await web.open({ as: account, path: "/history?tab=holds" });
-      const list = page.getByRole("list", { name: "Held changes" });
-      await list.getByRole("button", { name: "Refuse" }).waitFor();
+      const list = page.getByRole("list", { name: "Changes waiting for approval" });
+      await list.getByRole("button", { name: "Reject" }).waitFor();
       await web.lookAt(page, "history-holds");
-      await list.getByRole("button", { name: "Refuse" }).click();
-      await page.getByText("Nothing is held").waitFor();
+      await list.getByRole("button", { name: "Reject" }).click();
+      await page.getByText("Nothing to approve").waitFor();
       expect(await account.client.names()).toEqual(held);
     });
 
     test("beyond measure is carried out after asking (D12)", async () => {
       const account = await robbed();
       const page = await web.open({ as: account, path: "/history?tab=holds", size: "phone" });
-      await page.getByRole("button", { name: "Carry out" }).click();
-      await page.getByRole("alertdialog").getByRole("button", { name: "Carry out" }).click();
-      await page.getByText("Nothing is held").waitFor();
+      await page.getByRole("button", { name: "Approve" }).click();
+      await page.getByRole("alertdialog").getByRole("button", { name: "Approve" }).click();
+      await page.getByText("Nothing to approve").waitFor();
       expect(await account.client.names()).toEqual([]);
     });
 
@@ -216,14 +216,14 @@ describeWeb(
       const page = await web.open({ as: account, path: "/history" });
       await page.getByRole("tab", { name: "Conflicts" }).click();
       const list = page.getByRole("list", { name: "Conflicts" });
-      const one = list.getByRole("listitem").filter({ hasText: "one.txt was changed on both sides" });
-      const two = list.getByRole("listitem").filter({ hasText: "two.txt was changed on both sides" });
-      await one.getByRole("button", { name: "Keep what is here" }).waitFor();
+      const one = list.getByRole("listitem").filter({ hasText: "one.txt was changed in both places" });
+      const two = list.getByRole("listitem").filter({ hasText: "two.txt was changed in both places" });
+      await one.getByRole("button", { name: "Keep the server's version" }).waitFor();
       await web.lookAt(page, "history-conflicts");
-      await one.getByRole("button", { name: "Keep what is here" }).click();
+      await one.getByRole("button", { name: "Keep the server's version" }).click();
       await one.waitFor({ state: "detached" });
-      await two.getByRole("button", { name: "Take the device's" }).click();
-      await two.getByText("Waits for the device to send its content").waitFor();
+      await two.getByRole("button", { name: "Keep the device's version" }).click();
+      await two.getByText("Waiting for the device to upload its version").waitFor();
       expect((await client.get(`/api/files/${ids[0]}/download`)).text).toBe("what the server has");
       expect((await client.get("/api/users/conflicts")).at("data.conflicts")).toHaveLength(1);
     });

@@ -278,7 +278,7 @@ describeWeb("the photos page", (web) => {
     await tile(page, "2025-08-17 5.jpg").click({ modifiers: ["Shift"] });
     await bar(page).getByText("4 selected").waitFor();
     expect(await box(page, "2025-08-17 4.jpg").isChecked()).toBe(true);
-    await page.getByRole("button", { name: /^Select all of Saturday,? 16 August 2025$/ }).click();
+    await page.getByRole("button", { name: /^Select everything from Saturday,? 16 August 2025$/ }).click();
     await bar(page).getByText("9 selected").waitFor();
     await web.lookAt(page, "photos-selected");
     await bar(page).getByRole("button", { name: "Edit tags…" }).click();

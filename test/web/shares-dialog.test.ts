@@ -20,15 +20,15 @@ describeWeb("the share dialog", (web) => {
     const page = await web.open({ as: account });
     const dialog = await openDialog(page, "plan.txt");
     await web.lookAt(page, "share-new");
-    await dialog.getByLabel("Open until").selectOption("7");
-    await dialog.getByRole("checkbox", { name: "Ask for a password" }).focus();
+    await dialog.getByLabel("Expires").selectOption("7");
+    await dialog.getByRole("checkbox", { name: "Require a password" }).focus();
     await page.keyboard.press("Space");
     await dialog.getByRole("button", { name: "Create link" }).click();
-    await dialog.getByText("Choose a password of at least 4 characters.").waitFor();
+    await dialog.getByText("Enter a password of at least 4 characters.").waitFor();
     await dialog.getByLabel("Password", { exact: true }).fill("open sesame");
-    await dialog.getByRole("checkbox", { name: "Limit the downloads" }).check();
-    await dialog.getByLabel("Downloads in all").fill("3");
-    await dialog.getByRole("checkbox", { name: "Hide where pictures were taken" }).check();
+    await dialog.getByRole("checkbox", { name: "Limit downloads" }).check();
+    await dialog.getByLabel("Maximum downloads").fill("3");
+    await dialog.getByRole("checkbox", { name: "Hide where photos were taken" }).check();
     await dialog.getByLabel("Note").fill("For the group");
     await page.keyboard.press("Enter");
     const field = dialog.getByLabel("Link to plan.txt");
@@ -51,7 +51,7 @@ describeWeb("the share dialog", (web) => {
     await web.lookAt(page, "share-qr");
     const [saved] = await Promise.all([
       page.waitForEvent("download"),
-      code.getByRole("button", { name: "Save as picture" }).click(),
+      code.getByRole("button", { name: "Save as image" }).click(),
     ]);
     expect(await Bun.file(await saved.path()).text()).toContain("<svg");
   });
@@ -63,7 +63,7 @@ describeWeb("the share dialog", (web) => {
     const dialog = await openDialog(page, "plan.txt");
     await page.setViewportSize(SIZES.phone);
     await dialog.getByRole("button", { name: "Create link" }).click();
-    const told = page.getByText("The link is ready.");
+    const told = page.getByText("Link created.");
     await told.waitFor();
     await dialog.getByLabel("Link to plan.txt").waitFor();
     const [message, sheet] = [await told.boundingBox(), await dialog.boundingBox()];
@@ -80,10 +80,10 @@ describeWeb("the share dialog", (web) => {
     );
     const page = await web.open({ as: account });
     const dialog = await openDialog(page, "old.txt");
-    await dialog.getByRole("button", { name: "Change" }).click();
-    const editor = page.getByRole("dialog", { name: "Change the share of “old.txt”" });
+    await dialog.getByRole("button", { name: "Edit" }).click();
+    const editor = page.getByRole("dialog", { name: "Edit share of “old.txt”" });
     await editor.getByLabel("Note").fill("After");
-    await editor.getByRole("checkbox", { name: "Ask for a password" }).uncheck();
+    await editor.getByRole("checkbox", { name: "Require a password" }).uncheck();
     await web.lookAt(page, "share-edit");
     await editor.getByRole("button", { name: "Save" }).click();
     await dialog.getByText("After", { exact: true }).waitFor();
@@ -102,27 +102,27 @@ describeWeb("the share dialog", (web) => {
     const page = await web.open({ as: account });
     const dialog = await openDialog(page, "Inbox");
     await dialog.getByRole("radio", { name: /^Drop box/ }).check();
-    await dialog.getByRole("checkbox", { name: "Limit what may be sent" }).check();
-    await dialog.getByLabel("Megabytes in all").fill("5");
-    const perAddress = dialog.getByLabel("Unfinished uploads per address");
+    await dialog.getByRole("checkbox", { name: "Limit total upload size" }).check();
+    await dialog.getByLabel("Total size limit (MB)").fill("5");
+    const perAddress = dialog.getByLabel("Unfinished uploads per IP address");
     expect(await perAddress.inputValue()).toBe("20");
     await perAddress.fill("201");
     await dialog.getByRole("button", { name: "Create link" }).click();
-    await dialog.getByText("Give a whole number from 1 to 200.").waitFor();
+    await dialog.getByText("Enter a whole number from 1 to 200.").waitFor();
     await perAddress.fill("200");
     await web.lookAt(page, "share-drop-box");
     await dialog.getByRole("button", { name: "Create link" }).click();
     await dialog.getByLabel("Link to Inbox").waitFor();
-    await dialog.getByRole("button", { name: "New share" }).click();
+    await dialog.getByRole("button", { name: "Add share" }).click();
     await dialog.getByRole("radio", { name: /^One person/ }).check();
-    await dialog.getByLabel("E-mail of the account").fill("friend@example.org");
-    await dialog.getByLabel("What they may do").selectOption("write");
+    await dialog.getByLabel("Account email").fill("friend@example.org");
+    await dialog.getByLabel("Permissions").selectOption("write");
     const versions = dialog.getByRole("checkbox", { name: "Show earlier versions" });
     expect(await versions.isChecked()).toBe(true);
     await versions.uncheck();
     await web.lookAt(page, "share-person");
     await dialog.getByRole("button", { name: "Share", exact: true }).click();
-    await dialog.getByText("With friend@example.org").waitFor();
+    await dialog.getByText("Shared with friend@example.org").waitFor();
     const { shares } = (await account.client.get("/api/shares")).at("data") as { shares: object[] };
     expect(shares).toHaveLength(2);
     expect(shares).toContainEqual(
@@ -149,8 +149,8 @@ describeWeb("what is shared by me", (web) => {
     await web.server().visitor.get(`/s/${used.string("data.token")}/download`);
     await eventually("it is counted", async () => (await client.get("/api/shares")).text.includes('"downloads":1'));
     const page = await web.open({ as: account, path: "/shared/by-me" });
-    const list = page.getByRole("list", { name: "What you share" });
-    await list.getByText("Used up").waitFor();
+    const list = page.getByRole("list", { name: "Items you share" });
+    await list.getByText("Limit reached").waitFor();
     await list.getByText("1 of 1 download").waitFor();
     await web.lookAt(page, "shared-by-me");
     await page.getByLabel("Show", { exact: true }).selectOption("closed");
@@ -158,13 +158,13 @@ describeWeb("what is shared by me", (web) => {
     expect(new URL(page.url()).search).toBe("?show=closed");
     await list.getByRole("button", { name: "Stop sharing" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Stop sharing" }).click();
-    await page.getByText("None of them").waitFor();
+    await page.getByText("No matching shares").waitFor();
     expect((await client.get("/api/shares")).at("data.pagination.total")).toBe(1);
   });
 
   test("says how to begin where there is nothing", async () => {
     const page = await web.open({ as: await web.account(), path: "/shared/by-me" });
-    await page.getByText("You share nothing yet").waitFor();
+    await page.getByText("You haven't shared anything yet").waitFor();
     await web.lookAt(page, "shared-by-me-empty");
   });
 });
@@ -178,7 +178,7 @@ describeWeb("what is shared with me", (web) => {
     const shared = { user: friend.email, permissions: "write", label: "Our pictures" };
     expectStatus(await owner.client.post(`/api/files/folders/${folder}/shares`, shared), 201);
     const page = await web.open({ as: friend, path: "/shared/with-me" });
-    const list = page.getByRole("list", { name: "What is shared with you" });
+    const list = page.getByRole("list", { name: "Items shared with you" });
     await list.getByText("From Olivia Owner").waitFor();
     await web.lookAt(page, "shared-with-me");
     await list.getByRole("link", { name: "Open Holiday" }).click();
@@ -199,7 +199,7 @@ describeWeb("what is shared with me", (web) => {
     await page.getByRole("link", { name: "Shared with me" }).first().click();
     await list.getByRole("button", { name: "Leave Holiday" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Leave" }).click();
-    await page.getByText("Nobody shares anything with you yet").waitFor();
+    await page.getByText("Nothing has been shared with you yet").waitFor();
     expect((await friend.client.get("/api/shares/received")).at("data.shares")).toEqual([]);
   });
 

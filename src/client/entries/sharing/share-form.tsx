@@ -160,7 +160,7 @@ function PasswordFields({
         <PasswordField
           label={text.passwordField}
           autoComplete="new-password"
-          hint={former?.hasPassword === true ? text.passwordKept : text.passwordHint}
+          hint={former?.hasPassword === true ? text.passwordUnchanged : text.passwordHint}
           value={draft.password}
           error={problems.password}
           onChange={(password) => onChange({ password })}

@@ -59,7 +59,9 @@ export function ShareItem({
             <ShareBadges share={share} />
           </p>
           <p className="mt-0.5 text-sm text-muted">
-            {[text.madeAt(formatDate(share.createdAt)), countsInWords(share)].filter((part) => part !== "").join(" · ")}
+            {[text.sharedAt(formatDate(share.createdAt)), countsInWords(share)]
+              .filter((part) => part !== "")
+              .join(" · ")}
           </p>
         </div>
       </div>

@@ -37,7 +37,7 @@ export function ShareBadges({ share }: { readonly share: ShareRecord }) {
       {closed !== undefined && <Badge tone="danger">{text[closed]}</Badge>}
       {share.permissions === "write" && <Badge tone="accent">{text.mayWriteBadge}</Badge>}
       {share.expiresAt !== null && closed !== "expired" && (
-        <Badge tone="warning">{text.until(formatDateTime(share.expiresAt))}</Badge>
+        <Badge tone="warning">{text.expiresAt(formatDateTime(share.expiresAt))}</Badge>
       )}
       {share.hasPassword && <Badge icon={KeyRound}>{text.hasPassword}</Badge>}
       {share.hideLocation && <Badge icon={EyeOff}>{text.hidesLocation}</Badge>}

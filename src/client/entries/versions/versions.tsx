@@ -51,7 +51,7 @@ export function Versions({ file }: { readonly file: FileRecord }) {
           </li>
         ))}
       </ol>
-      <p className="mt-3 text-sm text-muted">{text.kept}</p>
+      <p className="mt-3 text-sm text-muted">{text.retention}</p>
     </>
   );
 }

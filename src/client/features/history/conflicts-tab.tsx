@@ -50,7 +50,7 @@ function ConflictItem({ conflict, device }: { readonly conflict: Conflict; reado
   });
   const { local, remote, type, action, detectedAt, awaitsContent } = conflict;
   const name = remote.name ?? local.name ?? "";
-  const title = { modified: text.conflictOf, deleted: text.conflictDeleted, name: text.conflictName }[type](name);
+  const title = { modified: text.conflictModified, deleted: text.conflictDeleted, name: text.conflictName }[type](name);
   const requested = {
     upload: text.actionUpload,
     update: text.actionUpdate,

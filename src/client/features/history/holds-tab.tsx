@@ -50,7 +50,12 @@ function HoldItem({ hold, device }: { readonly hold: Hold; readonly device: stri
     onError: (error) => toast({ text: messageOf(error), tone: "danger" }),
   });
   const accept = async () => {
-    const question = { title: text.acceptTitle, body: text.acceptBody(device), action: text.accept, danger: true };
+    const question = {
+      title: text.acceptTitle(hold.changes),
+      body: text.acceptBody(device),
+      action: text.accept,
+      danger: true,
+    };
     if (await confirm(question)) decide.mutate(true);
   };
   return (

@@ -43,7 +43,7 @@ export function PastFolder({
   const restore = useMutation({
     mutationFn: (entry: Entry) => restoreEntry(entry),
     onSuccess: async (_, entry) => {
-      toast({ text: entry.isDeleted === true ? text.trashBack(entry.name) : text.fileBack(entry.name) });
+      toast({ text: entry.isDeleted === true ? text.itemRestored(entry.name) : text.fileRestored(entry.name) });
       await invalidateTree(queryClient);
     },
     onError: (error) => toast({ text: messageOf(error), tone: "danger" }),
@@ -135,7 +135,9 @@ function columnsOf({
             <span className="min-w-0 break-words">{entry.name}</span>
           )}
           {entry.isDeleted === true && <Badge tone="warning">{text.isDeleted}</Badge>}
-          {entry.type === "file" && entry.contentAvailable === false && <Badge tone="danger">{text.isGone}</Badge>}
+          {entry.type === "file" && entry.contentAvailable === false && (
+            <Badge tone="danger">{text.isUnavailable}</Badge>
+          )}
         </span>
       ),
     },
@@ -170,7 +172,7 @@ function columnsOf({
               size="small"
               variant="quiet"
               icon={RotateCcw}
-              aria-label={text.putBack(entry.name)}
+              aria-label={text.restoreItem(entry.name)}
               onClick={() => (entry.type === "folder" ? onRestore(entry.path) : onFile(entry))}
             >
               {text.restore}

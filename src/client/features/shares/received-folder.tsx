@@ -106,7 +106,7 @@ function ReceivedBreadcrumbs({
   const above = [top.name, ...names].slice(0, -1);
   const look = "inline-flex min-h-6 items-center text-accent hover:underline";
   return (
-    <nav aria-label={text.crumbs} className="mb-3 flex flex-wrap items-center gap-x-2 text-sm">
+    <nav aria-label={text.breadcrumb} className="mb-3 flex flex-wrap items-center gap-x-2 text-sm">
       <Link to="/shared/with-me" search={{}} className={look}>
         {text.withMeTitle}
       </Link>
@@ -153,7 +153,7 @@ function columnsOf(shareId: string, path: string, onOpen: (id: string) => void):
       key: "size",
       title: text.size,
       align: "end",
-      cell: (entry) => (entry.type === "folder" ? text.entries(entry.itemCount) : formatBytes(entry.size)),
+      cell: (entry) => (entry.type === "folder" ? text.itemCount(entry.itemCount) : formatBytes(entry.size)),
     },
     { key: "modified", title: text.modified, align: "end", cell: (entry) => formatDate(entry.modifiedAt) },
     {

@@ -94,21 +94,21 @@ function ReceivedItem({
       toast({ text: messageOf(error), tone: "danger" });
     }
   };
-  const size = file === undefined ? text.entries(folder?.itemCount ?? 0) : formatBytes(file.size);
+  const size = file === undefined ? text.itemCount(folder?.itemCount ?? 0) : formatBytes(file.size);
   return (
     <li className="flex flex-wrap items-center gap-3 py-4 first:pt-1">
       <Thumbnail entry={entry} size="small" />
       <div className="min-w-0 flex-1 basis-56">
         <h2 className="font-semibold break-words">{entry.name}</h2>
         <p className="text-sm break-words text-muted">
-          {[text.sharedBy(ownerName), text.madeAt(formatDate(share.createdAt)), size].join(" · ")}
+          {[text.sharedBy(ownerName), text.sharedAt(formatDate(share.createdAt)), size].join(" · ")}
         </p>
         {share.label !== null && <p className="text-sm break-words">{share.label}</p>}
         <p className="mt-1 flex flex-wrap gap-1.5">
           <Badge tone={share.permissions === "write" ? "accent" : "neutral"}>
             {share.permissions === "write" ? text.mayWriteBadge : text.mayReadBadge}
           </Badge>
-          {share.expiresAt !== null && <Badge tone="warning">{text.until(formatDateTime(share.expiresAt))}</Badge>}
+          {share.expiresAt !== null && <Badge tone="warning">{text.expiresAt(formatDateTime(share.expiresAt))}</Badge>}
         </p>
       </div>
       <div className="flex flex-wrap gap-2">
