@@ -45,8 +45,8 @@ describeWeb("the frame", (web) => {
         form.submit();
       }),
     ]);
-    const dialog = page.getByRole("dialog", { name: "What was shared has not arrived" });
-    await dialog.getByText("Share them once more").waitFor();
+    const dialog = page.getByRole("dialog", { name: "Shared files not received" });
+    await dialog.getByText("Share the files again").waitFor();
     await web.lookAt(page, "share-missed");
     await dialog.getByRole("button", { name: "Close" }).last().click();
     await dialog.waitFor({ state: "detached" });
@@ -71,6 +71,6 @@ describeWeb("the frame", (web) => {
     await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Trash" }).click();
     await page.waitForURL("**/trash");
     await page.evaluate(() => (Reflect.get(window, "rest") as () => void)());
-    await page.getByRole("dialog", { name: "What was shared has not arrived" }).waitFor();
+    await page.getByRole("dialog", { name: "Shared files not received" }).waitFor();
   });
 });

@@ -99,7 +99,7 @@ describeWeb("the installed application", (web) => {
         form.submit();
       }),
     ]);
-    const dialog = page.getByRole("dialog", { name: "Upload 1 file that another app shared" });
+    const dialog = page.getByRole("dialog", { name: "Upload 1 file from another app" });
     await dialog.getByText("shared.txt").waitFor();
     // It goes on waiting where the page is opened anew before the person has said anything.
     await page.goto(new URL("/files?shared=1", page.url()).href);

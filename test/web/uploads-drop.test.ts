@@ -106,7 +106,7 @@ describeWeb("uploads by dropping, pasting and sharing", (web) => {
       });
     });
     await page.goto(`${new URL(page.url()).origin}/files?shared=1`);
-    const dialog = page.getByRole("dialog", { name: "Upload 1 file that another app shared" });
+    const dialog = page.getByRole("dialog", { name: "Upload 1 file from another app" });
     await dialog.getByRole("option", { name: "From the phone" }).waitFor({ state: "attached" });
     await web.lookAt(page, "uploads-shared");
     await dialog.getByLabel("Folder").selectOption({ label: "From the phone" });

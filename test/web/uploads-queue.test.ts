@@ -127,13 +127,13 @@ describeWeb("uploads", (web) => {
           page,
           Object.keys(files).map((name) => join(folder, name)),
         );
-      const dialog = page.getByRole("dialog", { name: "This name is taken" });
+      const dialog = page.getByRole("dialog", { name: "This name is already taken" });
       await choose();
       await dialog.waitFor();
       await web.lookAt(page, "uploads-conflict");
-      await dialog.getByLabel("Store as a new version").check();
-      await dialog.getByLabel("Do the same for all others").check();
-      await dialog.getByRole("button", { name: "Go on" }).click();
+      await dialog.getByLabel("Save as a new version").check();
+      await dialog.getByLabel("Apply to all conflicts in this upload").check();
+      await dialog.getByRole("button", { name: "Continue" }).click();
       await untilTraySays(page, "3 files uploaded");
       expect(await stored(account)).toEqual(
         Object.fromEntries(Object.entries(files).map(([name, bytes]) => [name, checksumOf(bytes)])),
@@ -141,8 +141,8 @@ describeWeb("uploads", (web) => {
 
       await tray(page).getByRole("button", { name: "Clear finished" }).click();
       await choose();
-      await dialog.getByLabel("Do the same for all others").check();
-      await dialog.getByRole("button", { name: "Go on" }).click();
+      await dialog.getByLabel("Apply to all conflicts in this upload").check();
+      await dialog.getByRole("button", { name: "Continue" }).click();
       await untilTraySays(page, "3 files uploaded");
       expect(Object.keys(await stored(account)).sort()).toEqual([
         "a (1).txt",
@@ -156,9 +156,9 @@ describeWeb("uploads", (web) => {
       await tray(page).getByRole("button", { name: "Clear finished" }).click();
       await choose();
       await dialog.getByLabel("Skip").check();
-      await dialog.getByLabel("Do the same for all others").check();
-      await dialog.getByRole("button", { name: "Go on" }).click();
-      await tray(page).getByText("Skipped: the file that is there was kept").nth(2).waitFor();
+      await dialog.getByLabel("Apply to all conflicts in this upload").check();
+      await dialog.getByRole("button", { name: "Continue" }).click();
+      await tray(page).getByText("Skipped. The existing file was kept.").nth(2).waitFor();
       expect(Object.keys(await stored(account))).toHaveLength(6);
     });
   });
@@ -168,9 +168,9 @@ describeWeb("uploads", (web) => {
     const page = await web.open({ as: account });
     await withFiles({ "much.bin": bytesOf(2 * MIB), "page.txt": Buffer.from("x") }, async (folder) => {
       await chooseFiles(page, join(folder, "much.bin"));
-      await untilTraySays(page, "1 upload needs you");
+      await untilTraySays(page, "1 upload needs attention");
       await tray(page)
-        .getByText(/This needs 2 MB, and .* of storage are left/)
+        .getByText(/This needs 2 MB, but only .* is left/)
         .waitFor();
       await web.lookAt(page, "uploads-refused");
       await tray(page).getByRole("button", { name: "Cancel much.bin" }).click();
@@ -183,9 +183,9 @@ describeWeb("uploads", (web) => {
         }),
       );
       await chooseFiles(page, join(folder, "page.txt"));
-      await tray(page).getByText("A proxy before the server refuses even small parts of a file (413)").waitFor();
+      await tray(page).getByText("A proxy in front of the server rejects even small parts of a file (413)").waitFor();
       await page.unroute("**/api/tus");
-      await tray(page).getByRole("button", { name: "Try page.txt again" }).click();
+      await tray(page).getByRole("button", { name: "Retry page.txt" }).click();
       await untilTraySays(page, "1 file uploaded");
     });
     expect(Object.keys(await stored(account))).toEqual(["page.txt"]);

@@ -56,12 +56,12 @@ describeWeb("uploads that are interrupted", (web) => {
     await inTheMiddle(3, async ({ page, line, path }) => {
       await untilRemembered(page);
       await page.reload();
-      await tray(page).getByText("Choose the same file again to go on").waitFor();
+      await tray(page).getByText("Select the file again to resume the upload.").waitFor();
       await web.lookAt(page, "uploads-choose-again");
       line.release();
       await withFiles({ "film.bin": bytesOf(SIZE, 99) }, async (folder) => {
         await chooseAgain(page, join(folder, "film.bin"));
-        await page.getByText("None of these is the file that was being uploaded").waitFor();
+        await page.getByText("None of these files match.").waitFor();
       });
       const resumed = page.waitForResponse((answer) => answer.request().method() === "HEAD");
       await chooseAgain(page, path);
@@ -107,11 +107,11 @@ describeWeb("uploads that are interrupted", (web) => {
       line.release();
       await tray(page).getByText("Waiting for the network").waitFor();
       line.mend();
-      const dialog = page.getByRole("dialog", { name: "This name is taken" });
+      const dialog = page.getByRole("dialog", { name: "This name is already taken" });
       await dialog.waitFor();
       expect((await forgotten).status()).toBe(204);
-      await dialog.getByLabel("Store as a new version").check();
-      await dialog.getByRole("button", { name: "Go on" }).click();
+      await dialog.getByLabel("Save as a new version").check();
+      await dialog.getByRole("button", { name: "Continue" }).click();
     });
   });
 
@@ -166,7 +166,7 @@ describeWeb("uploads that are interrupted", (web) => {
       const dialog = page.getByRole("dialog").filter({ hasText: /sign in/i });
       await dialog.waitFor();
       // Behind the dialog, where roles are hidden.
-      await page.getByText("Waiting for you to sign in again").waitFor();
+      await page.getByText("Sign in again to resume the upload.").waitFor();
       await signInBy(page, account);
       await dialog.waitFor({ state: "detached" });
     });
@@ -205,7 +205,7 @@ interface Scene {
 
 async function chooseAgain(page: Page, path: string): Promise<void> {
   const chooser = page.waitForEvent("filechooser");
-  await tray(page).getByRole("button", { name: "Choose the files again" }).click();
+  await tray(page).getByRole("button", { name: "Select files again" }).click();
   await (await chooser).setFiles(path);
 }
 

@@ -44,7 +44,12 @@ export function SearchFilters({
         value={filterOf(query, "ext")}
         onChange={set("ext")}
       />
-      <TextFilter label={text.folderPath} example={text.folderPathExample} value={filterOf(query, "in")} onChange={set("in")} />
+      <TextFilter
+        label={text.folderPath}
+        example={text.folderPathExample}
+        value={filterOf(query, "in")}
+        onChange={set("in")}
+      />
       {isFiltered && (
         <Button icon={FilterX} variant="quiet" className="self-end" onClick={clear}>
           {text.clearFilters}

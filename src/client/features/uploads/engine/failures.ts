@@ -76,7 +76,7 @@ function classifyForeignResponse(status: number, retryAfterSeconds: number | und
   // tus answers without a body where HEAD asks.
   if (hasUrl && (status === 404 || status === 410)) return { kind: "gone" };
   if (hasUrl && (status === 409 || status === 460)) return { kind: "outOfStep" };
-  return { kind: "refused", message: text.proxyRefused(status) };
+  return { kind: "refused", message: text.proxyRejected(status) };
 }
 
 /** The server tells limits in bytes; people read them in larger units (D23: rule, limit and value). */

@@ -30,7 +30,7 @@ export function ConflictDialog({
         <>
           <Button onClick={onLater}>{text.decideLater}</Button>
           <Button variant="primary" onClick={() => uploadEngine().resolveConflict(upload.id, choice, forAll)}>
-            {text.goOn}
+            {text.proceed}
           </Button>
         </>
       }

@@ -180,7 +180,7 @@ function titleOf(totals: UploadTotals): string {
   const { filesOpen, filesDone, filesBlocked, isPaused, isStalled, isSending } = totals;
   if (filesOpen > 0 && isStalled && !isSending) return text.waitingTitle;
   if (filesOpen > 0) return text.uploading(filesOpen);
-  if (filesBlocked > 0) return text.needsYou(filesBlocked);
+  if (filesBlocked > 0) return text.needsAttention(filesBlocked);
   return isPaused ? text.pausedTitle : text.uploaded(filesDone);
 }
 
