@@ -26,9 +26,9 @@ describeWeb(
       const account = await web.account();
       const page = await web.open({ as: account, path: "/settings/api-keys" });
       const make = async (name: string) => {
-        await page.getByRole("button", { name: "New API key" }).click();
+        await page.getByRole("button", { name: "Create API key" }).click();
         await page.getByRole("dialog").getByLabel("Name").fill(name);
-        await page.getByRole("dialog").getByRole("button", { name: "Make the key" }).click();
+        await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
       };
       await make("First script");
       const dialog = proofDialog(page);
@@ -44,7 +44,7 @@ describeWeb(
       await page.getByText("Nothing was changed").waitFor();
       expect(await page.getByLabel("Name").inputValue()).toBe("First script");
 
-      await page.getByRole("dialog").getByRole("button", { name: "Make the key" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
       await prove(page, account.password);
       await page.getByLabel("API key", { exact: true }).waitFor();
       await page.getByRole("dialog").getByRole("button", { name: "Done" }).click();
@@ -60,8 +60,8 @@ describeWeb(
       const account = await web.account();
       const page = await web.open({ as: account, path: "/settings" });
       const { secret, codes } = await switchOnTwoFactor(account);
-      await page.getByLabel("E-mail address").fill(`new-${account.email}`);
-      await page.getByRole("button", { name: "Change the e-mail" }).click();
+      await page.getByLabel("Email address").fill(`new-${account.email}`);
+      await page.getByRole("button", { name: "Change email" }).click();
       const dialog = proofDialog(page);
       await dialog.getByLabel("Your password").fill(account.password);
       expect(await dialog.getByRole("button", { name: "Confirm" }).isDisabled()).toBe(true);
@@ -70,7 +70,7 @@ describeWeb(
       await dialog.locator("[aria-invalid=true][autocomplete=one-time-code]").waitFor();
       await web.lookAt(page, "proof-code");
       await prove(page, account.password, codes[0]);
-      await page.getByText("The e-mail was changed.").waitFor();
+      await page.getByText("Email changed.").waitFor();
     });
 
     test("takes a passkey in place of the password", async () => {
@@ -78,16 +78,16 @@ describeWeb(
       const page = await web.open({ as: account, path: "/settings/security", host: "localhost" });
       const authenticator = await addAuthenticator(page);
       await page.getByRole("button", { name: "Add a passkey" }).click();
-      await page.getByRole("dialog").getByRole("button", { name: "Go on" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Continue" }).click();
       await prove(page, account.password);
-      await page.getByText("The passkey was added.").waitFor();
+      await page.getByText("Passkey added.").waitFor();
       const other = await web.open({ as: account, path: "/settings/security", host: "localhost" });
       await addAuthenticator(other, await authenticator.credential());
       await other.getByRole("button", { name: "Set up" }).click();
       await proofDialog(other).getByRole("button", { name: "Use a passkey" }).waitFor();
       await web.lookAt(other, "proof-passkey");
       await proofDialog(other).getByRole("button", { name: "Use a passkey" }).click();
-      await other.getByLabel("Code of the app").waitFor();
+      await other.getByLabel("6-digit code").waitFor();
     });
 
     test("sends who has no password to the provider, in another window, and continues", async () => {
@@ -103,9 +103,9 @@ describeWeb(
         await at.getByRole("button", { name: "Continue" }).click();
       };
       await signIn(page);
-      await page.getByRole("button", { name: "New API key" }).click();
+      await page.getByRole("button", { name: "Create API key" }).click();
       await page.getByRole("dialog").getByLabel("Name").fill("Script of Ada");
-      await page.getByRole("dialog").getByRole("button", { name: "Make the key" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
       const dialog = proofDialog(page);
       await dialog.getByRole("button", { name: "Sign in with Our house" }).waitFor();
       expect(await dialog.getByLabel("Your password").count()).toBe(0);

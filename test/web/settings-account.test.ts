@@ -15,14 +15,14 @@ describeWeb("the settings of the account", (web) => {
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved.").waitFor();
     await page.getByRole("button", { name: /Account: Ada Lovelace/ }).waitFor();
-    await page.getByLabel("E-mail address").fill(taken.email);
-    await page.getByRole("button", { name: "Change the e-mail" }).click();
+    await page.getByLabel("Email address").fill(taken.email);
+    await page.getByRole("button", { name: "Change email" }).click();
     await prove(page, account.password);
     await page.locator("[aria-invalid=true][type=email]").waitFor();
     await web.lookAt(page, "settings-profile");
-    await page.getByLabel("E-mail address").fill(`new-${account.email}`);
+    await page.getByLabel("Email address").fill(`new-${account.email}`);
     await page.keyboard.press("Enter");
-    await page.getByText("The e-mail was changed.").waitFor();
+    await page.getByText("Email changed.").waitFor();
     const profile = await account.client.get("/api/users/profile");
     expect(profile.at("data")).toMatchObject({ name: "Ada Lovelace", email: `new-${account.email}` });
   });
@@ -48,24 +48,24 @@ describeWeb("the settings of the account", (web) => {
       web.server().visitor.post("/api/auth/signin", signedIn),
     ]);
     const page = await web.open({ as: account, path: "/settings/sessions" });
-    const list = page.getByRole("list", { name: "Where you are signed in" });
+    const list = page.getByRole("list", { name: "Where you're signed in" });
     await list.getByRole("listitem").nth(3).waitFor();
     await web.lookAt(page, "settings-sessions");
     await list
-      .getByRole("button", { name: /^End the session/ })
+      .getByRole("button", { name: /^Sign out ./ })
       .first()
       .click();
     await list.getByRole("listitem").nth(3).waitFor({ state: "detached" });
-    await page.getByRole("button", { name: "End all others" }).click();
+    await page.getByRole("button", { name: "Sign out everywhere else" }).click();
     const question = page.getByRole("alertdialog");
-    await question.getByText("2 other sign-ins end.").waitFor();
-    await question.getByRole("button", { name: "End all others" }).click();
+    await question.getByText("2 other sessions will be signed out.").waitFor();
+    await question.getByRole("button", { name: "Sign out everywhere else" }).click();
     await list.getByRole("listitem").nth(1).waitFor({ state: "detached" });
     for (const other of others) {
       expect((await new Client(web.server(), other.string("token")).get("/api/auth/session")).status).toBe(401);
     }
     await list.getByText("This browser").waitFor();
-    await list.getByRole("button", { name: "Sign out" }).click();
+    await list.getByRole("button", { name: "Sign out", exact: true }).click();
     await page.waitForURL(/\/sign-in$/);
     expect((await page.context().cookies()).map(({ name }) => name)).not.toContain("larder_session");
   });
@@ -74,8 +74,8 @@ describeWeb("the settings of the account", (web) => {
     const account = await web.account();
     const phone = await registerDevice(web.server(), account, freshDeviceId(), { model: "Pixel of Ada" });
     const page = await web.open({ as: account, path: "/settings/devices" });
-    await page.getByText("What it does").click();
-    await page.getByText("Uploads new photos by itself").waitFor();
+    await page.getByText("Device settings").click();
+    await page.getByText("Upload new photos automatically").waitFor();
     await web.lookAt(page, "settings-devices");
     const undo = page.getByRole("link", { name: /Pixel of Ada/ });
     expect(await undo.getAttribute("href")).toContain(`device=${encodeURIComponent(phone.deviceId)}`);
@@ -89,15 +89,15 @@ describeWeb("the settings of the account", (web) => {
   test("makes an API key that may what was chosen, shows it once, and deletes it", async () => {
     const account = await web.account();
     const page = await web.open({ as: account, path: "/settings/api-keys" });
-    await page.getByText("No API keys").waitFor();
-    await page.getByRole("button", { name: "New API key" }).click();
+    await page.getByText("No API keys yet").waitFor();
+    await page.getByRole("button", { name: "Create API key" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("Backup script");
     expect(await dialog.getByLabel("Administration").count()).toBe(0);
     await dialog.getByLabel("Change files").uncheck();
-    await dialog.getByLabel("It ends").selectOption("In 30 days");
+    await dialog.getByLabel("Expires").selectOption("In 30 days");
     await web.lookAt(page, "settings-api-key-new");
-    await dialog.getByRole("button", { name: "Make the key" }).click();
+    await dialog.getByRole("button", { name: "Create key" }).click();
     await prove(page, account.password);
     const key = await dialog.getByLabel("API key", { exact: true }).inputValue();
     await web.lookAt(page, "settings-api-key-made");
@@ -109,9 +109,9 @@ describeWeb("the settings of the account", (web) => {
     await dialog.waitFor({ state: "detached" });
     expect(await page.content()).not.toContain(key);
     await web.lookAt(page, "settings-api-keys");
-    await page.getByRole("button", { name: /Delete the key/ }).click();
+    await page.getByRole("button", { name: /Delete API key/ }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
-    await page.getByText("No API keys").waitFor();
+    await page.getByText("No API keys yet").waitFor();
     expect((await script.get("/api/files")).status).toBe(401);
   });
 
@@ -121,7 +121,7 @@ describeWeb("the settings of the account", (web) => {
     await page.getByRole("switch", { name: "Uploads" }).focus();
     await page.keyboard.press("Space");
     await page.getByRole("switch", { name: "Uploads", checked: false }).waitFor();
-    await page.getByRole("switch", { name: "Keep quiet" }).check();
+    await page.getByRole("switch", { name: "Use quiet hours" }).check();
     expect(await page.getByLabel("Time zone").inputValue()).toBe("Europe/Berlin");
     await page.getByLabel("From").fill("21:30");
     await page.getByLabel("Until").fill("06:15");
@@ -147,7 +147,7 @@ describeWeb("the settings of the account", (web) => {
     await account.client.upload("b".repeat(90_000), { name: "song.mp3", type: "audio/mpeg" });
     const page = await web.open({ as: account, path: "/settings/usage" });
     await page.getByText("92.8 KB").first().waitFor();
-    await page.getByRole("table", { name: "Requests" }).getByText("Uploads").waitFor();
+    await page.getByRole("table", { name: "Rate limits" }).getByText("Uploads").waitFor();
     await web.lookAt(page, "settings-usage");
   });
 
@@ -161,10 +161,10 @@ describeWeb("the settings of the account", (web) => {
     await page.getByRole("radio", { name: "Dark", checked: true }).waitFor();
     expect(await page.getByLabel("Show files as").inputValue()).toBe("tiles");
     expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");
-    await page.getByRole("radio", { name: "As the device" }).check();
-    await page.getByLabel("Earlier versions of a file").fill("0");
+    await page.getByRole("radio", { name: "System" }).check();
+    await page.getByLabel("Versions to keep per file").fill("0");
     await page.getByText("Enter a whole number from 1 to 100.").waitFor();
-    await page.getByLabel("Earlier versions of a file").fill("3");
+    await page.getByLabel("Versions to keep per file").fill("3");
     await page.keyboard.press("Enter");
     await page.getByText("Saved.").waitFor();
     await web.lookAt(page, "settings-appearance");
@@ -176,15 +176,15 @@ describeWeb("the settings of the account", (web) => {
     await web.account();
     const account = await web.account();
     const page = await web.open({ as: account, path: "/settings/account" });
-    await page.getByText("Take your files along").waitFor();
+    await page.getByText("Export your files").waitFor();
     await web.lookAt(page, "settings-account");
-    const open = page.getByRole("button", { name: "Delete the account" });
+    const open = page.getByRole("button", { name: "Delete account" });
     const dialog = page.getByRole("dialog");
     await open.focus();
     await page.keyboard.press("Enter");
     await dialog.locator("input:focus").waitFor();
     await page.keyboard.press("Escape");
-    await page.locator("button:focus", { hasText: "Delete the account" }).waitFor();
+    await page.locator("button:focus", { hasText: "Delete account" }).waitFor();
     await open.click();
     const confirmation = dialog.getByLabel(`Type ${account.email} to confirm`);
     await confirmation.fill("somebody else");

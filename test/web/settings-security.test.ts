@@ -14,9 +14,9 @@ describeWeb("the settings for security", (web) => {
     const page = await web.open({ as: account, path });
     await page.getByLabel("New password").fill("another set of words");
     await web.lookAt(page, "settings-security");
-    await page.getByRole("button", { name: "Change the password" }).click();
+    await page.getByRole("button", { name: "Change password" }).click();
     await prove(page, account.password);
-    await page.getByText("Everything else was signed out").waitFor();
+    await page.getByText("All other sessions were signed out").waitFor();
     expect((await account.client.get("/api/users/profile")).status).toBe(401);
 
     const again = await web.open({ path: "/sign-in" });
@@ -37,8 +37,8 @@ describeWeb("the settings for security", (web) => {
       .waitFor();
     await web.lookAt(page, "settings-totp");
     const secret = await page.getByLabel("Key", { exact: true }).inputValue();
-    await page.getByLabel("Code of the app").fill(codeOf(secret, 0));
-    await page.getByRole("button", { name: "Switch on" }).click();
+    await page.getByLabel("6-digit code").fill(codeOf(secret, 0));
+    await page.getByRole("button", { name: "Turn on" }).click();
 
     await page.getByRole("heading", { name: "Recovery codes", exact: true }).waitFor();
     const codes = await page.getByRole("dialog").getByRole("listitem").allTextContents();
@@ -53,17 +53,17 @@ describeWeb("the settings for security", (web) => {
     expect(await Bun.file(await download.path()).text()).toContain(codes[0] ?? "no code");
     // The codes are printed from a frame of their own, which the policy of the page has to allow.
     await Promise.all([page.waitForEvent("frameattached"), page.getByRole("button", { name: "Print" }).click()]);
-    await page.getByLabel("I have kept the codes").check();
+    await page.getByLabel("I have saved these codes").check();
     await page.getByRole("button", { name: "Done" }).click();
     await page.getByText("10 recovery codes left").waitFor();
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect((await account.client.get("/api/users/two-factor")).at("data.enabled")).toBe(true);
 
-    await page.getByRole("button", { name: "Switch off" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Switch off" }).click();
+    await page.getByRole("button", { name: "Turn off" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Turn off" }).click();
     // The proof for the set-up was without a code: it does not count any more.
     await prove(page, account.password, codes[1]);
-    await page.getByText("Two-factor sign-in is off.").waitFor();
+    await page.getByText("Two-factor authentication is off.").waitFor();
     expect((await account.client.get("/api/users/two-factor")).at("data.enabled")).toBe(false);
   });
 
@@ -74,15 +74,15 @@ describeWeb("the settings for security", (web) => {
     await signInBy(page, account);
     await page.getByLabel("Code").fill(codeOf(secret));
     await page.keyboard.press("Enter");
-    await page.getByRole("button", { name: "New recovery codes" }).click();
+    await page.getByRole("button", { name: "Create new recovery codes" }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByRole("button", { name: "New recovery codes" }).click();
+    await dialog.getByRole("button", { name: "Create new recovery codes" }).click();
     await prove(page, account.password, former[0]);
     await page.getByRole("heading", { name: "Recovery codes", exact: true }).waitFor();
     const codes = await page.getByRole("dialog").getByRole("listitem").allTextContents();
     expect(codes).toHaveLength(10);
     expect(former).not.toContain(codes[0]);
-    await page.getByLabel("I have kept the codes").check();
+    await page.getByLabel("I have saved these codes").check();
     await page.getByRole("button", { name: "Done" }).click();
     await page.getByText("10 recovery codes left").waitFor();
   });
@@ -112,7 +112,7 @@ describeWeb("the settings for security", (web) => {
 
     await page.getByRole("button", { name: "Remove The old laptop" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Remove" }).click();
-    await page.getByText("You have none yet.").waitFor();
+    await page.getByText("No passkeys yet.").waitFor();
     const left = await account.client.get("/api/users/passkeys");
     expect(left.list("data.passkeys")).toEqual([]);
   });
@@ -123,9 +123,9 @@ describeWeb("the settings for security", (web) => {
     await addAuthenticator(page, undefined, { isUserVerified: false });
     await page.getByRole("button", { name: "Add a passkey" }).click();
     const dialog = page.getByRole("dialog", { name: "Add a passkey" });
-    await dialog.getByRole("button", { name: "Go on" }).click();
+    await dialog.getByRole("button", { name: "Continue" }).click();
     await prove(page, account.password);
-    await dialog.getByText("No passkey was made.").waitFor();
+    await dialog.getByText("No passkey was created.").waitFor();
     expect((await new Client(web.server(), account.token).get("/api/users/passkeys")).list("data.passkeys")).toEqual(
       [],
     );

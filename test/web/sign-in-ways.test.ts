@@ -57,7 +57,7 @@ describeWeb(
       provider.people.set("grace", { email: freshEmail(), email_verified: true, name: "Grace" });
       const page = await web.open({ as: account, path: "/settings/security" });
       await page.getByRole("button", { name: "Link Our house" }).click();
-      await page.getByRole("dialog").getByRole("button", { name: "Go on" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Continue" }).click();
       await proofDialog(page).getByLabel("Your password").fill(account.password);
       await page.keyboard.press("Enter");
       await signInAtProvider(page, "grace");

@@ -39,8 +39,8 @@ export function NewKeyDialog(props: { isAdmin: boolean; onMade(): void; onClose(
         // It is shown this once: a press beside the dialog must not lose it.
         isPersistent
         onClose={props.onClose}
-        title={text.keyMade}
-        description={text.keyMadeLead}
+        title={text.keyCreated}
+        description={text.keyCreatedLead}
         footer={
           <Button variant="primary" onClick={props.onClose}>
             {text.done}
@@ -63,7 +63,7 @@ export function NewKeyDialog(props: { isAdmin: boolean; onMade(): void; onClose(
       initialFocus={first}
       title={text.newKey}
       description={text.newKeyLead}
-      action={text.makeKey}
+      action={text.createKey}
       isBusy={make.isPending}
       isDisabled={name.trim() === "" || scopes.size === 0}
       onSubmit={make.mutate}

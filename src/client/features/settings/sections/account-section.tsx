@@ -16,7 +16,7 @@ export function AccountSection() {
   const [typed, setTyped] = useState("");
   return (
     <>
-      <Card title={text.takeAlong} description={text.takeAlongLead}>
+      <Card title={text.exportFiles} description={text.exportFilesLead}>
         <div className="flex flex-col items-start gap-3 text-sm">
           <LinkButton href={href("/files")} icon={Download}>
             {text.toFiles}

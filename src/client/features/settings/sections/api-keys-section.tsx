@@ -28,7 +28,7 @@ export function ApiKeysSection() {
 
   const remove = async (key: ApiKey) => {
     const isSure = await confirm({
-      title: text.deleteKey(key.name),
+      title: text.deleteKeyTitle(key.name),
       body: text.deleteKeyLead,
       action: text.delete,
       danger: true,
@@ -56,7 +56,7 @@ export function ApiKeysSection() {
         `${key.prefix}… · ${key.scopes.map((scope) => text.scopeName(scope)).join(", ")}`,
         [
           key.lastUsedAt === null ? text.neverUsed : text.lastUsed(formatRelative(key.lastUsedAt)),
-          key.expiresAt === null ? text.noEnd : text.endsAt(formatDate(key.expiresAt)),
+          key.expiresAt === null ? text.neverExpires : text.expiresAt(formatDate(key.expiresAt)),
         ].join(" · "),
       ],
       actions: <IconButton label={text.deleteKey(key.name)} icon={Trash2} onClick={() => void remove(key)} />,

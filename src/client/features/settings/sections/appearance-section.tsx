@@ -71,7 +71,7 @@ function LanguageCard() {
         isLabelHidden
         value={language}
         onChange={choose}
-        options={[{ value: "", label: text.languageOfDevice }, ...LANGUAGES]}
+        options={[{ value: "", label: text.languageOfBrowser }, ...LANGUAGES]}
       />
     </Card>
   );

@@ -52,7 +52,7 @@ export function IdentitiesCard({ providerName }: { providerName: string }) {
         <ActionDialog
           title={text.link(providerName)}
           description={text.linkLead(providerName)}
-          action={text.goOn}
+          action={text.proceed}
           run={async () => {
             const body = { returnTo: href("/settings/security") };
             const { url } = await request<{ url: string }>("POST", "/api/auth/oidc/link", { body });

@@ -95,7 +95,7 @@ export function PasskeysCard({ isOffered }: { isOffered: boolean }) {
         <ActionDialog
           title={text.addPasskey}
           description={text.addPasskeyLead}
-          action={text.goOn}
+          action={text.proceed}
           run={async () => {
             await addPasskey(name.trim() === "" ? agentName(navigator.userAgent) : name.trim());
             toast({ text: text.passkeyAdded, tone: "success" });

@@ -44,7 +44,7 @@ export function RecoveryCodesDialog({ codes, onClose }: { codes: readonly string
             {text.print}
           </Button>
         </div>
-        <Checkbox label={text.codesKept} checked={isConfirmed} onChange={setConfirmed} />
+        <Checkbox label={text.codesSaved} checked={isConfirmed} onChange={setConfirmed} />
       </div>
     </Dialog>
   );
