@@ -27,7 +27,7 @@ describeWeb(
 
     test("is for administrators alone", async () => {
       const page = await web.open({ as: await web.account(), path: "/admin/users" });
-      await page.getByText("For administrators only").waitFor();
+      await page.getByText("Administrators only").waitFor();
       expect(await page.getByRole("link", { name: "Administration" }).count()).toBe(0);
       await web.lookAt(page, "admin-refused");
     });
@@ -38,7 +38,7 @@ describeWeb(
       const page = await web.open({ as: admin });
       await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Administration" }).click();
       await page.getByRole("link", { name: "Users", exact: true }).click();
-      await page.getByRole("searchbox", { name: "Search by name or e-mail" }).pressSequentially("finder");
+      await page.getByRole("searchbox", { name: "Search by name or email" }).pressSequentially("finder");
       await page.getByRole("rowheader", { name: "Ada Finder" }).waitFor();
       await page.getByRole("rowheader", { name: "Root" }).waitFor({ state: "detached" });
       await page.getByRole("button", { name: "Name", exact: true }).click();
@@ -49,7 +49,7 @@ describeWeb(
       await page.locator('th[aria-sort="descending"]').waitFor();
       await page.waitForFunction(() => document.querySelector("tbody th")?.textContent?.includes("Grace"));
       await web.lookAt(page, "admin-users");
-      await page.getByLabel("State").selectOption("Disabled");
+      await page.getByLabel("Status").selectOption("Disabled");
       await page.getByRole("rowheader", { name: "Ada Finder" }).waitFor({ state: "detached" });
       await page.reload();
       await page.getByRole("rowheader", { name: grace.email }).waitFor();
@@ -59,24 +59,24 @@ describeWeb(
     test("makes an account with a password, or with a link for its owner", async () => {
       const page = await web.open({ as: admin, path: "/admin/users" });
       const [first, second] = [freshEmail(), freshEmail()];
-      await page.getByRole("button", { name: "New user" }).click();
-      const dialog = page.getByRole("dialog", { name: "New user" });
-      await dialog.getByLabel("E-mail").fill(admin.email);
+      await page.getByRole("button", { name: "Add user" }).click();
+      const dialog = page.getByRole("dialog", { name: "Add user" });
+      await dialog.getByLabel("Email").fill(admin.email);
       await web.lookAt(page, "admin-new-user");
-      await dialog.getByRole("button", { name: "Create" }).click();
+      await dialog.getByRole("button", { name: "Add user" }).click();
       await dialog.getByRole("alert").getByText("e-mail", { exact: false }).waitFor();
-      await dialog.getByLabel("E-mail").fill(first);
-      await dialog.getByLabel("Password (may be empty)").fill("correct horse battery");
-      await dialog.getByRole("button", { name: "Create" }).click();
+      await dialog.getByLabel("Email").fill(first);
+      await dialog.getByLabel("Password (optional)").fill("correct horse battery");
+      await dialog.getByRole("button", { name: "Add user" }).click();
       await dialog.waitFor({ state: "detached" });
       const signedIn = await admin.client.post("/api/auth/signin", { email: first, password: "correct horse battery" });
       expect(signedIn.status).toBe(200);
 
-      await page.getByRole("button", { name: "New user" }).click();
-      await dialog.getByLabel("E-mail").fill(second);
+      await page.getByRole("button", { name: "Add user" }).click();
+      await dialog.getByLabel("Email").fill(second);
       await dialog.getByLabel("Role").selectOption("Viewer");
-      await dialog.getByRole("button", { name: "Create" }).click();
-      const link = page.getByRole("dialog", { name: `A link for ${second}` });
+      await dialog.getByRole("button", { name: "Add user" }).click();
+      const link = page.getByRole("dialog", { name: `Password link for ${second}` });
       expect(await link.getByLabel("Link").inputValue()).toContain("/reset-password?token=");
       await web.lookAt(page, "admin-password-link");
       await link.getByRole("button", { name: "Done" }).click();
@@ -95,10 +95,10 @@ describeWeb(
       const dialog = page.getByRole("dialog", { name: "Edit Edith Edited" });
       await dialog.getByLabel("Role").selectOption("Administrator");
       await dialog.getByLabel("Plan", { exact: true }).selectOption("Pro");
-      await dialog.getByRole("radio", { name: "Its own" }).check();
-      await dialog.getByLabel("Gigabytes").fill("2.5");
+      await dialog.getByRole("radio", { name: "Custom" }).check();
+      await dialog.getByLabel("Quota (GB)").fill("2.5");
       await web.lookAt(page, "admin-edit-user");
-      await dialog.getByLabel("Gigabytes").press("Enter");
+      await dialog.getByLabel("Quota (GB)").press("Enter");
       await prove(page, admin.password);
       await dialog.waitFor({ state: "detached" });
       const now = await admin.client.get(`/api/admin/users/${account.id}`);
@@ -116,9 +116,9 @@ describeWeb(
       const page = await web.open({ as: admin, path: "/admin/users?find=Elsewhere" });
       await choose(page, "Ellen Elsewhere", "Edit");
       const dialog = page.getByRole("dialog", { name: "Edit Ellen Elsewhere" });
-      const ownsEmail = dialog.getByLabel("The new e-mail is this user's own", { exact: false });
+      const ownsEmail = dialog.getByLabel("The new email belongs to this user", { exact: false });
       expect(await ownsEmail.count()).toBe(0);
-      await dialog.getByLabel("E-mail", { exact: true }).fill(email);
+      await dialog.getByLabel("Email", { exact: true }).fill(email);
       await ownsEmail.check();
       await web.lookAt(page, "admin-edit-email");
       await dialog.getByRole("button", { name: "Save" }).click();
@@ -130,8 +130,8 @@ describeWeb(
     test("sets passwords, ends sessions, disables and enables", async () => {
       const account = await web.account("Sam Stopped");
       const page = await web.open({ as: admin, path: "/admin/users?find=Stopped" });
-      await choose(page, "Sam Stopped", "Set a password");
-      const password = page.getByRole("dialog", { name: "Set a password for Sam Stopped" });
+      await choose(page, "Sam Stopped", "Set password");
+      const password = page.getByRole("dialog", { name: "Set password for Sam Stopped" });
       await password.getByLabel("Password", { exact: true }).fill("another long password");
       await password.getByRole("button", { name: "Save" }).click();
       // Asked this once; the rest follows within ten minutes.
@@ -144,10 +144,10 @@ describeWeb(
 
       await choose(page, "Sam Stopped", "Sessions and devices");
       const sessions = page.getByRole("dialog", { name: "Where Sam Stopped is signed in" });
-      await sessions.getByRole("button", { name: /^End the session/ }).waitFor();
+      await sessions.getByRole("button", { name: /^Sign out (?!everywhere)/ }).waitFor();
       await web.lookAt(page, "admin-sessions");
-      await sessions.getByRole("button", { name: "End all sessions" }).click();
-      await sessions.getByText("Nowhere.").waitFor();
+      await sessions.getByRole("button", { name: "Sign out everywhere" }).click();
+      await sessions.getByText("Not signed in anywhere.").waitFor();
       await page.keyboard.press("Escape");
 
       await choose(page, "Sam Stopped", "Disable");
@@ -158,8 +158,8 @@ describeWeb(
       await rowSays(page, "Sam Stopped", "Enabled");
       expect((await signIn()).status).toBe(200);
 
-      await choose(page, "Sam Stopped", "Link to set a password");
-      const link = page.getByRole("dialog", { name: "A link for Sam Stopped" });
+      await choose(page, "Sam Stopped", "Create password link");
+      const link = page.getByRole("dialog", { name: "Password link for Sam Stopped" });
       expect(await link.getByLabel("Link").inputValue()).toContain("/reset-password?token=");
     });
 
@@ -169,7 +169,7 @@ describeWeb(
       const page = await web.open({ as: admin, path: "/admin/users?find=Paula" });
       await choose(page, "Paula Phone", "Sessions and devices");
       const dialog = page.getByRole("dialog", { name: "Where Paula Phone is signed in" });
-      await dialog.getByRole("button", { name: "Remove the device Pixel of Paula" }).click();
+      await dialog.getByRole("button", { name: "Remove Pixel of Paula" }).click();
       await prove(page, admin.password);
       await dialog.getByText("No devices.").waitFor();
       expect((await phone.client.get("/api/files")).status).toBe(401);
@@ -178,14 +178,14 @@ describeWeb(
     test("leaves one's own sign-in to the settings", async () => {
       const page = await web.open({ as: admin, path: "/admin/users?find=Root" });
       await page.getByRole("button", { name: "Actions for Root" }).click();
-      for (const name of ["Set a password", "Link to set a password", "Sessions and devices", "Disable", "Delete"]) {
+      for (const name of ["Set password", "Create password link", "Sessions and devices", "Disable", "Delete"]) {
         const item = page.getByRole("menuitem", { name, exact: true });
         expect([name, await item.getAttribute("aria-disabled")]).toEqual([name, "true"]);
       }
       await page.getByRole("menuitem", { name: "Edit", exact: true }).click();
       const dialog = page.getByRole("dialog", { name: "Edit Root" });
-      await dialog.getByText("are in your settings").waitFor();
-      expect(await dialog.getByLabel("E-mail").count()).toBe(0);
+      await dialog.getByText("in your settings").waitFor();
+      expect(await dialog.getByLabel("Email").count()).toBe(0);
       expect(await dialog.getByLabel("Role").count()).toBe(0);
     });
 
@@ -193,37 +193,37 @@ describeWeb(
       const account = await web.account("Dora Deleted");
       const page = await web.open({ as: admin, path: "/admin/users?find=Dora" });
       await choose(page, "Dora Deleted", "Delete");
-      const dialog = page.getByRole("dialog", { name: "Delete Dora Deleted?" });
+      const dialog = page.getByRole("dialog", { name: "Delete Dora Deleted permanently?" });
       const button = dialog.getByRole("button", { name: "Delete", exact: true });
-      await dialog.getByLabel(`To confirm, type ${account.email}`).fill("somebody else");
+      await dialog.getByLabel(`Type ${account.email} to confirm`).fill("somebody else");
       expect(await button.isDisabled()).toBe(true);
       await web.lookAt(page, "admin-delete-user");
-      await dialog.getByLabel(`To confirm, type ${account.email}`).fill(account.email);
+      await dialog.getByLabel(`Type ${account.email} to confirm`).fill(account.email);
       await button.click();
       await prove(page, admin.password);
       await dialog.waitFor({ state: "detached" });
-      await page.getByText("No users are like that").waitFor();
+      await page.getByText("No matching users").waitFor();
       expect((await admin.client.get(`/api/admin/users/${account.id}`)).status).toBe(404);
     });
 
     test("invites, and takes an invitation back", async () => {
       const page = await web.open({ as: admin, path: "/admin/invites" });
-      await page.getByText("Nobody has been invited yet").waitFor();
+      await page.getByText("No invitations yet").waitFor();
       await web.lookAt(page, "admin-invites-empty");
-      await page.getByRole("button", { name: "Invite somebody" }).click();
-      const dialog = page.getByRole("dialog", { name: "Invite somebody" });
-      await dialog.getByLabel("E-mail (may be empty)").fill("guest@example.org");
-      await dialog.getByLabel("Good for").selectOption("30 days");
+      await page.getByRole("button", { name: "Invite user" }).click();
+      const dialog = page.getByRole("dialog", { name: "Invite user" });
+      await dialog.getByLabel("Email (optional)").fill("guest@example.org");
+      await dialog.getByLabel("Expires in").selectOption("30 days");
       await web.lookAt(page, "admin-invite");
       await dialog.getByRole("button", { name: "Invite" }).click();
-      const ready = page.getByRole("dialog", { name: "The invitation is ready" });
+      const ready = page.getByRole("dialog", { name: "Invitation created" });
       expect(await ready.getByLabel("Link").inputValue()).toContain("/invite?token=");
       await ready.getByRole("button", { name: "Done" }).click();
       await rowSays(page, "guest@example.org", "Open");
       await web.lookAt(page, "admin-invites");
-      await page.getByRole("button", { name: "Take back" }).click();
-      await page.getByRole("alertdialog").getByRole("button", { name: "Take back" }).click();
-      await page.getByText("Nobody has been invited yet").waitFor();
+      await page.getByRole("button", { name: "Revoke" }).click();
+      await page.getByRole("alertdialog").getByRole("button", { name: "Revoke" }).click();
+      await page.getByText("No invitations yet").waitFor();
     });
   },
   { hasAccounts: false },

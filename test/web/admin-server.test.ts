@@ -32,9 +32,9 @@ describeWeb(
       await admin.client.upload("a first file", { name: "first.txt" });
       const page = await web.open({ as: admin, path: "/admin/storage" });
       await page.locator(".u-wrap canvas").nth(3).waitFor();
-      expect(await page.getByRole("img", { name: /Counted: from/ }).count()).toBe(1);
+      expect(await page.getByRole("img", { name: /Used: from/ }).count()).toBe(1);
       await web.lookAt(page, "admin-storage");
-      await page.getByText("As a table").click();
+      await page.getByText("Show as table").click();
       await page.getByRole("table", { name: "Over time" }).getByRole("rowheader").first().waitFor();
       await page.getByLabel("Period").selectOption("Last year");
       await page.locator(".u-wrap canvas").nth(3).waitFor();
@@ -46,14 +46,14 @@ describeWeb(
       await page.route("**/assets/**/uPlot*.js", (route) => route.abort());
       await page.evaluate(() => Object.defineProperty(navigator, "onLine", { value: false, configurable: true }));
       await page.getByRole("link", { name: "Storage" }).first().click();
-      await page.getByText("The drawing could not be loaded.").nth(3).waitFor();
-      await page.getByText(/Counted: from/).waitFor();
+      await page.getByText("Couldn't load the chart.").nth(3).waitFor();
+      await page.getByText(/Used: from/).waitFor();
       await web.lookAt(page, "admin-storage-offline");
       await page.unroute("**/assets/**/uPlot*.js");
       await page.evaluate(() => Object.defineProperty(navigator, "onLine", { value: true }));
       await page.getByLabel("Period").selectOption("Last year");
       await page.locator(".u-wrap canvas").nth(3).waitFor();
-      expect(await page.getByText("The drawing could not be loaded.").count()).toBe(0);
+      expect(await page.getByText("Couldn't load the chart.").count()).toBe(0);
     });
 
     test("runs a job now, and tells what came of it", async () => {
@@ -62,7 +62,7 @@ describeWeb(
       await row.getByRole("button", { name: "Run now: trash" }).waitFor();
       await web.lookAt(page, "admin-jobs");
       await row.getByRole("button", { name: "Run now: trash" }).press("Enter");
-      await page.getByText("trash is done.").waitFor();
+      await page.getByText("trash finished.").waitFor();
       await row.getByText("Not yet").waitFor({ state: "detached" });
     });
 
@@ -72,7 +72,7 @@ describeWeb(
       const page = await web.open({ as: admin, path: "/admin/audit" });
       await page.getByRole("rowheader", { name: "user.change" }).first().waitFor();
       await web.lookAt(page, "admin-audit");
-      await page.getByLabel("User (e-mail or id)").fill(account.email);
+      await page.getByLabel("User (email or ID)").fill(account.email);
       await page.getByLabel("Action").fill("user");
       await page.getByLabel("Action").press("Enter");
       await page.waitForURL("**action=user**");
@@ -84,30 +84,30 @@ describeWeb(
       expect((await download).suggestedFilename()).toMatch(/^larder-audit-.*\.csv$/);
       await page.getByRole("button", { name: "Clear" }).click();
       await page.getByRole("rowheader", { name: "sign_up" }).first().waitFor();
-      await page.getByLabel("Outcome").selectOption("Failed");
+      await page.getByLabel("Result").selectOption("Failed");
       await page.getByRole("button", { name: "Apply" }).click();
-      await page.getByText("Nothing in the log is like that").waitFor();
+      await page.getByText("No matching entries").waitFor();
     });
 
     test("tells what readings of the store found", async () => {
       const page = await web.open({ as: admin, path: "/admin/integrity" });
-      await page.getByText("Nothing was found wrong").waitFor();
+      await page.getByText("No problems found").waitFor();
       await web.lookAt(page, "admin-integrity");
       const ran = page.waitForResponse((answer) => answer.url().endsWith("/api/admin/jobs/scrub/run"));
-      await page.getByRole("button", { name: "Read now" }).click();
+      await page.getByRole("button", { name: "Check now" }).click();
       expect((await ran).status()).toBe(200);
     });
 
     test("finds settings, and tells where each came from", async () => {
       const page = await web.open({ as: admin, path: "/admin/config" });
-      await page.getByRole("checkbox", { name: "Only those that differ from the default" }).check();
+      await page.getByRole("checkbox", { name: "Changed settings only" }).check();
       await page
         .getByRole("row", { name: /defaultPlan/ })
         .getByText("LARDER_DEFAULT_PLAN", { exact: true })
         .waitFor();
       await web.lookAt(page, "admin-config");
       await page.getByRole("searchbox", { name: "Search settings" }).fill("no such setting");
-      await page.getByText("No setting is like that").waitFor();
+      await page.getByText("No matching settings").waitFor();
     });
   },
   { hasAccounts: false },
@@ -120,10 +120,10 @@ describeWeb(
       const admin = await web.server().addUser(["--admin", "--name", "Root"]);
       await admin.client.stored("a file that the bucket doesn't have");
       const page = await web.open({ as: admin, path: "/admin/health" });
-      await page.getByText("Something is wrong").waitFor();
+      await page.getByText("There is a problem").waitFor();
       await page.getByText(/can't be reached.+1 content lies on this disk alone/).waitFor();
-      await page.getByText(/^Can't be used since /).waitFor();
-      await page.getByText("1 content waits for the bucket").waitFor();
+      await page.getByText(/^Unavailable since /).waitFor();
+      await page.getByText("1 file waiting for upload to the bucket").waitFor();
       await web.lookAt(page, "admin-health-bucket");
     });
   },

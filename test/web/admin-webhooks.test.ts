@@ -16,21 +16,21 @@ describeWeb(
       const admin = await web.server().addUser(["--admin"]);
       const page = await web.open({ as: admin, path: "/admin/webhooks" });
       await page.getByText("No webhooks yet").waitFor();
-      await page.getByRole("button", { name: "New webhook" }).click();
-      const dialog = page.getByRole("dialog", { name: "New webhook" });
-      await dialog.getByLabel("Address").fill(`http://127.0.0.1:${target.port}/fine`);
+      await page.getByRole("button", { name: "Create webhook" }).click();
+      const dialog = page.getByRole("dialog", { name: "Create webhook" });
+      await dialog.getByLabel("URL").fill(`http://127.0.0.1:${target.port}/fine`);
       await dialog.getByRole("checkbox", { name: "share.created" }).check();
       await web.lookAt(page, "admin-new-webhook");
-      await dialog.getByRole("button", { name: "Create" }).click();
-      const secret = page.getByRole("dialog", { name: "Keep the secret" });
+      await dialog.getByRole("button", { name: "Create webhook" }).click();
+      const secret = page.getByRole("dialog", { name: "Save the signing secret" });
       const first = await secret.getByLabel("Signing secret").inputValue();
       expect(first).toStartWith("whsec_");
       await secret.getByRole("button", { name: "Done" }).click();
       await page.getByText("Active", { exact: true }).waitFor();
       await web.lookAt(page, "admin-webhooks");
 
-      await page.getByRole("button", { name: "Send a test" }).click();
-      await page.getByText("The test was delivered.").waitFor();
+      await page.getByRole("button", { name: "Send test" }).click();
+      await page.getByText("Test delivered.").waitFor();
       const choose = async (deed: string) => {
         await page.getByRole("button", { name: /^Actions for/ }).click();
         await page.getByRole("menuitem", { name: deed, exact: true }).click();
@@ -46,15 +46,15 @@ describeWeb(
       await deliveries.waitFor({ state: "detached" });
 
       await choose("Edit");
-      const edit = page.getByRole("dialog", { name: "Edit the webhook" });
-      await edit.getByLabel("Address").fill(`http://127.0.0.1:${target.port}/broken`);
+      const edit = page.getByRole("dialog", { name: "Edit webhook" });
+      await edit.getByLabel("URL").fill(`http://127.0.0.1:${target.port}/broken`);
       await edit.getByRole("button", { name: "Save" }).click();
       await edit.waitFor({ state: "detached" });
-      await page.getByRole("button", { name: "Send a test" }).click();
-      await page.getByText(/^The test failed/).waitFor();
+      await page.getByRole("button", { name: "Send test" }).click();
+      await page.getByText(/^Test failed/).waitFor();
 
-      await choose("New secret");
-      await page.getByRole("alertdialog").getByRole("button", { name: "New secret" }).click();
+      await choose("Create new secret");
+      await page.getByRole("alertdialog").getByRole("button", { name: "Create new secret" }).click();
       expect(await secret.getByLabel("Signing secret").inputValue()).not.toBe(first);
       await secret.getByRole("button", { name: "Done" }).click();
       await secret.waitFor({ state: "detached" });

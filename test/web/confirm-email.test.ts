@@ -74,19 +74,19 @@ describeWeb(
       const admin = await web.server().addUser(["--admin", "--name", "Root"]);
       const page = await web.open({ as: admin, path: "/admin/users" });
       const row = page.getByRole("row").filter({ hasText: account.email });
-      await row.getByText("E-mail not confirmed").waitFor();
+      await row.getByText("Email not confirmed").waitFor();
       expect(await page.getByRole("region", { name: "Confirm your email address" }).count()).toBe(0);
       await web.lookAt(page, "admin-users-unconfirmed");
       await row.getByRole("button", { name: /^Actions for/ }).click();
-      await page.getByRole("menuitem", { name: "Confirm the e-mail" }).click();
+      await page.getByRole("menuitem", { name: "Confirm email" }).click();
       const question = page.getByRole("alertdialog");
       await question.getByText(account.email).waitFor();
       await web.lookAt(page, "admin-confirm-email");
       web.expectProblems(page, /401/);
-      await question.getByRole("button", { name: "Confirm the e-mail" }).click();
+      await question.getByRole("button", { name: "Confirm email" }).click();
       await prove(page, admin.password);
-      await page.getByText(`${account.email} is confirmed.`).waitFor();
-      await row.getByText("E-mail not confirmed").waitFor({ state: "detached" });
+      await page.getByText(`${account.email} confirmed.`).waitFor();
+      await row.getByText("Email not confirmed").waitFor({ state: "detached" });
       expect((await account.client.get("/api/users/profile")).at("data.emailVerified")).toBe(true);
     });
   },

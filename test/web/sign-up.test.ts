@@ -22,8 +22,8 @@ describeWeb("the sign-up page, where anybody may sign up", (web) => {
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/files$/);
     await page.goto(page.url().replace(/\/files$/, "/settings/profile"));
-    await page.getByLabel("E-mail address").waitFor();
-    expect(await page.getByLabel("E-mail address").inputValue()).toBe(email);
+    await page.getByLabel("Email address").waitFor();
+    expect(await page.getByLabel("Email address").inputValue()).toBe(email);
     expect(await page.getByLabel("Your name").inputValue()).toBe("Grace Hopper");
   });
 

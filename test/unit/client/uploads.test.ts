@@ -43,7 +43,7 @@ describe("what a failed request of an upload means", () => {
       envelope("quota_exceeded", "bytes", { limit: 10_485_760, used: 9_437_184, required: 2_097_152 }),
     );
     expect(quota).toMatchObject({ kind: "refused" });
-    expect("message" in quota ? quota.message : "").toContain("needs 2 MB, and 1 MB of your 10 MB");
+    expect("message" in quota ? quota.message : "").toContain("needs 2 MB, but only 1 MB of 10 MB is left");
     // A number of files and folders is no number of bytes.
     const nodes = { limit: 200_000, of: "nodes", used: 200_000, required: 1 };
     expect(judged(413, envelope("quota_exceeded", "200000 files at most", nodes))).toEqual({

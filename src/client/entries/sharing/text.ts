@@ -17,7 +17,7 @@ export const text = defineText("shares", {
   revokePerson: (person: string) => `${person} loses access immediately.`,
   revoked: "Stopped sharing.",
   created: "Link created.",
-  createdForPerson: "Shared. The account with this email finds it under “Shared with me”.",
+  createdForPerson: "Shared. The owner of this email address sees it under “Shared with me”.",
   saved: "Share updated.",
   who: "Who has access",
   anyone: "Anyone with the link",

@@ -117,7 +117,7 @@ function columns(): Column<AuditEntry>[] {
       title: text.who,
       cell: ({ user, via }) => (
         <>
-          <span className="break-all">{user?.email ?? user?.id ?? text.nobody}</span>
+          <span className="break-all">{user?.email ?? user?.id ?? text.notSignedIn}</span>
           <span className="block text-xs text-muted">
             {[text.viaNames(via.kind), via.name].filter(Boolean).join(": ")}
           </span>
@@ -126,7 +126,7 @@ function columns(): Column<AuditEntry>[] {
     },
     {
       key: "whom",
-      title: text.whom,
+      title: text.target,
       cell: ({ account, target, user, details }) => (
         <>
           {account !== null && account.id !== user?.id && (

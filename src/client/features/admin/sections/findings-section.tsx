@@ -51,7 +51,7 @@ export function FindingsSection() {
         {stats.data !== undefined &&
           (readWithinDays === null
             ? text.nothingStored
-            : text.readWithin(formatNumber(readWithinDays), formatNumber(scrubWithinDays)))}
+            : text.checkedWithin(formatNumber(readWithinDays), formatNumber(scrubWithinDays)))}
       </p>
       <div className="mb-4 flex flex-wrap items-end justify-between gap-3">
         <Select
@@ -62,7 +62,7 @@ export function FindingsSection() {
           className="w-44"
         />
         <Button icon={ScanSearch} busy={readNow.isPending} onClick={() => readNow.mutate()}>
-          {text.readNow}
+          {text.checkNow}
         </Button>
       </div>
       <Loaded query={query}>
@@ -106,7 +106,7 @@ function columns(): Column<Finding>[] {
         </>
       ),
     },
-    { key: "files", title: text.filesConcerned, align: "end", cell: ({ files }) => formatNumber(files) },
+    { key: "files", title: text.affectedFiles, align: "end", cell: ({ files }) => formatNumber(files) },
     { key: "found", title: text.found, cell: ({ foundAt }) => formatDateTime(foundAt) },
     {
       key: "resolved",

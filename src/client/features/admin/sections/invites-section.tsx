@@ -37,13 +37,13 @@ export function InvitesSection() {
   });
   const revoke = useAction(
     (id: string) => request("DELETE", `/api/admin/invites/${id}`),
-    () => toast({ text: text.takenBack }),
+    () => toast({ text: text.revoked }),
   );
   const confirmRevoke = async (id: string) => {
     const isSure = await confirm({
-      title: text.takeBackTitle,
-      body: text.takeBackBody,
-      action: text.takeBack,
+      title: text.revokeTitle,
+      body: text.revokeBody,
+      action: text.revoke,
       danger: true,
     });
     if (isSure) revoke.mutate(id);
@@ -82,7 +82,7 @@ export function InvitesSection() {
 
 function columns(onTakeBack: (id: string) => void): Column<Invite>[] {
   return [
-    { key: "for", title: text.inviteFor, isHeader: true, cell: ({ email }) => email ?? text.anybody },
+    { key: "for", title: text.inviteFor, isHeader: true, cell: ({ email }) => email ?? text.anyone },
     {
       key: "state",
       title: text.state,
@@ -105,7 +105,7 @@ function columns(onTakeBack: (id: string) => void): Column<Invite>[] {
       cell: ({ id, state }) =>
         state === "open" && (
           <Button size="small" onClick={() => onTakeBack(id)}>
-            {text.takeBack}
+            {text.revoke}
           </Button>
         ),
     },

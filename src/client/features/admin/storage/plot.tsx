@@ -61,7 +61,7 @@ export function Plot({
         <>
           <p className="text-sm">{summary}</p>
           <p role="status" className="mt-2 text-sm text-muted">
-            {text.plotLost}
+            {text.plotFailed}
           </p>
         </>
       )}

@@ -42,9 +42,9 @@ export function NewUserDialog({ onClose }: { readonly onClose: () => void }) {
   }
   return (
     <FormDialog
-      title={text.newUserTitle}
+      title={text.addUser}
       description={text.newUserHint}
-      action={text.create}
+      action={text.addUser}
       isBusy={create.isPending}
       isDisabled={email.trim() === ""}
       error={create.error}

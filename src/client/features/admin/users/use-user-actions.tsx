@@ -36,11 +36,11 @@ export function useUserActions(): { itemsFor: (account: Account) => readonly Men
   );
   const removeTwoFactor = useAction(
     (account: Account) => request("DELETE", `/api/admin/users/${account.id}/two-factor`),
-    () => toast({ text: text.removedTwoFactor }),
+    () => toast({ text: text.twoFactorRemoved }),
   );
   const confirmEmail = useAction(
     (account: Account) => request("PATCH", `/api/admin/users/${account.id}`, { body: { emailVerified: true } }),
-    (_, account) => toast({ text: text.confirmedEmail(account.email) }),
+    (_, account) => toast({ text: text.emailConfirmed(account.email) }),
   );
   const askToConfirmEmail = async (account: Account) => {
     const title = text.confirmEmailTitle(nameOf(account));

@@ -71,7 +71,7 @@ export function UsersSection() {
           className="w-36"
         />
         <Button variant="primary" icon={UserPlus} onClick={() => setIsAdding(true)} className="sm:ms-auto">
-          {text.newUser}
+          {text.addUser}
         </Button>
       </div>
       <Loaded query={query}>

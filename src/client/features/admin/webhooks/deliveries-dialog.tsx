@@ -57,6 +57,6 @@ function columns(): Column<Delivery>[] {
       cell: ({ status }) => <Badge tone={TONES[status]}>{text.deliveryStates(status)}</Badge>,
     },
     { key: "attempts", title: text.attempts, align: "end", cell: ({ attempts }) => formatNumber(attempts) },
-    { key: "answer", title: text.answer, cell: ({ responseStatus, error }) => error ?? responseStatus ?? "" },
+    { key: "answer", title: text.response, cell: ({ responseStatus, error }) => error ?? responseStatus ?? "" },
   ];
 }

@@ -43,8 +43,8 @@ export function WebhookDialog({
   return (
     <FormDialog
       size="medium"
-      title={webhook === undefined ? text.newWebhook : text.editWebhook}
-      action={webhook === undefined ? text.create : text.save}
+      title={webhook === undefined ? text.createWebhook : text.editWebhook}
+      action={webhook === undefined ? text.createWebhook : text.save}
       isBusy={save.isPending}
       isDisabled={url.trim() === "" || events.size === 0}
       error={save.error}

@@ -31,7 +31,7 @@ export function WebhooksSection() {
   });
   const add = (
     <Button variant="primary" icon={Plus} onClick={() => setEdited("new")}>
-      {text.newWebhook}
+      {text.createWebhook}
     </Button>
   );
   return (
@@ -164,7 +164,7 @@ function State({ webhook: { active, stoppedBecause, failures, waiting } }: { rea
         <Badge tone="danger">{text.webhookStopped(stoppedBecause)}</Badge>
       )}
       {failures > 0 && <Badge tone="warning">{text.webhookFailures(failures)}</Badge>}
-      {waiting > 0 && <Badge tone="accent">{text.webhookWaiting(waiting)}</Badge>}
+      {waiting > 0 && <Badge tone="accent">{text.webhookQueued(waiting)}</Badge>}
     </>
   );
 }
