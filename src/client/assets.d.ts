@@ -1,4 +1,6 @@
-/** Imported with `{ type: "file" }`: a path to the file that was put beside the scripts. Resolve it by `assetUrl`. */
+/**
+ * Imported with `{ type: "file" }`: the path of a file that is bundled next to the scripts. Resolve it with `assetUrl`.
+ */
 declare module "pdfjs-dist/build/pdf.worker.min.mjs" {
   const path: string;
   export default path;

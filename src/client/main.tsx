@@ -15,7 +15,7 @@ import { watchSession } from "./api/session.ts";
 import { applyStoredTheme } from "./base/theme.ts";
 import { prepareFormats } from "./base/format.ts";
 
-/** Draws the application into `root`, in place of the frame that stands there. */
+/** Renders the application into `root`, replacing the static frame. */
 export async function mount(root: HTMLElement): Promise<void> {
   applyStoredTheme();
   watchSession();
@@ -23,13 +23,14 @@ export async function mount(root: HTMLElement): Promise<void> {
   followOtherTabs(queryClient);
   const router = makeRouter();
   await nextTask();
-  // The frame stays until there is something to put in its place; the page's script comes beside the session's answer.
+  // The static frame stays until there is something to replace it. The page's script loads in parallel with the
+  // session.
   const ready = Promise.all([applyLocale(), router.load()]);
   await nextTask();
   prepareFormats();
   await ready;
   await nextTask();
-  // In slices, so that the page takes clicks and keys between them.
+  // As a transition, so that the page handles clicks and keys during the first render.
   startTransition(() => {
     createRoot(root, { onCaughtError: report }).render(
       <StrictMode>
@@ -45,7 +46,7 @@ export async function mount(root: HTMLElement): Promise<void> {
   });
 }
 
-/** What a boundary has caught, and told in its place: that the line is down is no fault of the page. */
+/** Logs errors that an error boundary caught, except a lost connection, which is not a fault of the page. */
 function report(error: unknown, { componentStack }: { readonly componentStack?: string | undefined }): void {
   // oxlint-disable-next-line no-console -- as React does without this
   if (!(error instanceof OfflineError)) console.error(error, componentStack);

@@ -1,21 +1,20 @@
 /*
- * Works between the pages and the network: keeps the program itself, so that it opens without the server and says so in
- * its own words, and takes what other apps share. It never keeps what the API answers, nor any content.
- *
- * Every address of the program carries the version of its build, so nothing is ever mixed: a document names the files of
- * its own version, and the version before stays kept for pages that are still open.
+ * The service worker. It caches the application, so that it opens without the server and can show its own message, and
+ * it receives files that other apps share. It never caches API responses or file content.
+ * Every address of the application contains the version of its build, so versions are never mixed: a document only
+ * refers to files of its own version. The previous version stays cached for pages that are still open.
  */
 import { storeSharedFiles } from "./base/shared-files.ts";
 
 declare const self: ServiceWorkerGlobalScope;
 
-/** What the server writes before this script. */
+/** The constants that the server writes in front of this script. */
 interface Program {
   readonly version: string;
   readonly basePath: string;
-  /** Addresses of the document of every page, without the base path: itself, or all below it. */
+  /** Addresses of pages, without the base path: each stands for itself and all addresses below it. */
   readonly pages: readonly string[];
-  /** Files that are kept from the beginning, without the base path. */
+  /** Files to cache at installation, without the base path. */
   readonly files: readonly string[];
 }
 
@@ -26,10 +25,10 @@ const CACHE_PREFIX = "larder-";
 const SHELL = `${basePath}/files`;
 const SHARE_TARGET = `${basePath}/share-target`;
 
-/** How long the document of a page is waited for where an earlier one is at hand. */
+/** How long to wait for the document from the server if a cached one exists. */
 const DOCUMENT_TIMEOUT_MS = 4_000;
 
-/** This version and the one before it: a page of that one may still be open. */
+/** This version and the one before it, because a page of that version may still be open. */
 const VERSIONS_RETAINED = 2;
 
 self.addEventListener("install", (event) => {
@@ -53,7 +52,7 @@ self.addEventListener("fetch", (event) => {
 async function install(): Promise<void> {
   const cache = await caches.open(CACHE_PREFIX + version);
   await cache.addAll([SHELL, ...files.map((path) => basePath + path)]);
-  // Nothing is mixed by taking over at once: see the head of this file.
+  // Taking over at once is safe, because every address contains its version.
   await self.skipWaiting();
 }
 
@@ -68,9 +67,9 @@ function isPage(pathname: string): boolean {
   return pages.some((page) => path === page || (page !== "/" && path.startsWith(`${page}/`)));
 }
 
-/** The document from the server; the one that is kept where the server can't be reached or is slow. */
+/** The document from the server; the cached one if the server can't be reached or is slow. */
 async function respondWithPage(request: Request): Promise<Response> {
-  // Of this version: one of an earlier version, still kept for pages that are open, would be found first.
+  // Only of this version: without a cache name, the document of the previous version would be found first.
   const cached = await caches.match(SHELL, { cacheName: CACHE_PREFIX + version });
   if (cached === undefined) return fetch(request);
   const fresh = fetch(request);
@@ -80,7 +79,7 @@ async function respondWithPage(request: Request): Promise<Response> {
   try {
     const first = await Promise.race([fresh, timeout]);
     if (first !== "slow") return first;
-    // Whatever becomes of it, nobody waits for it any more.
+    // The result is no longer needed, but an unhandled rejection must not be logged.
     fresh.catch(() => undefined);
     return cached;
   } catch {
@@ -88,7 +87,7 @@ async function respondWithPage(request: Request): Promise<Response> {
   }
 }
 
-/** From what is kept; else from the server, and kept where it belongs to this version. */
+/** From the cache; else from the server, and cached if it belongs to this version. */
 async function respondWithAsset(request: Request): Promise<Response> {
   const cached = await caches.match(request);
   if (cached !== undefined) return cached;
@@ -100,7 +99,7 @@ async function respondWithAsset(request: Request): Promise<Response> {
   return response;
 }
 
-/** What another app shares is kept for the page, which asks where to put it. */
+/** Stores shared files for the page, which asks where to upload them. */
 async function receiveShared(request: Request): Promise<Response> {
   const form = await request.formData();
   const shared = form.getAll("files").filter((value) => value instanceof File);

@@ -1,15 +1,15 @@
-// The first script of every page: small, so that what it decides is decided before anything is drawn twice.
+// The first script of every page. It is small, so that the theme is set before anything is painted.
 import { basePath } from "./base/address.ts";
 import { nextTask } from "./base/next-task.ts";
 import { readStored } from "./base/stored.ts";
 import { whenIdle } from "./base/when-idle.ts";
 
-/** How long the first paint is waited for: a hidden tab paints nothing. */
+/** How long to wait for the first paint: a hidden tab never paints. */
 const FIRST_PAINT_MS_MAX = 1_000;
 
 /**
- * Resolves when the document's own frame was presented. Drawing over it earlier would leave the browser, and whoever
- * waits, without a first picture until the application has drawn its own.
+ * Resolves when the document's static frame was painted. Rendering over it earlier would delay the first paint until
+ * the application has rendered.
  */
 async function firstPaint(): Promise<void> {
   if (document.visibilityState === "hidden" || !PerformanceObserver.supportedEntryTypes.includes("paint")) return;
@@ -24,7 +24,7 @@ async function firstPaint(): Promise<void> {
   });
 }
 
-/** What can't be had now is had the next time: a page works without its worker. */
+/** Registers the service worker. Pages work without it, so a failure is only logged; the next page tries again. */
 function registerWorker(): void {
   if (!("serviceWorker" in navigator)) return;
   const options = { scope: `${basePath()}/`, updateViaCache: "none" } as const;
@@ -34,13 +34,16 @@ function registerWorker(): void {
   });
 }
 
-/** The theme that was chosen on this device, before the frame is painted in the other one. */
+/** Applies the stored theme before the frame is painted in the other one. */
 function applyTheme(): void {
   const theme = readStored("theme");
   if (theme === "light" || theme === "dark") document.documentElement.dataset["theme"] = theme;
 }
 
-/** The page that is asked for most is fetched beside the application, not after it; where that fails, the page tells. */
+/**
+ * Loads the script of the files page, the most common one, in parallel with the application. If that fails, the page
+ * itself shows the error.
+ */
 async function fetchPage(): Promise<void> {
   const path = window.location.pathname.slice(basePath().length);
   if (path !== "" && path !== "/" && !/^\/files(\/|$)/.test(path)) return;
@@ -59,7 +62,7 @@ async function start(): Promise<void> {
   await page;
   await nextTask();
   await mount(root);
-  // It fetches all the pages for the day without a network, which must not take turns with what this page asks for.
+  // The worker downloads all pages for offline use, which must not compete with what this page loads.
   whenIdle(registerWorker);
 }
 

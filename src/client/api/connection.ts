@@ -1,4 +1,7 @@
-/** Whether the server is reached, from what requests met; and whether it is still the version that this page came from. */
+/**
+ * Tracks whether the server can be reached, from the results of requests, and whether it still runs the version of this
+ * page.
+ */
 import { href, onReachability } from "./http.ts";
 import { queryClient } from "./query-client.ts";
 import { createStore, useStore } from "../base/store.ts";
@@ -11,17 +14,17 @@ const updated = createStore(false);
 let probeTimer: ReturnType<typeof setTimeout> | undefined;
 let probeDelayMs = PROBE_FIRST_MS;
 
-/** Whether the server answered the last request. */
+/** Whether the last request reached the server. */
 export function useIsReached(): boolean {
   return useStore(reached);
 }
 
-/** Whether the server has another version than the page. */
+/** Whether the server now runs another version than this page. */
 export function useIsUpdated(): boolean {
   return useStore(updated);
 }
 
-/** Follows requests and what the browser knows of the network. Called once, by main.tsx. */
+/** Watches requests and the browser's online state. Called once, by main.tsx. */
 export function watchConnection(): void {
   onReachability(setReachable);
   window.addEventListener("offline", () => setReachable(false));
@@ -52,7 +55,7 @@ function setReachable(isReached: boolean): void {
   probeDelayMs = Math.min(probeDelayMs * 2, PROBE_MS_MAX);
 }
 
-/** Asks for the least there is; whatever is answered, the server was reached. */
+/** Sends the cheapest request there is. Any response means that the server can be reached. */
 async function probe(): Promise<void> {
   try {
     await fetch(href("/health/live"), { cache: "no-store" });
@@ -62,7 +65,7 @@ async function probe(): Promise<void> {
   }
 }
 
-/** Compares the version of the document as the server has it now with that of this page. */
+/** Compares the version in the document that the server now sends with the version of this page. */
 async function checkForUpdate(): Promise<void> {
   const own = document.querySelector<HTMLElement>("[data-version]")?.dataset["version"];
   if (own === undefined || own === "" || updated.get()) return;
@@ -71,6 +74,6 @@ async function checkForUpdate(): Promise<void> {
     const served = /data-version="([^"]+)"/.exec(await response.text())?.[1];
     if (response.ok && served !== undefined && served !== own) updated.set(true);
   } catch {
-    return; // Not reached: it is asked again when it is.
+    return; // Not reached. Checked again at the next reconnect.
   }
 }

@@ -1,10 +1,10 @@
-/** One way to the server for all pages: requests below the base path, answers out of the envelope, failures as errors. */
+/** Sends API requests below the base path, unwraps the response envelope, and turns failures into errors. */
 import { href } from "../base/address.ts";
 import { requestText } from "./text.ts";
 
 export { href, ownAddress } from "../base/address.ts";
 
-/** An answer of the server that is a refusal or a failure. Its message is meant for people. */
+/** An error response of the server. Its message is meant for people. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -32,7 +32,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The request did not reach the server, or its answer did not reach the page. */
+/** The request did not reach the server, or the response did not reach the page. */
 export class OfflineError extends Error {
   constructor(cause: unknown) {
     super("The server can't be reached.", { cause });
@@ -43,29 +43,32 @@ export class OfflineError extends Error {
 /** Methods of the API. */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** What a request carries. */
+/** Options of a request. */
 export interface RequestOptions {
-  /** Values of undefined are left out. */
+  /** Values that are undefined are left out. */
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   /** Sent as JSON. */
   readonly body?: unknown;
   readonly signal?: AbortSignal;
   readonly headers?: Readonly<Record<string, string>>;
-  /** False for what asks whether somebody is signed in: it can't wait until somebody is. */
+  /** False for requests that check whether somebody is signed in: they can't wait for a sign-in. */
   readonly waitsForSignIn?: boolean;
 }
 
-/** What the page does about an answer that says that nobody is signed in: true once somebody is again. */
+/** Called when a response says that nobody is signed in. Resolves to true once somebody is signed in again. */
 export type SignInGate = () => Promise<boolean>;
 
-/** How the person can show that it is really them, as the server says of their account. */
+/** How this account can confirm its identity. */
 export interface ProofRequest {
   readonly methods: readonly string[];
-  /** The password goes with a code. */
+  /** The password needs a two-factor code as well. */
   readonly needsCode: boolean;
 }
 
-/** What the page does about an answer that asks for proof: true once the session is confirmed, false where it won't be. */
+/**
+ * Called when a response requires confirmation of identity. Resolves to true once the session is confirmed, false if
+ * the person cancels.
+ */
 export type ProofGate = (asked: ProofRequest) => Promise<boolean>;
 
 const SESSION_LOST = new Set(["missing_token", "invalid_token", "expired_token", "revoked_token"]);
@@ -74,27 +77,33 @@ let signInGate: SignInGate | undefined;
 let proofGate: ProofGate | undefined;
 const reachability = new Set<(isReached: boolean) => void>();
 
-/** Sets who is asked when the session has ended; api/session.ts does, while somebody is signed in. */
+/** Sets the function to call when the session has ended. api/session.ts does this while somebody is signed in. */
 export function setSignInGate(gate: SignInGate | undefined): void {
   signInGate = gate;
 }
 
-/** Sets who is asked when something needs proof; features/proof does, on the pages of a signed-in person. */
+/**
+ * Sets the function to call when a request requires confirmation. app/proof-host.tsx does this on pages of a signed-in
+ * person.
+ */
 export function setProofGate(gate: ProofGate | undefined): void {
   proofGate = gate;
 }
 
-/** Tells `listener` after each request whether it reached the server. @returns a function that ends it */
+/**
+ * Calls `listener` after each request with whether it reached the server.
+ * @returns a function that removes the listener
+ */
 export function onReachability(listener: (isReached: boolean) => void): () => void {
   reachability.add(listener);
   return () => reachability.delete(listener);
 }
 
 /**
- * Asks the server, as the person who is signed in. Where the session has ended, it waits until the person has signed in
- * again; where the server wants proof, until the person has given it. Then it asks once more.
- * @returns `data` of the envelope; the whole body where the answer has no `data`
- * @throws ApiError for every answer that is no success; OfflineError where there was none; what `signal` was aborted with
+ * Sends an API request as the signed-in person. If the session has ended, waits until the person has signed in again;
+ * if the server requires confirmation, waits until the person has confirmed. Then repeats the request once.
+ * @returns `data` of the envelope, or the whole body if it has no `data`
+ * @throws ApiError for every error response; OfflineError if there was no response; the abort reason of `signal`
  */
 export async function request<T>(method: Method, path: `/api/${string}`, options: RequestOptions = {}): Promise<T> {
   let mayWait = options.waitsForSignIn !== false;
@@ -116,14 +125,17 @@ export async function request<T>(method: Method, path: `/api/${string}`, options
   }
 }
 
-/** What an error says of proof; undefined for all others. A locked link's password is none of the account's. */
+/**
+ * Reads the confirmation that an error requires; undefined for other errors. The password of a public link is a
+ * different case and has no `methods`.
+ */
 function readProofRequest({ reason, details }: ApiError): ProofRequest | undefined {
   const { methods, needsCode } = details;
   if (reason !== "password_required" || !Array.isArray(methods)) return undefined;
   return { methods: methods.filter((method) => typeof method === "string"), needsCode: needsCode === true };
 }
 
-/** Whether an error says that nobody is signed in, rather than that a password or code was wrong. */
+/** Whether an error means that nobody is signed in, rather than that a password or code was wrong. */
 export function isSessionLost(error: unknown, path = ""): boolean {
   return (
     error instanceof ApiError &&
@@ -133,7 +145,7 @@ export function isSessionLost(error: unknown, path = ""): boolean {
   );
 }
 
-/** The address of an API endpoint with its query. */
+/** The URL of an API endpoint with its query. */
 export function apiAddress(path: `/api/${string}`, query: RequestOptions["query"] = {}): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
@@ -141,7 +153,7 @@ export function apiAddress(path: `/api/${string}`, query: RequestOptions["query"
   return text === "" ? href(path) : `${href(path)}?${text}`;
 }
 
-/** Reads a failed response as the error it tells, whatever stands between page and server answered. */
+/** Turns an error response into an ApiError, even if a proxy sent it. */
 export async function readError(response: Response): Promise<ApiError> {
   const body: unknown = await response.json().catch(() => undefined);
   const failure = isRecord(body) ? body["error"] : undefined;
@@ -183,7 +195,9 @@ async function send(method: Method, path: `/api/${string}`, options: RequestOpti
   }
 }
 
-/** Whether the server has the document of a page now; where there was no answer, everybody who follows is told so. */
+/**
+ * Whether the server has the document at an address now. A failed request is reported to the reachability listeners.
+ */
 export async function hasDocument(address: string): Promise<boolean> {
   try {
     const { ok } = await fetch(address, { method: "HEAD", cache: "no-store" });
@@ -212,7 +226,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** For answers without our envelope: a proxy between page and server gave them. */
+/** For responses without Larder's envelope, which a proxy sent. */
 function messageForStatus(status: number): string {
   if (status === 413) return requestText.tooLargeForProxy;
   if (status === 502 || status === 503 || status === 504 || (status >= 520 && status <= 526)) {
@@ -221,7 +235,7 @@ function messageForStatus(status: number): string {
   return requestText.noMessage(status);
 }
 
-/** Words for people, for anything that was thrown. */
+/** The message to show for anything that was thrown. */
 export function messageOf(error: unknown): string {
   if (error instanceof ApiError) return error.message;
   if (error instanceof OfflineError) return requestText.offline;

@@ -1,20 +1,20 @@
-/** Signing in with a passkey. The library is loaded by those alone who use it. */
+/** Signing in with a passkey. The library is loaded only when it is used. */
 import type { PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/browser";
 import { request } from "./http.ts";
 
-/** Whether this browser knows passkeys. */
+/** Whether this browser supports passkeys. */
 export function knowsPasskeys(): boolean {
   return typeof window.PublicKeyCredential === "function";
 }
 
-/** The person closed the browser's dialog, or another attempt took its place: nothing to complain of. */
+/** The person closed the browser's dialog, or another attempt replaced it. Not an error to show. */
 export class PasskeyDismissed extends Error {}
 
 /**
  * Signs this browser in with a passkey.
- * @param by `button` opens the browser's dialog; `autofill` waits until one is chosen among the suggestions of the
- *   e-mail field, which has `webauthn` in its `autocomplete`
- * @returns false where the browser can't suggest passkeys
+ * @param by `button` opens the browser's dialog; `autofill` waits until a passkey is chosen from the suggestions of the
+ *   email field, which has `webauthn` in its `autocomplete`
+ * @returns false if the browser can't suggest passkeys
  * @throws PasskeyDismissed | ApiError
  */
 export async function signInWithPasskey(by: "button" | "autofill"): Promise<boolean> {
@@ -35,7 +35,7 @@ export async function signInWithPasskey(by: "button" | "autofill"): Promise<bool
   return true;
 }
 
-/** Ends an attempt that waits, so that none is left behind by a page that goes. */
+/** Cancels a pending attempt. Call it when the page closes, so that none is left behind. */
 export async function cancelPasskey(): Promise<void> {
   const { WebAuthnAbortService } = await import("@simplewebauthn/browser");
   WebAuthnAbortService.cancelCeremony();

@@ -1,4 +1,4 @@
-/** Names of what pages have asked, so that a change made on one is seen on all. */
+/** Query keys that all pages share, so that a change made on one page refreshes the others. */
 import { type QueryClient, type QueryKey, queryOptions } from "@tanstack/react-query";
 import { basePath } from "../base/address.ts";
 import { request } from "./http.ts";
@@ -6,11 +6,11 @@ import type { Usage } from "./types.ts";
 
 const FILES = "files";
 
-/** Query keys; what begins with the same parts is thrown away together. */
+/** Query keys; keys with the same prefix are invalidated together. */
 export const keys = {
-  /** All that depends on the account's files. */
+  /** Everything that depends on the account's files. */
   files: [FILES] as const,
-  /** All pages of a folder; what else tells the question apart (sort, page, at) comes behind. */
+  /** All pages of a folder listing. `rest` holds what distinguishes the queries: sort order, page, moment. */
   listing: (folder: string, ...rest: readonly unknown[]) => [FILES, "listing", folder, ...rest] as const,
   /** One entry by its id. */
   entry: (id: string, ...rest: readonly unknown[]) => [FILES, "entry", id, ...rest] as const,
@@ -31,33 +31,36 @@ export const keys = {
   admin: (section: string, ...rest: readonly unknown[]) => ["admin", section, ...rest] as const,
 };
 
-/** How often what is seen is asked for again while the page is in front: others may have changed it. */
+/** How often visible data is fetched again while the page is in the foreground, because others may have changed it. */
 export const LIVE_INTERVAL_MS = 30_000;
 
 /**
- * How soon a list is asked for again that the server is still completing: in a second at first, then ever later, so that
- * a long completion does not use up what an account may ask in an hour.
+ * How soon to fetch again a list that the server is still completing. Starts at one second and doubles, so that a long
+ * completion does not use up the account's hourly request limit.
  */
 export function settlingIntervalMs(responses: number): number {
   return Math.min(LIVE_INTERVAL_MS, 1000 * 2 ** Math.min(responses - 1, 10));
 }
 
-/** For what is seen of files, while it is seen. */
+/** Options for file data that is on screen. */
 export const live = { refetchInterval: LIVE_INTERVAL_MS, refetchOnWindowFocus: "always" } as const;
 
-/** What the account uses of its storage. */
+/** The storage usage of the account. */
 export const usageQuery = queryOptions({
   queryKey: keys.usage,
   queryFn: ({ signal }) => request<Usage>("GET", "/api/users/usage", { signal }),
 });
 
-/** After any change of files: whatever shows files asks again (listing, photos, trash, search, usage, history, shares). */
+/**
+ * Call after any change to files. Everything that shows files is fetched again: listings, photos, trash, search, usage,
+ * history, shares.
+ */
 export async function invalidateTree(queryClient: QueryClient): Promise<void> {
   tabs().postMessage(CHANGED);
   await invalidateFiles(queryClient);
 }
 
-/** Lets changes that other tabs of this browser make be seen at once. Called once, by main.tsx. */
+/** Refreshes this tab when another tab of this browser changes files. Called once, by main.tsx. */
 export function followOtherTabs(queryClient: QueryClient): void {
   tabs().addEventListener("message", ({ data }: MessageEvent<unknown>) => {
     if (data === CHANGED) void invalidateFiles(queryClient);
@@ -69,7 +72,7 @@ async function invalidateFiles(queryClient: QueryClient): Promise<void> {
 }
 
 async function invalidateBelow(queryClient: QueryClient, queryKey: QueryKey): Promise<void> {
-  // A first answer that is on its way is not asked for anew, and may be of before the change.
+  // A first response that is still on its way is not requested again by itself, and may predate the change.
   const early = queryClient.getQueryCache().findAll({
     queryKey,
     fetchStatus: "fetching",
@@ -82,7 +85,7 @@ async function invalidateBelow(queryClient: QueryClient, queryKey: QueryKey): Pr
 const CHANGED = "files-changed";
 let channel: BroadcastChannel | undefined;
 
-/** The other tabs; opened when it is first needed. */
+/** The channel to the other tabs, opened on first use. */
 function tabs(): BroadcastChannel {
   channel ??= new BroadcastChannel(`larder-files${basePath()}`);
   return channel;

@@ -1,15 +1,15 @@
 import { QueryClient } from "@tanstack/react-query";
 import { ApiError, OfflineError } from "./http.ts";
 
-/** How long to wait before try `attempt` (from 0): longer each time, or what the server asked for. */
+/** How long to wait before retry number `attempt` (from 0): longer each time, or as long as the server asked. */
 export function retryDelayMs(attempt: number, error: unknown): number {
   if (error instanceof ApiError && error.retryAfterSeconds !== undefined) return error.retryAfterSeconds * 1000;
   return Math.min(1000 * 2 ** attempt, 30_000);
 }
 
 /**
- * Whether a question is asked again: where the network failed or the server was busy, a few times; where it asked for a
- * pause that a person would wait for (a minute), after that pause; where it refused, never.
+ * Whether to retry a query. Network failures and a busy server (502 to 504) are retried four times. A rate limit (429)
+ * is retried twice if the server asks for at most a minute. Other errors are never retried.
  */
 export function isRetried(attempt: number, error: unknown): boolean {
   if (error instanceof OfflineError) return attempt < 4;
@@ -18,14 +18,14 @@ export function isRetried(attempt: number, error: unknown): boolean {
   return (error.status === 503 || error.status === 502 || error.status === 504) && attempt < 4;
 }
 
-/** The answers that all pages share. */
+/** The query cache that all pages share. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
       retry: isRetried,
       retryDelay: retryDelayMs,
-      // The page says itself that the server can't be reached; what the browser believes of the network is often wrong.
+      // The page detects by itself whether the server can be reached; the browser's own network state is often wrong.
       networkMode: "always",
     },
     mutations: { retry: false, networkMode: "always" },

@@ -1,20 +1,23 @@
 import { ApiError, messageOf } from "./http.ts";
 
-/** Something that the page itself refuses; its message is meant for people. */
+/** An error that the page itself raises; its message is meant for people. */
 export class PageError extends Error {}
 
-/** What to say of a refused form, and beside which of its fields; `field` undefined where it is none of them. */
+/**
+ * The message for a rejected form, and the field to show it at. `field` is undefined if the message concerns no single
+ * field.
+ */
 export interface Rejection<Field extends string> {
   readonly field: Field | undefined;
   readonly message: string;
 }
 
-/** Which field a reason speaks of, and better words for it than the server's where the form knows more. */
+/** The field that an error reason concerns, with a better message than the server's if the form has one. */
 export type ByReason<Field extends string> = Readonly<Record<string, Field | { field: Field; message: string }>>;
 
 /**
- * Reads a refusal for a form.
- * @param byReason for reasons with which the server names no field
+ * Reads the rejection of a form from an error.
+ * @param byReason the fields for reasons with which the server names no field
  */
 export function readRejection<Field extends string>(
   error: unknown,
@@ -30,7 +33,7 @@ export function readRejection<Field extends string>(
   return typeof known === "string" ? { field: known, message } : known;
 }
 
-/** What stands beside this field. */
+/** The message to show at a field. */
 export function errorAt<Field extends string>(
   rejection: Rejection<Field> | undefined,
   field: Field,

@@ -1,17 +1,23 @@
-/** Who is signed in. The proof is a cookie that no script can read; the page knows only what the server tells of it. */
+/**
+ * The session of this browser. It is held by a cookie that no script can read; the page only knows what the server
+ * reports.
+ */
 import { ApiError, request, setSignInGate } from "./http.ts";
 import { queryClient } from "./query-client.ts";
 import type { Session, User } from "./types.ts";
 import { basePath, currentAddress, href } from "../base/address.ts";
 import { createStore, useStore } from "../base/store.ts";
 
-/** Whoever is signed in. */
+/** The signed-in user and the session. */
 export interface SignedInUser {
   readonly user: User;
   readonly session: Session;
 }
 
-/** What the page knows. `isLost`: the session ended while the page was open; it waits for the person to sign in again. */
+/**
+ * What the page knows about the session. `isLost`: the session ended while the page was open, and the page waits for
+ * the person to sign in again.
+ */
 export type SessionState =
   | { readonly status: "unknown" | "signed-out" }
   | (SignedInUser & { readonly status: "signed-in"; readonly isLost: boolean });
@@ -25,26 +31,30 @@ let renewalTimer: ReturnType<typeof setTimeout> | undefined;
 let renewalDueMs = Number.POSITIVE_INFINITY;
 let recovery: Promise<boolean> | undefined;
 
-/** Whoever is signed in, on pages that are for signed-in people. @throws Error on others */
+/**
+ * The signed-in user, on pages that require sign-in.
+ * @throws Error on other pages
+ */
 export function useSession(): SignedInUser {
   const state = useStore(store);
   if (state.status !== "signed-in") throw new Error("This part of the page is for signed-in people.");
   return state;
 }
 
-/** What is known of the session, on any page. */
+/** The state of the session, on any page. */
 export function useSessionState(): SessionState {
   return useStore(store);
 }
 
-/** What is known of the session now. */
+/** The current state of the session, outside of React. */
 export function sessionState(): SessionState {
   return store.get();
 }
 
 /**
- * Asks the server who is signed in. @returns undefined where nobody is
- * @throws ApiError, OfflineError where the server could not tell
+ * Fetches the signed-in user from the server.
+ * @returns undefined if nobody is signed in
+ * @throws ApiError, OfflineError if the server could not answer
  */
 export async function loadSession(): Promise<SignedInUser | undefined> {
   try {
@@ -65,14 +75,14 @@ export async function loadSession(): Promise<SignedInUser | undefined> {
   }
 }
 
-/** To be called after a sign-in, of a form or by another way: knows the person and tells the other tabs. */
+/** Call after every sign-in. Loads the user and notifies the other tabs. */
 export async function afterSignIn(): Promise<SignedInUser | undefined> {
   const signedIn = await loadSession();
   if (signedIn !== undefined) notifyTabs({ kind: "signed-in", userId: signedIn.user.id });
   return signedIn;
 }
 
-/** Resolves when somebody is signed in: at once, or after the person has signed in again. */
+/** Resolves when somebody is signed in: immediately, or after the person has signed in again. */
 export async function whenSignedIn(): Promise<void> {
   if (isSignedIn()) return;
   await new Promise<void>((resolve) => {
@@ -85,19 +95,22 @@ export async function whenSignedIn(): Promise<void> {
 }
 
 /**
- * For requests that do not go through `request` (uploads, tus): to be called when one was answered that the session has
- * ended. @returns true once there is one again
+ * For requests that do not go through `request` (tus uploads): call it when a response says that the session has ended.
+ * @returns true once there is a session again
  */
 export function recoverSession(): Promise<boolean> {
   return recover();
 }
 
-/** Ends the session, here and in the other tabs, and goes to the sign-in page. @throws ApiError, OfflineError */
+/**
+ * Ends the session here and in the other tabs, and goes to the sign-in page.
+ * @throws ApiError, OfflineError
+ */
 export function useSignOut(): (options?: { everywhere?: boolean }) => Promise<void> {
   return signOut;
 }
 
-/** Follows the other tabs and renews the session before its end. Called once, by main.tsx. */
+/** Listens to the other tabs and renews the session before it expires. Called once, by main.tsx. */
 export function watchSession(): void {
   tabs.addEventListener("message", ({ data }: MessageEvent<Message>) => {
     const state = store.get();
@@ -119,7 +132,7 @@ function isSignedIn(): boolean {
 }
 
 async function signOut({ everywhere = false }: { everywhere?: boolean } = {}): Promise<void> {
-  // A session that is over already is what was asked for.
+  // 401: the session has ended already, which is what was wanted.
   await request("POST", "/api/auth/signout", { body: { everywhere } }).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
   });
@@ -127,7 +140,7 @@ async function signOut({ everywhere = false }: { everywhere?: boolean } = {}): P
   goToSignIn(undefined);
 }
 
-/** By a whole load, so that nothing of the person stays in memory. */
+/** Loads a new document, so that nothing about the person stays in memory. */
 function goToSignIn(next: string | undefined): void {
   setSignInGate(undefined);
   queryClient.clear();
@@ -135,7 +148,7 @@ function goToSignIn(next: string | undefined): void {
   window.location.assign(href(`/sign-in${query}`));
 }
 
-/** One question for all requests that were refused together: perhaps another tab has renewed the session already. */
+/** One check for all requests that failed together. Another tab may have renewed the session already. */
 function recover(): Promise<boolean> {
   recovery ??= waitForSession().finally(() => {
     recovery = undefined;
@@ -157,13 +170,13 @@ function isOtherUser(userId: string): boolean {
   return state.status === "signed-in" && state.user.id !== userId;
 }
 
-/** What is shown belongs to another person: nothing of it may stay. The page is left, so this never resolves. */
+/** The page shows data of another person, so nothing of it may stay. The page is left, so this never resolves. */
 function reloadForOtherUser(): Promise<never> {
   window.location.assign(href("/files"));
   return Promise.withResolvers<never>().promise;
 }
 
-/** Half of the time that is left: a page that is looked at once a day stays signed in. */
+/** Renews after half of the remaining time, so that a page that is looked at once a day stays signed in. */
 function planRenewal(session: Session): void {
   clearTimeout(renewalTimer);
   if (session.expiresAt === null) return;
@@ -172,7 +185,7 @@ function planRenewal(session: Session): void {
   renewalTimer = setTimeout(() => void renew(), Math.min(Math.max(leftMs / 2, 1000), LONGEST_TIMER_MS));
 }
 
-/** One tab renews for all; the others see the later end. A page that is in the background renews when it is looked at. */
+/** One tab renews for all; the others see the new expiry. A tab in the background renews when it becomes visible. */
 async function renew(): Promise<void> {
   const state = store.get();
   if (state.status !== "signed-in" || state.isLost || document.hidden) return;
@@ -184,15 +197,15 @@ async function renew(): Promise<void> {
     await loadSession();
   };
   try {
-    // Browsers have locks for pages by HTTPS alone; without, tabs may renew twice, which costs a repeated request.
+    // Web Locks exist only on HTTPS. Without them two tabs may both renew, which costs one extra request.
     if (navigator.locks === undefined) await renewOnce();
     else await navigator.locks.request(`larder-session${basePath()}`, renewOnce);
   } catch {
-    renewalTimer = setTimeout(() => void renew(), 60_000); // Not reached, or refused for now: the session still holds.
+    renewalTimer = setTimeout(() => void renew(), 60_000); // Not reached, or rejected for now. The session is still valid.
   }
 }
 
-/** The other tab's sign-in was not seen here yet; the dialog stays, and so does the way to sign in. */
+/** The sign-in in the other tab is not visible here yet. The dialog stays open, so the person can still sign in. */
 function ignore(): void {
   return;
 }

@@ -1,20 +1,20 @@
-/** The requests of signing in. */
+/** API requests of the sign-in. */
 import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { request } from "./http.ts";
 
-/** How people may sign in here: `GET /api/auth/methods`. */
+/** The available sign-in methods: `GET /api/auth/methods`. */
 export interface SignInMethods {
   readonly password: boolean;
   readonly signup: "open" | "invite" | "closed";
   readonly oidc: { readonly name: string; readonly startUrl: string } | null;
   readonly passkeys: boolean;
-  /** Whether a new password can be asked for by mail. */
+  /** Whether the server can email a password reset link. */
   readonly mail: boolean;
-  /** False as long as nobody has an account. */
+  /** False until the first account exists. */
   readonly isSetUp: boolean;
 }
 
-/** How people may sign in here. Asked anew for each visit: whether there is an account changes. */
+/** The available sign-in methods. Fetched at each visit, because `isSetUp` changes. */
 export function useSignInMethods(): UseQueryResult<SignInMethods> {
   return useQuery({
     queryKey: ["sign-in-methods"],
@@ -22,19 +22,25 @@ export function useSignInMethods(): UseQueryResult<SignInMethods> {
   });
 }
 
-/** What a password sign-in sends; `code` once the account has asked for it. */
+/** The body of a password sign-in; `code` only after the server has required it. */
 export interface Credentials {
   readonly email: string;
   readonly password: string;
   readonly code?: string;
 }
 
-/** Signs this browser in by its cookie. @throws ApiError bad_credentials, second_factor_required, invalid_code … */
+/**
+ * Signs this browser in with a session cookie.
+ * @throws ApiError bad_credentials, second_factor_required, invalid_code …
+ */
 export async function signIn(credentials: Credentials): Promise<void> {
   await request("POST", "/api/auth/signin", { body: { ...credentials, cookie: true } });
 }
 
-/** Asks for a link to set a new password. @returns what the server says of it, the same for every address */
+/**
+ * Requests an email with a password reset link.
+ * @returns the server's message, which is the same for every address
+ */
 export async function requestPasswordLink(email: string): Promise<string> {
   const { message } = await request<{ message: string }>("POST", "/api/auth/password/forgot", { body: { email } });
   return message;

@@ -1,9 +1,9 @@
-/** Records as the API names them (`/docs`); only fields that pages read. */
+/** API records, as `/docs` describes them; only the fields that the pages use. */
 
-/** Roles that an account may have. */
+/** The roles of accounts. */
 export type Role = "user" | "viewer" | "admin";
 
-/** GET /api/users/profile: who is signed in. */
+/** GET /api/users/profile: the signed-in user. */
 export interface User {
   readonly id: string;
   readonly email: string;
@@ -11,7 +11,7 @@ export interface User {
   readonly role: Role;
   readonly plan: string;
   readonly createdAt: string;
-  /** False: the e-mail must be confirmed before the account shares. */
+  /** False until the email is confirmed. Before that, the account can't share. */
   readonly emailVerified: boolean;
 }
 
@@ -21,11 +21,11 @@ export interface Session {
   readonly kind: "web" | "mobile" | "cli" | "key";
   readonly createdAt: string;
   readonly expiresAt: string | null;
-  /** While it counts as confirmed. */
+  /** Until when the session counts as confirmed. */
   readonly confirmedUntil?: string | null;
 }
 
-/** Where a page stands in its list. */
+/** The position of a page in its list. */
 export interface Pagination {
   readonly page: number;
   readonly limit: number;
@@ -35,14 +35,14 @@ export interface Pagination {
   readonly hasPrev: boolean;
 }
 
-/** A file as lists have it; `at` fields are there where the past was asked for. */
+/** A file in a listing. `contentAvailable` and `isDeleted` are set only in listings of a past moment. */
 export interface FileRecord {
   readonly type: "file";
   readonly id: string;
   readonly name: string;
   readonly mimeType: string;
   readonly size: number;
-  /** Path of the folder that it is in. */
+  /** Path of the parent folder. */
   readonly folder: string;
   readonly url: string;
   readonly thumbnailUrl: string;
@@ -58,14 +58,14 @@ export interface FileRecord {
   readonly isDeleted?: boolean;
 }
 
-/** A folder as lists have it. */
+/** A folder in a listing. */
 export interface FolderRecord {
   readonly type: "folder";
   readonly id: string;
   readonly name: string;
-  /** Path of the folder that it is in. */
+  /** Path of the parent folder. */
   readonly folder: string;
-  /** Its own path. */
+  /** Path of the folder itself. */
   readonly path: string;
   readonly itemCount: number;
   readonly createdAt: string;
@@ -74,7 +74,7 @@ export interface FolderRecord {
   readonly isDeleted?: boolean;
 }
 
-/** What a listing holds; `type` tells which. */
+/** An item of a listing; `type` tells files and folders apart. */
 export type Entry = FileRecord | FolderRecord;
 
 /** GET /api/files */
@@ -93,7 +93,7 @@ export type TrashedEntry = Entry & {
   readonly expiresAt: string;
 };
 
-/** One entry of a bulk answer that was refused. */
+/** An item that a bulk request could not process. */
 export interface FailedItem {
   readonly id: string;
   readonly error: {
@@ -122,12 +122,12 @@ export interface ShareRecord {
   readonly pinnedVersion: number | null;
   readonly hideLocation: boolean;
   readonly maxUploadBytes: number | null;
-  /** Of a drop box: unfinished uploads that it takes from one address. */
+  /** Drop boxes only: how many unfinished uploads one address may have. */
   readonly maxUploadsPerAddress: number | null;
   readonly uploads: number;
   readonly uploadedBytes: number;
   readonly user: string | null;
-  /** Of a share for an account: whether earlier versions are shown, too. */
+  /** Shares for an account only: whether earlier versions are visible. */
   readonly versions: boolean | null;
   readonly file?: { readonly id: string; readonly name: string; readonly type: "file" };
   readonly folder?: { readonly id: string; readonly name: string; readonly type: "folder" };

@@ -3,7 +3,7 @@ import { Button } from "../ui/button.tsx";
 import { useIsReached, useIsUpdated } from "../api/connection.ts";
 import { frameText } from "./text.ts";
 
-/** What concerns the whole page: the server can't be reached, or has a new version. */
+/** Banners for the whole page: the server can't be reached, or has a new version. */
 export function Banners() {
   const isReached = useIsReached();
   const isUpdated = useIsUpdated();

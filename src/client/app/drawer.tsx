@@ -4,7 +4,7 @@ import { IconButton } from "../ui/icon-button.tsx";
 import { uiText as uiWords } from "../ui/text.ts";
 import { SideBar } from "./side-bar.tsx";
 
-/** All places, from the side, where there is no room for the bar. */
+/** The navigation as a drawer, for narrow screens. */
 export function Drawer({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog.Root

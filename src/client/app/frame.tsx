@@ -20,13 +20,13 @@ const ConfirmEmailNotice = lazyPart(() =>
 );
 const UploadTray = lazyPart(() => import("../features/uploads/tray/upload-tray.tsx").then((part) => part.UploadTray));
 
-/** Where phones have the round button: on other pages it would only stand before what is there. */
+/** Pages on which phones show the round "New" button. On other pages it would only cover content. */
 const PATHS_WITH_NEW_BUTTON = ["/files", "/photos"] as const;
 
-/** When a part that nobody asked for is tried again. */
+/** How soon to retry loading a part that the person did not ask for. */
 const RETRY_MS = 5_000;
 
-/** The frame of all pages of a signed-in person: bars around one page. */
+/** The frame of all pages of a signed-in person: top bar, side bar and navigation around one page. */
 export function Frame() {
   const { user } = useSession();
   const { pathname } = useLocation();
@@ -34,7 +34,8 @@ export function Frame() {
   const [isDrawerOpen, setIsDrawerOpen] = useState(false);
   const [isHelpOpen, setIsHelpOpen] = useState(false);
   const wasIdle = useWasIdle();
-  // How "Share → Larder" opened the page; read at once: by the time the tray is there, one may be at another place.
+  // How "Share → Larder" opened the page. Read at once, because the address may have changed by the time the tray is
+  // loaded.
   const [sharedAs] = useState(() => new URLSearchParams(window.location.search).get("shared"));
   const openHelp = useCallback(() => setIsHelpOpen(true), []);
   useEffect(() => setIsDrawerOpen(false), [pathname]);

@@ -3,7 +3,7 @@ import { Kbd } from "../ui/kbd.tsx";
 import { useShortcutGroups } from "../base/shortcuts.ts";
 import { frameText } from "./text.ts";
 
-/** Lists what the keys do on the page that is shown. */
+/** Lists the keyboard shortcuts of the current page. */
 export function Help({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
   const groups = useShortcutGroups();
   return (

@@ -1,10 +1,10 @@
-/** The places of the application, in the order in which navigation shows them. */
+/** The navigation items, in display order. */
 import { History, type LucideIcon } from "lucide-react";
 import { Folder, Image, Settings, ShieldCheck, Share2, Trash2, UsersRound } from "../ui/icons.ts";
 import type { Role } from "../api/types.ts";
 import { frameText } from "./text.ts";
 
-/** Where navigation leads. */
+/** Paths that the navigation links to. */
 export type NavPath =
   | "/files"
   | "/photos"
@@ -15,14 +15,14 @@ export type NavPath =
   | "/settings"
   | "/admin";
 
-/** A place that navigation leads to. */
+/** A navigation link. */
 export interface NavItem {
   readonly path: NavPath;
   readonly label: string;
   readonly icon: LucideIcon;
 }
 
-/** The places of a person's own things. */
+/** The links to the person's own files. */
 export function mainNavItems(): NavItem[] {
   return [
     { path: "/files", label: frameText.files, icon: Folder },
@@ -34,7 +34,7 @@ export function mainNavItems(): NavItem[] {
   ];
 }
 
-/** The places for settings; administration for administrators alone. */
+/** The links to the settings, and to the administration for administrators. */
 export function settingsNavItems(role: Role): NavItem[] {
   return [
     { path: "/settings", label: frameText.settings, icon: Settings },
@@ -42,7 +42,7 @@ export function settingsNavItems(role: Role): NavItem[] {
   ];
 }
 
-/** Whether `pathname` (below the base path) is at a place or below it. */
+/** Whether `pathname` (below the base path) is the page at `path` or a page below it. */
 export function isAt(pathname: string, path: NavPath): boolean {
   return pathname === path || pathname.startsWith(`${path}/`);
 }

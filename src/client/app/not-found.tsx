@@ -4,7 +4,7 @@ import { buttonLook } from "../ui/button.tsx";
 import { EmptyState } from "../ui/empty-state.tsx";
 import { frameText } from "./text.ts";
 
-/** What is shown for an address that no page has. */
+/** Shown for unknown addresses. */
 export function NotFound() {
   return (
     <main className="flex min-h-dvh flex-col items-center justify-center bg-surface">

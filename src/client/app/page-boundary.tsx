@@ -6,7 +6,7 @@ import { Spinner } from "../ui/spinner.tsx";
 import { frameText } from "./text.ts";
 
 interface Props {
-  /** Where the page is, or how things stand: with another one, a failure is forgotten. */
+  /** The address of the page. When it changes, the error is cleared. */
   readonly address: string;
   readonly children: ReactNode;
 }
@@ -16,7 +16,7 @@ interface State {
   readonly error: unknown;
 }
 
-/** Keeps the frame standing where a page fails, and says so in its place. */
+/** Error boundary of a page: the frame stays and shows the error in place of the page. */
 export class PageBoundary extends Component<Props, State> {
   override state: State = { address: this.props.address, error: undefined };
 
@@ -48,11 +48,11 @@ export class PageBoundary extends Component<Props, State> {
 
 interface PartProps extends Props {
   readonly onFailed: (error: unknown) => void;
-  /** How long after a failure by the line it is tried again by itself; not at all without it. */
+  /** How long after a network failure the part is loaded again automatically. Without it, never. */
   readonly retryMs?: number;
 }
 
-/** Keeps the page where a part beside it fails (a dialog, the upload tray), and leaves that part out. */
+/** Error boundary of an optional part such as a dialog or the upload tray: the page stays and the part is left out. */
 export class PartBoundary extends Component<PartProps, State> {
   override state: State = { address: this.props.address, error: undefined };
   #retryTimer: ReturnType<typeof setTimeout> | undefined;
@@ -62,7 +62,7 @@ export class PartBoundary extends Component<PartProps, State> {
   static getDerivedStateFromProps = PageBoundary.getDerivedStateFromProps;
 
   override componentDidCatch(error: unknown): void {
-    // The next time it is shown, it is asked for again.
+    // Lets the part load again when it is next shown.
     retryFailedParts();
     this.props.onFailed(error);
     const { retryMs } = this.props;
@@ -80,7 +80,7 @@ export class PartBoundary extends Component<PartProps, State> {
   }
 }
 
-/** While the page's script is on its way. */
+/** Shown while the page's script is loading. */
 export function PageSpinner() {
   return (
     <div className="flex justify-center py-24 text-muted">

@@ -11,7 +11,10 @@ interface PendingProof extends ProofRequest {
 const ProofDialog = lazyPart(() => import("../features/proof/proof-dialog.tsx").then((part) => part.ProofDialog));
 const pending = createStore<PendingProof | undefined>(undefined);
 
-/** Where the person is asked to show that it is them, above the page; once in it. What was asked for continues then. */
+/**
+ * Shows the dialog in which the person confirms their identity. Rendered once in the page. The waiting request
+ * continues afterwards.
+ */
 export function ProofHost() {
   const request = useStore(pending);
   useEffect(() => {
@@ -26,7 +29,7 @@ export function ProofHost() {
   );
 }
 
-/** One question for all requests that were refused together. */
+/** Opens one dialog for all requests that are waiting for confirmation. */
 function askForProof(proof: ProofRequest): Promise<boolean> {
   const open = pending.get();
   if (open !== undefined) return open.promise;

@@ -1,4 +1,4 @@
-/** The addresses of the application, and which page each shows. Every page is a script of its own. */
+/** The routes of the application. Every page is a separate script. */
 import {
   createRootRoute,
   createRoute,
@@ -46,7 +46,7 @@ const root = createRootRoute({
   validateSearch: textSearch,
 });
 
-/** Pages of a signed-in person; anybody else is sent to sign in first, and back afterwards. */
+/** Pages that require sign-in. Others are sent to the sign-in page first, and back afterwards. */
 const signedIn = createRoute({
   getParentRoute: () => root,
   id: "signed-in",
@@ -117,7 +117,7 @@ const routeTree = root.addChildren([
   ]),
 ]);
 
-/** Makes the router; its addresses are below the base path. */
+/** Creates the router. All routes are below the base path. */
 export function makeRouter() {
   const router = createRouter({
     routeTree,
@@ -130,14 +130,14 @@ export function makeRouter() {
     scrollToTopSelectors: ["#main"],
     trailingSlash: "never",
   });
-  // The router writes addresses a moment after it tells of them.
+  // The router announces a navigation shortly before it updates the browser's address.
   router.subscribe("onBeforeNavigate", () => followInReload(() => router.history.flush()));
   return router;
 }
 
 let isFirstDrawing = true;
 
-/** A page that was just opened is at its top; to scroll it there would have it laid out before its first picture. */
+/** A page that was just opened is already at its top. Scrolling it would force a layout before the first paint. */
 function hasScrollToRestore({ location }: { readonly location: { readonly hash: string } }): boolean {
   const isOpened = isFirstDrawing && location.hash === "" && !isBackNavigation();
   isFirstDrawing = false;
@@ -168,7 +168,7 @@ function Root() {
   );
 }
 
-/** Where not even the frame could be made: the server did not say who is signed in. */
+/** Shown if not even the frame could be rendered, because the session could not be loaded. */
 function Failure({ error }: ErrorComponentProps) {
   const router = useRouter();
   return (

@@ -17,7 +17,10 @@ import { useOfferedNewMenu } from "../ui/new-menu.ts";
 import { useSession } from "../api/session.ts";
 import { frameText } from "./text.ts";
 
-/** All places, the button "New" and what is left of the storage. @param onNavigate told when a link was taken */
+/**
+ * The "New" button, the navigation and the storage meter.
+ * @param onNavigate called when a link is followed
+ */
 export function SideBar({ onNavigate }: { readonly onNavigate?: () => void }) {
   const { user } = useSession();
   return (
@@ -55,7 +58,7 @@ function NavList({ places, onNavigate }: { readonly places: readonly NavItem[]; 
   );
 }
 
-/** Adds things: uploads, and what the page offers. */
+/** The "New" button: uploads, and the entries of the current page. */
 export function NewButton({ isRound = false }: { readonly isRound?: boolean }) {
   const { items, folder, canUpload = true } = useOfferedNewMenu();
   const offered = (): MenuItem[] => [

@@ -11,7 +11,10 @@ import { frameText } from "./text.ts";
 
 const SignInForm = lazyPart(() => import("../features/sign-in/sign-in-form.tsx").then((part) => part.SignInForm));
 
-/** Above the page when the session has ended: what is on the page stays, and what was asked for goes on afterwards. */
+/**
+ * The sign-in dialog over the page after the session has ended. The page stays as it is, and waiting requests continue
+ * afterwards.
+ */
 export function SignInAgain() {
   const state = useSessionState();
   const isOpen = state.status === "signed-in" && state.isLost;
@@ -45,7 +48,7 @@ export function SignInAgain() {
   );
 }
 
-/** There is nothing to go back to without a session. */
+/** Without a session there is nothing to go back to. */
 function ignore(): void {
   return;
 }

@@ -14,7 +14,7 @@ import { useSession, useSignOut } from "../api/session.ts";
 import { setTheme, useTheme } from "../base/theme.ts";
 import { frameText } from "./text.ts";
 
-/** Name, search, account. */
+/** The product name, the search field and the account menu. */
 export function TopBar({
   searchRef,
   onMenu,
@@ -44,7 +44,7 @@ function SearchField({ inputRef }: { readonly inputRef: Ref<HTMLInputElement> })
   const [text, setText] = useState(query);
   useEffect(() => setText(query), [query]);
   return (
-    // The landmark is the form: browsers offer the history of what was searched.
+    // The form is inside the landmark: browsers then offer earlier searches.
     <search className="min-w-0 max-w-2xl flex-1">
       <form
         onSubmit={(event) => {

@@ -1,22 +1,22 @@
-/** Where the application lives: below the base path that the shell tells (`data-base-path`). */
+/** Addresses below the base path, which the document carries in `data-base-path`. */
 
-/** The base path without a slash at its end; empty where the application lives at the root. */
+/** The base path without a trailing slash; empty if the application is at the root. */
 export function basePath(): string {
   const path = document.querySelector<HTMLElement>("[data-base-path]")?.dataset["basePath"] ?? "";
   return path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
-/** The version of the server that this page was made by; empty where the shell does not tell it. */
+/** The server version that rendered this document; empty if the document does not carry it. */
 export function pageVersion(): string {
   return document.querySelector<HTMLElement>("[data-version]")?.dataset["version"] ?? "";
 }
 
-/** `path` below the base path: the way to address anything of the server, for links, pictures and requests. */
+/** A server path with the base path in front, for links, images and requests. */
 export function href(path: `/${string}`): string {
   return `${basePath()}${path}`;
 }
 
-/** The address in the application of the page that is shown, without the base path; for `next` of the sign-in page. */
+/** The path and query of the current page without the base path. Used as `next` of the sign-in page. */
 export function currentAddress(): string {
   const { pathname, search } = window.location;
   const base = basePath();
@@ -24,15 +24,15 @@ export function currentAddress(): string {
   return `${path}${search}`;
 }
 
-/** A folder's path (`/Photos/2024`) as the address of its page, each name encoded. */
+/** The address of a folder's page: `/Photos/2024` with each name encoded. */
 export function folderAddress(folder: string): `/${string}` {
   const names = folder.split("/").filter((name) => name !== "");
   return `/${["files", ...names.map(encodeURIComponent)].join("/")}`;
 }
 
 /**
- * An address that the API told (`thumbnailUrl`, `downloadUrl` …) as one of this very origin. The server tells addresses below
- * its configured public one, while the page may be open under another name of the same machine.
+ * Rewrites a URL of the API (`thumbnailUrl`, `downloadUrl` …) to the origin of this page. The server builds URLs from
+ * its configured public address, but the page may be open under another host name.
  */
 export function ownAddress(url: string): string {
   const start = url.indexOf("/api/");

@@ -1,7 +1,7 @@
-/** Speaks `text` to screen readers when they have time for it; the same text twice is spoken twice. */
+/** Announces `text` to screen readers. Repeating the same text announces it again. */
 export function announce(text: string): void {
   const region = liveRegion();
-  // Readers speak what changes: an equal text has to be another one.
+  // Screen readers announce changes only, so a repeated text must differ.
   region.textContent = region.textContent === text ? `${text}\u00A0` : text;
 }
 

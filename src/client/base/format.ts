@@ -1,4 +1,4 @@
-/** Numbers, sizes and times in words of the reader's language. */
+/** Formats numbers, sizes and times for the reader's locale. */
 
 const SIZE_UNITS = ["KB", "MB", "GB", "TB", "PB"] as const;
 const RELATIVE_UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
@@ -11,19 +11,22 @@ const RELATIVE_UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[
 
 let region: string | undefined;
 
-/** Sets how the reader's region writes the page's language (`en-GB`): English is spoken in many, few write 11/22/2026. */
+/**
+ * Sets the reader's regional variant of the page's language (`en-GB`): it decides the order of day and month, for
+ * example.
+ */
 export function setRegion(tag: string | undefined): void {
   region = tag;
 }
 
-/** The tag by which numbers and times are written: the page's language, as the reader's region has it. */
+/** The tag that numbers and times are formatted with: the page's language with the reader's region. */
 export function locale(): string {
   return region ?? (document.documentElement.lang || "en");
 }
 
 const formatters = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat>();
 
-/** Makes a formatter once per language: making one costs a hundred times what using it does. */
+/** Creates each formatter once per locale: creating one costs about a hundred times as much as using it. */
 function cachedFormatter<T extends Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat>(
   name: string,
   make: (locale: string) => T,
@@ -37,7 +40,9 @@ function cachedFormatter<T extends Intl.NumberFormat | Intl.DateTimeFormat | Int
   return made;
 }
 
-/** Makes what nearly every page needs, while the server is waited for: the first formatter of a page takes longest. */
+/**
+ * Creates the most common formatters while the page waits for the server: the first formatter of a page is the slowest.
+ */
 export function prepareFormats(): void {
   formatNumber(1000);
   formatBytes(1 << 20);
@@ -49,7 +54,7 @@ export function formatNumber(n: number): string {
   return cachedFormatter("number", (tag) => new Intl.NumberFormat(tag)).format(n);
 }
 
-/** A size of bytes, in steps of 1024: `1.5 MB`, `0 bytes`. */
+/** A size in bytes, in units of 1024: `1.5 MB`, `0 bytes`. */
 export function formatBytes(n: number): string {
   if (n < 1024) return n === 1 ? "1 byte" : `${formatNumber(n)} bytes`;
   let value = n;
@@ -63,7 +68,7 @@ export function formatBytes(n: number): string {
   return `${(value < 100 ? number : whole).format(value)} ${SIZE_UNITS[unit] ?? ""}`;
 }
 
-/** `Nov 3, 2026`; text that is no time is given back as it is. */
+/** `Nov 3, 2026`. Text that is not a date is returned unchanged. */
 export function formatDate(iso: string): string {
   return formatTime(iso, "date", { dateStyle: "medium" });
 }
@@ -90,7 +95,7 @@ export function formatRelative(iso: string, nowMs: number = Date.now()): string 
   return format.format(0, "second");
 }
 
-/** A length of time as players show it: `0:07`, `1:02:03`. */
+/** A duration as media players show it: `0:07`, `1:02:03`. */
 export function formatDuration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   const pad = (n: number) => String(n).padStart(2, "0");

@@ -1,6 +1,6 @@
-/** Resolves in a task of its own: between two of them the browser paints, and takes clicks and keys. */
+/** Resolves in a new task, so that the browser can paint and handle input in between. */
 export async function nextTask(): Promise<void> {
-  // Not every browser has it; a timer comes after whatever else waits, which is later, and right as well.
+  // Not every browser supports it. A timer also works, but runs later.
   if ("scheduler" in globalThis && "yield" in scheduler) await scheduler.yield();
   else await new Promise((resolve) => setTimeout(resolve, 0));
 }

@@ -1,10 +1,10 @@
-/** The part of an address behind the question mark: plain text by name, as every page reads it. */
+/** The query of the page's address as text values by name. */
 import { useNavigate, useSearch } from "@tanstack/react-router";
 
-/** Parameters of an address. */
+/** Query parameters of an address. */
 export type TextSearch = Readonly<Record<string, string | undefined>>;
 
-/** Takes what an address has as text; for the router. */
+/** Keeps the parameters that can be read as text. For the router. */
 export function textSearch(raw: Readonly<Record<string, unknown>>): TextSearch {
   const entries = Object.entries(raw).flatMap(([name, value]) =>
     typeof value === "string" || typeof value === "number" || typeof value === "boolean"
@@ -14,12 +14,12 @@ export function textSearch(raw: Readonly<Record<string, unknown>>): TextSearch {
   return Object.fromEntries(entries);
 }
 
-/** `?a=1&b=x` as text by name; of a name that comes twice, the last. */
+/** Parses `?a=1&b=x`. If a name occurs twice, the last value counts. */
 export function parseTextSearch(query: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(query));
 }
 
-/** The opposite of {@link parseTextSearch}; undefined and empty values are left out. */
+/** The inverse of {@link parseTextSearch}. Undefined and empty values are left out. */
 export function formatTextSearch(search: Readonly<Record<string, unknown>>): string {
   const parameters = new URLSearchParams(
     Object.entries(textSearch(search)).flatMap(([name, value]) =>
@@ -30,12 +30,12 @@ export function formatTextSearch(search: Readonly<Record<string, unknown>>): str
   return text === "" ? "" : `?${text}`;
 }
 
-/** The parameters of the page's address. */
+/** The query parameters of the current address. */
 export function useTextSearch(): TextSearch {
   return useSearch({ strict: false });
 }
 
-/** Changes parameters of the page's address; undefined takes one away. `push` makes a step of the history of it. */
+/** Changes query parameters of the current address; undefined removes one. `push` adds a history entry. */
 export function useSetTextSearch(): (change: TextSearch, options?: { push?: boolean }) => void {
   const navigate = useNavigate();
   return (change, { push = false } = {}) => {

@@ -1,7 +1,7 @@
 /*
- * Files that another app on the device gave to Larder ("Share → Larder"), between the service worker that received them
- * and the page that uploads them. They lie in the browser's own database, because the page may have to be opened, or
- * its account signed in, before they can be sent.
+ * Files that another app shared with Larder ("Share → Larder"). The service worker receives them and a page uploads
+ * them. They are stored in IndexedDB in between, because a page may have to be opened, or the person signed in, before
+ * they can be uploaded.
  */
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 
@@ -17,7 +17,10 @@ async function openStore(): Promise<IDBPDatabase<SharedFilesSchema>> {
   });
 }
 
-/** Keeps files until a page takes them. @throws DOMException where the browser has no room for them */
+/**
+ * Stores files until a page takes them.
+ * @throws DOMException if the browser has no room for them
+ */
 export async function storeSharedFiles(files: readonly File[]): Promise<void> {
   const store = await openStore();
   try {
@@ -30,13 +33,13 @@ export async function storeSharedFiles(files: readonly File[]): Promise<void> {
   }
 }
 
-/** Files that wait, and the keys by which they are forgotten. */
+/** Stored files, and the keys to delete them with. */
 export interface SharedFiles {
   readonly files: readonly File[];
   readonly keys: readonly number[];
 }
 
-/** The files that wait, in the order in which they came. They go on waiting, also beyond a reload, until they are forgotten. */
+/** The stored files in the order in which they came. They stay, also after a reload, until they are deleted. */
 export async function listSharedFiles(): Promise<SharedFiles> {
   const store = await openStore();
   try {
@@ -49,7 +52,7 @@ export async function listSharedFiles(): Promise<SharedFiles> {
   }
 }
 
-/** Forgets files that were taken over, or that nobody wants; those that came since stay. */
+/** Deletes files that were uploaded or discarded. Files that came later stay. */
 export async function deleteSharedFiles(keys: readonly number[]): Promise<void> {
   const store = await openStore();
   try {

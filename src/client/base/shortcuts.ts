@@ -1,22 +1,25 @@
-/** Keys that do something, collected so that the overlay of `?` can list what the current page knows. */
+/** Keyboard shortcuts, registered so that the overlay of `?` can list those of the current page. */
 import { useEffect, useRef } from "react";
 import { createStore, useStore } from "./store.ts";
 
 /** One shortcut. */
 export interface Shortcut {
-  /** `mod` is Ctrl, or ⌘ on a Mac: `mod+k`, `shift+delete`, `/`, `?`, `arrowleft`, `f2`. Several ways are separated by a space. */
+  /**
+   * `mod` is Ctrl, or ⌘ on a Mac: `mod+k`, `shift+delete`, `/`, `?`, `arrowleft`, `f2`. Separate alternatives with a
+   * space.
+   */
   readonly keys: string;
   readonly label: string;
   readonly run: (event: KeyboardEvent) => void;
-  /** Not taken, and not hindered, where this says false. */
+  /** If this returns false, the shortcut is skipped and the browser handles the key. */
   readonly when?: () => boolean;
-  /** Also while a dialog is open; without it a dialog has the keyboard for itself. */
+  /** Also active while a dialog is open. Other shortcuts are not. */
   readonly inDialog?: boolean;
-  /** Only listed: the part handles the key itself. */
+  /** Only listed; the component handles the key itself. */
   readonly listedOnly?: boolean;
 }
 
-/** Shortcuts that belong together, as the overlay shows them. */
+/** Related shortcuts, as the overlay shows them. */
 export interface ShortcutGroup {
   readonly title: string;
   readonly shortcuts: readonly Shortcut[];
@@ -27,8 +30,8 @@ const IS_MAC = /mac|iphone|ipad/i.test(navigator.userAgent);
 let isListening = false;
 
 /**
- * Offers shortcuts while the component is there. Of two for the same key the one that came later is taken. Keys without
- * `mod` are left alone while somebody types.
+ * Registers shortcuts while the component is mounted. If two use the same key, the later one wins. Shortcuts without
+ * `mod` are off while the person types in a field.
  */
 export function useShortcuts(title: string, shortcuts: readonly Shortcut[]): void {
   const latest = useRef(shortcuts);
@@ -49,7 +52,7 @@ export function useShortcuts(title: string, shortcuts: readonly Shortcut[]): voi
   }, [title, signature]);
 }
 
-/** All shortcuts that are offered now; groups of one title are one. */
+/** All registered shortcuts. Groups with the same title are merged. */
 export function useShortcutGroups(): readonly ShortcutGroup[] {
   const merged = new Map<string, Shortcut[]>();
   for (const { title, shortcuts } of useStore(groups)) {
@@ -58,7 +61,7 @@ export function useShortcutGroups(): readonly ShortcutGroup[] {
   return [...merged].map(([title, shortcuts]) => ({ title, shortcuts }));
 }
 
-/** The caps of a shortcut's keys as this device names them: `["Ctrl", "K"]`. */
+/** The names of a shortcut's keys on this device: `["Ctrl", "K"]`. */
 export function keyCaps(keys: string): string[] {
   const names: Readonly<Record<string, string>> = {
     mod: IS_MAC ? "⌘" : "Ctrl",
@@ -76,7 +79,7 @@ export function keyCaps(keys: string): string[] {
   return keys.split("+").map((key) => names[key] ?? (key.length === 1 ? key.toUpperCase() : capitalized(key)));
 }
 
-/** Whether `event` is the key that `keys` names. */
+/** Whether `event` matches the shortcut `keys`. */
 export function isPressed(event: KeyboardEvent, keys: string): boolean {
   return keys.split(" ").some((combination) => isCombination(event, combination));
 }
@@ -88,7 +91,7 @@ function isCombination(event: KeyboardEvent, combination: string): boolean {
   if (pressed !== key) return false;
   const hasMod = IS_MAC ? event.metaKey : event.ctrlKey;
   if (hasMod !== parts.includes("mod") || event.altKey !== parts.includes("alt")) return false;
-  // Where a sign needs Shift depends on the keyboard: `?` is `?`, however it is typed.
+  // Whether a symbol needs Shift depends on the keyboard layout: `?` matches however it is typed.
   const isSign = key.length === 1 && key.toLowerCase() === key.toUpperCase();
   return isSign || event.shiftKey === parts.includes("shift");
 }

@@ -1,15 +1,18 @@
 import { useSyncExternalStore } from "react";
 
-/** A value outside of React that components can read and follow. */
+/** A value outside of React that components can subscribe to. */
 export interface Store<T> {
   get(): T;
   set(value: T): void;
   update(change: (value: T) => T): void;
-  /** Calls `listener` after each change. @returns a function that ends it */
+  /**
+   * Calls `listener` after each change.
+   * @returns a function that unsubscribes
+   */
   subscribe(listener: () => void): () => void;
 }
 
-/** Makes a store with `initial` in it. */
+/** Creates a store with an initial value. */
 export function createStore<T>(initial: T): Store<T> {
   let value = initial;
   const listeners = new Set<() => void>();
@@ -29,7 +32,7 @@ export function createStore<T>(initial: T): Store<T> {
   };
 }
 
-/** The value of a store, followed. */
+/** Subscribes a component to the value of a store. */
 export function useStore<T>(store: Store<T>): T {
   return useSyncExternalStore(store.subscribe, store.get);
 }

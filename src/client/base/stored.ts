@@ -1,6 +1,6 @@
-/** Small choices that a browser remembers (theme, language, view). Where it keeps nothing, the page works without. */
+/** Small preferences in local storage (theme, language, view). If storage is off, the page works without them. */
 
-/** What was stored under `name`, if the browser has it. */
+/** The stored value of `name`, if there is one. */
 export function readStored(name: string): string | undefined {
   try {
     return window.localStorage.getItem(`larder-${name}`) ?? undefined;
@@ -9,12 +9,12 @@ export function readStored(name: string): string | undefined {
   }
 }
 
-/** Remembers `value` under `name`; undefined forgets it. */
+/** Stores `value` under `name`; undefined removes it. */
 export function writeStored(name: string, value: string | undefined): void {
   try {
     if (value === undefined) window.localStorage.removeItem(`larder-${name}`);
     else window.localStorage.setItem(`larder-${name}`, value);
   } catch {
-    return; // Storage is switched off or full: the choice holds until the page is closed.
+    return; // Storage is off or full. The choice lasts until the page is closed.
   }
 }

@@ -1,8 +1,8 @@
-/** Light, dark, or as the device has it. */
+/** The color theme: light, dark, or the device's setting. */
 import { readStored, writeStored } from "./stored.ts";
 import { createStore, useStore } from "./store.ts";
 
-/** The choices of a theme. */
+/** The available themes. */
 export const THEMES = ["system", "light", "dark"] as const;
 
 /** One of {@link THEMES}. */
@@ -10,13 +10,13 @@ export type Theme = (typeof THEMES)[number];
 
 const store = createStore<Theme>("system");
 
-/** Puts the remembered theme into force, before anything is painted. */
+/** Applies the stored theme, before anything is painted. */
 export function applyStoredTheme(): void {
   const stored = readStored("theme");
   setTheme(THEMES.find((theme) => theme === stored) ?? "system");
 }
 
-/** Chooses a theme and remembers it on this device. */
+/** Sets a theme and stores it on this device. */
 export function setTheme(theme: Theme): void {
   store.set(theme);
   writeStored("theme", theme === "system" ? undefined : theme);
@@ -24,7 +24,7 @@ export function setTheme(theme: Theme): void {
   else document.documentElement.dataset["theme"] = theme;
 }
 
-/** The theme that was chosen. */
+/** The current theme. */
 export function useTheme(): Theme {
   return useStore(store);
 }

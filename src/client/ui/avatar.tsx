@@ -1,6 +1,6 @@
 /**
- * The first letters of a name in a circle; the name itself stands beside it or is the name of the button it is in. They are
- * drawn, not written: no part of that name.
+ * The initials of a name in a circle. Hidden from screen readers, because the name itself is next to it or is the label
+ * of its button.
  */
 export function Avatar({ name, size = 32 }: { readonly name: string; readonly size?: number }) {
   return (
@@ -13,7 +13,7 @@ export function Avatar({ name, size = 32 }: { readonly name: string; readonly si
   );
 }
 
-/** `Ada King Lovelace` → `AL`; of an e-mail its first letter. */
+/** `Ada King Lovelace` → `AL`; an email address → its first letter. */
 export function initialsOf(name: string): string {
   const names = name.trim().split(/\s+/u);
   const initials = names.length > 1 ? [names[0], names.at(-1)] : [names[0]];

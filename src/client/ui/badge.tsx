@@ -2,7 +2,7 @@ import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 import { cx } from "./cx.ts";
 
-/** A word or two that mark something. */
+/** A short label. */
 export function Badge({
   tone = "neutral",
   icon: Icon,

@@ -3,13 +3,13 @@ import type { ComponentProps } from "react";
 import { cx } from "./cx.ts";
 import { Spinner } from "./spinner.tsx";
 
-/** What weight a button has: one primary a page, danger for what destroys. */
+/** The weight of a button: one primary per page, danger for destructive actions. */
 export type ButtonVariant = "primary" | "secondary" | "quiet" | "danger";
 
-/** Size of a button. */
+/** The size of a button. */
 export type ButtonSize = "small" | "medium" | "large";
 
-/** Look and weight, shared by buttons and links that look like one. */
+/** Size and weight, shared by buttons and links that look like buttons. */
 export interface ButtonLook {
   readonly variant?: ButtonVariant;
   readonly size?: ButtonSize;
@@ -29,7 +29,7 @@ const SIZES: Readonly<Record<ButtonSize, string>> = {
   large: "px-5 text-base gap-2 min-h-11",
 };
 
-/** Class names of a button's look. */
+/** The class names of a button. */
 export function buttonLook({ variant = "secondary", size = "medium" }: ButtonLook): string {
   return cx(
     "control inline-flex items-center justify-center rounded-lg border font-medium whitespace-nowrap select-none",
@@ -39,7 +39,7 @@ export function buttonLook({ variant = "secondary", size = "medium" }: ButtonLoo
   );
 }
 
-/** A button with words. While `busy` it turns a wheel and takes no press, but keeps the focus. */
+/** A button with text. While `busy` it shows a spinner and ignores presses, but keeps the focus. */
 export function Button({
   variant,
   size,

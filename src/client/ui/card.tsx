@@ -1,7 +1,7 @@
 import { type ReactNode, useId } from "react";
 import { cx } from "./cx.ts";
 
-/** A part of a page with its own title. */
+/** A section of a page with its own title. */
 export function Card({
   title,
   description,

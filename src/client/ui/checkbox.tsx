@@ -1,7 +1,7 @@
 import { type ComponentProps, type ReactNode, useId } from "react";
 import { cx } from "./cx.ts";
 
-/** A choice of yes or no with its words beside it. `indeterminate`: some of what it stands for. */
+/** A checkbox with its label. `indeterminate`: only some of the items it stands for are checked. */
 export function Checkbox({
   label,
   isLabelHidden = false,

@@ -4,11 +4,11 @@ import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { uiText } from "./text.ts";
 
-/** What is asked before something that can't be taken back. */
+/** The content of a confirmation dialog. */
 export interface Question {
   readonly title: string;
   readonly body?: ReactNode;
-  /** The word on the button that does it: a verb. */
+  /** The label of the confirming button: a verb. */
   readonly action: string;
   readonly cancel?: string;
   readonly danger?: boolean;
@@ -23,7 +23,10 @@ const pending = createStore<{ question: PendingQuestion | undefined; isOpen: boo
   isOpen: false,
 });
 
-/** Asks the person. @returns whether they said yes */
+/**
+ * Asks the person for confirmation.
+ * @returns whether they confirmed
+ */
 export function confirm(question: Question): Promise<boolean> {
   pending.get().question?.resolve(false);
   const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -31,12 +34,12 @@ export function confirm(question: Question): Promise<boolean> {
   return promise;
 }
 
-/** {@link confirm}, in the manner of hooks. */
+/** {@link confirm} as a hook. */
 export function useConfirm(): (question: Question) => Promise<boolean> {
   return confirm;
 }
 
-/** Where questions appear; once in the page. */
+/** Renders the confirmation dialog; once in the page. */
 export function ConfirmHost() {
   const { question, isOpen } = useStore(pending);
   const cancel = useRef<HTMLButtonElement>(null);

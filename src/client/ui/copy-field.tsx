@@ -5,7 +5,7 @@ import { Button } from "./button.tsx";
 import { Field } from "./field.tsx";
 import { uiText } from "./text.ts";
 
-/** A text to take along: a link, a token, a code. */
+/** A text to copy: a link, a token, a code. */
 export function CopyField({
   label,
   value,
@@ -45,7 +45,10 @@ export function CopyField({
   );
 }
 
-/** Puts `text` on the clipboard, also on pages that came by plain HTTP. @returns whether the browser allowed it */
+/**
+ * Copies `text` to the clipboard, also on plain HTTP.
+ * @returns whether the browser allowed it
+ */
 export async function copyText(text: string): Promise<boolean> {
   try {
     if (navigator.clipboard !== undefined) {
@@ -53,18 +56,18 @@ export async function copyText(text: string): Promise<boolean> {
       return true;
     }
   } catch {
-    return copyBySelection(text); // Refused, for instance because the page has not the focus: the old way may do.
+    return copyBySelection(text); // Rejected, for example because the page does not have the focus. The older method may still work.
   }
   return copyBySelection(text);
 }
 
-/** Browsers have `navigator.clipboard` on HTTPS and localhost alone; a server at home is often neither. */
+/** `navigator.clipboard` exists only on HTTPS and localhost, and a server at home is often on neither. */
 function copyBySelection(text: string): boolean {
   const focused = document.activeElement;
   const area = document.createElement("textarea");
   area.value = text;
   area.className = "sr-only";
-  // Inside an open dialog the focus may not leave it.
+  // An open dialog traps the focus, so the field must be inside it.
   const host = focused?.closest('[role="dialog"]') ?? document.body;
   host.append(area);
   area.select();

@@ -1,6 +1,6 @@
 import { clsx, type ClassValue } from "clsx";
 
-/** Joins class names; what is false, null or undefined is left out. */
+/** Joins class names; false, null and undefined are left out. */
 export function cx(...names: ClassValue[]): string {
   return clsx(names);
 }

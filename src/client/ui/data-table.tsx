@@ -7,18 +7,18 @@ export interface Column<Row> {
   readonly key: string;
   readonly title: string;
   readonly cell: (row: Row) => ReactNode;
-  /** The column that names the row; read out with each of its cells. */
+  /** The column that names the row; screen readers announce it with each cell. */
   readonly isHeader?: boolean;
-  /** Numbers stand at the end. */
+  /** Numbers are aligned to the end. */
   readonly align?: "start" | "end";
-  /** The title is for screen readers alone: columns of buttons. */
+  /** Hides the title visually, for columns of buttons. */
   readonly isTitleHidden?: boolean;
-  /** Sorted by it now, in which direction; with `onSort` the title is a button. */
+  /** The current sort direction by this column. With `onSort` the title is a button. */
   readonly sorted?: "ascending" | "descending" | undefined;
   readonly onSort?: () => void;
 }
 
-/** A table; on phones each row becomes a card, with the columns' titles before the values. */
+/** A table. On phones each row becomes a card, with the column titles in front of the values. */
 export function DataTable<Row>({
   columns,
   rows,
@@ -29,12 +29,12 @@ export function DataTable<Row>({
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
-  /** What the table is, for screen readers. */
+  /** The name of the table for screen readers. */
   readonly caption: string;
   readonly className?: string;
 }) {
   return (
-    // Roles are said again because another `display`, as phones have it, takes them from table elements.
+    // Roles are explicit because the `display` values used on phones remove the native table roles.
     <table role="table" className={cx("block w-full border-collapse text-sm md:table", className)}>
       <caption className="sr-only">{caption}</caption>
       <thead role="rowgroup" className="sr-only md:not-sr-only md:table-header-group">
@@ -97,7 +97,7 @@ function Cell<Row>({ column, row }: { readonly column: Column<Row>; readonly row
           {column.title}
         </span>
       )}
-      {/* One child, so that a value of several parts stays together beside its title. */}
+      {/* A single child, so that a value of several parts stays together next to its title. */}
       <div className="min-w-0">{column.cell(row)}</div>
     </>
   );

@@ -5,25 +5,25 @@ import { cx } from "./cx.ts";
 import { IconButton } from "./icon-button.tsx";
 import { uiText } from "./text.ts";
 
-/** Greatest width of a dialog. */
+/** Maximum width of a dialog. */
 export type DialogSize = "small" | "medium" | "large";
 
-/** What a dialog is made of. */
+/** Props of a dialog. */
 export interface DialogProps {
   readonly open: boolean;
-  /** Asked for by Escape, the cross, or a press beside it. */
+  /** Called on Escape, the close button, or a press outside. */
   readonly onClose: () => void;
   readonly title: string;
   readonly description?: ReactNode;
   readonly children?: ReactNode;
-  /** Buttons; the one that does it comes last. */
+  /** Buttons; the confirming one comes last. */
   readonly footer?: ReactNode;
   readonly size?: DialogSize;
-  /** What has the focus at first; else the first control of the content. */
+  /** The element to focus first; by default the first control of the content. */
   readonly initialFocus?: RefObject<HTMLElement | null>;
-  /** Stays open at a press beside it, because what was typed would be lost. */
+  /** Does not close on a press outside, because input would be lost. */
   readonly isPersistent?: boolean;
-  /** Without the cross, where there is nothing to go back to. */
+  /** False hides the close button, if there is nothing to go back to. */
   readonly hasClose?: boolean;
   readonly role?: "dialog" | "alertdialog";
 }
@@ -34,7 +34,7 @@ const SIZES: Readonly<Record<DialogSize, string>> = {
   large: "sm:max-w-3xl",
 };
 
-/** A dialog above the page; the focus stays in it and returns where it came from. On phones it comes from below. */
+/** A modal dialog. It traps the focus and returns it on closing. On phones it slides in from below. */
 export function DialogPopup({
   open,
   onClose,
@@ -81,7 +81,7 @@ export function DialogPopup({
           {footer !== undefined && (
             <div className="flex flex-wrap justify-end gap-2 border-t border-line px-5 py-3">{footer}</div>
           )}
-          {/* Last, so that the first control of the content is the first to have the focus. */}
+          {/* Last, so that the first control of the content gets the focus first. */}
           {hasClose && (
             <IconButton
               label={uiText.close}

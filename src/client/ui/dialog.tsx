@@ -7,13 +7,13 @@ const DialogPopup = lazyPart(() => import("./dialog-popup.tsx").then((part) => p
 whenIdle(() => void DialogPopup.preload());
 
 /**
- * A dialog above the page; the focus stays in it and returns where it came from. On phones it comes from below. Its script is
- * fetched when the page has nothing better to do.
+ * A modal dialog. It traps the focus and returns it on closing. On phones it slides in from below. Its script is
+ * preloaded when the page is idle.
  */
 export function Dialog(props: DialogProps) {
   const [wasOpen, setWasOpen] = useState(props.open);
   if (props.open && !wasOpen) setWasOpen(true);
-  // One that was never open has nothing to close with a movement either.
+  // A dialog that was never open needs no closing animation.
   if (!wasOpen && !props.open) return null;
   return (
     <Suspense fallback={null}>

@@ -1,7 +1,7 @@
 import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 
-/** What is said where there is nothing to show, and what one could do. */
+/** Shown in place of an empty list: what is missing, and what to do. */
 export function EmptyState({
   icon: Icon,
   title,

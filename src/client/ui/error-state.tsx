@@ -3,7 +3,7 @@ import { messageOf } from "../api/http.ts";
 import { Button } from "./button.tsx";
 import { uiText } from "./text.ts";
 
-/** What is said where something failed, with a way to try again. */
+/** Shown in place of content that could not be loaded, with a button to try again. */
 export function ErrorState({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
   return (
     <div role="alert" className="flex flex-col items-center justify-center gap-3 px-6 py-16 text-center">

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** Names and what stands beside them, as a list of terms. */
+/** Terms and their values, as a description list. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
     <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1.5 text-sm">

@@ -1,25 +1,25 @@
 import { type ReactNode, useId } from "react";
 import { cx } from "./cx.ts";
 
-/** What every field has around it. */
+/** The parts that every form field has. */
 export interface FieldFrame {
   readonly label: string;
-  /** The label is for screen readers alone. */
+  /** Shows the label to screen readers only. */
   readonly isLabelHidden?: boolean | undefined;
   readonly hint?: ReactNode;
-  /** What is wrong with the value, and what to do. */
+  /** What is wrong with the value, and how to fix it. */
   readonly error?: string | undefined;
   readonly className?: string | undefined;
 }
 
-/** Attributes that tie a control to its label, hint and error. */
+/** Attributes that connect a control to its label, hint and error. */
 export interface FieldIds {
   readonly id: string;
   readonly "aria-describedby"?: string;
   readonly "aria-invalid"?: true;
 }
 
-/** Label above, hint and error below a control; the error is read out when it comes. */
+/** A control with its label above, and its hint and error below. The error is announced when it appears. */
 export function Field({
   label,
   isLabelHidden = false,

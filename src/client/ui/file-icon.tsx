@@ -21,7 +21,7 @@ const BY_TYPE: readonly (readonly [RegExp, LucideIcon])[] = [
   [/^text\/|pdf|word|document|rtf|epub/, FileText],
 ];
 
-/** The picture of a kind of file, or of a folder where `mimeType` is `folder`. */
+/** The icon of a file type, or of a folder if `mimeType` is `folder`. */
 export function FileIcon({
   mimeType,
   size = 22,

@@ -4,23 +4,23 @@ import { Dialog } from "./dialog.tsx";
 import type { DialogProps } from "./dialog-popup.tsx";
 import { uiText } from "./text.ts";
 
-/** What a form in a dialog is made of. */
+/** Props of a form dialog. */
 export interface FormDialogProps extends Omit<DialogProps, "open" | "footer"> {
-  /** The word on the button that sends it: a verb. */
+  /** The label of the submit button: a verb. */
   readonly action: string;
   readonly isDanger?: boolean;
-  /** It is on its way. */
+  /** The form is being submitted. */
   readonly isBusy?: boolean;
-  /** It can't be sent as it is. */
+  /** The form can't be submitted yet. */
   readonly isDisabled?: boolean;
-  /** The browser itself tells what a field can't hold (`required`, `type`), before it is sent. */
+  /** Uses the browser's validation (`required`, `type`) before submitting. */
   readonly isChecked?: boolean;
-  /** By the button, or by Enter in a field. What fields can't hold is for this to tell, in words. */
+  /** Called on the submit button, or Enter in a field. Without `isChecked`, it must validate the fields itself. */
   readonly onSubmit: () => void;
   readonly children: ReactNode;
 }
 
-/** A dialog that asks for something, and stays until it is sent or left; it is open for as long as it is drawn. */
+/** A dialog with a form. It stays open until it is submitted or cancelled, and is open as long as it is mounted. */
 export function FormDialog({
   action,
   isDanger = false,
@@ -55,7 +55,7 @@ export function FormDialog({
         id={formId}
         onSubmit={(event) => {
           event.preventDefault();
-          // A second Enter while it is on its way, or before it is whole, sends nothing.
+          // Ignores a second Enter while submitting, or Enter in an incomplete form.
           if (!isBusy && !isDisabled) onSubmit();
         }}
         noValidate={!isChecked}

@@ -3,7 +3,7 @@ import type { ComponentProps } from "react";
 import { cx } from "./cx.ts";
 import { Tooltip } from "./tooltip.tsx";
 
-/** A button that is a picture: its label is its name and its tooltip. */
+/** A button with an icon only. Its label is its accessible name and its tooltip. */
 export function IconButton({
   label,
   icon: Icon,

@@ -1,5 +1,5 @@
-// Icons that the files page shows and other pages too. As values of this module they come in one script: imported straight
-// from the library, each would be a script of its own, because a different set of pages asks for it.
+// Icons that both the files page and other pages use. Re-exported here, they are bundled into one script. Imported
+// directly from the library, each would become a separate script, because each is used by a different set of pages.
 import {
   ArrowDown as ArrowDownIcon,
   ArrowUp as ArrowUpIcon,

@@ -1,6 +1,6 @@
 import { keyCaps } from "../base/shortcuts.ts";
 
-/** The caps of a shortcut's keys, as this device names them. */
+/** The keys of a shortcut, named as on this device. */
 export function Kbd({ keys }: { readonly keys: string }) {
   return (
     <span className="inline-flex gap-1">

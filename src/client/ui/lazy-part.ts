@@ -5,18 +5,18 @@ import { isPageReloading, reloadInPlaceOf } from "./reload.ts";
 
 type Part<Props> = (props: Props) => ReactNode;
 
-/** A component that is loaded when it is first shown; `preload` fetches it before, and never fails. */
+/** A component that is loaded when it is first shown. `preload` fetches it earlier, and never fails. */
 export type LazyPart<Props> = Part<Props> & { preload: () => Promise<void> };
 
 const RELOADED_KEY = "larder-reloaded-for";
 
-/** Parts whose script did not come, by what makes them ask for it again. */
+/** Functions that let failed parts load again. */
 const failed = new Set<() => void>();
 
 /**
- * A part of the page in a script of its own: `lazyPart(() => import("./big.tsx").then((m) => m.Big))`. To be shown below a
- * `Suspense`. Where the script is gone because the server has a new version, the page is loaded anew, once. Unlike React's
- * own `lazy`, one that failed can be asked for again: see {@link retryFailedParts}.
+ * A component in a separate script: `lazyPart(() => import("./big.tsx").then((m) => m.Big))`. Render it below a
+ * `Suspense`. If the script is gone because the server has a new version, the page is reloaded once. Unlike React's
+ * `lazy`, a failed part can be loaded again: see {@link retryFailedParts}.
  */
 export function lazyPart<Props extends object>(load: () => Promise<Part<Props>>): LazyPart<Props> {
   let loading: Promise<Part<Props>> | undefined;
@@ -30,7 +30,7 @@ export function lazyPart<Props extends object>(load: () => Promise<Part<Props>>)
     });
     return loading;
   };
-  // What was only expected to be needed is no reason to load the page anew: it is asked for again when it is shown.
+  // A failed preload must not reload the page: the part is loaded again when it is shown.
   const preload = () => {
     const early = load();
     return early.then(() => {
@@ -41,21 +41,21 @@ export function lazyPart<Props extends object>(load: () => Promise<Part<Props>>)
   return Object.assign(Lazy, { preload });
 }
 
-/** Makes parts that could not be loaded ask for their scripts again, when they are next shown. */
+/** Lets parts that could not be loaded try again when they are next shown. */
 export function retryFailedParts(): void {
   for (const reset of failed) reset();
   failed.clear();
 }
 
 /**
- * Loads a script by a dynamic import, and the whole page anew if the server does not have that script any more.
- * @throws OfflineError; what the import was refused with, where a reload has not helped or was not wanted
+ * Runs a dynamic import. If the server no longer has the script, reloads the whole page.
+ * @throws OfflineError; or the error of the import, if a reload has not helped or the person cancelled it
  */
 export async function loadScript<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load();
   } catch (error) {
-    // Without the server there is nothing to load anew: the person would be left with the browser's own page.
+    // Without the server, a reload would only show the browser's own error page.
     if (!(await hasDocument(window.location.href))) throw new OfflineError(error);
     if (isPageReloading()) return await Promise.withResolvers<never>().promise;
     if (!mayReload()) throw error;
@@ -63,7 +63,7 @@ export async function loadScript<T>(load: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Once per version and page: a script that is missing after that is missing for another reason. */
+/** Reloads once per version and page. A script that is still missing afterwards is missing for another reason. */
 function mayReload(): boolean {
   try {
     const key = `${pageVersion()} ${window.location.pathname}`;
@@ -71,11 +71,11 @@ function mayReload(): boolean {
     window.sessionStorage.setItem(RELOADED_KEY, key);
     return true;
   } catch {
-    return false; // Nothing can be remembered: a reload might never end.
+    return false; // Storage is off. Without it the page might reload forever.
   }
 }
 
-/** What was only expected to be needed may be missing. */
+/** A failed preload is no error. */
 function ignore(): void {
   return;
 }

@@ -2,7 +2,7 @@ import type { ComponentProps } from "react";
 import { type ButtonLook, buttonLook } from "./button.tsx";
 import { cx } from "./cx.ts";
 
-/** A link that looks like a button; for addresses inside the application give `buttonLook` to the router's Link. */
+/** A link that looks like a button. For addresses inside the application use `buttonLook` with the router's Link. */
 export function LinkButton({
   variant,
   size,

@@ -1,7 +1,7 @@
 import { Button } from "./button.tsx";
 import { uiText } from "./text.ts";
 
-/** The rest of a list, at a press. */
+/** The button that loads the rest of a list. */
 export function LoadMore({
   hasMore,
   isLoading,

@@ -1,25 +1,25 @@
 import type { LucideIcon } from "lucide-react";
 
-/** What a menu offers: a deed, a link, one of a choice (`checked`), or a menu of its own. */
+/** A menu entry: an action, a link, a checkable option (`checked`), or a submenu. */
 export interface MenuEntry {
   readonly label: string;
   readonly icon?: LucideIcon;
   readonly run?: () => void;
-  /** An address to go to; the browser opens it as a link. */
+  /** An address to open as a link. */
   readonly href?: string;
-  /** With `href`: the browser keeps it under this name in place of showing it. */
+  /** With `href`: downloads under this name. */
   readonly download?: string | boolean;
   readonly disabled?: boolean;
   readonly danger?: boolean;
-  /** Keys that do the same, shown beside it. */
+  /** The shortcut for the same action, shown next to the label. */
   readonly keys?: string;
-  /** One of a choice: whether it is the one. */
+  /** For options: whether it is the selected one. */
   readonly checked?: boolean;
   readonly items?: readonly MenuItem[];
 }
 
-/** A line of a menu; null stands for a rule between groups. */
+/** A line of a menu; null is a separator. */
 export type MenuItem = MenuEntry | null;
 
-/** The lines of a menu; a function is asked when the menu opens. */
+/** The lines of a menu. A function is called when the menu opens. */
 export type MenuItems = readonly MenuItem[] | (() => readonly MenuItem[]);

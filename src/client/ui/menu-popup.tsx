@@ -9,10 +9,10 @@ const POPUP =
 const ROW =
   "control flex w-full items-center gap-3 px-3.5 text-start text-ink no-underline outline-none select-none data-highlighted:bg-sunken data-disabled:opacity-50 data-popup-open:bg-sunken";
 
-/** What a menu hangs on: a control, or a point where the pointer was. */
+/** What the menu is positioned at: a control, or the point of the pointer. */
 export type MenuAnchor = Element | { getBoundingClientRect: () => DOMRect };
 
-/** An open menu. A script of its own, fetched when the page has nothing better to do. */
+/** An open menu. A separate script, preloaded when the page is idle. */
 export function MenuPopup({
   open,
   onClose,
@@ -28,7 +28,7 @@ export function MenuPopup({
   readonly items: readonly MenuItem[];
   readonly align: "start" | "center" | "end";
   readonly label: string;
-  /** What had the focus, and gets it back. */
+  /** The element that gets the focus back. */
   readonly returnFocus: HTMLElement | null;
 }) {
   return (
@@ -39,7 +39,7 @@ export function MenuPopup({
       }}
     >
       <Base.Portal>
-        {/* Outside of the page's parts in the document, and so a part of its own. */}
+        {/* The popup is outside of the page's landmarks in the document, so it needs a landmark of its own. */}
         <section aria-label={label}>
           <Base.Positioner
             anchor={anchor}

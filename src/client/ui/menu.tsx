@@ -15,11 +15,11 @@ interface OpenMenu {
 const MenuPopup = lazyPart(() => import("./menu-popup.tsx").then((part) => part.MenuPopup));
 whenIdle(() => void MenuPopup.preload());
 
-// What a trigger is cloned with has names of attributes; its own handlers are called as they are.
+// Attributes that the trigger is cloned with. Its own handlers are called first.
 type Trigger = ReactElement<{ onClick?: ((event: MouseEvent<HTMLElement>) => void) | undefined }>;
 type Area = ReactElement<{ onContextMenu?: ((event: MouseEvent<HTMLElement>) => void) | undefined }>;
 
-/** A menu that a button opens. `trigger` is that button; what it does itself at a press is done as well. */
+/** A menu that a button opens. `trigger` is that button; its own `onClick` is called as well. */
 export function Menu({
   trigger,
   items,
@@ -30,7 +30,7 @@ export function Menu({
   readonly trigger: Trigger;
   readonly items: MenuItems;
   readonly align?: "start" | "center" | "end";
-  /** The menu's name, where its button's name is not one for it. */
+  /** The name of the menu, if the button's name does not fit. */
   readonly label?: string;
   readonly onOpenChange?: (isOpen: boolean) => void;
 }) {
@@ -62,7 +62,7 @@ export function Menu({
   );
 }
 
-/** The menu of what `children` shows: by the right button, a long press, or the menu key. `children` is one element. */
+/** The context menu of `children`, a single element: opens on right click, long press, or the menu key. */
 export function ContextMenu({
   items,
   label,
@@ -77,7 +77,7 @@ export function ContextMenu({
   const [opened, setOpened] = useState<OpenMenu>();
   const area = cloneElement(children, {
     onContextMenu: (event: MouseEvent<HTMLElement>) => {
-      // What is there says first what the menu is about: it may choose what is under the pointer.
+      // The area's own handler runs first: it may select the item under the pointer.
       children.props.onContextMenu?.(event);
       if (event.defaultPrevented) return;
       const lines = linesOf(items);
@@ -129,7 +129,7 @@ function Popup({
       <MenuPopup
         open={opened.isOpen}
         anchor={opened.anchor}
-        // A list follows its page while the menu is open; a function was asked once.
+        // A list updates while the menu is open; a function was called once.
         items={typeof items === "function" ? opened.items : items}
         align={align}
         label={label}
@@ -144,7 +144,7 @@ function linesOf(items: MenuItems): readonly MenuItem[] {
   return typeof items === "function" ? items() : items;
 }
 
-/** The point of the pointer; by keyboard, where there is none, what has the focus. */
+/** The point of the pointer; for the keyboard, the focused element. */
 function anchorOf({ clientX, clientY, target, currentTarget }: MouseEvent<HTMLElement>): MenuAnchor {
   if (clientX === 0 && clientY === 0) return target instanceof Element ? target : currentTarget;
   return { getBoundingClientRect: () => new DOMRect(clientX, clientY, 0, 0) };

@@ -1,21 +1,21 @@
-/** What the button "New" of the frame offers besides uploads: the page that is shown adds its own. */
+/** The entries of the frame's "New" button besides uploads, which the current page adds. */
 import { useEffect } from "react";
 import type { MenuItem } from "./menu-items.ts";
 import { createStore, useStore } from "../base/store.ts";
 
-/** What a page tells the button "New". */
+/** What a page adds to the "New" button. */
 export interface NewMenu {
   readonly items: readonly MenuItem[];
-  /** Where uploads go; the account's top folder where the page shows none. */
+  /** The folder that uploads go to; by default the account's root folder. */
   readonly folder: string;
-  /** False where nothing can be added (a folder that was shared for reading). */
+  /** False if nothing can be uploaded, for example in a read-only shared folder. */
   readonly canUpload?: boolean;
 }
 
 const EMPTY_MENU: NewMenu = { items: [], folder: "/" };
 const store = createStore<NewMenu>(EMPTY_MENU);
 
-/** Offers `things` at the button "New" while the component is there. Keep the object the same between renders. */
+/** Sets the entries of the "New" button while the component is mounted. Keep the object the same between renders. */
 export function useNewMenu(menu: NewMenu): void {
   useEffect(() => {
     store.set(menu);
@@ -25,7 +25,7 @@ export function useNewMenu(menu: NewMenu): void {
   }, [menu]);
 }
 
-/** What the button offers now. */
+/** The current entries of the "New" button. */
 export function useOfferedNewMenu(): NewMenu {
   return useStore(store);
 }

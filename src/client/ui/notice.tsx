@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { cx } from "./cx.ts";
 
-/** A few words in a box, read out at once where they tell of a refusal. */
+/** A short message in a box. Errors are announced at once. */
 export function Notice({ tone = "info", children }: { tone?: "info" | "danger" | "success"; children: ReactNode }) {
   return (
     <div

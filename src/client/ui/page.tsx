@@ -6,10 +6,10 @@ import { uiText } from "./text.ts";
 let isFirstPage = true;
 
 /**
- * The frame of one page's content: the title as h1 and in the tab. After a navigation the title takes the focus, so that
- * keyboard and screen reader go on from the top of what is new.
- * @param fill the page uses the whole height and scrolls inside (long virtual lists)
- * @param keepFocus the page gives the focus to a part of its own
+ * The frame of a page's content, with the title as h1 and as document title. After a navigation the heading takes the
+ * focus, so that keyboard and screen reader users continue at the top of the new page.
+ * @param fill the page uses the full height and scrolls inside (long virtual lists)
+ * @param keepFocus the page gives the focus to one of its own elements
  */
 export function Page({
   title,
@@ -21,11 +21,11 @@ export function Page({
   children,
 }: {
   readonly title: string;
-  /** Shown in place of the title, inside the h1 if it is a picture of the same words (breadcrumbs stand in `actions`). */
+  /** Shown in place of the title inside the h1. Breadcrumbs go into `actions`. */
   readonly heading?: ReactNode;
   readonly actions?: ReactNode;
   readonly fill?: boolean;
-  /** Without the greatest width that keeps lines of text readable. */
+  /** Without the maximum width that keeps lines of text readable. */
   readonly wide?: boolean;
   readonly keepFocus?: boolean;
   readonly children: ReactNode;
@@ -36,7 +36,7 @@ export function Page({
     document.title = `${title} · ${uiText.product}`;
   }, [title]);
   useEffect(() => {
-    // The first page is where the browser begins anyway.
+    // On the first page the focus is at the start of the document anyway.
     if (!isFirstPage && !keepFocus && !isInsideDialog()) headingRef.current?.focus({ preventScroll: true });
     isFirstPage = false;
   }, [pathname, keepFocus]);

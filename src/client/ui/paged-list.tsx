@@ -3,7 +3,7 @@ import { ErrorState } from "./error-state.tsx";
 import { LoadMore } from "./load-more.tsx";
 import { Skeleton } from "./skeleton.tsx";
 
-/** What is needed of an infinite query. */
+/** The fields that are used of an infinite query. */
 interface PagedQuery {
   readonly isPending: boolean;
   readonly isError: boolean;
@@ -15,7 +15,7 @@ interface PagedQuery {
   fetchNextPage(): Promise<unknown>;
 }
 
-/** A list that comes page by page: where it will be, what went wrong, what stands for an empty one, and the rest at a press. */
+/** A list that is loaded page by page, with its loading, error and empty states and a button for the rest. */
 export function PagedList({
   query,
   isEmpty,

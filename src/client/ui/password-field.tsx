@@ -5,7 +5,10 @@ import { Field, type FieldFrame } from "./field.tsx";
 import { IconButton } from "./icon-button.tsx";
 import { uiText } from "./text.ts";
 
-/** A password, which can be shown. @param autoComplete `current-password` or `new-password` */
+/**
+ * A password field with a button to show the password.
+ * @param autoComplete `current-password` or `new-password`
+ */
 export function PasswordField({
   label,
   hint,

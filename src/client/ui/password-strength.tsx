@@ -1,10 +1,10 @@
 import { cx } from "./cx.ts";
 import { uiText } from "./text.ts";
 
-/** How good a password is, reckoned by its length alone: that is what makes it hard to guess. From 0 to 4. */
+/** The strength of a password from 0 to 4, by length alone, because length is what makes it hard to guess. */
 export function strengthOf(password: string): 0 | 1 | 2 | 3 | 4 {
   const characters = [...password];
-  // One sign over and over is as short as the signs that it has.
+  // Repeated characters count at most three times.
   const length = Math.min(characters.length, new Set(characters).size * 3);
   if (length === 0) return 0;
   if (characters.length < 8 || length < 8) return 1;
@@ -14,7 +14,7 @@ export function strengthOf(password: string): 0 | 1 | 2 | 3 | 4 {
 
 const TONES = ["bg-sunken", "bg-danger", "bg-warning", "bg-success", "bg-success"];
 
-/** Tells how good a new password is, in four steps and in words. */
+/** Shows the strength of a new password in four steps and as text. */
 export function PasswordStrength({ password }: { password: string }) {
   const strength = strengthOf(password);
   return (

@@ -1,6 +1,6 @@
 import { cx } from "./cx.ts";
 
-/** How far something is, from 0 to 1; undefined: under way, nobody knows how far. */
+/** A progress bar from 0 to 1; undefined if the progress is unknown. */
 export function Progress({
   value,
   label,

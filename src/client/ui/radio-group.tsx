@@ -1,7 +1,7 @@
 import { type ReactNode, useId } from "react";
 import { cx } from "./cx.ts";
 
-/** One of a few that are all seen. */
+/** A choice among a few options that are all visible. */
 export function RadioGroup<T extends string>({
   label,
   isLabelHidden = false,

@@ -2,8 +2,8 @@ import { uiText } from "./text.ts";
 import type { RetryWait } from "./use-retry-wait.ts";
 
 /**
- * What a refusal says. Where one has to wait, the seconds are counted down for the eyes; ears are told once, since a
- * message that changes every second would be read every second.
+ * The message of a rejected request. If the person must wait, the remaining seconds are counted down visually; screen
+ * readers announce the wait only once, not every second.
  */
 export function RejectionMessage({ message, wait }: { message: string; wait: RetryWait }) {
   if (wait.totalSeconds === 0) return message;

@@ -1,11 +1,11 @@
-// Loading the whole page anew, because the server has a version whose parts this one can't use.
+// Reloads the whole page, because the server has a new version that this page's scripts don't fit.
 
 let isReloading = false;
 
 /**
- * Loads the page anew in place of what failed. Nothing goes on here then, but where the person is asked whether to leave
- * and stays.
- * @param error what is thrown to who stays
+ * Reloads the page in place of a failed part. Never settles, unless the browser asks the person whether to leave and
+ * they stay.
+ * @param error what is thrown if the person stays
  */
 export function reloadInPlaceOf(error: unknown): Promise<never> {
   return new Promise((_, reject) => {
@@ -14,22 +14,22 @@ export function reloadInPlaceOf(error: unknown): Promise<never> {
       isReloading = false;
       reject(error instanceof Error ? error : new Error(String(error)));
     };
-    // Comes after the listeners that ask; who leaves all the same does not see what becomes of the page.
+    // Runs after the listeners that ask the person. If they leave, the rejection is never seen.
     window.addEventListener("beforeunload", onBeforeUnload, { once: true });
     isReloading = true;
     window.location.reload();
   });
 }
 
-/** Whether the page is about to go: nothing that fails now needs to be told. */
+/** Whether the page is about to be reloaded. Failures need not be shown then. */
 export function isPageReloading(): boolean {
   return isReloading;
 }
 
 /**
- * Lets a reload that has begun go where the person goes now: browsers load the address at which it began, and lose that
- * step.
- * @param writeAddress has the browser know the new address
+ * Lets a pending reload load the page that the person navigates to in the meantime. Browsers reload the address at
+ * which the reload began, which would lose that navigation.
+ * @param writeAddress updates the browser's address
  */
 export function followInReload(writeAddress: () => void): void {
   if (!isReloading) return;

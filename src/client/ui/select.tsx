@@ -1,14 +1,14 @@
 import type { ComponentProps } from "react";
 import { Field, type FieldFrame } from "./field.tsx";
 
-/** One of a list. */
+/** An option of a select. */
 export interface Option<T extends string = string> {
   readonly value: T;
   readonly label: string;
   readonly disabled?: boolean;
 }
 
-/** One of a few, by the browser's own list: it is at home on every device. */
+/** A native select, which fits every device. */
 export function Select<T extends string>({
   label,
   isLabelHidden,

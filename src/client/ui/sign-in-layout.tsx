@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect } from "react";
 import { uiText } from "./text.ts";
 
-/** The page of somebody who is not signed in: one card in the middle, and nothing around it that needs an account. */
+/** The layout of pages for signed-out people: one centered card, and nothing that needs an account. */
 export function SignInLayout({ title, lead, children }: { title: string; lead?: string; children: ReactNode }) {
   useEffect(() => {
     document.title = `${title} · ${uiText.product}`;
@@ -23,7 +23,7 @@ export function SignInLayout({ title, lead, children }: { title: string; lead?: 
   );
 }
 
-/** The sign of the program: a jar on a shelf. */
+/** The logo: a jar on a shelf. */
 function Jar() {
   return (
     <svg

@@ -1,6 +1,6 @@
 import { cx } from "./cx.ts";
 
-/** Stands where something will be. Tell screen readers once, by a Spinner or `aria-busy`, that it is on its way. */
+/** A placeholder for content that is loading. Announce the loading once, with a Spinner or `aria-busy`. */
 export function Skeleton({ className }: { readonly className?: string }) {
   return <span aria-hidden className={cx("skeleton block h-4 w-full", className)} />;
 }

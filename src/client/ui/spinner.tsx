@@ -2,7 +2,10 @@ import { LoaderCircle } from "lucide-react";
 import { cx } from "./cx.ts";
 import { uiText } from "./text.ts";
 
-/** Something is on its way, for how long nobody knows. @param label what, for screen readers; null where words stand beside */
+/**
+ * A loading indicator.
+ * @param label what is loading, for screen readers; null if there is text next to it
+ */
 export function Spinner({
   label = uiText.loading,
   size = 20,

@@ -1,7 +1,7 @@
 import { type ComponentProps, type ReactNode, useId } from "react";
 import { cx } from "./cx.ts";
 
-/** Something that is on or off at once, without a button to save it. */
+/** A switch that takes effect at once, without a save button. */
 export function Switch({
   label,
   hint,

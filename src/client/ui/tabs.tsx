@@ -1,7 +1,7 @@
 import { Tabs as Base } from "@base-ui/react/tabs";
 import type { ReactNode } from "react";
 
-/** Parts of which one is seen. Only the chosen one is rendered. */
+/** Tabs. Only the selected panel is rendered. */
 export function Tabs<T extends string>({
   label,
   value,

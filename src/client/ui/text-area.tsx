@@ -1,7 +1,7 @@
 import type { ComponentProps } from "react";
 import { Field, type FieldFrame } from "./field.tsx";
 
-/** Several lines of text with their label. */
+/** A text area with its label. */
 export function TextArea({
   label,
   isLabelHidden,

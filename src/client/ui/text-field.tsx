@@ -2,7 +2,7 @@ import type { ComponentProps } from "react";
 import { cx } from "./cx.ts";
 import { Field, type FieldFrame } from "./field.tsx";
 
-/** A line of text with its label. Other attributes go to the `input`. */
+/** A text field with its label. Other attributes are passed to the `input`. */
 export function TextField({
   label,
   isLabelHidden,

@@ -6,12 +6,12 @@ import { cx } from "./cx.ts";
 import { IconButton } from "./icon-button.tsx";
 import { uiText } from "./text.ts";
 
-/** A message at the edge of the page that goes by itself. */
+/** A message at the edge of the page that disappears automatically. */
 export interface Toast {
   readonly text: string;
   readonly action?: { readonly label: string; readonly run: () => void };
   readonly tone?: "neutral" | "success" | "danger";
-  /** One that replaces the former of the same name. */
+  /** Replaces an earlier message with the same id. */
   readonly id?: string;
 }
 
@@ -19,18 +19,21 @@ interface ShownToast extends Toast {
   readonly key: number;
 }
 
-/** Where the keyboard goes on: at the cursor of the page's list. */
+/** Where the focus goes afterwards: the cursor of the page's list. */
 const HOME = '#main [data-position][tabindex="0"]';
 
 const MOST_AT_ONCE = 3;
 const SHORT_MS = 6000;
-/** With a deed to take back there is time to read, think and reach it. */
+/** With an undo button, there must be time to read, decide and reach it. */
 const LONG_MS = 12_000;
 
 const shown = createStore<readonly ShownToast[]>([]);
 let lastKey = 0;
 
-/** Tells what happened; with `action`, offers to take it back. @returns a function that takes the message away */
+/**
+ * Shows a message, with `action` as its button.
+ * @returns a function that removes the message
+ */
 export function toast(message: Toast): () => void {
   lastKey += 1;
   const key = lastKey;
@@ -47,8 +50,8 @@ function dismiss(key: number): void {
 }
 
 /**
- * Where messages appear; once in the page. They wait while one is under the pointer or has the focus. On phones they stand
- * above the round button "New", else opposite the uploads.
+ * Renders the messages; once in the page. They stay while one is hovered or focused. On phones they appear above the
+ * round "New" button, elsewhere opposite the upload tray.
  */
 export function ToastHost() {
   const toasts = useStore(shown);
@@ -57,15 +60,15 @@ export function ToastHost() {
   const host = useRef<HTMLElement>(null);
   const cameFrom = useRef<EventTarget | null>(null);
   useEffect(() => {
-    // One that later ones pushed out may have had the focus: browsers tell of no blur then.
+    // A message that newer ones pushed out may have had the focus. Browsers fire no blur event then.
     if (host.current?.contains(document.activeElement) !== true) setHasFocus(false);
   }, [toasts]);
-  /** Takes away the message that was pressed; the focus goes back where it was before, or at least to the page. */
+  /** Removes the message that was pressed. The focus returns to where it was, or at least to the page. */
   const leave = (key: number) => {
     const hadFocus = host.current?.contains(document.activeElement) === true;
     const former = cameFrom.current;
     dismiss(key);
-    // With the message goes what was under the pointer or had the focus, and then nobody is told that it was left.
+    // The removed message may have been hovered or focused, and no leave event is fired for it.
     setIsOver(false);
     setHasFocus(false);
     if (!hadFocus) return;
@@ -88,7 +91,7 @@ export function ToastHost() {
       className={cx(
         "pointer-events-none fixed inset-x-3 bottom-20 z-60 flex flex-col items-center gap-2",
         "max-sm:[html:has([data-floating-action])_&]:bottom-36 sm:inset-x-4 sm:bottom-4 sm:items-start lg:start-62",
-        // On phones dialogs come from below: a message there would stand before what they show.
+        // On phones dialogs slide in from below, and a message there would cover them.
         "max-sm:[html:has([data-sheet])_&]:top-3 max-sm:[html:has([data-sheet])_&]:bottom-auto!",
       )}
     >

@@ -1,14 +1,14 @@
 import { cloneElement, type ReactElement, useEffect, useState } from "react";
 
-/** Where a tooltip stands against its control. */
+/** The side of the control that a tooltip is on. */
 type Side = "top" | "bottom" | "end";
 
 const DELAY_MS = 500;
 const GAP = 8;
 
 /**
- * Says in a few words what a control is, after a moment of hovering, or at keyboard focus. It adds no name: give the control
- * one. `children` is one element that takes `data-` attributes.
+ * Describes a control briefly, after a moment of hovering or on keyboard focus. It is not the accessible name, so the
+ * control needs its own. `children` is one element that accepts `data-` attributes.
  */
 export function Tooltip({
   text,
@@ -22,7 +22,7 @@ export function Tooltip({
   return cloneElement(children, { "data-tooltip": text, "data-tooltip-side": side });
 }
 
-/** Where tooltips appear; once in the page. One for all controls: a page may have a thousand of them. */
+/** Renders the tooltip; once in the page. One for all controls, because a page may have a thousand of them. */
 export function TooltipHost() {
   const [target, setTarget] = useState<HTMLElement>();
   useEffect(() => {
@@ -79,7 +79,7 @@ function tooltipOf(target: EventTarget | null): HTMLElement | undefined {
   return found ?? undefined;
 }
 
-/** Beside its control, inside the window. */
+/** Positions the tooltip next to its control, inside the window. */
 function place(bubble: HTMLElement, target: HTMLElement): void {
   const control = target.getBoundingClientRect();
   const { width, height } = bubble.getBoundingClientRect();

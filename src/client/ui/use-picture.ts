@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** When a picture that didn't come is asked for again: the server may still be making it, or was not reached. */
+/** When to request an image again that failed to load: the server may still be rendering it, or was not reached. */
 const RETRY_AFTER_MS = [3_000, 10_000, 30_000];
 
 interface Attempt {
@@ -10,9 +10,9 @@ interface Attempt {
 }
 
 /**
- * A picture that is tried again a few times where it doesn't come. Another address begins anew.
+ * An image that is requested again a few times if it fails to load. A new address starts over.
  * @param address with a query string
- * @returns what the `img` is given, and whether something else is to be shown for now
+ * @returns the attributes of the `img`, and whether to show a placeholder for now
  */
 export function usePicture(address: string): { src: string; hasFailed: boolean; onError: () => void } {
   const [last, setLast] = useState<Attempt>();

@@ -1,11 +1,11 @@
 import { useEffect, useState } from "react";
 import { ApiError } from "../api/http.ts";
 
-/** How long a refusal asks to wait. */
+/** How long the server asks to wait before the next attempt. */
 export interface RetryWait {
-  /** Seconds in all; 0 where the refusal is another. */
+  /** The total in seconds; 0 if the error asks for no wait. */
   readonly totalSeconds: number;
-  /** Seconds from now, counted down to 0. */
+  /** The remaining seconds, counted down to 0. */
   readonly secondsLeft: number;
 }
 

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { whenIdle } from "../base/when-idle.ts";
 
-/** Whether the page has had nothing to do since this was first drawn: for parts that are not seen at first. */
+/** Whether the page has been idle once since the first render: for parts that are not visible at first. */
 export function useWasIdle(): boolean {
   const [wasIdle, setWasIdle] = useState(false);
   useEffect(() => whenIdle(() => setWasIdle(true)), []);
