@@ -40,7 +40,7 @@ export interface PutOptions {
  */
 export interface BlobStore {
   /** Begins a new content. The caller writes pieces as they come, then stores or discards it. */
-  begin(options: PutOptions): Incoming;
+  begin(options: PutOptions): BlobWriter;
   /**
    * Takes over a finished, durable file as a content, without copying where it lies on the store's file system: it gets a
    * second name in the store. The first name stays; who gave it removes it once the content has its row, and from then
@@ -67,7 +67,7 @@ export interface BlobStore {
    * As {@link fetchLocal}, for callers that can use a stream: a content that would take long is not fetched. Its place is
    * only asked whether it is there (`away`); {@link open} then streams it.
    */
-  reach(digest: Digest): Promise<"here" | "away"> | undefined;
+  prepareRead(digest: Digest): Promise<"here" | "away"> | undefined;
   /** A part of a content as it comes, wherever it lies. @throws as {@link fetchLocal}, before the first piece or between two */
   open(digest: Digest, offset: number, lengthBytes: number): Promise<AsyncIterable<Uint8Array>>;
   /** As {@link readRange}, wherever the content lies: at once where that is here. @throws as both */
@@ -85,7 +85,7 @@ export interface BlobStore {
    */
   hash(digest: Digest): Promise<Digest>;
   /** Whether an upload is about to name this content; the collector leaves it alone then. */
-  isArriving(digest: Digest): boolean;
+  isLeased(digest: Digest): boolean;
   /**
    * Takes a content out of the store and keeps it aside until {@link unlinkQuarantined}. Synchronous, so that no upload
    * of the same bytes comes between the decision and the deed. Nothing happens where the content is not there.
@@ -106,7 +106,7 @@ export interface BlobIndex {
 }
 
 /** A content on its way in. Exactly one of `store` and `discard` ends it. */
-export interface Incoming {
+export interface BlobWriter {
   /** Bytes written so far. */
   readonly sizeBytes: number;
   /** The first bytes (at most 4,100), for telling the media type. */
@@ -119,9 +119,9 @@ export interface Incoming {
   /** Digest of all that was written; ends the writing. */
   digest(): Digest;
   /** Makes the content durable. On any error nothing is left behind. @throws AppError disk_full | storage_error | store_missing */
-  store(): Promise<BlobLease>;
+  commit(): Promise<BlobLease>;
   /** Drops what was written. Never throws; safe to call after `store`. */
-  discard(): void;
+  abort(): void;
 }
 
 /** What is said of a content that its last reading found unlike its digest: it is never sent as if it were whole (D9). */

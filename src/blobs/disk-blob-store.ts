@@ -17,7 +17,7 @@ import {
   contentDamaged,
   contentMissing,
   type BlobLease,
-  type Incoming,
+  type BlobWriter,
   type PutOptions,
 } from "./blob-store.ts";
 import { type Digest, toDigest } from "./digest.ts";
@@ -84,11 +84,11 @@ export class DiskBlobStore implements BlobStore {
     this.#syncQueue = new SyncQueue(options.layout.root, options.log);
     const { remote: place, index, reserveCopy: reserve = () => () => {} } = options;
     if (place !== undefined)
-      this.#remote = new RemoteReader({ place, index, reserve, begin: (asked) => this.begin(asked) });
+      this.#remote = new RemoteReader({ remote: place, index, reserve, begin: (asked) => this.begin(asked) });
   }
 
-  begin(options: PutOptions): Incoming {
-    return new DiskIncoming(options, this.#disk, this.#log, this.#syncQueue, () => this.#newStagingPath(), this);
+  begin(options: PutOptions): BlobWriter {
+    return new DiskBlobWriter(options, this.#disk, this.#log, this.#syncQueue, () => this.#newStagingPath(), this);
   }
 
   pathOf(digest: Digest): string {
@@ -96,7 +96,7 @@ export class DiskBlobStore implements BlobStore {
   }
 
   stat(digest: Digest): { sizeBytes: number } | undefined {
-    return this.statHere(digest) ?? this.#remote?.place.find(digest);
+    return this.statLocal(digest) ?? this.#remote?.remote.find(digest);
   }
 
   fetchLocal(digest: Digest): Promise<void> | undefined {
@@ -105,7 +105,7 @@ export class DiskBlobStore implements BlobStore {
     return this.#findAway(digest)?.fetchLocal(digest);
   }
 
-  reach(digest: Digest): Promise<"here" | "away"> | undefined {
+  prepareRead(digest: Digest): Promise<"here" | "away"> | undefined {
     const rejection = this.#rejectionOf(digest);
     if (rejection !== undefined) return Promise.reject(rejection);
     return this.#findAway(digest)?.reach(digest);
@@ -114,7 +114,7 @@ export class DiskBlobStore implements BlobStore {
   async open(digest: Digest, offset: number, lengthBytes: number): Promise<AsyncIterable<Uint8Array>> {
     const away = this.#findAway(digest);
     if (away !== undefined) return away.open(digest, offset, lengthBytes);
-    if (this.statHere(digest) === undefined) throw contentMissing(digest);
+    if (this.statLocal(digest) === undefined) throw contentMissing(digest);
     return Bun.file(this.pathOf(digest))
       .slice(offset, offset + lengthBytes)
       .stream();
@@ -125,7 +125,7 @@ export class DiskBlobStore implements BlobStore {
   }
 
   /** Size of the copy on this disk, or undefined where there is none. */
-  statHere(digest: Digest): { sizeBytes: number } | undefined {
+  statLocal(digest: Digest): { sizeBytes: number } | undefined {
     const stats = fs.lstatSync(this.#layout.blob(digest), { throwIfNoEntry: false });
     return stats?.isFile() ? { sizeBytes: stats.size } : undefined;
   }
@@ -157,7 +157,7 @@ export class DiskBlobStore implements BlobStore {
   }
 
   async hash(digest: Digest): Promise<Digest> {
-    if (this.statHere(digest) === undefined) {
+    if (this.statLocal(digest) === undefined) {
       if (this.#remote === undefined) throw contentMissing(digest);
       return this.#remote.hash(digest);
     }
@@ -170,7 +170,7 @@ export class DiskBlobStore implements BlobStore {
     return toDigest(hasher.digest("hex"));
   }
 
-  isArriving(digest: Digest): boolean {
+  isLeased(digest: Digest): boolean {
     return this.#arriving.has(digest);
   }
 
@@ -188,7 +188,7 @@ export class DiskBlobStore implements BlobStore {
    * where an upload holds it, or it is not there. Never throws: what stays is only in the way.
    */
   dropCopy(digest: Digest): void {
-    if (!this.isArriving(digest) && this.statHere(digest) !== undefined) this.#remove(this.#layout.blob(digest));
+    if (!this.isLeased(digest) && this.statLocal(digest) !== undefined) this.#remove(this.#layout.blob(digest));
   }
 
   quarantine(digest: Digest): void {
@@ -233,7 +233,7 @@ export class DiskBlobStore implements BlobStore {
     const staged = this.#newStagingPath();
     try {
       await this.#linkOrCopy(path, staged);
-      return await this.keep(content, (target) => {
+      return await this.lease(content, (target) => {
         const fd = this.#disk.open(staged, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
         this.#disk.rename(staged, target);
         return fd;
@@ -267,10 +267,10 @@ export class DiskBlobStore implements BlobStore {
   }
 
   /**
-   * Gives a written content its name and makes it durable, or finds that it is there already. For {@link Incoming}.
+   * Gives a written content its name and makes it durable, or finds that it is there already. For {@link BlobWriter}.
    * @param place puts the content at the given path (a rename within the file system) and gives its open descriptor
    */
-  async keep(content: Omit<BlobLease, "isNew" | "release">, place: (path: string) => number): Promise<BlobLease> {
+  async lease(content: Omit<BlobLease, "isNew" | "release">, place: (path: string) => number): Promise<BlobLease> {
     const { digest, sizeBytes } = content;
     let isHeld = true;
     const release = (isNamed: boolean) => {
@@ -353,9 +353,9 @@ export class DiskBlobStore implements BlobStore {
     entry.isNamed ||= isNamed;
     if (--entry.holders > 0) return;
     this.#arriving.delete(digest);
-    if (entry.isNamed) this.#remote?.place.noteStored(digest, entry.isNew);
+    if (entry.isNamed) this.#remote?.remote.noteStored(digest, entry.isNew);
     // An upload that was refused at the last moment (a taken name, the quota) leaves nothing behind.
-    if (!entry.isNamed && this.statHere(digest) !== undefined && this.#index.find(digest) === undefined) {
+    if (!entry.isNamed && this.statLocal(digest) !== undefined && this.#index.find(digest) === undefined) {
       this.#remove(this.#layout.blob(digest));
     }
   }
@@ -363,7 +363,7 @@ export class DiskBlobStore implements BlobStore {
   async #write(digest: Digest, sizeBytes: number, place: (path: string) => number): Promise<boolean> {
     const known = this.#index.find(digest);
     // Content that failed its last check, or has another size than its row says, is written again (D10).
-    if (known !== undefined && !known.isDamaged && this.statHere(digest)?.sizeBytes === sizeBytes) return false;
+    if (known !== undefined && !known.isDamaged && this.statLocal(digest)?.sizeBytes === sizeBytes) return false;
     this.#checkStore();
     const folders = this.#makeFolders(digest);
     const path = this.#layout.blob(digest);
@@ -383,15 +383,15 @@ export class DiskBlobStore implements BlobStore {
       this.#disk.close(fd);
     }
     for (const folder of folders.slice(0, -1)) this.#folders.add(folder);
-    if (known !== undefined) this.#remote?.place.noteUse(digest);
+    if (known !== undefined) this.#remote?.remote.noteUse(digest);
     return true;
   }
 
   /** What fetches a content that is not on this disk, where there is another place; a copy here is noted as used. */
   #findAway(digest: Digest): RemoteReader | undefined {
     if (this.#remote === undefined) return undefined;
-    if (this.statHere(digest) === undefined) return this.#remote;
-    this.#remote.place.noteUse(digest);
+    if (this.statLocal(digest) === undefined) return this.#remote;
+    this.#remote.remote.noteUse(digest);
     return undefined;
   }
 
@@ -441,7 +441,7 @@ export class DiskBlobStore implements BlobStore {
   }
 }
 
-class DiskIncoming implements Incoming {
+class DiskBlobWriter implements BlobWriter {
   readonly #options: PutOptions;
   readonly #disk: Disk;
   readonly #log: Log;
@@ -502,22 +502,22 @@ class DiskIncoming implements Incoming {
     return this.#digest;
   }
 
-  async store(): Promise<BlobLease> {
+  async commit(): Promise<BlobLease> {
     const content = { digest: this.digest(), sizeBytes: this.sizeBytes, crc32: this.#crc32 };
     try {
       await this.#writeBack;
       // The bulk reaches the device here, so that the batch that it shares with small files does not wait for it.
       if (this.#staged !== undefined) await this.#disk.dataSync(this.#staged.fd);
-      const held = await this.#store.keep(content, (path) => this.#place(path));
-      this.discard(); // what was not needed, because the content was there already
+      const held = await this.#store.lease(content, (path) => this.#place(path));
+      this.abort(); // what was not needed, because the content was there already
       return held;
     } catch (error) {
-      this.discard();
+      this.abort();
       throw translateDiskError(error);
     }
   }
 
-  discard(): void {
+  abort(): void {
     this.#pieces = [];
     const staged = this.#staged;
     if (staged === undefined) return;

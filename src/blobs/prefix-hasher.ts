@@ -3,14 +3,14 @@ import type { PrefixReply, PrefixRequest } from "./prefix-hash.worker.ts";
 import { canStartThread, requireDescriptors } from "../lib/descriptors.ts";
 
 /** What the first bytes of a file add up to. */
-export interface PrefixSums {
+export interface FileHashes {
   readonly digest: Digest;
   /** CRC-32 (ISO 3309), unsigned. */
   readonly crc32: number;
 }
 
 interface Pending {
-  readonly resolve: (sums: PrefixSums) => void;
+  readonly resolve: (sums: FileHashes) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -36,7 +36,7 @@ export class PrefixHasher {
    * Hashes the rest of a file, to its end at `toBytes`.
    * @throws Error with the system's `code` where it can't be read
    */
-  whole(key: string, path: string, toBytes: number): Promise<PrefixSums> {
+  whole(key: string, path: string, toBytes: number): Promise<FileHashes> {
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
       const thread = this.#thread();

@@ -5,7 +5,7 @@ import {
   type BlobStore,
   contentDamaged,
   contentMissing,
-  type Incoming,
+  type BlobWriter,
   type PutOptions,
 } from "./blob-store.ts";
 import { type Digest, toDigest } from "./digest.ts";
@@ -22,21 +22,21 @@ export interface RemoteStore {
    */
   read(digest: Digest, offset: number, lengthBytes: number): Promise<AsyncGenerator<Uint8Array, void, undefined>>;
   /** What was read from there is not what its digest says. */
-  noteDoubt(digest: Digest): void;
+  noteMismatch(digest: Digest): void;
   /** The copy on this disk is used now. */
   noteUse(digest: Digest): void;
   /** A content on this disk has its committed row. @param isNew whether its bytes were just written */
   noteStored(digest: Digest, isNew: boolean): void;
   /** All of it was read from there, and was what its digest says. */
-  noteWhole(digest: Digest, sizeBytes: number): void;
+  noteVerified(digest: Digest, sizeBytes: number): void;
 }
 
 /** What {@link RemoteReader} works with. */
 export interface RemoteReaderOptions {
-  readonly place: RemoteStore;
+  readonly remote: RemoteStore;
   readonly index: BlobIndex;
   /** Begins a content on this disk. */
-  readonly begin: (options: PutOptions) => Incoming;
+  readonly begin: (options: PutOptions) => BlobWriter;
   /** Takes room on this disk for a copy. @returns what gives it back @throws AppError disk_full */
   readonly reserve: (bytes: number) => () => void;
 }
@@ -54,8 +54,8 @@ export class RemoteReader {
   }
 
   /** The other place. */
-  get place(): RemoteStore {
-    return this.#options.place;
+  get remote(): RemoteStore {
+    return this.#options.remote;
   }
 
   /**
@@ -89,7 +89,7 @@ export class RemoteReader {
         if (!(error instanceof AppError) || error.reason !== "disk_full") throw error;
       }
     }
-    if (!(await this.place.isThere(digest))) throw contentMissing(digest);
+    if (!(await this.remote.isThere(digest))) throw contentMissing(digest);
     return "away";
   }
 
@@ -103,7 +103,7 @@ export class RemoteReader {
     lengthBytes: number,
   ): Promise<AsyncGenerator<Uint8Array, void, undefined>> {
     const sizeBytes = this.#sizeOf(digest);
-    const pieces = await this.place.read(digest, offset, lengthBytes);
+    const pieces = await this.remote.read(digest, offset, lengthBytes);
     return offset === 0 && lengthBytes === sizeBytes ? this.#checked(digest, sizeBytes, pieces) : pieces;
   }
 
@@ -111,7 +111,7 @@ export class RemoteReader {
   async read(digest: Digest, offset: number, lengthBytes: number): Promise<Buffer<ArrayBuffer>> {
     const bytes = Buffer.allocUnsafeSlow(lengthBytes);
     let at = 0;
-    for await (const piece of await this.place.read(digest, offset, lengthBytes)) {
+    for await (const piece of await this.remote.read(digest, offset, lengthBytes)) {
       bytes.set(piece, at);
       at += piece.length;
     }
@@ -122,10 +122,10 @@ export class RemoteReader {
   async hash(digest: Digest): Promise<Digest> {
     const sizeBytes = this.#sizeOf(digest);
     const hasher = new Bun.CryptoHasher("sha256");
-    for await (const piece of await this.place.read(digest, 0, sizeBytes)) hasher.update(piece);
+    for await (const piece of await this.remote.read(digest, 0, sizeBytes)) hasher.update(piece);
     const actual = toDigest(hasher.digest("hex"));
-    if (actual === digest) this.place.noteWhole(digest, sizeBytes);
-    else this.place.noteDoubt(digest);
+    if (actual === digest) this.remote.noteVerified(digest, sizeBytes);
+    else this.remote.noteMismatch(digest);
     return actual;
   }
 
@@ -133,13 +133,13 @@ export class RemoteReader {
     const sizeBytes = this.#sizeOf(digest);
     const release = this.#options.reserve(sizeBytes);
     try {
-      const pieces = await this.place.read(digest, 0, sizeBytes);
+      const pieces = await this.remote.read(digest, 0, sizeBytes);
       const incoming = this.#begin(sizeBytes);
       try {
         for await (const piece of pieces) await incoming.write(piece);
         await this.#keep(digest, incoming);
       } finally {
-        incoming.discard();
+        incoming.abort();
       }
     } finally {
       release();
@@ -163,7 +163,7 @@ export class RemoteReader {
       if (held !== undefined) yield held;
       if (hasRoom) await this.#keep(digest, incoming);
     } finally {
-      incoming.discard();
+      incoming.abort();
       release?.();
     }
   }
@@ -178,7 +178,7 @@ export class RemoteReader {
   }
 
   /** What can't be kept here is passed on all the same. */
-  async #tryToWrite(incoming: Incoming, piece: Uint8Array): Promise<boolean> {
+  async #tryToWrite(incoming: BlobWriter, piece: Uint8Array): Promise<boolean> {
     try {
       await incoming.write(piece);
       return true;
@@ -188,16 +188,16 @@ export class RemoteReader {
     }
   }
 
-  async #keep(digest: Digest, incoming: Incoming): Promise<void> {
+  async #keep(digest: Digest, incoming: BlobWriter): Promise<void> {
     if (incoming.digest() !== digest) throw this.#damaged(digest);
-    const held = await incoming.store();
+    const held = await incoming.commit();
     // Its row is there already; where it went meanwhile, so do the bytes.
     held.release(false);
-    this.place.noteWhole(digest, held.sizeBytes);
-    this.place.noteUse(digest);
+    this.remote.noteVerified(digest, held.sizeBytes);
+    this.remote.noteUse(digest);
   }
 
-  #begin(sizeBytes: number): Incoming {
+  #begin(sizeBytes: number): BlobWriter {
     return this.#options.begin({
       limitBytes: sizeBytes,
       tooLarge: () => new AppError("content_damaged", "The content is longer than it was when it was stored."),
@@ -205,7 +205,7 @@ export class RemoteReader {
   }
 
   #damaged(digest: Digest): AppError {
-    this.place.noteDoubt(digest);
+    this.remote.noteMismatch(digest);
     return contentDamaged(digest);
   }
 
@@ -218,7 +218,7 @@ export class RemoteReader {
 }
 
 /** What makes streams of parts of a content, each opened when its first piece is taken; an error ends a stream as one. */
-export function streamWhenTaken(
+export function lazyBlobStream(
   blobs: Pick<BlobStore, "open">,
   digest: Digest,
 ): (offset: number, lengthBytes: number) => ReadableStream<Uint8Array> {

@@ -7,7 +7,7 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import type { Log } from "../lib/log.ts";
 import { type Disk, errorCode, realDisk, translateDiskError } from "./disk.ts";
-import { PrefixHasher, type PrefixSums } from "./prefix-hasher.ts";
+import { PrefixHasher, type FileHashes } from "./prefix-hasher.ts";
 import type { SyncQueue } from "./sync-queue.ts";
 
 /** A file of the staging area, open for as long as somebody writes to it. */
@@ -15,7 +15,7 @@ export interface StagedFile {
   /** Writes a piece at its place, at once. @throws AppError disk_full | storage_error */
   write(piece: Uint8Array, position: number): void;
   /** Whether these bytes lie there already. @throws AppError storage_error */
-  holds(piece: Uint8Array, position: number): boolean;
+  contains(piece: Uint8Array, position: number): boolean;
   /** Reads so many bytes, which are there. @throws AppError storage_error */
   read(lengthBytes: number, position: number): Buffer<ArrayBuffer>;
   /**
@@ -29,13 +29,13 @@ export interface StagedFile {
 }
 
 /** Bytes that are to take the place of others once they are whole; a file beside the staged one. */
-export interface SideFile {
+export interface ReplacementFile {
   /** Appends a piece, at once. @throws AppError disk_full | storage_error */
   append(piece: Uint8Array): void;
   /** Makes it durable under its lasting name. @throws AppError disk_full | storage_error */
-  keep(name: string): Promise<void>;
+  commit(name: string): Promise<void>;
   /** Drops it, unless it was kept. Never throws. */
-  discard(): void;
+  abort(): void;
 }
 
 /** What {@link Staging} works with. */
@@ -94,7 +94,7 @@ export class Staging {
     let isReleased = false;
     return {
       write: (piece, position) => file.write(piece, position),
-      holds: (piece, position) => file.read(piece.length, position)?.equals(piece) ?? false,
+      contains: (piece, position) => file.read(piece.length, position)?.equals(piece) ?? false,
       read: (lengthBytes, position) => {
         const bytes = file.read(lengthBytes, position);
         if (bytes === undefined)
@@ -111,7 +111,7 @@ export class Staging {
   }
 
   /** Begins a file whose name ends in `.part`: what a crash leaves of it is nobody's. @throws AppError */
-  beginSide(): SideFile {
+  beginReplacement(): ReplacementFile {
     const path = this.pathOf(`${process.pid}-${++this.#sides}.part`);
     const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = fs.constants;
     const disk = this.#disk;
@@ -122,7 +122,7 @@ export class Staging {
     };
     return {
       append: (piece) => attempt(() => fd !== undefined && disk.write(fd, piece)),
-      keep: async (name) => {
+      commit: async (name) => {
         try {
           if (fd === undefined) return;
           await disk.dataSync(fd);
@@ -134,7 +134,7 @@ export class Staging {
           close();
         }
       },
-      discard: () => {
+      abort: () => {
         close();
         this.#unlink(path);
       },
@@ -165,7 +165,7 @@ export class Staging {
    * Takes off what lies behind the end of a file: bytes that came and did not count. Durable on return.
    * @throws AppError disk_full | storage_error
    */
-  async cut(name: string, sizeBytes: number): Promise<void> {
+  async truncate(name: string, sizeBytes: number): Promise<void> {
     if ((this.sizeOf(name) ?? 0) <= sizeBytes) return;
     const { O_RDWR, O_NOFOLLOW } = fs.constants;
     const fd = attempt(() => this.#disk.open(this.pathOf(name), O_RDWR | O_NOFOLLOW));
@@ -185,7 +185,7 @@ export class Staging {
   }
 
   /** Digest and CRC-32 of a whole file; only what was not hashed ahead is still read. @throws AppError storage_error */
-  async hashWhole(name: string, sizeBytes: number): Promise<PrefixSums> {
+  async hashWhole(name: string, sizeBytes: number): Promise<FileHashes> {
     try {
       return await this.#hasher.whole(this.#keyOf(name), this.pathOf(name), sizeBytes);
     } catch (error) {

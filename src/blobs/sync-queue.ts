@@ -9,13 +9,13 @@ import type { SyncReply, SyncRequest } from "./sync.worker.ts";
 import { syncsWhole } from "./syncfs.ts";
 
 /** A file whose content and folder entries are to reach the device. */
-export interface Unsynced {
+export interface UnsyncedFile {
   readonly fd: number;
   /** The file's folder, and every folder that got a new entry on its way. */
   readonly folders: readonly string[];
 }
 
-interface Waiting extends Unsynced {
+interface QueuedFile extends UnsyncedFile {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -36,7 +36,7 @@ const SLOW_SYNC_PAUSE_MS = 1_000;
 export class SyncQueue {
   readonly #root: string;
   readonly #log: Log;
-  #waiting: Waiting[] = [];
+  #waiting: QueuedFile[] = [];
   #isRunning = false;
   #groupAgainAtMs = 0;
   #worker: SyncThread | undefined;
@@ -48,7 +48,7 @@ export class SyncQueue {
   }
 
   /** Resolves once the file's content and its folder entries are on the device. The caller closes the descriptor. */
-  sync(file: Unsynced): Promise<void> {
+  sync(file: UnsyncedFile): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ ...file, resolve, reject });
       if (this.#isRunning) return;
@@ -90,7 +90,7 @@ export class SyncQueue {
     this.#isRunning = false;
   }
 
-  async #syncBatch(worker: SyncThread, batch: readonly Waiting[]): Promise<void> {
+  async #syncBatch(worker: SyncThread, batch: readonly QueuedFile[]): Promise<void> {
     const startedMs = performance.now();
     const isGroup =
       worker.canSyncFileSystem &&

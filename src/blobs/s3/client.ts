@@ -449,7 +449,7 @@ function partBytesOf(sizeBytes: number): number {
 }
 
 /** The ETag that an object has with Amazon and most others, of the bytes that it is made of, in pieces. */
-export async function expectedTag(sizeBytes: number, pieces: AsyncIterable<Uint8Array>): Promise<string> {
+export async function expectedEtag(sizeBytes: number, pieces: AsyncIterable<Uint8Array>): Promise<string> {
   const whole = createHash("md5");
   const parts = new PartSums(partBytesOf(sizeBytes));
   const isSmall = sizeBytes <= PART_BYTES;

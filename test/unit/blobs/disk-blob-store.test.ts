@@ -52,9 +52,9 @@ describe("DiskBlobStore", () => {
     const incoming = into.begin(LIMIT);
     try {
       for (let at = 0; at < bytes.length; at += 65_536) await incoming.write(bytes.subarray(at, at + 65_536));
-      return await incoming.store();
+      return await incoming.commit();
     } finally {
-      incoming.discard();
+      incoming.abort();
     }
   };
   /** As an upload that came to its end: its row is written and nobody holds the content any more. */
@@ -108,7 +108,7 @@ describe("DiskBlobStore", () => {
     const incoming = store.begin(LIMIT);
     await incoming.write(content);
     expect(Buffer.from(incoming.head).equals(content.subarray(0, 4100))).toBe(true);
-    incoming.discard();
+    incoming.abort();
   });
 
   test("equal content that arrives many times at once is stored once", async () => {
@@ -117,9 +117,9 @@ describe("DiskBlobStore", () => {
     expect(new Set(helds.map((held) => held.digest)).size).toBe(1);
     expect(allFiles()).toHaveLength(1);
     const [first] = helds;
-    expect(first && store.isArriving(first.digest)).toBe(true);
+    expect(first && store.isLeased(first.digest)).toBe(true);
     for (const held of helds) held.release(true);
-    expect(first && store.isArriving(first.digest)).toBe(false);
+    expect(first && store.isLeased(first.digest)).toBe(false);
   });
 
   test("known content is not written again, and its twin is dropped", async () => {
@@ -167,7 +167,7 @@ describe("DiskBlobStore", () => {
         for (let at = 0; at < size; at += 500) await incoming.write(Buffer.alloc(500));
       };
       expect(await write().catch((error: unknown) => (error as AppError).reason)).toBe("file_too_large");
-      incoming.discard();
+      incoming.abort();
     }
     await Bun.sleep(0);
     expect(allFiles()).toEqual([]);

@@ -6,7 +6,7 @@ import { type Digest, toDigest } from "../../../src/blobs/digest.ts";
 import { type Disk, realDisk } from "../../../src/blobs/disk.ts";
 import { DiskBlobStore } from "../../../src/blobs/disk-blob-store.ts";
 import { Layout } from "../../../src/blobs/layout.ts";
-import { type RemoteStore, streamWhenTaken } from "../../../src/blobs/remote.ts";
+import { type RemoteStore, lazyBlobStream } from "../../../src/blobs/remote.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { digestOf, randomContent } from "../../support/client.ts";
 
@@ -35,9 +35,9 @@ const place: RemoteStore = {
     return pieces(bytes.subarray(offset, offset + lengthBytes));
   },
   noteUse: () => {},
-  noteDoubt: (digest) => doubts.push(digest),
+  noteMismatch: (digest) => doubts.push(digest),
   noteStored: (digest, isNew) => stored.push([digest, isNew]),
-  noteWhole: (digest) => whole.push(digest),
+  noteVerified: (digest) => whole.push(digest),
 };
 
 async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
@@ -94,7 +94,7 @@ describe("bringing a content", () => {
   test("puts it on this disk, whole, by one transfer for all who ask", async () => {
     const content = randomContent(500_000);
     const digest = putThere(content);
-    await Promise.all([store.fetchLocal(digest), store.fetchLocal(digest), store.reach(digest)]);
+    await Promise.all([store.fetchLocal(digest), store.fetchLocal(digest), store.prepareRead(digest)]);
     expect(reads).toBe(1);
     expect(store.fetchLocal(digest)).toBeUndefined();
     expect(store.readRange(digest, 1_000, 10)).toEqual(Buffer.from(content.subarray(1_000, 1_010)));
@@ -106,7 +106,7 @@ describe("bringing a content", () => {
     const digest = putThere(randomContent(300_000), toDigest(digestOf("something else")));
     expect(store.fetchLocal(digest) ?? Promise.resolve()).rejects.toMatchObject({ reason: "content_damaged" });
     await store.fetchLocal(digest)?.catch(() => {});
-    expect(store.statHere(digest)).toBeUndefined();
+    expect(store.statLocal(digest)).toBeUndefined();
     expect(leftovers()).toEqual([]);
   });
 
@@ -127,9 +127,9 @@ describe("on a full disk", () => {
   test("a content is passed on without being kept", async () => {
     const content = randomContent(700_000);
     const digest = putThere(content);
-    expect(await store.reach(digest)).toBe("away");
+    expect(await store.prepareRead(digest)).toBe("away");
     expect(await joined(await store.open(digest, 0, content.length))).toEqual(Buffer.from(content));
-    expect(store.statHere(digest)).toBeUndefined();
+    expect(store.statLocal(digest)).toBeUndefined();
   });
 });
 
@@ -138,7 +138,7 @@ describe("passing a content on", () => {
     const content = randomContent(700_000);
     const digest = putThere(content);
     expect(await joined(await store.open(digest, 0, content.length))).toEqual(Buffer.from(content));
-    expect(store.statHere(digest)).toEqual({ sizeBytes: content.length });
+    expect(store.statLocal(digest)).toEqual({ sizeBytes: content.length });
   });
 
   test("keeps nothing of a part, nor of what was left in the middle", async () => {
@@ -147,10 +147,10 @@ describe("passing a content on", () => {
     expect(await joined(await store.open(digest, 100_000, 200_000))).toEqual(
       Buffer.from(content.subarray(100_000, 300_000)),
     );
-    const reader = streamWhenTaken(store, digest)(0, content.length).getReader();
+    const reader = lazyBlobStream(store, digest)(0, content.length).getReader();
     await reader.read();
     await reader.cancel();
-    expect(store.statHere(digest)).toBeUndefined();
+    expect(store.statLocal(digest)).toBeUndefined();
   });
 
   test("ends in an error before the last piece where it is damaged", async () => {
@@ -169,7 +169,7 @@ describe("passing a content on", () => {
 test("hashing reads it where it lies, and brings nothing", async () => {
   const digest = putThere(randomContent(300_000));
   expect(await store.hash(digest)).toBe(digest);
-  expect(store.statHere(digest)).toBeUndefined();
+  expect(store.statLocal(digest)).toBeUndefined();
   expect(store.stat(digest)).toEqual({ sizeBytes: 300_000 });
 });
 
@@ -178,19 +178,19 @@ test("a copy is not dropped while an upload holds it", async () => {
   const digest = putThere(content);
   const incoming = store.begin({ limitBytes: 1_000, tooLarge: () => new Error("too large") });
   await incoming.write(content);
-  const held = await incoming.store();
+  const held = await incoming.commit();
   store.dropCopy(digest);
-  expect(store.statHere(digest)).toEqual({ sizeBytes: 1_000 });
+  expect(store.statLocal(digest)).toEqual({ sizeBytes: 1_000 });
   held.release(true);
   store.dropCopy(digest);
-  expect(store.statHere(digest)).toBeUndefined();
+  expect(store.statLocal(digest)).toBeUndefined();
 });
 
 test("the other place hears of each content that got its row, and of none that did not", async () => {
   const upload = async (content: Uint8Array, isNamed: boolean) => {
     const incoming = store.begin({ limitBytes: 1_000, tooLarge: () => new Error("too large") });
     await incoming.write(content);
-    (await incoming.store()).release(isNamed);
+    (await incoming.commit()).release(isNamed);
   };
   const [content, refused] = [randomContent(1_000), randomContent(1_000)];
   const digest = toDigest(digestOf(content));

@@ -47,9 +47,9 @@ describe("Staging", () => {
     expect(fs.readFileSync(staging.pathOf("a"), "latin1")).toBe("0123456789");
     expect(fs.statSync(staging.pathOf("a")).mode & 0o777).toBe(0o600);
     expect([
-      file.holds(Buffer.from("345"), 3),
-      file.holds(Buffer.from("346"), 3),
-      file.holds(Buffer.from("99"), 9),
+      file.contains(Buffer.from("345"), 3),
+      file.contains(Buffer.from("346"), 3),
+      file.contains(Buffer.from("99"), 9),
     ]).toEqual([true, false, false]);
     expect(file.read(3, 2).toString()).toBe("234");
     file.release();
@@ -167,16 +167,16 @@ describe("Staging", () => {
     const content = bytesOf(3 * MIB);
     const file = staging.open("a", content.length);
     file.write(content, 0);
-    const dropped = staging.beginSide();
+    const dropped = staging.beginReplacement();
     dropped.append(bytesOf(10));
-    dropped.discard();
+    dropped.abort();
     expect(staging.list()).toEqual(["a"]);
-    const side = staging.beginSide();
+    const side = staging.beginReplacement();
     const other = bytesOf(2 * MIB - 7, 7);
     side.append(other.subarray(0, 100));
     side.append(other.subarray(100));
-    await side.keep("a.1.next");
-    side.discard();
+    await side.commit("a.1.next");
+    side.abort();
     expect(staging.list().sort()).toEqual(["a", "a.1.next"]);
     for (let round = 0; round < 2; round++) expect(await staging.copyInto("a.1.next", file, 5)).toBe(true);
     other.copy(content, 5);

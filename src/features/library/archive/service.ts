@@ -219,7 +219,7 @@ function archiveName(roots: readonly TreeNode[], name: string | undefined): stri
 function contentSource(blobs: BlobStore): ContentSource {
   return {
     open({ digest, sizeBytes, offset, lengthBytes }) {
-      const reached = blobs.reach(digest);
+      const reached = blobs.prepareRead(digest);
       if (reached !== undefined) return reached.then(() => blobs.open(digest, offset, lengthBytes));
       if (lengthBytes <= SMALL_BYTES_MAX) return blobs.readRange(digest, offset, lengthBytes);
       // A link is never followed (D49), and what has another size has another content.

@@ -1,7 +1,7 @@
 /** Sends a file's content or its thumbnail, and counts it as a download where it is one (contract §4). */
 import { type BlobStore, contentMissing } from "../../../blobs/blob-store.ts";
 import type { DerivedStore } from "../../../blobs/derived.ts";
-import { streamWhenTaken } from "../../../blobs/remote.ts";
+import { lazyBlobStream } from "../../../blobs/remote.ts";
 import { AppError } from "../../../errors.ts";
 import { type Query, readBoolean } from "../../../http/fields.ts";
 import { type SentBlob, SMALL_BLOB_MAX_BYTES, sendBlob } from "../../../http/send-blob.ts";
@@ -67,7 +67,7 @@ export class ContentSender {
   }
 
   #sendContent(file: FileNode, asked: ContentRequest): Response | Promise<Response> {
-    const reached = this.#options.blobs.reach(file.digest);
+    const reached = this.#options.blobs.prepareRead(file.digest);
     if (reached === undefined) return this.#sendReached(file, asked);
     return reached.then((place) => this.#sendReached(file, asked, place === "away"));
   }
@@ -86,7 +86,7 @@ export class ContentSender {
         path: blobs.pathOf(file.digest),
         read: () => blobs.readSmall(file.digest, file.sizeBytes),
         readRange: (offset, lengthBytes) => blobs.readRange(file.digest, offset, lengthBytes),
-        ...(isAway && { stream: streamWhenTaken(blobs, file.digest) }),
+        ...(isAway && { stream: lazyBlobStream(blobs, file.digest) }),
       },
       etag: `"${file.digest}"`,
       lastModifiedMs: file.contentAtMs,

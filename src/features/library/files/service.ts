@@ -1,5 +1,5 @@
 /** What can be done with files: the deeds behind /api/files, but for listing (see `listing.ts`), sending bytes, and moving and copying many (see `bulk.ts`). */
-import type { BlobStore, BlobLease, Incoming } from "../../../blobs/blob-store.ts";
+import type { BlobStore, BlobLease, BlobWriter } from "../../../blobs/blob-store.ts";
 import { type Digest, toChecksum } from "../../../blobs/digest.ts";
 import { translateDiskError } from "../../../blobs/disk.ts";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
@@ -78,7 +78,7 @@ export interface UploadHooks {
 
 /** A file whose bytes are arriving; `finish` or `discard` ends it. */
 export interface PendingUpload {
-  readonly incoming: Incoming;
+  readonly incoming: BlobWriter;
   discard(): void;
 }
 
@@ -126,7 +126,7 @@ export class FileService {
       incoming,
       discard: () => {
         release();
-        incoming.discard();
+        incoming.abort();
       },
     };
   }
@@ -159,7 +159,7 @@ export class FileService {
       const mediaType = await detectMediaType(incoming.head, file.declaredType, name);
       const request = keyed(incoming.digest());
       hooks.admit?.(incoming.digest());
-      const held = await incoming.store();
+      const held = await incoming.commit();
       return await this.#name(owner, held, mediaType, async () => {
         const found = await hooks.describe?.(held, mediaType);
         return writer.run((tx) => {
@@ -219,7 +219,7 @@ export class FileService {
       const { name } = node;
       const mediaType = await detectMediaType(incoming.head, target.declaredType, name);
       const request = keyed(incoming.digest());
-      const held = await incoming.store();
+      const held = await incoming.commit();
       return await this.#name(owner, held, mediaType, () =>
         writer.run((tx) => {
           confirm();

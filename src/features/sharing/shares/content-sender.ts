@@ -4,7 +4,7 @@
  */
 import { type BlobStore, contentMissing } from "../../../blobs/blob-store.ts";
 import type { DerivedFile, DerivedStore } from "../../../blobs/derived.ts";
-import { streamWhenTaken } from "../../../blobs/remote.ts";
+import { lazyBlobStream } from "../../../blobs/remote.ts";
 import { AppError } from "../../../errors.ts";
 import type { FileFacts } from "../../../events/catalogue.ts";
 import { rateLimitKey } from "../../../http/client-address.ts";
@@ -32,7 +32,7 @@ export interface ShareSenderOptions {
   readonly shareAccess: ShareAccess;
   readonly statistics: ShareStatistics;
   readonly barePictures: BarePictures;
-  readonly blobs: Pick<BlobStore, "stat" | "pathOf" | "readSmall" | "readRange" | "reach" | "open">;
+  readonly blobs: Pick<BlobStore, "stat" | "pathOf" | "readSmall" | "readRange" | "prepareRead" | "open">;
   readonly thumbnails: Pick<ThumbnailService, "get">;
   readonly derived: Pick<DerivedStore, "read">;
   readonly access: Pick<AccessCounters, "note">;
@@ -192,7 +192,7 @@ export class ShareSender {
 
   async #plain(opened: OpenedShare, file: FileNode, fileName: string): Promise<Shown> {
     const { blobs } = this.#options;
-    const isAway = (await blobs.reach(file.digest)) === "away";
+    const isAway = (await blobs.prepareRead(file.digest)) === "away";
     if (file.sizeBytes > SMALL_BLOB_MAX_BYTES && blobs.stat(file.digest) === undefined) {
       throw contentMissing(file.digest);
     }
@@ -202,7 +202,7 @@ export class ShareSender {
         path: blobs.pathOf(file.digest),
         read: () => blobs.readSmall(file.digest, file.sizeBytes),
         readRange: (offset, lengthBytes) => blobs.readRange(file.digest, offset, lengthBytes),
-        ...(isAway && { stream: streamWhenTaken(blobs, file.digest) }),
+        ...(isAway && { stream: lazyBlobStream(blobs, file.digest) }),
       },
       etag: etagOf(opened, file),
       mediaType: file.mediaType,

@@ -99,10 +99,10 @@ export class Collector {
   async #setLeftoverAside(digest: Digest): Promise<void> {
     const { blobs, rows, writer, clock } = this.#options;
     await writer.run((tx) => {
-      if (rows.find(digest) !== undefined || blobs.isArriving(digest)) return;
+      if (rows.find(digest) !== undefined || blobs.isLeased(digest)) return;
       rows.noteAside(digest, blobs.stat(digest)?.sizeBytes ?? 0, clock.nowMs());
       tx.afterCommit(() => {
-        if (!blobs.isArriving(digest)) this.#moveAside(digest);
+        if (!blobs.isLeased(digest)) this.#moveAside(digest);
       });
     });
   }
@@ -119,7 +119,7 @@ export class Collector {
       if (waiting.length === 0) continue;
       total += await writer.run((tx) => {
         // What is just arriving is left: its new row counts on the old file. What was taken up again since is not let go.
-        const taken = waiting.filter((blob) => !blobs.isArriving(blob.digest) && rows.setAside(blob, clock.nowMs()));
+        const taken = waiting.filter((blob) => !blobs.isLeased(blob.digest) && rows.setAside(blob, clock.nowMs()));
         // In the same breath as the commit, before any upload can bring these bytes again.
         tx.afterCommit(() => {
           for (const { digest } of taken) this.#moveAside(digest);
@@ -147,7 +147,7 @@ export class Collector {
       const gone = batch.filter((content) => unnamed.has(content) || this.#isThereAgain(content.digest));
       for (const { digest, sizeBytes } of gone) {
         // A crash may have come between the row's end and the move: then the file still lies at its old place.
-        if (rows.find(digest) === undefined && !blobs.isArriving(digest)) blobs.quarantine(digest);
+        if (rows.find(digest) === undefined && !blobs.isLeased(digest)) blobs.quarantine(digest);
         blobs.unlinkQuarantined(digest);
         removed++;
         freedBytes += sizeBytes;

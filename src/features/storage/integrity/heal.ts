@@ -130,7 +130,7 @@ class CandidateRoots {
         if (path.endsWith(digest)) this.bad.push(path);
         return false;
       }
-      const held = await incoming.store();
+      const held = await incoming.commit();
       try {
         await integrity.note([{ digest, fault: null }]);
       } finally {
@@ -138,7 +138,7 @@ class CandidateRoots {
       }
       return true;
     } finally {
-      incoming.discard();
+      incoming.abort();
     }
   }
 

@@ -21,7 +21,7 @@ import type { Finding, OpenFindings, Reading } from "./types.ts";
 export interface IntegrityOptions {
   readonly sqlite: Database;
   readonly rows: BlobRows;
-  readonly blobs: Pick<BlobStore, "stat" | "pathOf" | "isArriving">;
+  readonly blobs: Pick<BlobStore, "stat" | "pathOf" | "isLeased">;
   readonly writer: Pick<Writer, "run">;
   readonly events: Events;
   readonly clock: Clock;
@@ -164,7 +164,7 @@ export class Integrity {
     }
     const row = rows.find(digest);
     // Removed since, or just being stored anew.
-    if (row === undefined || blobs.isArriving(digest)) return false;
+    if (row === undefined || blobs.isLeased(digest)) return false;
     // Put back since, or kept in a bucket.
     if (fault.kind === "missing" && blobs.stat(digest)?.sizeBytes === row.sizeBytes) return false;
     if (!row.isDamaged) rows.markDamaged(digest, nowMs);

@@ -46,7 +46,7 @@ export interface BlobMoverOptions {
   readonly owner: () => Owner;
   readonly remote: RemoteContents;
   readonly rows: RemoteRows;
-  readonly blobs: BlobStore & Pick<DiskBlobStore, "statHere" | "dropCopy" | "replaceFromRemote">;
+  readonly blobs: BlobStore & Pick<DiskBlobStore, "statLocal" | "dropCopy" | "replaceFromRemote">;
   readonly writer: Writer;
   readonly reader: Reader;
   readonly clock: Clock;
@@ -193,7 +193,7 @@ export class BlobMover {
       const batch = await this.#list(REMOTE, after);
       after = batch.at(-1)?.digest;
       if (after === undefined) break;
-      const here = batch.filter(({ digest, sizeBytes }) => blobs.statHere(digest)?.sizeBytes === sizeBytes);
+      const here = batch.filter(({ digest, sizeBytes }) => blobs.statLocal(digest)?.sizeBytes === sizeBytes);
       await writer.run(() => {
         for (const { digest } of here) rows.leave(digest, clock.nowMs());
       });
@@ -285,7 +285,7 @@ export class BlobMover {
     }
     return writer.run(
       (tx) => {
-        if (clock.nowMs() - remote.lastUseMs(digest) < IN_USE_MS || blobs.isArriving(digest)) return false;
+        if (clock.nowMs() - remote.lastUseMs(digest) < IN_USE_MS || blobs.isLeased(digest)) return false;
         if (!rows.drop(digest, usedAtMs)) return false;
         tx.afterCommit(() => blobs.dropCopy(digest));
         return true;

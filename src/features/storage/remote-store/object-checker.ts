@@ -24,7 +24,7 @@ export interface ObjectCheckerOptions {
   readonly remote: RemoteContents;
   readonly rows: RemoteRows;
   readonly blobRows: Pick<BlobRows, "find" | "markDamaged">;
-  readonly blobs: Pick<DiskBlobStore, "statHere">;
+  readonly blobs: Pick<DiskBlobStore, "statLocal">;
   readonly integrity: Pick<Integrity, "note" | "noteSpare">;
   readonly writer: Writer;
   readonly clock: Clock;
@@ -84,7 +84,7 @@ export class ObjectChecker {
   async note(readings: readonly Reading[]): Promise<number> {
     const { blobRows, blobs, integrity } = this.#options;
     for (let at = 0; at < readings.length; at += AT_ONCE) await this.#noteRows(readings.slice(at, at + AT_ONCE));
-    const isHere = ({ digest }: Reading) => blobs.statHere(digest)?.sizeBytes === blobRows.find(digest)?.sizeBytes;
+    const isHere = ({ digest }: Reading) => blobs.statLocal(digest)?.sizeBytes === blobRows.find(digest)?.sizeBytes;
     const spare = readings.filter((reading) => reading.fault !== null && isHere(reading));
     const only = readings.filter((reading) => !isHere(reading));
     return (await integrity.noteSpare(spare)) + (await integrity.note(only));

@@ -89,7 +89,7 @@ export function openClient(s3: Config["s3"]): Pick<Bucket, "client" | "name" | "
 export function openRemoteStore(
   bucket: Bucket,
   options: BucketOptions & {
-    readonly blobs: BlobStore & Pick<DiskBlobStore, "statHere" | "dropCopy" | "replaceFromRemote">;
+    readonly blobs: BlobStore & Pick<DiskBlobStore, "statLocal" | "dropCopy" | "replaceFromRemote">;
     readonly reader: Reader;
     /** Which store, and which database of it. */
     readonly owner: () => Owner;

@@ -22,7 +22,7 @@ export interface BucketReconciliationOptions {
   readonly client: S3Client;
   readonly remote: RemoteContents;
   readonly rows: RemoteRows;
-  readonly blobs: Pick<DiskBlobStore, "statHere">;
+  readonly blobs: Pick<DiskBlobStore, "statLocal">;
   readonly checker: ObjectChecker;
   readonly writer: Writer;
   readonly reader: Reader;
@@ -146,13 +146,13 @@ export class BucketReconciliation {
     await writer.run(
       () => {
         for (const object of found) {
-          const usedAtMs = blobs.statHere(object.digest) === undefined ? null : nowMs;
+          const usedAtMs = blobs.statLocal(object.digest) === undefined ? null : nowMs;
           rows.add({ ...object, usedAtMs }, nowMs);
         }
       },
       { isQuiet: true },
     );
-    await checker.noteFound(found.flatMap(({ digest }) => (blobs.statHere(digest) === undefined ? [digest] : [])));
+    await checker.noteFound(found.flatMap(({ digest }) => (blobs.statLocal(digest) === undefined ? [digest] : [])));
     return found.length;
   }
 }

@@ -133,7 +133,7 @@ export class RemoteContents implements RemoteStore {
     this.#behind.note();
   }
 
-  noteDoubt(digest: Digest): void {
+  noteMismatch(digest: Digest): void {
     this.onDoubt(digest);
   }
 
@@ -141,7 +141,7 @@ export class RemoteContents implements RemoteStore {
     this.onStored(digest, isNew);
   }
 
-  noteWhole(digest: Digest, sizeBytes: number): void {
+  noteVerified(digest: Digest, sizeBytes: number): void {
     this.#whole.set(digest, { sizeBytes, atMs: this.#options.clock.nowMs() });
     this.#behind.note();
   }

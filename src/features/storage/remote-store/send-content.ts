@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import type { Digest } from "../../../blobs/digest.ts";
-import { expectedTag, PART_BYTES, type S3Body, type S3Client } from "../../../blobs/s3/client.ts";
+import { expectedEtag, PART_BYTES, type S3Body, type S3Client } from "../../../blobs/s3/client.ts";
 
 /** The copy on this disk is not what its digest says: nothing was kept of it in the bucket. */
 export class DamagedHereError extends Error {
@@ -42,7 +42,7 @@ export async function tagOfFile(
   const file = await open(path, "r");
   try {
     if ((await file.stat()).size !== sizeBytes) throw new DamagedHereError("The file has another length.");
-    return await expectedTag(sizeBytes, read(file, digest, sizeBytes));
+    return await expectedEtag(sizeBytes, read(file, digest, sizeBytes));
   } finally {
     await file.close();
   }

@@ -142,10 +142,10 @@ export class Completer {
       });
       try {
         checkDigests(upload, digest, incoming.digest());
-        const held = await incoming.store();
+        const held = await incoming.commit();
         return { blob: held, held, head: new Uint8Array() };
       } finally {
-        incoming.discard();
+        incoming.abort();
       }
     }
     const sums = await store.staging.hashWhole(publicId, sizeBytes);

@@ -4,7 +4,7 @@
  * arrives is compared with what is there, and only where it differs does it wait beside it until it is whole.
  */
 import { type Digest, toChecksum, toDigest } from "../../../blobs/digest.ts";
-import type { SideFile, StagedFile } from "../../../blobs/staging.ts";
+import type { ReplacementFile, StagedFile } from "../../../blobs/staging.ts";
 import type { Transaction } from "../../../db/transaction.ts";
 import { AppError, notFound } from "../../../errors.ts";
 import type { Uploader } from "../../accounts/auth/principal.ts";
@@ -238,7 +238,7 @@ class ChunkWriter {
   readonly #markEnded: () => void;
   /** Whether the chunk is there already, so that its place must not be touched. */
   readonly #isRepeat: boolean;
-  #side: SideFile | undefined;
+  #side: ReplacementFile | undefined;
   #position: number;
 
   constructor(
@@ -280,7 +280,7 @@ class ChunkWriter {
       this.#side.append(piece);
       return;
     }
-    if (this.#file.holds(piece, at)) return;
+    if (this.#file.contains(piece, at)) return;
     return this.#stepAside(piece, at);
   }
 
@@ -290,7 +290,7 @@ class ChunkWriter {
     this.#entry.isSettling = true;
     const replacement = `${this.#upload.publicId}.${this.#span.index}.next`;
     if (this.#side === undefined) await this.#file.sync();
-    else await this.#side.keep(replacement);
+    else await this.#side.commit(replacement);
     await this.#count(replacement);
     if (this.#side !== undefined) await putInPlace(this.#store, this.#upload, this.#active, this.#file, this.#span);
     if (!this.#isRepeat) this.#store.hashAhead(this.#upload, this.#active);
@@ -326,14 +326,14 @@ class ChunkWriter {
 
   /** To be called in every case, once. */
   end(): void {
-    this.#side?.discard();
+    this.#side?.abort();
     if (this.#active.arriving.get(this.#span.index) === this.#entry) this.#active.arriving.delete(this.#span.index);
     this.#markEnded();
   }
 
   /** Goes on beside the chunk that is there: what was alike so far is copied. */
   async #stepAside(piece: Uint8Array, position: number): Promise<void> {
-    this.#side = this.#store.staging.beginSide();
+    this.#side = this.#store.staging.beginReplacement();
     for (let at = this.#span.offset; at < position; at += COPY_BYTES) {
       this.#side.append(this.#file.read(Math.min(COPY_BYTES, position - at), at));
       await new Promise(setImmediate);

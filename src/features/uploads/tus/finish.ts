@@ -113,10 +113,10 @@ export class Finisher {
         limitBytes: 0,
         tooLarge: () => new AppError("file_too_large", "It is not empty."),
       });
-      return { incoming, discard: () => incoming.discard() };
+      return { incoming, discard: () => incoming.abort() };
     }
     // Where the length was told late, something may have come before that was more and did not count.
-    await store.staging.cut(publicId, sizeBytes);
+    await store.staging.truncate(publicId, sizeBytes);
     const sums = await store.staging.hashWhole(publicId, sizeBytes);
     // Else the file of one that was ended meanwhile would be made again.
     store.getOpen(id);
@@ -136,8 +136,8 @@ export class Finisher {
           throw new Error("a staged upload is whole");
         },
         digest: () => sums.digest,
-        store: adopt,
-        discard: () => {},
+        commit: adopt,
+        abort: () => {},
       },
       discard: () => {},
     };

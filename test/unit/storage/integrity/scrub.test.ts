@@ -50,7 +50,7 @@ beforeEach(() => {
         const size = fs.statSync(layout.blob(digest), { throwIfNoEntry: false })?.size ?? elsewhere.get(digest);
         return size === undefined ? undefined : { sizeBytes: size };
       },
-      isArriving: () => false,
+      isLeased: () => false,
     },
     writer: new Writer(sqlite, silentLog),
     events,
