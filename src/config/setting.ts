@@ -42,7 +42,7 @@ export class Setting<T, U extends Unit = ""> {
     this.isSecret = isSecret;
   }
 
-  /** The value as `larder config` and the README show it. */
+  /** The value as `larder config` and docs/configuration.md show it. */
   show(value: T): string {
     return this.isSecret && value !== null ? "(set)" : this.kind.format(value);
   }

@@ -9,30 +9,9 @@
  * | wrong   | wrong passwords for (address, account)           | free's        | 1 minute | never                |
  * | all     | sign-ins for (address, account)                  | the plan's    | 1 minute | yes                  |
  *
- * They are asked in this order, and a refusal shows the limit and the length of the window that refuses.
- *
- * Why so:
- * - Nobody locks out another address: every window is of one address. Guesses at an account from elsewhere don't touch
- *   the window of its owner.
- * - Nothing shows whether an account exists or what plan it has. A caller without the password only makes wrong tries,
- *   which show free's limit and numbers for every name. An unknown name is held to free's limit in `all` too, where it
- *   has the same number of tries as in `wrong`: `wrong` is asked first, so it is always the one that refuses. A plan's
- *   own numbers are shown to the right password, and where right passwords used up `all`, from the same address and
- *   within the same minute. The windows of the address are asked before any account is looked at.
- * - A pro account has 10 tries a minute; but after 5 wrong ones each further one is refused before the password is
- *   looked at, the right one too. So a refusal says nothing about the password, and costs no hashing.
- * - Tries that run side by side: a password takes tens of milliseconds to check, in which others arrive. If all were
- *   let through, a burst would make more wrong tries than the limit. If each were counted as wrong until proven
- *   right, a pro account with 10 right sign-ins at once would see half of them refused. So at most as many are checked
- *   at once as there may still be wrong ones; the others wait for their result, whether the account exists or not.
- * - Passwords asked elsewhere (registering a phone, changing the profile, unlocking a share) count when they are wrong,
- *   so that no other route gives more tries. Right ones there are no sign-ins.
- * - Codes after a right password count as wrong passwords do, but not in `guesses`: an account has a limit of its own for
- *   them, over all addresses.
- * - A refused try counts nowhere but in statistics. Where several windows refuse, Reset is the last of them: after it
- *   the next try is let through.
- *
- * Account names are stored as digests: people type passwords into the wrong field, and those must not reach the disk.
+ * They are checked in this order, those of the address before any account is looked up. A rejection shows the limit and the
+ * length of its window; where several reject, the latest reset. docs/limits.md ("How sign-ins are counted") gives the reasons:
+ * nobody locks out another address, nothing shows whether an account exists, and a rejection says nothing about the password.
  */
 import { createHash } from "node:crypto";
 import type { Limit, Plans } from "../plans/plans.ts";
