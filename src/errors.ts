@@ -99,5 +99,5 @@ export function invalidField(field: string, message: string, details: ErrorDetai
 
 /** The one answer for what does not exist and for what is somebody else's (contract §1: existence is never revealed). */
 export function notFound(what: string): AppError {
-  return new AppError("not_found", `${what} was not found. Check the id, or list the folder again.`);
+  return new AppError("not_found", `${what} was not found. Check the ID, or list the folder again.`);
 }

@@ -128,8 +128,7 @@ export interface BlobWriter {
 export function contentDamaged(digest: Digest): AppError {
   return new AppError(
     "content_damaged",
-    "The stored content of this file is damaged. Upload the same file again, or have the operator put back a good copy: " +
-      "larder heal --from BACKUP",
+    "This file is damaged on the server. Upload the same file again, or ask your administrator to restore it.",
     { checksum: toChecksum(digest) },
   );
 }
@@ -138,7 +137,7 @@ export function contentDamaged(digest: Digest): AppError {
 export function contentMissing(digest: Digest): AppError {
   return new AppError(
     "content_missing",
-    "The content of this file is missing on the server's disk. Restore it from a backup, or upload the same file again.",
+    "This file is missing on the server. Upload the same file again, or ask your administrator to restore it.",
     { checksum: toChecksum(digest) },
   );
 }

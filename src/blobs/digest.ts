@@ -7,7 +7,8 @@ const HEX = /^[0-9a-f]{64}$/;
 
 /** @throws AppError invalid_field when `text` is not 64 lower-case hex digits. */
 export function toDigest(text: string): Digest {
-  if (!isDigest(text)) throw new AppError("invalid_field", "A digest is 64 lower-case hex digits.");
+  if (!isDigest(text))
+    throw new AppError("invalid_field", "A SHA-256 digest must have 64 lowercase hexadecimal digits.");
   return text;
 }
 
@@ -23,7 +24,9 @@ export function isDigest(text: string): text is Digest {
 export function parseChecksum(text: string, field = "checksum"): Digest {
   const hex = text.startsWith("sha256:") ? text.slice("sha256:".length) : "";
   if (!isDigest(hex)) {
-    throw new AppError("invalid_field", `${field} must be "sha256:" and 64 lower-case hex digits.`, { field });
+    throw new AppError("invalid_field", `${field} must be "sha256:" followed by 64 lowercase hexadecimal digits.`, {
+      field,
+    });
   }
   return hex;
 }

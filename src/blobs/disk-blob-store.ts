@@ -372,7 +372,10 @@ export class DiskBlobStore implements BlobStore {
     try {
       await this.#syncQueue.sync({ fd, folders });
       if (this.#verifyAfterWrite && (await this.hash(digest)) !== digest) {
-        throw new AppError("storage_error", "The disk gave other bytes back than were written. Check the disk.");
+        throw new AppError(
+          "storage_error",
+          "The server could not store the file correctly. Try again, or ask your administrator to check the disk.",
+        );
       }
     } catch (error) {
       // What a failed sync left is not known, and trying again would prove nothing: forget it all.

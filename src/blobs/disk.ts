@@ -58,26 +58,31 @@ export function translateDiskError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const code = errorCode(error);
   if (code === "ENOSPC" || code === "EDQUOT") {
-    return new AppError("disk_full", "The disk is full. Make room on the server, then send the file again.", {}, error);
+    return new AppError(
+      "disk_full",
+      "The server's disk is full. Ask your administrator to free up space, then send the file again.",
+      {},
+      error,
+    );
   }
   if (code === "EROFS") {
     return new AppError(
       "storage_error",
-      "The server's disk can only be read. Its administrator must look at it.",
+      "The server's disk is read-only. Ask your administrator to check it.",
       {},
       error,
     );
   }
   if (code === "EIO") {
-    return new AppError("storage_error", "The server's disk failed. Its administrator must look at it.", {}, error);
+    return new AppError("storage_error", "The server's disk failed. Ask your administrator to check it.", {}, error);
   }
   if (isExhausted(error)) {
-    return new AppError(
-      "overloaded",
-      "The server has too many files and connections open. Try again in a moment.",
-      {},
-      error,
-    );
+    return new AppError("overloaded", "The server is overloaded. Try again in a few seconds.", {}, error);
   }
-  return new AppError("storage_error", "The file storage failed. The server's log says why.", {}, error);
+  return new AppError(
+    "storage_error",
+    "The server could not store or read the file. Ask your administrator to check the server log.",
+    {},
+    error,
+  );
 }

@@ -200,7 +200,11 @@ export class RemoteReader {
   #begin(sizeBytes: number): BlobWriter {
     return this.#options.begin({
       limitBytes: sizeBytes,
-      tooLarge: () => new AppError("content_damaged", "The content is longer than it was when it was stored."),
+      tooLarge: () =>
+        new AppError(
+          "content_damaged",
+          "This file is damaged on the server. Upload the same file again, or ask your administrator to restore it.",
+        ),
     });
   }
 

@@ -56,7 +56,7 @@ export class Reader {
    */
   read<const Reads extends readonly Read<unknown>[]>(statements: Reads): Promise<Results<Reads>> {
     if (this.#waiting.size >= WAITING_MAX) {
-      const message = "Too many searches are waiting. Try again in a moment.";
+      const message = "Too many searches are in progress. Try again in a few seconds.";
       return Promise.reject(new AppError("overloaded", message));
     }
     const id = ++this.#lastId;
@@ -73,7 +73,7 @@ export class Reader {
     clearTimeout(this.#idle);
     this.#worker?.terminate();
     this.#worker = undefined;
-    this.#failAll(new AppError("shutting_down", "The server is stopping. Try again when it is back."));
+    this.#failAll(new AppError("shutting_down", "The server is stopping. Try again in a few seconds."));
   }
 
   #start(): Worker {
@@ -84,7 +84,7 @@ export class Reader {
       if (this.#worker !== worker) return;
       this.#worker = undefined;
       this.#log.error("The thread that reads the database died; the next request starts it again.", { why });
-      this.#failAll(new AppError("database_error", "The search broke off. Try again.", {}, new Error(why)));
+      this.#failAll(new AppError("database_error", "The search failed. Try again.", {}, new Error(why)));
     };
     worker.onerror = (event) => died(event.message);
     worker.addEventListener("close", () => died("closed"));
@@ -98,7 +98,7 @@ export class Reader {
     this.#endWhenIdle();
     if ("results" in reply) waiting?.resolve(reply.results);
     else {
-      const message = "The database could not carry this out. Its log says why.";
+      const message = "The database could not complete the request. Ask your administrator to check the server log.";
       const cause = Object.assign(new Error(reply.error), { code: reply.code });
       waiting?.reject(new AppError("database_error", message, {}, cause));
     }

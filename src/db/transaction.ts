@@ -283,12 +283,22 @@ export class Writer {
 export function translateSqliteError(error: unknown): unknown {
   if (!(error instanceof SQLiteError)) return error;
   if (isBusy(error)) {
-    return new AppError("database_busy", "The database is held by another program. Try again shortly.", {}, error);
+    return new AppError("database_busy", "The database is busy. Try again in a few seconds.", {}, error);
   }
   if (isFull(error)) {
-    return new AppError("disk_full", "The disk is full. Make room on the server, then try again.", {}, error);
+    return new AppError(
+      "disk_full",
+      "The server's disk is full. Ask your administrator to free up space, then try again.",
+      {},
+      error,
+    );
   }
-  return new AppError("database_error", "The database could not carry this out. Its log says why.", {}, error);
+  return new AppError(
+    "database_error",
+    "The database could not complete the request. Ask your administrator to check the server log.",
+    {},
+    error,
+  );
 }
 
 function isFull(error: unknown): boolean {

@@ -116,10 +116,10 @@ export function withRetryAfter(request: Request, response: Response): Response {
 export function gate(options: { isDraining: () => boolean; isOverloaded: () => boolean }) {
   return new Elysia({ name: "gate" }).onRequest(() => {
     if (options.isDraining()) {
-      throw new AppError("shutting_down", "The server is stopping. Try again when it is back.");
+      throw new AppError("shutting_down", "The server is stopping. Try again in a few seconds.");
     }
     if (options.isOverloaded()) {
-      throw new AppError("overloaded", "Too many requests are under way. Try again in a moment.");
+      throw new AppError("overloaded", "The server is handling too many requests. Try again in a few seconds.");
     }
   });
 }
@@ -138,11 +138,17 @@ function toAppError(
   if (code === "NOT_FOUND") {
     const allow = methodsOf(path);
     if (allow.length === 0)
-      return new AppError("not_found", `There is nothing at this address. /docs lists what there is.`);
-    return new AppError("method_not_allowed", `${method} is not possible here. Use ${allow.join(" or ")}.`, { allow });
+      return new AppError("not_found", "This address does not exist. See /docs for a list of addresses.");
+    return new AppError(
+      "method_not_allowed",
+      `${method} is not supported at this address. Use ${allow.join(" or ")}.`,
+      { allow },
+    );
   }
-  if (code === "PARSE") return new AppError("invalid_json", "The request body could not be read as JSON.", {}, error);
-  if (code === "INVALID_COOKIE_SIGNATURE") return new AppError("invalid_token", "The session cookie is not valid.");
+  if (code === "PARSE")
+    return new AppError("invalid_json", "The request body is not valid JSON. Check its syntax.", {}, error);
+  if (code === "INVALID_COOKIE_SIGNATURE")
+    return new AppError("invalid_token", "The session cookie is not valid. Sign in again.");
   if (code === "VALIDATION") return toInvalidField(error);
   return error;
 }
@@ -155,8 +161,9 @@ function toInvalidField(error: unknown): unknown {
   const detail = typeof first === "object" && first !== null ? first : {};
   const path = "path" in detail && typeof detail.path === "string" ? detail.path : "";
   const field = path.slice(1).replaceAll("/", ".") || String(error.type);
-  const problem = "message" in detail && typeof detail.message === "string" ? detail.message : "It is not valid.";
-  return invalidField(field, `${field} was not accepted: ${problem}. See /docs for what it may be.`);
+  const problem =
+    "message" in detail && typeof detail.message === "string" ? detail.message : "the value is not allowed";
+  return invalidField(field, `${field} is not valid: ${problem}. See /docs for the allowed values.`);
 }
 
 /**

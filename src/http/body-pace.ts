@@ -207,7 +207,7 @@ export class BodyPace {
 }
 
 function tooSlow(): AppError {
-  return new AppError("body_timeout", "The request took too long to arrive. Send it again, on a faster line.", {
+  return new AppError("body_timeout", "The request took too long to arrive. Send it again over a faster connection.", {
     limitSeconds: SMALL_BODY_MS / 1000,
   });
 }

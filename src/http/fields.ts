@@ -60,7 +60,7 @@ export function readChoice<T extends string>(
 export function readInstant(text: string | undefined, field: string): string | undefined {
   if (text === undefined || text === "") return undefined;
   if (!isInstant(text)) {
-    throw invalidField(field, `${field} must be an ISO 8601 time with its offset, such as 2026-01-02T03:04:05+01:00.`);
+    throw invalidField(field, `${field} must be an ISO 8601 time with an offset, such as 2026-01-02T03:04:05+01:00.`);
   }
   return text;
 }
@@ -87,6 +87,11 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch (error) {
-    throw new AppError("invalid_field", "The query has a % that is no valid encoding. Encode it as %25.", {}, error);
+    throw new AppError(
+      "invalid_field",
+      "The query contains a % that is not valid percent-encoding. Encode it as %25.",
+      {},
+      error,
+    );
   }
 }

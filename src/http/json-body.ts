@@ -19,7 +19,7 @@ export async function readJson(request: Request, isRequired: boolean): Promise<o
   if (type !== "application/json") {
     throw new AppError(
       "unsupported_media_type",
-      "This address takes JSON. Send it with Content-Type: application/json.",
+      "The request body must be JSON. Send it with Content-Type: application/json.",
     );
   }
   if (declared > JSON_BYTES_MAX) throw bodyTooLarge();
@@ -34,7 +34,7 @@ export async function readJson(request: Request, isRequired: boolean): Promise<o
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(pieces)));
   } catch (error) {
-    throw new AppError("invalid_json", "The request body is not JSON in UTF-8. Check its syntax.", {}, error);
+    throw new AppError("invalid_json", "The request body is not valid JSON in UTF-8. Check its syntax.", {}, error);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new AppError("invalid_json", "The request body must be a JSON object.");
@@ -43,7 +43,7 @@ export async function readJson(request: Request, isRequired: boolean): Promise<o
 }
 
 function bodyTooLarge(): AppError {
-  return new AppError("body_too_large", "The JSON body is larger than 1 MiB. Send less at once.", {
+  return new AppError("body_too_large", "The JSON body is larger than 1 MiB. Send less data in one request.", {
     limit: JSON_BYTES_MAX,
   });
 }
@@ -65,7 +65,7 @@ export function jsonChecker(schema: TSchema): (body: object) => object {
     const field = problem?.path.slice(1).replaceAll("/", ".") || "body";
     throw invalidField(
       field,
-      `${field} was not accepted: ${problem?.message ?? "it is not valid"}. See /docs for what it may be.`,
+      `${field} is not valid: ${problem?.message ?? "the value is not allowed"}. See /docs for the allowed values.`,
     );
   };
 }

@@ -13,7 +13,7 @@ export async function readForm(request: Request, bytesMax = FORM_BYTES_MAX): Pro
   let sizeBytes = 0;
   await readBody(request, "small", (piece) => {
     sizeBytes += piece.length;
-    if (sizeBytes > bytesMax) throw new AppError("body_too_large", "The form is too large.");
+    if (sizeBytes > bytesMax) throw new AppError("body_too_large", "The form is too large. Send less data.");
     pieces.push(piece.slice());
   });
   return new URLSearchParams(Buffer.concat(pieces).toString("utf8"));

@@ -91,16 +91,17 @@ export async function readMultipart(
       if (part.fileName !== undefined) {
         throw invalidField(
           part.name,
-          `The file must be sent in the field "file", but one came in ${quote(part.name)}. Rename the field.`,
+          `The file must be in the field "file", not ${quote(part.name)}. Rename the field.`,
         );
       }
       text = { name: part.name, pieces: [], sizeBytes: 0 };
       return undefined;
     }
     if (file !== undefined) {
-      throw invalidField("file", 'The form has more than one "file". Send one file a request.');
+      throw invalidField("file", 'The form contains more than one "file". Send one file in each request.');
     }
-    if (part.fileName === "") throw invalidField("file", "The file has no name. Choose a file, and send its name.");
+    if (part.fileName === "")
+      throw invalidField("file", "The file has no name. Choose a file, then send it with its name.");
     file = { fileName: part.fileName, declaredType: part.contentType };
     handlers.pace.become(handlers.fileKind);
     const given = handlers.beginFile(file, fields);
@@ -177,7 +178,7 @@ export async function readMultipart(
 
   scanner.end();
   if (file === undefined) {
-    throw invalidField("file", 'The form has no "file". Send the file in a field of that name.');
+    throw invalidField("file", 'The form has no field "file". Send the file in a field with that name.');
   }
   return { fields, file };
 }
@@ -275,14 +276,14 @@ class FormScanner {
           }
           const lineLength = rest.indexOf("\r\n");
           if (lineLength > DELIMITER_LINE_MAX_BYTES || (lineLength < 0 && rest.length > DELIMITER_LINE_MAX_BYTES)) {
-            throw malformed("A boundary is followed by something else than a line end.");
+            throw malformed("A boundary is not followed by a line break.");
           }
           if (lineLength < 0) {
             this.#held = Buffer.from(rest);
             return;
           }
           if (!isBlank(rest.subarray(0, lineLength))) {
-            throw malformed("A boundary is followed by something else than a line end.");
+            throw malformed("A boundary is not followed by a line break.");
           }
           this.#parts += 1;
           if (this.#parts > this.#limits.partsMax) {
@@ -319,13 +320,13 @@ class FormScanner {
   /** @throws AppError invalid_multipart when the closing delimiter has not been seen. */
   end(): void {
     if (this.#state === "epilogue") return;
-    if (this.#state === "preamble") throw malformed("The boundary named in Content-Type does not occur in the body.");
-    throw malformed("It ends before its closing boundary. Send it again, whole.");
+    if (this.#state === "preamble") throw malformed("The boundary from Content-Type does not occur in the body.");
+    throw malformed("It ends before the closing boundary. Send the complete form again.");
   }
 
   #countPadding(sizeBytes: number): void {
     this.#paddingBytes += sizeBytes;
-    if (this.#paddingBytes > PADDING_MAX_BYTES) throw malformed("It carries too much outside its boundaries.");
+    if (this.#paddingBytes > PADDING_MAX_BYTES) throw malformed("It contains too much data outside its boundaries.");
   }
 
   /**
@@ -377,7 +378,7 @@ function parseBoundary(contentType: string | null): string {
   const match = BOUNDARY_PARAMETER.exec(contentType);
   const boundary = match?.[2] ?? match?.[1]?.replaceAll(/\\(.)/g, "$1");
   if (boundary === undefined || !BOUNDARY.test(boundary)) {
-    throw malformed("Its Content-Type names no usable boundary. Let the HTTP library set that header.");
+    throw malformed("Its Content-Type has no valid boundary. Let your HTTP library set that header.");
   }
   return boundary;
 }
@@ -392,7 +393,7 @@ function parsePartHeaders(bytes: Uint8Array): PartHeaders {
   const headers = new Map<string, string>();
   for (const line of decodeHeaders(bytes).split("\r\n")) {
     const colon = line.indexOf(":");
-    if (colon <= 0) throw malformed("A part has a line among its headers that is none.");
+    if (colon <= 0) throw malformed("A part contains a header line that is not valid.");
     const key = line.slice(0, colon).trim().toLowerCase();
     if (!headers.has(key)) headers.set(key, line.slice(colon + 1).trim());
   }
@@ -403,7 +404,7 @@ function parsePartHeaders(bytes: Uint8Array): PartHeaders {
   const encoding = headers.get("content-transfer-encoding")?.toLowerCase();
   if (encoding !== undefined && !["binary", "8bit", "7bit"].includes(encoding)) {
     // RFC 7578 §4.7: not to be sent. Stored as it is, the file would not be what the person had.
-    throw malformed(`A part is encoded as ${quote(encoding)}. Send its bytes as they are.`);
+    throw malformed(`A part is encoded as ${quote(encoding)}. Send it without an encoding.`);
   }
   return { ...disposition, contentType: headers.get("content-type") };
 }

@@ -128,7 +128,7 @@ async function readNext(
   } catch (error) {
     if (error instanceof Error && error.name === "AbortError") throw new ClientGoneError(error, receivedBytes);
     if (error instanceof Error && error.message.includes("maxRequestBodySize")) {
-      throw new AppError("body_too_large", "The request is larger than this server takes. Send less.", {}, error);
+      throw new AppError("body_too_large", "The request is too large for this server. Send less data.", {}, error);
     }
     throw error;
   }

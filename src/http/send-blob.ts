@@ -86,9 +86,13 @@ export function sendBlob(options: SendBlobOptions): SentBlob {
   const requested = request.headers;
   const condition = evaluateConditions(requested, request.method, options);
   if (condition === "preconditionFailed") {
-    throw new AppError("precondition_failed", "The content is not the one the request asks for. Fetch it anew.", {
-      etag: options.etag,
-    });
+    throw new AppError(
+      "precondition_failed",
+      "The file does not match the preconditions of the request. Download it again.",
+      {
+        etag: options.etag,
+      },
+    );
   }
   if (condition === "notModified") return { response: notModified(options), bytesToSend: 0, kind: "notModified" };
 
@@ -98,7 +102,7 @@ export function sendBlob(options: SendBlobOptions): SentBlob {
   if (range.kind === "unsatisfiable") {
     throw new AppError(
       "range_not_satisfiable",
-      `The content has ${blob.sizeBytes} bytes, and the range asked for lies beyond. Ask for a range within.`,
+      `The requested range is outside the file, which has ${blob.sizeBytes} bytes. Request a range within it.`,
       { sizeBytes: blob.sizeBytes },
     );
   }
@@ -226,19 +230,12 @@ function openFile(blob: SendableBlob): Bun.BunFile {
 
 function damaged(expectedBytes: number, actualBytes: number): AppError {
   if (actualBytes === 0) {
-    return new AppError(
-      "content_missing",
-      "The stored content is missing. Run `larder verify`, and restore it from a backup.",
-    );
+    return new AppError("content_missing", "This file is missing on the server. Ask your administrator to restore it.");
   }
-  return new AppError(
-    "content_damaged",
-    "The stored content is damaged. Run `larder verify`, and restore it from a backup.",
-    {
-      expectedBytes,
-      actualBytes,
-    },
-  );
+  return new AppError("content_damaged", "This file is damaged on the server. Ask your administrator to restore it.", {
+    expectedBytes,
+    actualBytes,
+  });
 }
 
 /**

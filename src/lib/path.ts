@@ -19,13 +19,14 @@ const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f/\\]|\p{Surrogate}/u;
  */
 export function normalizeName(input: string, field = "name"): string {
   const name = input.normalize("NFC");
-  if (name === "") throw invalidPath(field, "The name is empty. Give at least one character.");
-  if (name === "." || name === "..") throw invalidPath(field, `"${name}" is not a name. Choose another one.`);
+  if (name === "") throw invalidPath(field, "The name is empty. Enter a name.");
+  if (name === "." || name === "..")
+    throw invalidPath(field, `"${name}" is not allowed as a name. Choose another name.`);
   if (FORBIDDEN.test(name)) {
-    throw invalidPath(field, "The name has a slash, a backslash or a control character. Leave these out.");
+    throw invalidPath(field, "The name contains a slash, a backslash or a control character. Remove these characters.");
   }
   if (Buffer.byteLength(name) > MAX_SEGMENT_BYTES) {
-    throw invalidPath(field, `The name is longer than ${MAX_SEGMENT_BYTES} bytes in UTF-8. Shorten it.`);
+    throw invalidPath(field, `The name is longer than ${MAX_SEGMENT_BYTES} bytes in UTF-8. Choose a shorter name.`);
   }
   return name;
 }
@@ -36,18 +37,18 @@ export function normalizeName(input: string, field = "name"): string {
  */
 export function normalizePath(input: string, field = "folder"): string {
   if (input === ROOT_PATH) return ROOT_PATH;
-  if (!input.startsWith("/")) throw invalidPath(field, 'A folder path starts with "/", as in "/photos/2026".');
+  if (!input.startsWith("/")) throw invalidPath(field, 'A folder path must start with "/", such as "/photos/2026".');
   const trimmed = input.endsWith("/") ? input.slice(0, -1) : input;
   const segments = trimmed
     .slice(1)
     .split("/")
     .map((segment) => {
-      if (segment === "") throw invalidPath(field, "The path has an empty part. Leave out the double slash.");
+      if (segment === "") throw invalidPath(field, "The path contains a double slash. Remove one of the slashes.");
       return normalizeName(segment, field);
     });
   const path = `/${segments.join("/")}`;
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
-    throw invalidPath(field, `The path is longer than ${MAX_PATH_BYTES} bytes in UTF-8. Shorten it.`);
+    throw invalidPath(field, `The path is longer than ${MAX_PATH_BYTES} bytes in UTF-8. Choose a shorter path.`);
   }
   return path;
 }

@@ -27,7 +27,7 @@ export class Turns {
     if (line.count > this.#waitingMax) {
       throw new AppError(
         "overloaded",
-        "Other copies and restores of this account are waiting already. Try again when they are done.",
+        "Other copy and restore operations are in progress. Try again when they are finished.",
       );
     }
     line.count++;

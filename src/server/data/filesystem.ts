@@ -135,8 +135,8 @@ export class DiskReservations {
       const availableBytes = Math.max(0, free);
       throw new AppError(
         "disk_full",
-        `The server's disk has room for ${describeSize(availableBytes)} more, and this needs ${describeSize(bytes)}. ` +
-          "Delete something, or ask the administrator to make room, then try again.",
+        `This needs ${describeSize(bytes)}, but the server's disk has ${describeSize(availableBytes)} ` +
+          "left. Delete files, or ask your administrator for more space.",
         { requiredBytes: bytes, availableBytes },
       );
     }

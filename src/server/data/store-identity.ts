@@ -138,7 +138,7 @@ export class StoreGuard {
 function storeMissing(cause: unknown): AppError {
   return new AppError(
     "store_missing",
-    "The disk with the files is not there. Nothing was changed. Connect and mount it again, then try once more.",
+    "The disk that stores the files is not connected. Ask your administrator to reconnect it, then try again.",
     {},
     cause,
   );

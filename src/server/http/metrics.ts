@@ -63,7 +63,10 @@ function demandAdmin(request: Request): void {
     demand({ access: "admin", scope: "admin" }, request);
   } catch (error) {
     if (error instanceof AppError)
-      throw new AppError("role", "Metrics are for administrators and for this machine itself.");
+      throw new AppError(
+        "role",
+        "Only administrators and programs on the server can read metrics. Sign in as an administrator.",
+      );
     throw error;
   }
 }

@@ -343,7 +343,8 @@ export class BlobMover {
     if ((await this.checkBucket()) === "ours") return;
     throw new AppError(
       "invalid_request",
-      "The bucket belongs to another copy of this data directory, so nothing is removed from it. If that one is gone for good, run: larder blobs claim",
+      "Another copy of this data directory uses the bucket, so nothing " +
+        "was removed. If that copy is gone, run: larder blobs claim",
     );
   }
 

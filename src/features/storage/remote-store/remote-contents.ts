@@ -208,7 +208,7 @@ export class RemoteContents implements RemoteStore {
 function unavailable(cause?: unknown): AppError {
   return new AppError(
     "provider_unavailable",
-    "The content lies with a storage service that can't be reached now. Try again in a minute.",
+    "This file is temporarily unavailable. Try again in a minute.",
     { retryAfter: RETRY_AFTER_S },
     cause,
   );

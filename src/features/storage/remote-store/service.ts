@@ -246,6 +246,6 @@ function contradiction(wanted: "s3" | "disk"): AppError {
   const now = wanted === "s3" ? "disk" : "s3";
   return new AppError(
     "invalid_request",
-    `The setting blobs.store is ${now}, so contents would go the other way again. Set it to ${wanted} first.`,
+    `The setting blobs.store is ${now}, so blobs would be moved back. Set it to ${wanted} first.`,
   );
 }
