@@ -75,7 +75,7 @@ describe("an address that looks like another account's", () => {
       const headers = { "content-type": "application/x-www-form-urlencoded" };
       const page = await server().visitor.request("POST", "/invite", { body: form, headers });
       expect(page.status).toBeGreaterThanOrEqual(400);
-      expect(page.text).toContain("looks like this one");
+      expect(page.text).toContain("similar-looking email");
     }
   });
 
@@ -86,11 +86,11 @@ describe("an address that looks like another account's", () => {
     for (const [, other] of lookalikes(email)) {
       const refused = await admin.client.post("/api/admin/invites", { email: other });
       expectError(refused, 409, "email_taken", "email");
-      expect(refused.string("error.message")).toContain("looks like this one");
+      expect(refused.string("error.message")).toContain("similar-looking email");
     }
     const invited = await server().larder(["user", "invite", "--email", lookalikes(email)[0]?.[1] ?? ""]);
     expect(invited.code).not.toBe(0);
-    expect(invited.stderr).toContain("looks like this one");
+    expect(invited.stderr).toContain("similar-looking email");
     expect((await admin.client.get("/api/admin/invites")).at("data.pagination.total")).toBe(before);
     expectStatus(await admin.client.post("/api/admin/invites", { email: `other-${email}` }), 201);
   });
@@ -114,7 +114,7 @@ describe("an address that looks like another account's", () => {
       const headers = { "content-type": "application/x-www-form-urlencoded" };
       const page = await own.visitor.request("POST", "/setup", { body: form, headers });
       expectStatus(page, 400);
-      expect(page.text).toContain("looks like this one");
+      expect(page.text).toContain("similar-looking email");
     });
   });
 

@@ -284,7 +284,7 @@ describe("nobody comes in by", () => {
     expect(page.status).toBe(401);
     expect(page.headers.get("content-type")).toStartWith("text/html");
     expect(page.text).toContain("Sign-in failed");
-    expect(page.text).toContain("refused or given up");
+    expect(page.text).toContain("rejected or canceled");
     expect(page.text).not.toContain("<script");
   });
 

@@ -136,7 +136,7 @@ describe("a locked page", () => {
     for (const told of ["salary", "6 bytes", "txt"]) expect(locked.text).not.toContain(told);
     const wrong = await visitor.request("POST", `/s/${token}/unlock`, { body: "password=nope", headers: asForm });
     expectStatus(wrong, 401);
-    expect(wrong.text).toContain("not the password");
+    expect(wrong.text).toContain("password is wrong");
     expect(wrong.headers.get("set-cookie")).toBeNull();
     const opened = await visitor.request("POST", `/s/${token}/unlock`, {
       body: "password=open+sesame",

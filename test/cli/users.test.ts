@@ -194,7 +194,7 @@ describe("user erase", () => {
     if (admin === undefined || others.length > 0) throw new Error("there must be one administrator");
     const { email } = admin;
     const { code, stderr } = await server().larder(["user", "erase", email, "--yes"]);
-    expect({ code: code !== 0, told: stderr.includes("last administrator") }).toEqual({ code: true, told: true });
+    expect({ code: code !== 0, told: stderr.includes("only administrator") }).toEqual({ code: true, told: true });
     expectStatus(await server().visitor.post("/api/auth/signin", { email, password }), 200);
   });
 });

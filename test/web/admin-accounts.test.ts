@@ -64,7 +64,7 @@ describeWeb(
       await dialog.getByLabel("Email").fill(admin.email);
       await web.lookAt(page, "admin-new-user");
       await dialog.getByRole("button", { name: "Add user" }).click();
-      await dialog.getByRole("alert").getByText("e-mail", { exact: false }).waitFor();
+      await dialog.getByRole("alert").getByText("email", { exact: false }).waitFor();
       await dialog.getByLabel("Email").fill(first);
       await dialog.getByLabel("Password (optional)").fill("correct horse battery");
       await dialog.getByRole("button", { name: "Add user" }).click();

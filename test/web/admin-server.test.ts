@@ -121,7 +121,7 @@ describeWeb(
       await admin.client.stored("a file that the bucket doesn't have");
       const page = await web.open({ as: admin, path: "/admin/health" });
       await page.getByText("There is a problem").waitFor();
-      await page.getByText(/can't be reached.+1 content lies on this disk alone/).waitFor();
+      await page.getByText(/can't be reached.+1 blob is stored only on this disk/).waitFor();
       await page.getByText(/^Unavailable since /).waitFor();
       await page.getByText("1 file waiting for upload to the bucket").waitFor();
       await web.lookAt(page, "admin-health-bucket");

@@ -49,7 +49,7 @@ describeWeb(
       const page = await web.open({ as: account });
       web.expectProblems(page, /429/);
       await page.getByRole("button", { name: "Send again" }).click();
-      await page.getByText("Three mails were sent within the hour").waitFor();
+      await page.getByText("You have requested three emails within an hour").waitFor();
     });
 
     test("the page behind the link looks well, open, done and over", async () => {

@@ -180,7 +180,7 @@ describeWeb("the page of a drop box", (web) => {
     const again = page.getByLabel("This link asks for its password again.");
     await again.fill("wrong");
     await page.getByRole("button", { name: "Go on", exact: true }).click();
-    await page.getByText("This is not the password of this link.").waitFor();
+    await page.getByText("The password is wrong.").waitFor();
     await web.lookAt(page, "drop-box-locked");
     await again.fill("open sesame");
     await page.getByRole("button", { name: "Go on", exact: true }).click();

@@ -168,7 +168,7 @@ describeWeb("a link with limits", (web) => {
     const page = await web.open({ path: `/s/${token}`, size: "phone" });
     await page.getByLabel("Password").fill("wrong");
     await page.keyboard.press("Enter");
-    await page.getByRole("alert").getByText("not the password").waitFor();
+    await page.getByRole("alert").getByText("password is wrong").waitFor();
     expect(await page.getByLabel("Password").inputValue()).toBe("");
     await web.lookAt(page, "public-locked");
     await page.getByLabel("Password").fill("open sesame");
@@ -193,7 +193,7 @@ describeWeb("a link with limits", (web) => {
     const page = await web.open({ path: `/s/${token}`, context: { javaScriptEnabled: false } });
     await page.getByLabel("Password").fill("wrong");
     await page.getByRole("button", { name: "Open" }).click();
-    await page.getByText("not the password").waitFor();
+    await page.getByText("password is wrong").waitFor();
     await page.getByLabel("Password").fill("open sesame");
     await page.getByRole("button", { name: "Open" }).click();
     await page.getByRole("heading", { level: 1, name: "salary.txt" }).waitFor();

@@ -54,7 +54,7 @@ describeWeb("the search", (web) => {
     await field.fill("size:enormous");
     await field.press("Enter");
     await page.getByText("Can't search for this").waitFor();
-    await page.getByText(/size: takes bytes/).waitFor();
+    await page.getByText(/size: needs a size/).waitFor();
   });
 
   test("says that what was changed may be missing, also where nothing is found", async () => {

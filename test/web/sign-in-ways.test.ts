@@ -93,7 +93,7 @@ describeWeb(
       expect(await page.getByLabel("Email").inputValue()).toBe(account.email);
       await web.lookAt(page, "sign-in-forgot");
       await page.getByRole("button", { name: "Send link" }).click();
-      await page.getByText("a mail with a link is on its way").waitFor();
+      await page.getByText("we sent it an email with a link").waitFor();
       const mail = await mails.mailTo(account.email);
       const path = /\/reset-password\?token=[\w-]+/.exec(mail.parsed.text ?? "")?.[0] ?? "";
 

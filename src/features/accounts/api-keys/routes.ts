@@ -62,7 +62,7 @@ export function apiKeyRoutes({ apiKeys, proof, guard }: ApiKeyRoutesOptions) {
       },
       async ({ principal, params }) => {
         await apiKeys.revoke(principal.user.id, params.id);
-        return ok({ id: params.id }, "The API key is deleted. It opens nothing any more.");
+        return ok({ id: params.id }, "The API key was deleted and no longer works.");
       },
     );
 }

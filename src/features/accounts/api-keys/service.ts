@@ -101,10 +101,13 @@ export class ApiKeyService {
     const name = checkName(input.name, NAME_CHARACTERS_MAX);
     const given = input.scopes ?? DEFAULT_SCOPES;
     if (given.length === 0)
-      throw invalidField("scopes", "A key needs a scope. Leave scopes out for reading and writing files.");
+      throw invalidField(
+        "scopes",
+        "An API key needs at least one scope. To allow reading and writing files, leave out scopes.",
+      );
     const expiresAtMs = input.expiresAtMs ?? null;
     if (expiresAtMs !== null && expiresAtMs <= nowMs) {
-      throw invalidField("expiresAt", "This key would have expired already. Give a time to come, or none.");
+      throw invalidField("expiresAt", "The expiry time is in the past. Choose a future time, or none.");
     }
     const key = `lk_${newSecretToken(KEY_BITS)}`;
     const apiKey: ApiKey = {
@@ -119,12 +122,12 @@ export class ApiKeyService {
     await writer.run((tx) => {
       const user = ownerOf(tx);
       if (given.includes("admin") && user.role !== "admin") {
-        throw new AppError("role", "Only administrators may make a key with the scope admin. Leave it out.");
+        throw new AppError("role", "Only administrators can create a key with the admin scope. Remove that scope.");
       }
       if ((this.#queries.count.get(user.id)?.count ?? 0) >= KEYS_MAX) {
         throw new AppError(
           "invalid_request",
-          `An account has at most ${KEYS_MAX} API keys. Delete one that is not used.`,
+          `You can have at most ${KEYS_MAX} API keys. Delete one that you don't use.`,
           {
             limit: KEYS_MAX,
           },
@@ -147,8 +150,7 @@ export class ApiKeyService {
     const { writer, clock } = this.#options;
     await writer.run((tx) => {
       const { changes } = this.#queries.revoke.run(publicId, userId, clock.nowMs());
-      if (changes === 0)
-        throw new AppError("not_found", "This API key does not exist. It may have been deleted already.");
+      if (changes === 0) throw new AppError("not_found", "This API key was not found. It may already be deleted.");
       this.#queries.forgetRevoked.run(userId, REVOKED_MAX);
       tx.afterCommit(() => this.dropCaches());
     });
@@ -171,7 +173,7 @@ export class ApiKeyService {
   #look(key: string): CachedKey {
     const row = KEY.test(key) ? this.#queries.byHash.get(hashToken(key)) : null;
     if (row === null) {
-      throw new AppError("invalid_token", "This API key is not one of this server. Check it, or make a new one.");
+      throw new AppError("invalid_token", "This API key is not valid. Check it, or create a new one.");
     }
     const user = this.#options.users.findById(row.userId);
     if (row.revokedAtMs !== null || user === undefined || user.disabledAtMs !== null) {
@@ -200,9 +202,9 @@ export class ApiKeyService {
 }
 
 function expiredKey(): AppError {
-  return new AppError("expired_token", "The API key has expired. Make a new one.");
+  return new AppError("expired_token", "This API key has expired. Create a new one.");
 }
 
 function revokedKey(): AppError {
-  return new AppError("revoked_token", "This API key was deleted, or its account is disabled. Make a new one.");
+  return new AppError("revoked_token", "This API key was deleted, or its account is disabled. Create a new one.");
 }

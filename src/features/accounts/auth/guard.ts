@@ -136,7 +136,10 @@ export function demand({ access, scope }: ClosedRule, request: Request): Princip
   if (principal.key !== undefined) checkScope(principal, scope);
   const isForDevices = access === "device" || access === "deviceWriter";
   if (isForDevices && principal.device === undefined) {
-    throw new AppError("invalid_token", "This is for registered devices. Register one at /api/mobile/auth/register.");
+    throw new AppError(
+      "invalid_token",
+      "Only registered devices can do this. Register a device at /api/mobile/auth/register.",
+    );
   }
   checkRole(access, principal.user);
   return principal;
@@ -146,7 +149,7 @@ export function demand({ access, scope }: ClosedRule, request: Request): Princip
 export function checkRole(access: Access, user: User): void {
   if (access === "writer" || access === "deviceWriter") checkWriter(user);
   if (access === "admin" && user.role !== "admin") {
-    throw new AppError("role", "Only administrators may do this.");
+    throw new AppError("role", "Only administrators can do this.");
   }
 }
 
@@ -180,7 +183,9 @@ export function callerOf(request: Request): Principal | undefined {
  */
 export function requireScope({ key }: Principal, scope: Scope): void {
   if (key === undefined || key.scopes.includes(scope)) return;
-  throw new AppError("scope", `The API key lacks the scope ${scope}. Use a key that has it, or sign in.`, { scope });
+  throw new AppError("scope", `This API key does not have the ${scope} scope. Use a key that has it, or sign in.`, {
+    scope,
+  });
 }
 
 /** The device that asks, on a route with the access `device` or `deviceWriter`. */
@@ -221,7 +226,7 @@ async function identify(options: AuthGuardOptions, request: Request): Promise<Kn
 function bearerOf(header: string): string {
   const token = /^Bearer +(\S+)$/i.exec(header)?.[1];
   if (token !== undefined) return token;
-  throw new AppError("invalid_token", "The Authorization header must be: Bearer, a space, and the token.");
+  throw new AppError("invalid_token", 'The Authorization header must be "Bearer" followed by a space and the token.');
 }
 
 /** Checks what a route asks of an API key. @throws AppError scope | invalid_token */
@@ -229,7 +234,10 @@ function checkScope(principal: KeyPrincipal, rule: ScopeRule): void {
   if (rule === "any") return;
   if (rule === "never") throw notByKey();
   if (rule === "device") {
-    throw new AppError("invalid_token", "This is for registered devices, with their own tokens. An API key is none.");
+    throw new AppError(
+      "invalid_token",
+      "Only registered devices can do this. Use the device's own token instead of an API key.",
+    );
   }
   requireScope(principal, rule);
 }
@@ -242,7 +250,7 @@ function checkSameOrigin(request: Request): void {
   if (isSameOrigin(request)) return;
   throw new AppError(
     "csrf",
-    "This request comes with the session cookie from another site. Send it from this server's pages, or with a token.",
+    "This request came from another site with a session cookie. Send it from this server, or use a token.",
   );
 }
 
@@ -268,5 +276,5 @@ function readCookie(header: string | null): string | undefined {
 }
 
 function missingToken(): AppError {
-  return new AppError("missing_token", "Sign in first, and send the token as Authorization: Bearer …");
+  return new AppError("missing_token", 'Sign in first, then send your token in the header "Authorization: Bearer …".');
 }

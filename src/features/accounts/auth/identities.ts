@@ -53,7 +53,7 @@ export class Identities {
     const { tokens, clock, sessions, users } = this.#options;
     const claims = await tokens.read(token);
     if (claims === undefined) {
-      throw new AppError("invalid_token", "The access token is not one of this server. Sign in again.");
+      throw new AppError("invalid_token", "The access token is not valid. Sign in again.");
     }
     if (claims.exp * 1000 <= clock.nowMs()) throw expiredToken();
     const stored = sessions.find(claims.sid);

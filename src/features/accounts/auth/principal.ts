@@ -94,12 +94,12 @@ export function sessionPrincipalOf(principal: Principal): SessionPrincipal {
 
 /** What a phone that was stolen must not do. */
 export function notByDevice(): AppError {
-  return new AppError("scope", "A device can't do this. Sign in with e-mail and password.", { scope: null });
+  return new AppError("scope", "A device can't do this. Sign in with your email and password.", { scope: null });
 }
 
 /** No scope is enough for this. */
 export function notByKey(): AppError {
-  return new AppError("scope", "An API key can't do this, whatever its scopes. Sign in with e-mail and password.", {
+  return new AppError("scope", "An API key can't do this. Sign in with your email and password.", {
     scope: null,
   });
 }
@@ -107,5 +107,8 @@ export function notByKey(): AppError {
 /** Whether a user may change files. @throws AppError role */
 export function checkWriter({ role }: Pick<User, "role">): void {
   if (role !== "viewer") return;
-  throw new AppError("role", "Your account may look but not change anything. Ask the administrator for another role.");
+  throw new AppError(
+    "role",
+    "Your account can view files but not change them. Ask your administrator for another role.",
+  );
 }

@@ -3,12 +3,12 @@ import { AppError } from "../../../errors.ts";
 
 /** The one answer to an unknown e-mail and to a wrong password (D58). */
 export function badCredentials(): AppError {
-  return new AppError("bad_credentials", "The e-mail or the password is wrong. Check both and try again.");
+  return new AppError("bad_credentials", "The email or password is wrong. Check both and try again.");
 }
 
 /** For those alone who proved that the account is theirs. */
 export function accountDisabled(): AppError {
-  return new AppError("account_disabled", "This account is disabled. Ask the administrator to enable it.");
+  return new AppError("account_disabled", "This account is disabled. Ask your administrator to enable it.");
 }
 
 /** The token was good once. */
@@ -18,15 +18,15 @@ export function expiredToken(): AppError {
 
 /** The session of the token has been ended. */
 export function revokedToken(): AppError {
-  return new AppError("revoked_token", "This sign-in has ended. Sign in again.");
+  return new AppError("revoked_token", "You were signed out. Sign in again.");
 }
 
 /** The account has a second factor, and the request says nothing of it. @param methods what the account can answer with */
 export function secondFactorRequired(methods: readonly string[]): AppError {
   return new AppError(
     "second_factor_required",
-    "The password is right, and this account asks for a second factor. Send the same again with `code`: " +
-      "the six digits of the authenticator app, or a recovery code.",
+    "Two-factor authentication is required. Repeat the request with " +
+      "`code`: six digits from your authenticator app, or a recovery code.",
     { methods },
   );
 }
@@ -42,12 +42,16 @@ export type ProofMethod = "password" | "passkey" | "provider";
 export function proofRequired(methods: readonly ProofMethod[], needsCode: boolean): AppError {
   return new AppError(
     "password_required",
-    "This needs proof that it is you. Send `currentPassword` with it, or confirm this session at /api/auth/confirm first.",
+    "Confirm your identity first. Send `currentPassword` with the " +
+      "request, or confirm this session at /api/auth/confirm.",
     { methods, needsCode },
   );
 }
 
 /** The one answer to a wrong, an old and a used code. */
 export function invalidCode(): AppError {
-  return new AppError("invalid_code", "The code is wrong, too old, or was used before. Wait for the next one.");
+  return new AppError(
+    "invalid_code",
+    "The code is wrong, expired, or already used. Wait for the next code, then try again.",
+  );
 }

@@ -110,12 +110,13 @@ export class AuthService {
     client: ClientInfo,
   ): Promise<SignedIn> {
     const { signup, users, defaultPlan } = this.#options;
-    if (signup === "closed") throw signupClosed("Sign-up is closed here. Ask the administrator for an account.");
+    if (signup === "closed")
+      throw signupClosed("You can't create an account on this server. Ask your administrator for one.");
     // Where anybody may sign up, what is no invitation of ours does no harm; a used or expired one is told.
     const isInvited = signup === "invite" || this.#signupTokens.isInvite(input.invite);
     const invite = isInvited ? this.#signupTokens.find(input.invite, "invite") : undefined;
     if (invite?.emailKey && invite.emailKey !== emailKey(input.email)) {
-      throw signupClosed("This invitation is for another e-mail address. Use the one that it was sent to.");
+      throw signupClosed("This invitation is for another email address. Use the address that it was sent to.");
     }
     const user = await users.add(
       {
@@ -325,7 +326,7 @@ export class AuthService {
       check?.(tx);
       const stored = this.#sessions.find(publicId);
       if (stored?.userId !== userId) {
-        throw new AppError("not_found", "This session does not exist. It may have ended already.");
+        throw new AppError("not_found", "This session was not found. It may already have ended.");
       }
       if (stored.deviceId === null) this.#sessions.end(tx, publicId);
       else this.endDevice(tx, stored.deviceId);
@@ -376,7 +377,8 @@ export class AuthService {
       (tx, userId) => this.#signupTokens.use(tx, id, userId),
       // Another administrator may have been made while the password was hashed.
       () => {
-        if (users.hasAdministrator()) throw signupClosed("There is an administrator already. Sign in to that account.");
+        if (users.hasAdministrator())
+          throw signupClosed("This server already has an administrator. Sign in to that account.");
       },
     );
   }

@@ -72,7 +72,8 @@ export class SignupTokens {
 
   /** What a token gives now. @throws AppError signup_closed */
   find(token: string | undefined, kind: "setup" | "invite"): Admission {
-    if (token === undefined) throw signupClosed("Sign-up needs an invitation here. Ask the administrator for one.");
+    if (token === undefined)
+      throw signupClosed("You need an invitation to create an account. Ask your administrator for one.");
     const { db, clock } = this.#options;
     const row = db.orm
       .select()
@@ -80,7 +81,7 @@ export class SignupTokens {
       .where(eq(invites.tokenHash, hashToken(token)))
       .get();
     if (row === undefined || row.kind !== kind || row.usedAt !== null || row.expiresAt <= clock.nowMs()) {
-      throw signupClosed("This invitation is used, expired or unknown. Ask for a new one.");
+      throw signupClosed("This invitation is not valid. It may be used or expired: ask for a new one.");
     }
     return row;
   }
@@ -91,7 +92,7 @@ export class SignupTokens {
     const used = db.sqlite
       .query("UPDATE invites SET used_at = ?2, used_by = ?3 WHERE id = ?1 AND used_at IS NULL")
       .run(id, clock.nowMs(), userId);
-    if (used.changes === 0) throw signupClosed("This invitation has just been used. Ask for a new one.");
+    if (used.changes === 0) throw signupClosed("This invitation was already used. Ask for a new one.");
   }
 }
 

@@ -50,7 +50,7 @@ export function emailConfirmationRoutes({ confirmations, guard, clock, basePath 
       },
       async ({ body, request }) => {
         const { email } = await confirm(request, body.token);
-        return ok({ email, emailVerified: true as const }, "The e-mail address is confirmed.");
+        return ok({ email, emailVerified: true as const }, "The email address is confirmed.");
       },
     )
     .post(

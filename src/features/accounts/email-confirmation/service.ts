@@ -72,7 +72,7 @@ export class EmailConfirmation {
       if (mail.isConfigured && this.#mailLink(tx, user)) return true;
       throw new AppError(
         "invalid_request",
-        "This server can't send the mail now. Ask the administrator to confirm it.",
+        "The server can't send the email now. Ask your administrator to confirm your address.",
       );
     });
   }
@@ -140,13 +140,10 @@ function tooManyMails(nextMs: number, nowMs: number): RateLimitedError {
   return new RateLimitedError(
     { ...limitResult, windowSeconds: HOUR_MS / 1000 },
     nowMs,
-    `Three mails were sent within the hour. Look for them, also among the spam, or try again in ${minutes} minutes.`,
+    `You have requested three emails within an hour. Check your spam folder, or try again in ${minutes} minutes.`,
   );
 }
 
 function linkGone(): AppError {
-  return new AppError(
-    "invalid_token",
-    "This link was used before, is older than 24 hours, or was sent to another address. Sign in and have a new one sent.",
-  );
+  return new AppError("invalid_token", "This link is not valid or has expired. Sign in and request a new one.");
 }

@@ -104,7 +104,7 @@ export function inviteRoutes(options: InviteRoutesOptions) {
       },
       async ({ params }) => {
         await invites.remove(params.id);
-        return ok({ id: params.id }, "The invitation no longer works.");
+        return ok({ id: params.id }, "The invitation was revoked.");
       },
     )
     .use(invitePage(options));
@@ -177,17 +177,18 @@ function isFromOurPage(request: Request): boolean {
 /** @throws AppError invalid_field */
 function readExpiry({ expiresAt, expiresIn }: typeof NewInviteBody.static, nowMs: number): number | undefined {
   if (expiresAt !== undefined && expiresIn !== undefined) {
-    throw invalidField("expiresIn", "Give either expiresAt or expiresIn.");
+    throw invalidField("expiresIn", "Send either expiresAt or expiresIn, not both.");
   }
   if (expiresIn !== undefined) {
     const lifetimeMs = parseDuration(expiresIn);
     if (lifetimeMs === undefined || lifetimeMs <= 0) {
-      throw invalidField("expiresIn", 'expiresIn must be a length of time such as "12h" or "7d".');
+      throw invalidField("expiresIn", 'expiresIn must be a duration, such as "12h" or "7d".');
     }
     return nowMs + lifetimeMs;
   }
   if (expiresAt === undefined) return undefined;
   const atMs = /^\d{4}-\d\d-\d\d/.test(expiresAt) ? Date.parse(expiresAt) : Number.NaN;
-  if (Number.isNaN(atMs)) throw invalidField("expiresAt", "expiresAt must be a time such as 2026-01-02T03:04:05.678Z.");
+  if (Number.isNaN(atMs))
+    throw invalidField("expiresAt", "expiresAt must be an ISO 8601 time, such as 2026-01-02T03:04:05.678Z.");
   return atMs;
 }

@@ -60,22 +60,25 @@ export class InviteService {
     const email = asked.email === undefined ? undefined : parseEmail(asked.email);
     const expiresAtMs = asked.expiresAtMs ?? nowMs + LIFETIME_MS;
     if (expiresAtMs <= nowMs || expiresAtMs > nowMs + LIFETIME_MS_MAX) {
-      throw invalidField("expiresAt", "An invitation ends within the next 365 days. Give a later or an earlier time.");
+      throw invalidField("expiresAt", "An invitation must expire within the next 365 days. Choose another time.");
     }
     const token = newSecretToken();
     const url = linkOf(token);
     const publicId = newId("inv", nowMs);
     return writer.run((tx) => {
       if (email !== undefined && users.findByEmail(email) !== undefined) {
-        throw new AppError("email_taken", "There is an account with this e-mail already. It needs no invitation.", {
-          field: "email",
-        });
+        throw new AppError(
+          "email_taken",
+          "An account with this email already exists. It does not need an invitation.",
+          {
+            field: "email",
+          },
+        );
       }
       if (email !== undefined && users.hasLookalike(email)) {
         throw new AppError(
           "email_taken",
-          "There is an account with an e-mail that looks like this one, so the invitation could not be accepted. " +
-            "Use another e-mail, or create the account yourself.",
+          "An account with a similar-looking email already exists. Use another email, or create the account yourself.",
           { field: "email" },
         );
       }
@@ -142,7 +145,7 @@ export class InviteService {
     const { users, defaultPlan } = this.#options;
     const { id, role, plan, emailKey: boundTo } = this.#signupTokens.find(token, "invite");
     if (boundTo !== null && boundTo !== emailKey(input.email)) {
-      throw signupClosed("This invitation is for another e-mail address. Use the one that it was sent to.");
+      throw signupClosed("This invitation is for another email address. Use the address that it was sent to.");
     }
     return users.add(
       // The address that the administrator named counts as confirmed.
@@ -159,7 +162,7 @@ export class InviteService {
   #get(publicId: string): Invite {
     const invite = this.#queries.byPublicId.get(publicId);
     if (invite === null)
-      throw new AppError("not_found", "There is no such invitation. List them to see which there are.");
+      throw new AppError("not_found", "This invitation was not found. List the invitations to check its ID.");
     return invite;
   }
 }

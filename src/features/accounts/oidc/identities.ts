@@ -124,7 +124,7 @@ export class Identities {
       if (linkByEmail && same.isEmailUnconfirmed !== true) return this.#linkByEmail(same, email, person);
       throw new AppError(
         "signup_closed",
-        "There is an account with your e-mail here already. Sign in to it with its password and link it, or ask the administrator.",
+        "An account with your email already exists. Sign in with its password and link it, or ask your administrator.",
       );
     }
     if (!autoCreate) throw unknownHere();
@@ -171,12 +171,15 @@ export class Identities {
     const user = users.findById(userId);
     if (user === undefined) throw unknownHere();
     if (user.disabledAtMs !== null) {
-      throw new AppError("account_disabled", "This account is disabled. Ask the administrator to enable it.");
+      throw new AppError("account_disabled", "This account is disabled. Ask your administrator to enable it.");
     }
     const isNew = this.#queries.add.run(this.#issuer, subject, userId, clock.nowMs()).changes > 0;
     if (isNew) onLinked(tx, userId);
     else if (this.#queries.find.get(this.#issuer, subject)?.userId !== userId) {
-      throw new AppError("signup_closed", "You enter another account by this sign-in already. Unlink that one first.");
+      throw new AppError(
+        "signup_closed",
+        "This sign-in is already linked to another account. Unlink that account first.",
+      );
     }
     return user;
   }
@@ -208,20 +211,23 @@ export class Identities {
     const email = this.#verifiedEmail(person);
     const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
     if (allowedDomains.includes(domain)) return;
-    throw new AppError("signup_closed", "Your e-mail address may not sign in here. Ask the administrator.");
+    throw new AppError(
+      "signup_closed",
+      "Your email address is not allowed to sign in to this server. Ask your administrator.",
+    );
   }
 
   #verifiedEmail({ email, isEmailVerified }: ProviderUser): string {
     if (email === undefined) {
       throw new AppError(
         "signup_closed",
-        "The service that signs you in tells no e-mail address. Ask the administrator.",
+        "The sign-in service did not provide an email address. Ask your administrator.",
       );
     }
     if (isEmailVerified || this.#options.trustEmail) return email;
     throw new AppError(
       "signup_closed",
-      "The service that signs you in doesn't say that your e-mail address is yours. Confirm it there, or ask the administrator.",
+      "The sign-in service has not confirmed your email address. Confirm it there, or ask your administrator.",
     );
   }
 }
@@ -239,6 +245,6 @@ function nameOf({ name }: ProviderUser): string | undefined {
 function unknownHere(): AppError {
   return new AppError(
     "signup_closed",
-    "There is no account here for you yet. If you have one, sign in with its password and link it; else ask the administrator.",
+    "No account is linked to this sign-in. Sign in with your password and link it, or ask your administrator.",
   );
 }

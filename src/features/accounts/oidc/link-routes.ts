@@ -73,7 +73,10 @@ export function oidcLinkRoutes({ provider, attempts, proof, guard }: OidcLinkRou
         const { user, session } = sessionPrincipalOf(principal);
         const oidc = provider();
         if (!proof.methodsOf(user).includes("provider")) {
-          throw new AppError("invalid_request", "This account confirms by its password or a passkey. Use one of them.");
+          throw new AppError(
+            "invalid_request",
+            "This account can't be confirmed with this service. Use your password or a passkey.",
+          );
         }
         const { address, sealed } = await oidc.begin({
           redirectUri: callbackOf(request),

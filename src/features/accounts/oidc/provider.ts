@@ -132,15 +132,12 @@ export class OidcProvider {
       log.warn("The OpenID Connect provider can't be used.", { why: outage?.message ?? describe(error) });
       return new AppError(
         "provider_unavailable",
-        "The service that signs you in can't be reached just now. Try again later, or sign in with your password.",
+        "The sign-in service can't be reached. Try again later, or sign in with your password.",
       );
     }
     log.info("A sign-in by the OpenID Connect provider was refused.", { why: describe(error) });
     return error instanceof openid.AuthorizationResponseError && error.error === "access_denied"
-      ? new AppError(
-          "bad_credentials",
-          "The sign-in was refused or given up there. Begin again, if you meant to sign in.",
-        )
+      ? new AppError("bad_credentials", "The sign-in was rejected or canceled. To sign in, start again.")
       : notConfirmed();
   }
 }
@@ -155,7 +152,7 @@ function checkFresh({ startedAtMs }: Attempt, authTime: number | undefined): voi
   if (authTime !== undefined && authTime >= startedAtMs / 1000 - CLOCK_SECONDS) return;
   throw new AppError(
     "bad_credentials",
-    "The service did not ask you to sign in again. Sign out there, then begin again.",
+    "The sign-in service did not ask you to sign in again. Sign out there, then start again.",
   );
 }
 
@@ -225,7 +222,7 @@ function toProviderUser(subject: string, claims: Claims, email: Claims): Provide
 }
 
 function notConfirmed(): AppError {
-  return new AppError("bad_credentials", "The service that signs you in did not confirm who you are. Begin again.");
+  return new AppError("bad_credentials", "The sign-in service did not confirm your identity. Start again.");
 }
 
 function findCause<T>(error: unknown, kind: abstract new (...parameters: never[]) => T): T | undefined {

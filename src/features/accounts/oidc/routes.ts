@@ -41,7 +41,7 @@ export function oidcRoutes(options: OidcRoutesOptions) {
   const { guard, tokenLifetimeMs, signup, hasMail, isSetUp, basePath } = options;
   const provider = () => {
     if (options.oidc !== undefined) return options.oidc;
-    throw new AppError("not_found", "No sign-in by another service is set up here. Sign in with your password.");
+    throw new AppError("not_found", "This server has no sign-in service. Sign in with your password.");
   };
   const attempts = attemptCookie(basePath);
 

@@ -142,7 +142,7 @@ export class OidcService {
     const found = this.#codes.take(digestOf(code));
     const user = found && users.findById(found.userId);
     if (found === undefined || user === undefined || !fits(found.challenge, verifier)) {
-      throw new AppError("invalid_code", "This code was used, is over, or was none. Sign in again to get a new one.");
+      throw new AppError("invalid_code", "This code is not valid or has expired. Sign in again to get a new code.");
     }
     return auth.signInConfirmed(user, client);
   }
@@ -153,10 +153,7 @@ export class OidcService {
     const state = new URLSearchParams(query).getAll("state");
     const isOurs = attempt !== undefined && state.length === 1 && isSame(state[0] ?? "", attempt.state);
     if (!isOurs || this.#used.has(attempt.state)) {
-      throw new AppError(
-        "invalid_request",
-        "This sign-in was not begun in this browser, took longer than 10 minutes, or ended already. Begin again.",
-      );
+      throw new AppError("invalid_request", "This sign-in has expired or was started in another browser. Start again.");
     }
     this.#used.put(attempt.state, true);
     return attempt;
@@ -174,7 +171,10 @@ export class OidcService {
       const user = this.#ownerOf(attempt);
       const session = auth.findSession(attempt.bySession?.sessionId ?? "");
       if (session === undefined || !identities.isOwner(person, user.id)) {
-        throw new AppError("bad_credentials", "You signed in as somebody else. Begin again, and choose your account.");
+        throw new AppError(
+          "bad_credentials",
+          "You signed in with a different account. Start again and choose your own account.",
+        );
       }
       auth.confirmSession(tx, session);
       return user;
@@ -191,10 +191,7 @@ export class OidcService {
     const credentials = user && users.findCredentials(user.email);
     const isOpen = bySession !== null && auth.findSession(bySession.sessionId) !== undefined;
     if (!isOpen || credentials === undefined || !isSame(digestOf(credentials.passwordHash), bySession.basis)) {
-      throw new AppError(
-        "bad_credentials",
-        "You were signed out, or the password has changed. Sign in and begin again.",
-      );
+      throw new AppError("bad_credentials", "You were signed out, or your password changed. Sign in and start again.");
     }
     if (credentials.user.disabledAtMs !== null) throw accountDisabled();
     return credentials.user;
@@ -205,13 +202,13 @@ function checkReturnTo(text: string | undefined): string {
   if (text === undefined || text === "") return "";
   const path = readReturnPath(text);
   if (path !== undefined) return path;
-  throw invalidField("returnTo", 'returnTo must be a path of this server that begins with "/".');
+  throw invalidField("returnTo", 'returnTo must be a path on this server that begins with "/".');
 }
 
 function checkChallenge(text: string | undefined): string {
   if (text === undefined || text === "") return "";
   if (/^[A-Za-z0-9_-]{43}$/.test(text)) return text;
-  throw invalidField("challenge", "challenge must be the sha256 of your verifier, as 43 characters of base64url.");
+  throw invalidField("challenge", "challenge must be the SHA-256 of your verifier, as 43 base64url characters.");
 }
 
 function fits(challenge: string, verifier: string | undefined): boolean {
@@ -229,5 +226,5 @@ function digestOf(text: string): string {
 }
 
 function accountDisabled(): AppError {
-  return new AppError("account_disabled", "This account is disabled. Ask the administrator to enable it.");
+  return new AppError("account_disabled", "This account is disabled. Ask your administrator to enable it.");
 }

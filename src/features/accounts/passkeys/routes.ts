@@ -101,7 +101,7 @@ export function passkeyRoutes(options: PasskeyRoutesOptions) {
       async ({ principal, params, body, request, set }) => {
         const proven = await proof.require({ request, headers: set.headers, principal, access: "self" }, body);
         await passkeys.remove(principal.user, params.id, proven);
-        return ok({ id: params.id }, "The passkey is removed. It no longer signs in.");
+        return ok({ id: params.id }, "The passkey was removed and no longer works.");
       },
     )
     .post(

@@ -107,9 +107,9 @@ export class PasskeyService {
     const credentialId = bytesOf(credential.id);
     return writer.run((tx) => {
       standing(tx);
-      if (this.#queries.byCredential.get(credentialId) !== null) throw notAdded("It is known already.");
+      if (this.#queries.byCredential.get(credentialId) !== null) throw notAdded("It is already registered.");
       if (this.count(user.id) >= PASSKEYS_MAX) {
-        throw new AppError("invalid_request", `An account has at most ${PASSKEYS_MAX} passkeys. Remove one first.`, {
+        throw new AppError("invalid_request", `You can have at most ${PASSKEYS_MAX} passkeys. Remove one first.`, {
           limit: PASSKEYS_MAX,
         });
       }
@@ -170,7 +170,7 @@ export class PasskeyService {
   ): Promise<PublicKeyCredentialRequestOptionsJSON> {
     const own = this.#queries.ofUser.all(user.id).filter(({ rpId }) => rpId === site.rpId);
     if (own.length === 0) {
-      throw new AppError("invalid_request", "You have no passkey for this address. Confirm in another way.");
+      throw new AppError("invalid_request", "You have no passkey for this address. Confirm your identity another way.");
     }
     const allowCredentials = own.map(({ credentialId, transports }) => ({
       id: base64Url(credentialId),
@@ -229,7 +229,7 @@ export class PasskeyService {
   async #verifyRegistration({ publicId }: Session, site: Site, given: RegistrationResponseJSON) {
     const { verifyRegistrationResponse } = await loadLibrary();
     const response = await withoutAttestation(given).catch((error: unknown) => {
-      throw notAdded("Begin again.", error);
+      throw notAdded("Start again.", error);
     });
     const result = await verifyRegistrationResponse({
       response,
@@ -239,9 +239,9 @@ export class PasskeyService {
       requireUserVerification: true,
       supportedAlgorithmIDs: ALGORITHMS,
     }).catch((error: unknown) => {
-      throw notAdded("Begin again, on this server's own page.", error);
+      throw notAdded("Start again on this server's own page.", error);
     });
-    if (!result.verified) throw notAdded("Begin again.");
+    if (!result.verified) throw notAdded("Start again.");
     return result.registrationInfo;
   }
 
@@ -276,7 +276,7 @@ export class PasskeyService {
   #get(userId: number, publicId: string): PasskeyRow {
     const row = this.#queries.byPublicId.get(publicId);
     if (row?.userId === userId) return row;
-    throw new AppError("not_found", "This passkey does not exist. It may have been removed already.");
+    throw new AppError("not_found", "This passkey was not found. It may already be removed.");
   }
 }
 
@@ -327,7 +327,7 @@ function notAdded(advice: string, cause?: unknown): AppError {
 function notAccepted(cause?: unknown): AppError {
   return new AppError(
     "bad_credentials",
-    "The passkey was not accepted. Try again, or sign in with e-mail and password.",
+    "The passkey was not accepted. Try again, or sign in with your email and password.",
     {},
     cause,
   );

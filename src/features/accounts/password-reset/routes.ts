@@ -24,9 +24,8 @@ export interface PasswordResetRoutesOptions {
 
 const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
 
-const MAILED =
-  "If there is an account with this e-mail, a mail with a link is on its way. The link works for 30 minutes.";
-const NO_MAIL = "This server sends no mail. Ask whoever runs it for a link to set a new password.";
+const MAILED = "If an account with this email exists, we sent it an email with a link. The link expires in 30 minutes.";
+const NO_MAIL = "This server can't send email. Ask your administrator for a link to reset your password.";
 
 /** See the head of this file. */
 export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRoutesOptions) {
@@ -60,7 +59,7 @@ export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRo
         const endKeys = body.endKeys ?? false;
         const { publicId } = await resets.reset(body.token, body.newPassword, endKeys);
         noteAudit(request, { subjectId: publicId, ...(endKeys && { details: { endKeys } }) });
-        return { success: true as const, message: "The password was changed. Sign in with the new one." };
+        return { success: true as const, message: "The password was changed. Sign in with the new password." };
       },
     )
     .get(

@@ -97,10 +97,9 @@ export class PasswordReset {
   issue(_tx: Transaction, userId: number): string {
     const { users, clock } = this.#options;
     const user = users.findById(userId);
-    if (user === undefined || user.email === "")
-      throw new AppError("not_found", "This account does not exist any more.");
+    if (user === undefined || user.email === "") throw new AppError("not_found", "This account no longer exists.");
     if (user.disabledAtMs !== null) {
-      throw new AppError("account_disabled", "This account is disabled. Enable it first, then make the link.");
+      throw new AppError("account_disabled", "This account is disabled. Enable it first, then create the link.");
     }
     const token = newSecretToken();
     const nowMs = clock.nowMs();
@@ -223,5 +222,5 @@ export function resetLink(baseUrl: string, token: string): string {
 }
 
 function linkGone(): AppError {
-  return new AppError("invalid_token", "This link has been used, is over, or was none. Ask for a new one.");
+  return new AppError("invalid_token", "This link is not valid or has expired. Request a new one.");
 }

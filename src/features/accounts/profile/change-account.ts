@@ -57,5 +57,5 @@ export async function changeAccount(
 
 /** There is none, or none any more. */
 export function unknownAccount(): AppError {
-  return new AppError("not_found", "There is no such account. Check the id, or list the accounts.");
+  return new AppError("not_found", "This account was not found. Check the ID, or list the accounts.");
 }

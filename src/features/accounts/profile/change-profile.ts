@@ -39,12 +39,12 @@ export async function changeProfile(
 ): Promise<User> {
   const { name, email, newPassword, endKeys = false } = change;
   if (name === undefined && email === undefined && newPassword === undefined) {
-    throw new AppError("invalid_field", "There is nothing to change. Give name, email or newPassword.");
+    throw new AppError("invalid_field", "The request contains no changes. Send name, email or newPassword.");
   }
   if (endKeys && newPassword === undefined) {
     throw invalidField(
       "endKeys",
-      "API keys end together with a password change. Give newPassword, or delete the keys.",
+      "API keys can be revoked only together with a password change. Send newPassword, or delete the keys.",
     );
   }
   if (email !== undefined || newPassword !== undefined) sessionOf(principal);

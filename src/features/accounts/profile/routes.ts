@@ -87,7 +87,7 @@ export function userRoutes({
         const asking = { request, headers: set.headers, principal, access: "self" } as const;
         const proven = await proof.require(asking, { currentPassword, code: body.code });
         await eraseAccount(principal, proven);
-        return ok({ id: principal.user.publicId }, "The account and all its files are deleted.");
+        return ok({ id: principal.user.publicId }, "The account and all its files were deleted.");
       },
     )
     .get(
@@ -146,7 +146,7 @@ export function userRoutes({
       },
       async ({ principal, params }) => {
         await auth.endSession(principal.user.id, params.id);
-        return ok({ id: params.id }, "The session has ended.");
+        return ok({ id: params.id }, "The session is signed out.");
       },
     );
 }

@@ -77,7 +77,7 @@ export function twoFactorRoutes({ twoFactor, proof, guard, countPasskeys }: TwoF
       async ({ principal, body, request, set }) => {
         const proven = await prove({ principal, request, headers: set.headers }, body);
         await twoFactor.switchOff(principal.user, proven);
-        return ok({ enabled: false }, "Two-factor sign-in is off.");
+        return ok({ enabled: false }, "Two-factor authentication is off.");
       },
     )
     .post(

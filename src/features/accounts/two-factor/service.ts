@@ -108,7 +108,7 @@ export class TwoFactorService implements SecondFactors {
       if (row?.enabledAtMs !== null && row !== null) throw isOnAlready();
       const nowMs = this.#options.clock.nowMs();
       if (row === null || row.createdAtMs + SETUP_MS <= nowMs) {
-        throw new AppError("invalid_request", "No set-up is under way, or it took too long. Begin it again.");
+        throw new AppError("invalid_request", "The two-factor setup has expired or was not started. Start it again.");
       }
       const step = this.#stepOf(user.id, row, code);
       if (step === undefined) throw invalidCode();
@@ -197,8 +197,8 @@ export class TwoFactorService implements SecondFactors {
     if (secret === undefined) {
       throw new AppError(
         "invalid_code",
-        "The key that codes are checked with was replaced. Use a recovery code, or ask the administrator to switch " +
-          "two-factor sign-in off.",
+        "Codes from your app no longer work. Use a recovery code, or ask " +
+          "your administrator to turn off two-factor authentication.",
       );
     }
     const nowMs = this.#options.clock.nowMs();
@@ -245,9 +245,9 @@ function totpOf(secret: Uint8Array, label: string): TOTP {
 }
 
 function isOnAlready(): AppError {
-  return new AppError("invalid_request", "Two-factor sign-in is on already. Switch it off first, then set it up anew.");
+  return new AppError("invalid_request", "Two-factor authentication is already on. Turn it off, then set it up again.");
 }
 
 function isOff(): AppError {
-  return new AppError("invalid_request", "Two-factor sign-in is off. Set it up first.");
+  return new AppError("invalid_request", "Two-factor authentication is off. Set it up first.");
 }

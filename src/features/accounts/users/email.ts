@@ -12,7 +12,7 @@ export function parseEmail(text: string, field = "email"): string {
     !email.isWellFormed() ||
     !isEmail(email, { allow_utf8_local_part: true, require_tld: false, ignore_max_length: false })
   ) {
-    throw invalidField(field, "This is not an e-mail address. Write it as name@example.org.");
+    throw invalidField(field, "Enter an email address in the format name@example.org.");
   }
   return email;
 }

@@ -11,7 +11,7 @@ export function checkName(text: string, charactersMax: number): string {
   const isText = name !== "" && name.isWellFormed();
   // oxlint-disable-next-line no-control-regex -- control characters are what is refused
   if (!isText || [...name].length > charactersMax || /[\u0000-\u001f\u007f-\u009f]/.test(name)) {
-    throw invalidField("name", `A name has 1 to ${charactersMax} characters, and no control characters.`);
+    throw invalidField("name", `A name must have 1 to ${charactersMax} characters, and no control characters.`);
   }
   return name;
 }

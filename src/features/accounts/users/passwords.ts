@@ -66,7 +66,8 @@ export function checkNewPassword(password: string, field = "password"): string {
   if (length < PASSWORD_CHARACTERS_MIN || length > PASSWORD_CHARACTERS_MAX) {
     throw invalidField(
       field,
-      `A password has ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters. Choose another one.`,
+      `A password must have ${PASSWORD_CHARACTERS_MIN} to ` +
+        `${PASSWORD_CHARACTERS_MAX} characters. Choose another password.`,
     );
   }
   return password;

@@ -159,7 +159,7 @@ export class UserService {
   async set(email: string, changes: UserChanges): Promise<User> {
     const user = this.findByEmail(email);
     if (user === undefined) {
-      throw new AppError("not_found", `There is no account with the e-mail ${email}. List them to see its spelling.`);
+      throw new AppError("not_found", `No account has the email ${email}. List the accounts to check the spelling.`);
     }
     return this.update(user.id, changes);
   }
@@ -318,13 +318,13 @@ export class UserService {
 
   #row(id: number): UserRow {
     const row = this.#queries.byId.get({ id });
-    if (row === undefined) throw new AppError("not_found", "This account does not exist any more.");
+    if (row === undefined) throw new AppError("not_found", "This account no longer exists.");
     return row;
   }
 
   #checkEmailFree(email: string): void {
     if (this.findByEmail(email) === undefined) return;
-    throw new AppError("email_taken", "There is an account with this e-mail already. Sign in, or use another e-mail.", {
+    throw new AppError("email_taken", "An account with this email already exists. Sign in, or use another email.", {
       field: "email",
     });
   }
@@ -334,7 +334,7 @@ export class UserService {
     if (!this.hasLookalike(email, exceptId)) return;
     throw new AppError(
       "email_taken",
-      "There is an account with an e-mail that looks like this one. Use another e-mail, or ask the administrator.",
+      "An account with a similar-looking email already exists. Use another email, or ask your administrator.",
       { field: "email" },
     );
   }
@@ -344,10 +344,7 @@ export class UserService {
     const staysOne = (changes.role ?? "admin") === "admin" && changes.isDisabled !== true;
     if (!isEnabledAdmin || staysOne) return;
     if ((this.#queries.enabledAdmins.get()?.count ?? 0) > 1) return;
-    throw new AppError(
-      "last_admin",
-      "This is the last administrator. Make somebody else an administrator first, then change this account.",
-    );
+    throw new AppError("last_admin", "This is the only administrator. Make another user an administrator first.");
   }
 }
 

@@ -113,7 +113,10 @@ function checkTimeZone(zone: string, field: string): void {
   try {
     new Intl.DateTimeFormat("en", { timeZone: zone }).format();
   } catch {
-    throw invalidField(field, `${JSON.stringify(zone)} is no time zone. Use an IANA name such as Europe/Berlin.`);
+    throw invalidField(
+      field,
+      `${JSON.stringify(zone)} is not a valid time zone. Use an IANA name, such as Europe/Berlin.`,
+    );
   }
 }
 
@@ -121,6 +124,9 @@ function checkLanguage(tag: string): void {
   try {
     Intl.getCanonicalLocales(tag);
   } catch {
-    throw invalidField("language", `${JSON.stringify(tag)} is no language tag. Use one such as en or pt-BR.`);
+    throw invalidField(
+      "language",
+      `${JSON.stringify(tag)} is not a valid language tag. Use a tag such as en or pt-BR.`,
+    );
   }
 }

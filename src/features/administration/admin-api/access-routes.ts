@@ -68,7 +68,7 @@ export function accessRoutes({ accounts, auth, devices, guard, twoFactor, proof 
         accounts.rejectOwn(principal.user, params.id, {});
         const asking = { request, headers: set.headers, principal, access: "admin" } as const;
         await accounts.endSessions(params.id, await proof.require(asking, body));
-        return ok({ id: params.id }, "All sessions of the account have ended.");
+        return ok({ id: params.id }, "The account is signed out everywhere.");
       },
     )
     .delete(
@@ -88,7 +88,7 @@ export function accessRoutes({ accounts, auth, devices, guard, twoFactor, proof 
         accounts.rejectOwn(principal.user, publicId, {});
         const asking = { request, headers: set.headers, principal, access: "admin" } as const;
         await auth.endSession(id, params.sessionId, await proof.require(asking, body));
-        return ok({ id: params.sessionId }, "The session has ended.");
+        return ok({ id: params.sessionId }, "The session is signed out.");
       },
     )
     .get(
@@ -120,7 +120,7 @@ export function accessRoutes({ accounts, auth, devices, guard, twoFactor, proof 
         accounts.rejectOwn(principal.user, publicId, {});
         const asking = { request, headers: set.headers, principal, access: "admin" } as const;
         const removed = await devices.remove(id, params.deviceId, await proof.require(asking, body));
-        return ok(presentRemoved(removed), "The device is removed and signed out.");
+        return ok(presentRemoved(removed), "The device was removed and signed out.");
       },
     )
     .delete(
@@ -140,7 +140,7 @@ export function accessRoutes({ accounts, auth, devices, guard, twoFactor, proof 
         accounts.rejectOwn(principal.user, user.publicId, {});
         const asking = { request, headers: set.headers, principal, access: "admin" } as const;
         await twoFactor.disable(user, await proof.require(asking, body));
-        return ok({ id: params.id }, "The password alone signs in again.");
+        return ok({ id: params.id }, "Two-factor authentication is off for this account.");
       },
     );
 }

@@ -147,7 +147,7 @@ export function accountRoutes(options: AccountRoutesOptions) {
         const asking = { request, headers: set.headers, principal, access: "admin" } as const;
         const user = await accounts.erase(params.id, await proof.require(asking, body));
         noteAudit(request, { details: { email: user.email } });
-        return ok({ id: user.publicId }, "The account and all its files are deleted.");
+        return ok({ id: user.publicId }, "The account and all its files were deleted.");
       },
     )
     .get(
@@ -196,9 +196,10 @@ function checkChanges({ key }: Principal, changes: AccountChanges, endKeys: bool
   const names = Object.keys(changes);
   if (key !== undefined && (endKeys || !names.every((field) => KEY_CHANGES.has(field)))) throw notByKey();
   if (endKeys && changes.password === undefined) {
-    throw invalidField("endKeys", "API keys end together with a new password. Give a password.");
+    throw invalidField("endKeys", "API keys can be revoked only together with a password change. Send a password.");
   }
-  if (names.length === 0) throw new AppError("invalid_field", "There is nothing to change. Name a field.");
+  if (names.length === 0)
+    throw new AppError("invalid_field", "The request contains no changes. Send at least one field.");
 }
 
 /** @throws AppError invalid_field */

@@ -16,17 +16,17 @@ export function problemsOf(health: ServerHealth, jobs: readonly JobState[], nowM
 
 function* errorsOf({ notReady, database, openFindings, bucket }: ServerHealth): Generator<HealthProblem> {
   if (notReady !== undefined && notReady !== database.fault) {
-    yield { severity: "error", about: "readiness", message: `The server takes no requests: ${notReady}` };
+    yield { severity: "error", about: "readiness", message: `The server accepts no requests: ${notReady}` };
   }
   if (database.fault !== undefined) yield { severity: "error", about: "database", message: database.fault };
   if (openFindings > 0) {
-    const message = `${openFindings} stored contents are damaged or missing. Restore them from a backup: larder heal.`;
+    const message = `${openFindings} ${openFindings === 1 ? "blob is" : "blobs are"} damaged or missing. To restore from a backup, run: larder heal`;
     yield { severity: "error", about: "findings", message };
   }
   if (bucket?.outage !== undefined) {
     const message =
-      `${bucket.outage.problem} ${bucket.waiting === 1 ? "1 content lies" : `${bucket.waiting} contents lie`} on this disk alone. ` +
-      "Files that lie in the bucket alone can't be opened until it works again.";
+      `${bucket.outage.problem} ${bucket.waiting === 1 ? "1 blob is" : `${bucket.waiting} blobs are`} stored only on this disk. ` +
+      "Files stored only in the bucket can't be opened until it is available again.";
     yield { severity: "error", about: "bucket", message };
   }
 }
@@ -34,13 +34,19 @@ function* errorsOf({ notReady, database, openFindings, bucket }: ServerHealth): 
 function* warningsOf(health: ServerHealth, jobs: readonly JobState[], nowMs: number): Generator<HealthProblem> {
   const { disk, certificateEndsAtMs } = health;
   if (disk.freeBytes < FREE_BYTES_MIN && disk.freeBytes < disk.totalBytes * FREE_PART_MIN) {
-    yield warning("disk", `Only ${describeSize(disk.freeBytes)} are free on the disk. Make room, or add a larger one.`);
+    yield warning(
+      "disk",
+      `The disk has only ${describeSize(disk.freeBytes)} left. Free up space, or add a larger disk.`,
+    );
   }
   for (const { name, lastError } of jobs) {
     if (lastError !== null) yield warning("jobs", `The job ${name} failed: ${lastError}`);
   }
   if (certificateEndsAtMs !== undefined && certificateEndsAtMs - nowMs < CERTIFICATE_MS_MIN) {
-    yield warning("certificate", "The certificate ends within two weeks. Renew it; it is read again by itself.");
+    yield warning(
+      "certificate",
+      "The certificate expires within two weeks. Renew it; the server reloads it automatically.",
+    );
   }
 }
 

@@ -44,7 +44,8 @@ export function serverRoutes(options: ServerRoutesOptions) {
   const startedAtMs = clock.nowMs();
   const jobNamed = (name: string) => {
     const job = jobs.list().find((one) => one.name === name);
-    if (job === undefined) throw new AppError("not_found", "There is no such job. See GET /api/admin/jobs.");
+    if (job === undefined)
+      throw new AppError("not_found", "This job was not found. List the jobs with GET /api/admin/jobs.");
     return job;
   };
   return new Router({ name: "admin-server-routes", prefix: "/api/admin", guard })

@@ -97,6 +97,9 @@ export class AccountAdministration {
   rejectOwn(caller: User, publicId: string, changes: UserChanges): void {
     if (caller.publicId !== publicId) return;
     this.#options.users.checkLastAdmin(caller, changes);
-    throw new AppError("role", "This is your own account. Change it in its settings, or ask another administrator.");
+    throw new AppError(
+      "role",
+      "You can't do this to your own account. Use your account settings, or ask another administrator.",
+    );
   }
 }

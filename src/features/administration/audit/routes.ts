@@ -125,6 +125,7 @@ function readFilter(query: Query): AuditFilter {
 function readTime(text: string | undefined, field: string): number | undefined {
   if (text === undefined || text === "") return undefined;
   const ms = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(ms)) throw invalidField(field, `${field} must be a time such as 2026-01-02T03:04:05.678Z.`);
+  if (Number.isNaN(ms))
+    throw invalidField(field, `${field} must be an ISO 8601 time, such as 2026-01-02T03:04:05.678Z.`);
   return ms;
 }

@@ -218,11 +218,11 @@ describe("what is seen", () => {
     const id = share(shared, { write: true });
     const place = permissions.place(guest, "/taken/sub", id);
     const make = () => place.view.run(() => tree.run((tx) => tree.write.ensureFolder(tx, owner.id, place.path)));
-    expect(make).toThrow('"/taken" is a file. Give another folder.');
+    expect(make).toThrow('"/taken" is a file. Choose a folder.');
     const inner = folder("/top/secret/box/inner");
     const into = permissions.place(guest, "/inner", id);
     const move = () => into.view.run(() => tree.run((tx) => tree.write.move(tx, inner, into.path)));
-    expect(move).toThrow(`This can't be put into "/inner". Choose another folder.`);
+    expect(move).toThrow(`You can't move or copy this into "/inner". Choose another folder.`);
     for (const deed of [make, move]) {
       try {
         deed();

@@ -331,7 +331,7 @@ test("one with very many deliveries is deleted piece by piece", async () => {
   while (count() > 0) seen.add(await writer.run(count));
   await removal;
   expect(seen.size).toBeGreaterThan(2);
-  expect(() => webhooks.get(user, publicId)).toThrow("does not exist");
+  expect(() => webhooks.get(user, publicId)).toThrow("was not found");
   for (const attempt of target.attempts) attempt.response(200);
   await settled();
   expect(target.attempts).toHaveLength(4);

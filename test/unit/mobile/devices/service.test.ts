@@ -175,11 +175,11 @@ describe("a request that was begun by a sign-in", () => {
     await auth.sweepSessions(100);
     expect(auth.confirmSignedIn(principal).id).toBe(user.id);
     await users.update(user.id, { isDisabled: true });
-    expect(() => auth.confirmSignedIn(principal)).toThrow("has ended");
+    expect(() => auth.confirmSignedIn(principal)).toThrow("signed out");
     await users.update(user.id, { isDisabled: false });
     expect(auth.confirmSignedIn(principal).id).toBe(user.id);
     await auth.signOut(principal, false);
-    expect(() => auth.confirmSignedIn(principal)).toThrow("has ended");
+    expect(() => auth.confirmSignedIn(principal)).toThrow("signed out");
   });
 
   test("counts for a day after that at most", async () => {
@@ -188,7 +188,7 @@ describe("a request that was begun by a sign-in", () => {
     clock.ms += 2 * DAY_MS + 1_000;
     await auth.sweepSessions(100);
     expect(count("sessions")).toBe(0);
-    expect(() => auth.confirmSignedIn(principal)).toThrow("has ended");
+    expect(() => auth.confirmSignedIn(principal)).toThrow("signed out");
   });
 
   test("of a device counts after refreshes, and not after it was registered again", async () => {
@@ -199,7 +199,7 @@ describe("a request that was begun by a sign-in", () => {
     for (let n = 0; n < 6; n++) ({ refreshToken } = (await refresh(refreshToken)).tokens);
     expect(auth.confirmSignedIn(principal).id).toBe(principal.user.id);
     await register(PHONE);
-    expect(() => auth.confirmSignedIn(principal)).toThrow("has ended");
+    expect(() => auth.confirmSignedIn(principal)).toThrow("signed out");
   });
 });
 

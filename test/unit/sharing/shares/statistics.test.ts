@@ -99,7 +99,7 @@ test("no download of a share that was ended since it was opened", () => {
     const { file, facts, links, statistics, open } = build(tree);
     const share = open();
     tree.run((tx) => links.close(tx, file.id));
-    expect(() => statistics.count(share, facts)).toThrow("does not exist any more");
+    expect(() => statistics.count(share, facts)).toThrow("no longer exists");
   } finally {
     tree.close();
   }
