@@ -19,19 +19,27 @@ export function checkTags(input: readonly string[], field = "tags"): string[] {
   for (const given of input) {
     const tag = given.normalize("NFC").trim();
     if (tag === "") continue;
-    if (tag.includes(",")) throw invalidField(field, `The tag "${tag}" has a comma. Give two tags instead.`);
-    if (CONTROL.test(tag)) throw invalidField(field, "A tag has a control character. Leave it out.");
+    if (tag.includes(",")) throw invalidField(field, `The tag "${tag}" contains a comma. Use separate tags instead.`);
+    if (CONTROL.test(tag)) throw invalidField(field, "A tag contains a control character. Remove it.");
     const characters = Array.from(tag).length;
     if (characters > TAG_CHARACTERS_MAX) {
       const details = { limit: TAG_CHARACTERS_MAX, actual: characters };
-      throw invalidField(field, `A tag has at most ${TAG_CHARACTERS_MAX} characters, got ${characters}.`, details);
+      throw invalidField(
+        field,
+        `A tag can have at most ${TAG_CHARACTERS_MAX} characters, but has ${characters}.`,
+        details,
+      );
     }
     const key = fold(tag);
     if (!byKey.has(key)) byKey.set(key, tag);
   }
   if (byKey.size > TAGS_MAX) {
     const details = { limit: TAGS_MAX, actual: byKey.size };
-    throw invalidField(field, `A file has at most ${TAGS_MAX} tags, got ${byKey.size}. Leave some out.`, details);
+    throw invalidField(
+      field,
+      `A file can have at most ${TAGS_MAX} tags, but would have ${byKey.size}. Remove some tags.`,
+      details,
+    );
   }
   return [...byKey.values()];
 }
@@ -69,17 +77,21 @@ export function checkMetadata(metadata: Readonly<Record<string, string>>, field 
   for (const [key, value] of Object.entries(metadata)) {
     // A schema's pattern for keys passes over those with line ends in them.
     if (typeof value !== "string") throw invalidField(field, `metadata.${key} must be a string.`);
-    if (key === "") throw invalidField(field, "Metadata has an empty key. Give it a name.");
+    if (key === "") throw invalidField(field, "The metadata contains an empty key. Enter a name for it.");
     if (!key.isWellFormed() || !value.isWellFormed()) {
-      throw invalidField(field, "Metadata has text that is no valid Unicode. Leave it out.");
+      throw invalidField(field, "The metadata contains text that is not valid Unicode. Remove it.");
     }
     bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
   }
   if (bytes > METADATA_BYTES_MAX) {
-    throw new AppError("invalid_field", `Metadata has at most ${METADATA_BYTES_MAX} bytes in all, got ${bytes}.`, {
-      field,
-      limit: METADATA_BYTES_MAX,
-      actual: bytes,
-    });
+    throw new AppError(
+      "invalid_field",
+      `Metadata can have at most ${METADATA_BYTES_MAX} bytes in total, but has ${bytes}.`,
+      {
+        field,
+        limit: METADATA_BYTES_MAX,
+        actual: bytes,
+      },
+    );
   }
 }

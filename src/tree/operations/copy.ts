@@ -83,7 +83,7 @@ function copyFolder(
   if (isBeyond(store, folder.id, COPY_NODES_MAX)) {
     throw new AppError(
       "invalid_request",
-      `The folder holds more than ${COPY_NODES_MAX} files and folders, the most that one transaction copies.`,
+      `The folder contains more than ${COPY_NODES_MAX} files and folders. Copy its subfolders one by one.`,
       { limit: COPY_NODES_MAX },
     );
   }

@@ -22,7 +22,7 @@ export interface FilePlacement extends Omit<NewFile, "blob" | "folderPath"> {
 export function createFolder(store: TreeStore, tx: Transaction, input: NewFolder): FolderNode {
   const { accountId, parentPath, name, metadata } = input;
   if (Buffer.byteLength(joinPath(parentPath, name)) > PATH_BYTES_MAX) {
-    const message = `The path is longer than ${PATH_BYTES_MAX} bytes in UTF-8. Choose a folder further up.`;
+    const message = `The path is longer than ${PATH_BYTES_MAX} bytes in UTF-8. Choose a folder at a higher level.`;
     throw new AppError("invalid_path", message, { field: "folder" });
   }
   const parentId = ensureFolderId(store, tx, accountId, parentPath);

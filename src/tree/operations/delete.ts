@@ -44,10 +44,10 @@ export function deleteFolder(
   const folder = store.findFolder(ref);
   if (folder === undefined) throw notFound("The folder");
   if (folder.parentId === null) {
-    throw new AppError("invalid_path", "The top folder can't be deleted. Delete what is in it.", { field: "id" });
+    throw new AppError("invalid_path", "You can't delete the root folder. Delete items inside it.", { field: "id" });
   }
   if (options.onlyEmpty === true && folder.itemCount > 0) {
-    const message = "The folder is not empty. Empty it first, or ask for all of it with recursive=true.";
+    const message = "The folder is not empty. Empty it first, or set recursive=true to delete everything.";
     throw new AppError("folder_not_empty", message, { itemCount: folder.itemCount });
   }
   store.emitFolderEvent(tx, "folder.deleted", folder);

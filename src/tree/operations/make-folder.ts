@@ -35,7 +35,7 @@ export function ensureFolderId(store: TreeStore, tx: Transaction, accountId: num
   if (isShortened(path)) throw pathTooLong();
   const rootId = store.paths.rootOf(accountId);
   // Erased while the request was under way.
-  if (rootId === undefined) throw new AppError("revoked_token", "This account does not exist any more.");
+  if (rootId === undefined) throw new AppError("revoked_token", "This account no longer exists.");
   let id = rootId;
   let at = ROOT_PATH;
   let below = wayOf(path);
@@ -46,7 +46,7 @@ export function ensureFolderId(store: TreeStore, tx: Transaction, accountId: num
     below = { levels: below.levels - step.levels, bytes: below.bytes - step.bytes };
     const holder = store.names.find(id, name);
     if (holder?.kind === FILE) {
-      throw new AppError("not_a_folder", `"${at}" is a file. Give another folder.`, { field: "folder", path: at });
+      throw new AppError("not_a_folder", `"${at}" is a file. Choose a folder.`, { field: "folder", path: at });
     }
     id = holder?.id ?? insertFolder(store, tx, accountId, id, name, null, below);
   }

@@ -115,7 +115,7 @@ export function trashNode(store: TreeStore, tx: Transaction, ref: NodeRef, measu
   if (node === undefined) throw notFound("The file or folder");
   const { accountId, parentId } = node;
   if (parentId === null) {
-    const message = "The top folder can't be put into the trash. Choose what is in it.";
+    const message = "You can't move the root folder to the trash. Choose items inside it.";
     throw new AppError("invalid_path", message, { field: "fileIds" });
   }
   const sums = sumsOf(store, node, measured);

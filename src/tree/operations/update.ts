@@ -76,7 +76,7 @@ export function updateFolder(store: TreeStore, tx: Transaction, ref: NodeRef, ch
   const { name = folder.name } = changes;
   const isRoot = folder.parentId === null;
   if (isRoot && (name !== folder.name || changes.folderPath !== undefined)) {
-    throw new AppError("invalid_path", "The top folder can't be renamed or moved. Choose one inside it.", {
+    throw new AppError("invalid_path", "You can't rename or move the root folder. Choose a folder inside it.", {
       field: changes.name === undefined ? "folder" : "name",
     });
   }
@@ -133,7 +133,7 @@ export function rejectInside(
   destinationPath: string | undefined,
 ): void {
   if (!store.paths.isWithin(destinationId, folder.id)) return;
-  throw new AppError("invalid_path", `"${folder.path}" can't be put into itself. Choose another folder.`, {
+  throw new AppError("invalid_path", `You can't move or copy "${folder.path}" into itself. Choose another folder.`, {
     field: "folder",
     path: destinationPath,
   });

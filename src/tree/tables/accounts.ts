@@ -172,8 +172,8 @@ export class Accounts {
     if (limit === null || used + added <= limit) return;
     throw new AppError(
       "quota_exceeded",
-      `The account may hold ${limit} files and folders, the trash included, and has ${used}. ` +
-        "Delete something for good, or ask for another plan.",
+      `You have ${used} of at most ${limit} files and folders, including ` +
+        "the trash. Delete some permanently, or ask for another plan.",
       { limit, of: "nodes", used, required: added },
     );
   }
@@ -190,8 +190,8 @@ export class Accounts {
     const used = this.usage(accountId).usedBytes;
     return new AppError(
       "quota_exceeded",
-      `This needs ${added} bytes, and ${Math.max(0, limit - used)} of your ${limit} bytes are left. ` +
-        "Delete something, or ask for more room.",
+      `This needs ${added} bytes, but you have ${Math.max(0, limit - used)} of ` +
+        `${limit} bytes left. Delete files, or ask your administrator for more storage.`,
       { limit, used, required: added },
     );
   }

@@ -148,8 +148,8 @@ export function rejectTooLong(way: Way): void {
 export function pathTooLong(): AppError {
   return new AppError(
     "path_too_long",
-    `A folder would lie more than ${LEVELS_MAX} levels deep, or its path would have more than ${PATH_BYTES_MAX} bytes. ` +
-      "Choose a folder further up, or shorter names.",
+    `Folders can have at most ${LEVELS_MAX} levels, and paths ${PATH_BYTES_MAX} ` +
+      "bytes. Choose a folder at a higher level, or shorter names.",
     { field: "folder", levels: LEVELS_MAX, bytes: PATH_BYTES_MAX },
   );
 }

@@ -58,7 +58,7 @@ function cutToBytes(text: string, bytesMax: number): string {
 export function nameTaken(name: string): AppError {
   return new AppError(
     "name_taken",
-    `"${name}" is taken in this folder. Choose another name, or remove what is there.`,
+    `"${name}" already exists in this folder. Choose another name, or remove the existing item.`,
     {
       field: "name",
       name,

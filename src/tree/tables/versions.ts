@@ -257,7 +257,7 @@ export function deleteVersion(store: TreeStore, ref: NodeRef, version: number): 
   if (version === file.version) {
     throw new AppError(
       "version_conflict",
-      `Version ${version} is the present content. Restore another one first, or delete the file.`,
+      `Version ${version} is the current version. Restore another version first, or delete the file.`,
       { version },
     );
   }

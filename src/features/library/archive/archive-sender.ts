@@ -63,7 +63,7 @@ export class ArchiveSender {
     const { request } = asked;
     const condition = evaluateConditions(request.headers, request.method, plan);
     if (condition === "preconditionFailed") {
-      const message = "The archive is not the one the request asks for: its files have changed. Fetch it anew.";
+      const message = "The files in this archive have changed. Download it again.";
       throw new AppError("precondition_failed", message, { etag: plan.etag });
     }
     const headers = commonHeaders(plan, asked);
@@ -102,7 +102,7 @@ function rangeOf(plan: ArchivePlan, request: Request, isIgnored: boolean): ByteR
   if (range.kind === "unsatisfiable") {
     throw new AppError(
       "range_not_satisfiable",
-      `The archive has ${plan.sizeBytes} bytes, and the range asked for lies beyond. Ask for a range within.`,
+      `The requested range is outside the archive, which has ${plan.sizeBytes} bytes. Request a range within it.`,
       { sizeBytes: plan.sizeBytes },
     );
   }

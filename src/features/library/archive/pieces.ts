@@ -138,6 +138,6 @@ function endOf(entries: Entries): Buffer {
 function damaged(): AppError {
   return new AppError(
     "content_damaged",
-    "A file of the archive is not what it was when it was stored. Run `larder verify`, and restore it from a backup.",
+    "A file in this archive is damaged: its checksum does not match. Ask your administrator to restore it.",
   );
 }

@@ -115,7 +115,7 @@ export class ArchiveService {
   async #takeTurn(): Promise<void> {
     if (this.#reading >= READING_MAX) {
       if (this.#waiting.length >= WAITING_MAX) {
-        throw new AppError("overloaded", "Too many archives are being prepared. Try again in a moment.");
+        throw new AppError("overloaded", "Too many archives are being prepared. Try again in a few seconds.");
       }
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
@@ -154,7 +154,7 @@ class Builder {
     if (entries.count >= ARCHIVE_ENTRIES_MAX) {
       throw new AppError(
         "invalid_request",
-        `An archive holds at most ${ARCHIVE_ENTRIES_MAX} files and folders. Choose a folder further down.`,
+        `An archive can contain at most ${ARCHIVE_ENTRIES_MAX} files and folders. Choose a smaller folder.`,
         { limit: ARCHIVE_ENTRIES_MAX },
       );
     }
@@ -209,7 +209,7 @@ function secondsOf({ fileModifiedAt, contentAtMs, modifiedAtMs }: WalkedNode): n
 
 function archiveName(roots: readonly TreeNode[], name: string | undefined): string {
   const [first, second] = roots;
-  if (first === undefined) throw notFound("What is to be archived");
+  if (first === undefined) throw notFound("The file or folder to archive");
   const own = second === undefined && first.name !== ROOT_PATH ? first.name : ROOT_NAME;
   const wanted = name === undefined ? own : normalizeName(name);
   return wanted.toLowerCase().endsWith(".zip") && name !== undefined ? wanted : `${wanted}.zip`;

@@ -189,7 +189,7 @@ async function each<T>(
 function betweenAccounts(): AppError {
   return new AppError(
     "invalid_request",
-    "Nothing is moved from one account to another. Copy it there, then delete it here.",
+    "You can't move files between accounts. Copy the files, then delete the originals.",
     { field: "destinationFolder" },
   );
 }

@@ -106,7 +106,7 @@ export class ContentSender {
     const found = await thumbnails.get(file.digest, file.mediaType, variant, THUMBNAIL_WAIT_MS);
     if (found.state === "none") return this.#sendContent(file, asked);
     if (found.state === "pending") {
-      throw new AppError("thumbnail_pending", "The thumbnail is still being made. Ask again in a few seconds.");
+      throw new AppError("thumbnail_pending", "The thumbnail is not ready. Try again in a few seconds.");
     }
     const { path, sizeBytes } = found;
     const { response } = sendBlob({

@@ -129,7 +129,7 @@ export function fileRoutes(options: FileRoutesOptions) {
         noteAudit(request, { subjectId: owner.publicId });
         return ok(
           { id: file.publicId, name: file.name, deletedAt: toTimestamp(clock.nowMs()) },
-          "File permanently deleted.",
+          "The file was deleted permanently.",
         );
       },
     );
@@ -141,9 +141,13 @@ export function preconditionOf(request: Request): Precondition | undefined {
   if (header === null) return undefined;
   return (current) => {
     if (matchesIfMatch(header, `"${current.digest}"`)) return;
-    throw new AppError("precondition_failed", "The file has changed since. Fetch it again, then decide.", {
-      etag: `"${current.digest}"`,
-    });
+    throw new AppError(
+      "precondition_failed",
+      "The file changed after you read it. Fetch it again, then repeat your change.",
+      {
+        etag: `"${current.digest}"`,
+      },
+    );
   };
 }
 
@@ -153,7 +157,7 @@ function readChanges(body: typeof UpdateBody.static): FileChanges {
   if (all.every((value) => value === undefined)) {
     throw invalidField(
       "body",
-      "There is nothing to change. Give name, folder, description, tags, isPublic or metadata.",
+      "The request contains no changes. Send name, folder, description, tags, isPublic or metadata.",
     );
   }
   const hasMetadata = metadata !== undefined || description !== undefined;

@@ -361,17 +361,18 @@ function neededFor(changes: FileChanges, file: FileNode): Need {
 
 function checkDigest(expected: Digest | undefined, actual: Digest): void {
   if (expected === undefined || expected === actual) return;
-  throw new AppError(
-    "checksum_mismatch",
-    "The bytes that arrived are not the ones that were announced. Send the file again.",
-    { field: "checksum", expected: toChecksum(expected), actual: toChecksum(actual) },
-  );
+  throw new AppError("checksum_mismatch", "The uploaded data does not match its checksum. Send the file again.", {
+    field: "checksum",
+    expected: toChecksum(expected),
+    actual: toChecksum(actual),
+  });
 }
 
 function fileTooLarge(limits: StorageLimits, limitBytes: number): AppError {
   return new AppError(
     "file_too_large",
-    `A file may have at most ${limitBytes} bytes on the ${limits.plan} plan. Send a smaller one, or ask for another plan.`,
+    `A file can have at most ${limitBytes} bytes on the ${limits.plan} ` +
+      "plan. Send a smaller file, or ask for another plan.",
     { limit: limitBytes, plan: limits.plan },
   );
 }
@@ -379,7 +380,8 @@ function fileTooLarge(limits: StorageLimits, limitBytes: number): AppError {
 function quotaExceeded(limits: StorageLimits): AppError {
   return new AppError(
     "quota_exceeded",
-    `This would exceed the ${limits.quotaBytes} bytes that the account may hold. Delete something, or ask for more room.`,
+    `This would exceed your storage limit of ${limits.quotaBytes} ` +
+      "bytes. Delete files, or ask your administrator for more storage.",
     { limit: limits.quotaBytes, plan: limits.plan },
   );
 }

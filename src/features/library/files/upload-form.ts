@@ -51,10 +51,13 @@ function readMetadata(text: string | undefined): Record<string, string> {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw invalidField("metadata", `metadata is not JSON: ${error instanceof Error ? error.message : "unreadable"}.`);
+    throw invalidField(
+      "metadata",
+      `metadata is not valid JSON: ${error instanceof Error ? error.message : "unreadable"}.`,
+    );
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw invalidField("metadata", "metadata must be a JSON object whose values are strings.");
+    throw invalidField("metadata", "metadata must be a JSON object with string values.");
   }
   return Object.fromEntries(
     Object.entries(value).map(([key, entry]) => {

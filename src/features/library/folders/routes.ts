@@ -82,7 +82,7 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
         const { name, description } = body;
         const path = body.path ?? body.folder;
         if (name === undefined && path === undefined && description === undefined) {
-          throw invalidField("body", "There is nothing to change. Give name, path or description.");
+          throw invalidField("body", "The request contains no changes. Send name, path or description.");
         }
         const folder = await folders.update(principal.user, params.id, {
           name: name === undefined ? undefined : normalizeName(name),
@@ -109,7 +109,7 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
         noteAudit(request, { subjectId: owner.publicId });
         return ok(
           { id: folder.publicId, name: folder.name, deletedAt: toTimestamp(clock.nowMs()) },
-          "Folder permanently deleted.",
+          "The folder was deleted permanently.",
         );
       },
     );

@@ -94,7 +94,7 @@ export class FolderService {
       if (folder.itemCount > 0 && !isRecursive) {
         throw new AppError(
           "folder_not_empty",
-          `The folder has ${folder.itemCount} items. Empty it first, or delete it with ?recursive=true.`,
+          `The folder contains ${folder.itemCount} items. Empty it first, or add ?recursive=true to delete everything.`,
           { itemCount: folder.itemCount },
         );
       }

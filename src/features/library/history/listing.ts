@@ -20,8 +20,8 @@ const NOT_WITH_AT = ["search", "tags", "tagMode", "mimeType", "recursive", "shar
 
 /** An instant of the query or a body, in milliseconds. @throws AppError invalid_field */
 export function readAt(text: string | undefined): number {
-  const instant = "an ISO 8601 time with its offset, such as 2026-01-02T03:04:05.678Z";
-  if (text === undefined || !isInstant(text)) throw invalidField("at", `The moment must be ${instant}.`);
+  const instant = "an ISO 8601 time with an offset, such as 2026-01-02T03:04:05.678Z";
+  if (text === undefined || !isInstant(text)) throw invalidField("at", `The time must be ${instant}.`);
   return Date.parse(text);
 }
 
@@ -38,7 +38,10 @@ export async function listPast(history: HistoryService, user: User, query: Query
   const atMs = readAtOf(query);
   const field = NOT_WITH_AT.find((name) => query[name] !== undefined);
   if (field !== undefined) {
-    throw invalidField(field, `${field} can't be used with at: the past is looked at folder by folder.`);
+    throw invalidField(
+      field,
+      `You can't combine ${field} with at. Past states can only be listed one folder at a time.`,
+    );
   }
   const path = normalizePath(query["folder"] || "/");
   const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });

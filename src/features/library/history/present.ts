@@ -2,11 +2,11 @@ import { toTimestamp } from "../../../lib/clock.ts";
 import type { RestoredNode, RestoreOutcome, RestoreRequest, RestoreResult, RestoreSkip } from "./types.ts";
 
 const MESSAGES: Record<RestoreSkip, string> = {
-  content_gone: "The content of then is not kept any more. Restore it from a backup.",
-  folder_gone: "The folder in which it was has been deleted for good. It stays where it is.",
-  inside_itself: "It can't be put back, because that folder lies in it now. Move that folder first.",
-  too_deep: "It can't be put back, because it, or something in it, would lie too deep. Move what is in it up first.",
-  not_empty: "It is new, but something older lies in it. Look into it, then delete it yourself.",
+  content_gone: "The earlier version is no longer available. Restore it from a backup.",
+  folder_gone: "Its earlier folder was deleted permanently, so it stays where it is.",
+  inside_itself: "It can't be restored because it now contains its earlier folder. Move that folder first.",
+  too_deep: "It can't be restored because its folders would be nested too deeply. Move its subfolders up first.",
+  not_empty: "This new folder contains older items, so it was not removed. Review it, then delete it yourself.",
 };
 
 /** Entries of each list in an answer. */

@@ -38,7 +38,7 @@ export function historyRoutes({ history, guard, allowLong }: HistoryRoutesOption
         isPartial: body.partial ?? false,
       };
       const record = presentRestore(asked, await history.restore(principal.user, asked));
-      return ok(record, asked.isDryRun ? "Nothing was changed yet." : "The folder was brought back.");
+      return ok(record, asked.isDryRun ? "Preview only: nothing was changed." : "The folder was restored.");
     },
   );
 }

@@ -77,14 +77,14 @@ export class HistoryService {
     const { tree } = this.#options;
     const moment = this.#momentOf(user, atMs);
     const folder = await tree.past.findFolder(moment, folderPath);
-    if (folder === undefined) throw notFound("This folder, at that time,");
+    if (folder === undefined) throw notFound("This folder at that time");
     return { folder, ...(await tree.past.list(moment, folder, query)) };
   }
 
   /** A file as it was, also one in the trash now or deleted by a device. @throws AppError invalid_field | not_found */
   file(user: User, fileId: string, atMs: number): Omit<PastNode, "node"> & { readonly file: FileNode } {
     const found = this.#options.tree.past.findFile(this.#momentOf(user, atMs), fileId);
-    if (found?.node.kind !== "file") throw notFound("This file, at that time,");
+    if (found?.node.kind !== "file") throw notFound("This file at that time");
     const { node, ...rest } = found;
     return { ...rest, file: node };
   }
@@ -140,7 +140,7 @@ export class HistoryService {
     const { folderPath, removesNew, isPartial } = request;
     const { tree, limitsOf } = this.#options;
     const folder = await tree.past.findFolder(moment, folderPath);
-    if (folder === undefined) throw notFound("This folder, at that time,");
+    if (folder === undefined) throw notFound("This folder at that time");
     const contents = await tree.past.contents(moment, folder, RESTORE_CHANGES_MAX);
     const { changed, newIds } = contents;
     const left = removesNew ? RESTORE_CHANGES_MAX - changed.length : NEW_LISTED_MAX;
@@ -148,8 +148,8 @@ export class HistoryService {
     if (!isWhole && !isPartial) {
       throw new AppError(
         "invalid_request",
-        `More than ${RESTORE_CHANGES_MAX} files and folders have changed in "${folderPath}" since. ` +
-          "Bring its folders back one by one, or give partial and call until hasMore is false.",
+        `More than ${RESTORE_CHANGES_MAX} items in "${folderPath}" have changed. Restore ` +
+          "its folders one by one, or send partial and repeat until hasMore is false.",
         { field: "folder", limit: RESTORE_CHANGES_MAX },
       );
     }
@@ -196,20 +196,17 @@ export class HistoryService {
       if (removed === 0) return;
     }
     if (!tree.isReaping(accountId)) return;
-    throw new AppError(
-      "overloaded",
-      "A large folder that was deleted is still being cleared away. Try again in a minute.",
-    );
+    throw new AppError("overloaded", "A large folder is still being deleted. Try again in a minute.");
   }
 
   #momentOf(user: User, atMs: number): Moment {
     const { clock, reachMs, tree } = this.#options;
     const nowMs = clock.nowMs();
     const oldestMs = Math.max(nowMs - reachMs, this.#sinceMs);
-    if (atMs > nowMs) throw invalidField("at", "at lies in the future. Give a time that is past.");
+    if (atMs > nowMs) throw invalidField("at", "The time in at is in the future. Send a past time.");
     if (atMs < oldestMs) {
       const oldest = toTimestamp(oldestMs);
-      throw invalidField("at", `What was before ${oldest} is not kept any more. Give a later time.`, { oldest });
+      throw invalidField("at", `History before ${oldest} is no longer available. Send a later time.`, { oldest });
     }
     return tree.past.momentOf(user.id, atMs);
   }

@@ -89,7 +89,7 @@ export class Idempotency {
 function usedOtherwise(): AppError {
   return new AppError(
     "idempotency_key",
-    "This Idempotency-Key was used for another request. Use a new key for each new request.",
+    "This Idempotency-Key was already used for a different request. Use a new key for each request.",
   );
 }
 
@@ -105,7 +105,7 @@ export function keyedRequest(
 ): KeyedRequest | undefined {
   if (key === null) return undefined;
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
-    throw invalidField("Idempotency-Key", "An Idempotency-Key has 1 to 255 visible ASCII characters.");
+    throw invalidField("Idempotency-Key", "An Idempotency-Key must have 1 to 255 visible ASCII characters.");
   }
   const fingerprint = new Bun.CryptoHasher("sha256").update(JSON.stringify(parts)).digest("hex");
   return { accountId, key, fingerprint };

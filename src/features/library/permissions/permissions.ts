@@ -100,7 +100,7 @@ export class Permissions {
   place(user: User, path: string, shareId: string | undefined): TreeLocation {
     if (shareId === undefined) return { owner: user, isOwn: true, path, view: OWN_VIEW };
     const { owner, node, view } = this.received(user, shareId);
-    if (node.kind === "file") throw invalidField("share", "This share is a single file; nothing can be put into it.");
+    if (node.kind === "file") throw invalidField("share", "This share is a single file. You can't add anything to it.");
     return this.#writable(user, { owner, isOwn: false, path: view.toOwner(path), view });
   }
 
@@ -182,11 +182,10 @@ export function actingDevice(user: User, { isOwn }: { readonly isOwn: boolean })
 }
 
 const REJECTIONS = {
-  versions: "This share shows the present content alone. Ask its owner to show earlier versions, too.",
-  write: "This is shared with you for reading. Ask its owner for more, or make a copy of your own.",
-  place:
-    "This is what was shared with you: only its owner renames, moves or deletes it. To let go of it, leave the share.",
-  own: "Only its owner may share or publish this. Make a copy of your own, or ask them.",
+  versions: "This share shows only the current version. Ask the owner to share earlier versions too.",
+  write: "You can only view this share. Ask the owner for write access, or make your own copy.",
+  place: "Only the owner can rename, move, or delete this shared item. To stop using it, leave the share.",
+  own: "Only the owner can share or publish this. Ask the owner, or make your own copy.",
 };
 
 /** The refusal of what only the owner of something may do with it. */

@@ -54,7 +54,7 @@ export function sharedView(base: TreeNode): TreeView {
 function translate(error: AppError, toCaller: (path: string) => string): AppError {
   const { reason, details } = error;
   if (reason === "quota_exceeded") {
-    const message = "The account that this is shared from has no room for it. Ask its owner to make some.";
+    const message = "The owner of this share does not have enough space. Ask the owner to free up space.";
     const { limit, of } = details;
     return new AppError(reason, message, { limit, ...(of !== undefined && { of }) }, error);
   }
@@ -63,7 +63,7 @@ function translate(error: AppError, toCaller: (path: string) => string): AppErro
   const seen = toCaller(path);
   const message =
     reason === "not_a_folder"
-      ? `"${seen}" is a file. Give another folder.`
-      : `This can't be put into "${seen}". Choose another folder.`;
+      ? `"${seen}" is a file. Choose a folder.`
+      : `You can't move or copy this into "${seen}". Choose another folder.`;
   return new AppError(reason, message, { ...details, path: seen }, error);
 }

@@ -22,7 +22,8 @@ export function toCursor({ takenAtMs, nodeId }: PhotoPosition): string {
 export function readCursor(text: string): PhotoPosition {
   const [, takenAt = "", id = ""] =
     /^(-?\d{1,15})\.(\d{1,15})$/.exec(Buffer.from(text, "base64url").toString("latin1")) ?? [];
-  if (id === "") throw invalidField("cursor", "This is no cursor. Send the nextCursor of the page before, or none.");
+  if (id === "")
+    throw invalidField("cursor", "The cursor is not valid. Send nextCursor from the previous page, or leave it out.");
   const takenAtMs = Number(takenAt);
   return { day: Math.floor(takenAtMs / DAY_MS), takenAtMs, nodeId: Number(id) };
 }

@@ -61,7 +61,7 @@ function readFilter(query: Query): PhotoFilter {
 function readPlace(query: Query): PhotoPosition {
   const { at, cursor } = query;
   if (at !== undefined && cursor !== undefined) {
-    throw invalidField("at", "at says where to begin, cursor where to go on. Send one of them.");
+    throw invalidField("at", "You can't combine at and cursor. Send at to start at a date, or cursor to continue.");
   }
   if (cursor !== undefined) return readCursor(cursor);
   return at === undefined ? NEWEST : readPlaceAt(at);

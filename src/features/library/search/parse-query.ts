@@ -37,19 +37,23 @@ interface Piece {
 export function parseQuery(q: string): SearchTerm[] {
   if (Buffer.byteLength(q) > QUERY_BYTES_MAX) {
     const details = { limit: QUERY_BYTES_MAX, actual: Buffer.byteLength(q) };
-    throw invalidField("q", `A search has at most ${QUERY_BYTES_MAX} bytes. Use fewer words.`, details);
+    throw invalidField("q", `A search can have at most ${QUERY_BYTES_MAX} bytes. Use fewer words.`, details);
   }
   // oxlint-disable-next-line no-control-regex -- control characters are exactly what is looked for
   if (/[\u0000-\u0008\u000e-\u001f\u007f]/.test(q) || !q.isWellFormed()) {
-    throw invalidField("q", "The search has a control character. Leave it out.");
+    throw invalidField("q", "The search contains a control character. Remove it.");
   }
   const terms = split(q.normalize("NFC")).flatMap(toTerms);
   if (terms.length > TERMS_MAX) {
     const details = { limit: TERMS_MAX, actual: terms.length };
-    throw invalidField("q", `A search has at most ${TERMS_MAX} words and filters, got ${terms.length}.`, details);
+    throw invalidField(
+      "q",
+      `A search can have at most ${TERMS_MAX} words and filters, but has ${terms.length}.`,
+      details,
+    );
   }
   if (terms.length === 0) {
-    throw invalidField("q", "There is nothing to search for. Give a word, or a filter such as type:image.");
+    throw invalidField("q", "The search is empty. Enter a word, or a filter such as type:image.");
   }
   return terms;
 }
@@ -85,7 +89,7 @@ function toTerms(piece: Piece): SearchTerm[] {
   }
   if (!isKey(key)) {
     const known = KEYS.map((one) => `${one}:`).join(" ");
-    throw fault(piece, `There is no filter ${key}: in searches. Use one of ${known}, or put the word in quotes.`);
+    throw fault(piece, `${key}: is not a search filter. Use ${known}, or put the word in quotes.`);
   }
   if (value === "") throw fault(piece, `${key}: needs a value, such as ${EXAMPLES[key]}.`);
   return [READERS[key](piece)];
@@ -143,7 +147,7 @@ function readType(piece: Piece): SearchTerm {
   const value = piece.value.toLowerCase().replace(/\/\*$/, "");
   const isKnown = FAMILIES.some((family) => family === value) || /^[a-z0-9.+-]+\/[a-z0-9.+_-]+$/.test(value);
   if (!isKnown) {
-    throw fault(piece, `type: is one of ${FAMILIES.join(", ")}, or a media type such as image/png.`);
+    throw fault(piece, `type: must be one of ${FAMILIES.join(", ")}, or a media type such as image/png.`);
   }
   return simple("type", piece, value);
 }
@@ -155,7 +159,7 @@ function readPlace(piece: Piece): SearchTerm {
 }
 
 function readIs(piece: Piece): SearchTerm {
-  if (piece.value.toLowerCase() !== "public") throw fault(piece, "is: knows one word: is:public.");
+  if (piece.value.toLowerCase() !== "public") throw fault(piece, "is: has only one value: is:public.");
   return { key: "is", value: "public", isExcluded: piece.isExcluded };
 }
 
@@ -165,14 +169,14 @@ function readSize(piece: Piece): SizeTerm {
   rejectExclusion(piece, "size");
   const range = readRange(piece.value, (text) => {
     const [, number, unit = "b"] = /^(\d{1,15}(?:\.\d{1,6})?)([bkmgt])?$/i.exec(shortUnit(text)) ?? [];
-    if (number === undefined) throw fault(piece, "size: takes bytes, such as size:>10MB, size:<1GB or size:1MB..5MB.");
+    if (number === undefined) throw fault(piece, "size: needs a size, such as size:>10MB, size:<1GB or size:1MB..5MB.");
     const bytes = Number(number) * (UNITS[unit.toLowerCase()] ?? 1);
     return { first: Math.ceil(bytes), last: Math.floor(bytes) };
   });
   const min = range.after === undefined ? (range.from?.first ?? null) : range.after.last + 1;
   const max = range.before === undefined ? (range.to?.last ?? null) : range.before.first - 1;
   if ((min ?? 0) > (max ?? Number.POSITIVE_INFINITY) || (max ?? 0) < 0) {
-    throw fault(piece, "No file can have this size: the range ends before it begins. Turn it around.");
+    throw fault(piece, "The size range ends before it starts. Swap the two values.");
   }
   return { key: "size", value: piece.value, isExcluded: false, min, max };
 }
@@ -190,7 +194,7 @@ function readDate(piece: Piece, key: "modified" | "created" | "taken"): DateTerm
   const from = range.after === undefined ? (range.from?.first ?? null) : toDay(Date.parse(range.after.last) + DAY_MS);
   const to = range.before === undefined ? (range.to?.last ?? null) : toDay(Date.parse(range.before.first) - DAY_MS);
   if (from !== null && to !== null && from > to) {
-    throw fault(piece, `${key}: has a range that ends before it begins. Turn it around.`);
+    throw fault(piece, `The range in ${key}: ends before it starts. Swap the two values.`);
   }
   return { key, value: piece.value, isExcluded: false, from, to };
 }
@@ -201,7 +205,7 @@ function readDays(text: string, piece: Piece, key: Key): { first: string; last: 
   const first = `${year}-${month ?? "01"}-${day ?? "01"}`;
   const firstMs = Date.parse(first);
   if (year === undefined || Number.isNaN(firstMs) || toDay(firstMs) !== first) {
-    throw fault(piece, `${key}: takes a year, month or day, such as ${key}:2026-01 or ${key}:2026-01-05..2026-02.`);
+    throw fault(piece, `${key}: needs a year, month or day, such as ${key}:2026-01 or ${key}:2026-01-05..2026-02.`);
   }
   const [y, m] = [Number(year), Number(month ?? "12")];
   if (day !== undefined) return { first, last: first };
@@ -239,7 +243,7 @@ function readRange<T>(text: string, read: (text: string) => T): Range<T> {
 }
 
 function rejectExclusion(piece: Piece, key: Key): void {
-  if (piece.isExcluded) throw fault(piece, `${key}: can't be excluded. Ask for the opposite instead.`);
+  if (piece.isExcluded) throw fault(piece, `${key}: can't be excluded. Search for the opposite instead.`);
 }
 
 function fault({ written }: Piece, message: string): AppError {

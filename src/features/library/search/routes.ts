@@ -29,7 +29,7 @@ export function searchRoutes({ search, guard, hasThumbnail }: SearchRoutesOption
     async ({ principal, request }) => {
       const query = readQuery(requestContextOf(request).query);
       const { q } = query;
-      if (q === undefined) throw invalidField("q", "Say what to search for in q.");
+      if (q === undefined) throw invalidField("q", "The search is empty. Send q with the words to search for.");
       const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });
       const limit = readInteger(query, "limit", { min: 1, max: 100, default: 20 });
       const folder = query["folder"] || undefined;

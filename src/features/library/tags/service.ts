@@ -90,12 +90,12 @@ export function readTagChanges(given: {
   const add = checkTags(given.add ?? [], "add");
   const remove = checkTags(given.remove ?? [], "remove");
   if (add.length === 0 && remove.length === 0) {
-    throw invalidField("add", "There is no tag to add or to remove. Give at least one in add or remove.");
+    throw invalidField("add", "The request contains no tags. Send at least one tag in add or remove.");
   }
   const removed = new Set(remove.map(fold));
   const both = add.find((tag) => removed.has(fold(tag)));
   if (both !== undefined) {
-    throw invalidField("remove", `The tag "${both}" is both to be added and to be removed. Leave one of them out.`);
+    throw invalidField("remove", `The tag "${both}" is in both add and remove. Send it in only one of them.`);
   }
   return { add, remove };
 }

@@ -106,7 +106,7 @@ export function trashRoutes({ trash, guard, clock, hasThumbnail, allowLong }: Tr
         const { node } = await trash.purge(principal.user, params.id);
         return ok(
           { id: node.publicId, name: node.name, deletedAt: toTimestamp(clock.nowMs()) },
-          "Permanently deleted from the trash.",
+          "Deleted permanently from the trash.",
         );
       },
     );

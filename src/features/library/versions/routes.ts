@@ -85,7 +85,7 @@ export function versionRoutes({ versions, sender, rateGate, guard, clock, hasThu
         const version = readVersion(params.version);
         const file = await versions.restore(principal.user, params.id, version, preconditionOf(request));
         const context = { baseUrl: requestContextOf(request).baseUrl, hasThumbnail };
-        return ok(presentUploaded(file, context), `Version ${version} is the content again.`);
+        return ok(presentUploaded(file, context), `Version ${version} was restored.`);
       },
     )
     .delete(
@@ -103,7 +103,7 @@ export function versionRoutes({ versions, sender, rateGate, guard, clock, hasThu
         noteAudit(request, { subjectId: owner.publicId });
         return ok(
           { id: params.id, version: dropped.version, deletedAt: toTimestamp(clock.nowMs()) },
-          "Version permanently deleted; its bytes count no more.",
+          "The version was deleted permanently.",
         );
       },
     );
@@ -112,7 +112,10 @@ export function versionRoutes({ versions, sender, rateGate, guard, clock, hasThu
 /** @throws AppError invalid_field */
 function readVersion(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text)) {
-    throw invalidField("version", "version must be a whole number from 1 on. GET …/versions lists them.");
+    throw invalidField(
+      "version",
+      "version must be a whole number of at least 1. To list the versions, use GET …/versions.",
+    );
   }
   return Number(text);
 }

@@ -38,7 +38,7 @@ export function receivedShareRoutes({ received, guard, hasThumbnail }: ReceivedS
       },
       async ({ principal, params }) => {
         await received.leave(principal.user, params.id);
-        return ok({ id: params.id }, "You have left this share. Its owner can share it with you again.");
+        return ok({ id: params.id }, "You left this share. The owner can share it with you again.");
       },
     );
 }

@@ -186,7 +186,7 @@ export class ShareSender {
     if (preview !== undefined) return { ...preview, fileName: `${fileName.replace(/\.[^.]*$/, "")}.webp` };
     throw new AppError(
       "share_permission",
-      "This link hides where pictures were taken, and of this file that can't be taken out. Ask whoever sent it for the file.",
+      "This file can't be shared without its location data. Ask the owner for the file.",
     );
   }
 
@@ -220,7 +220,7 @@ export class ShareSender {
     const found = await thumbnails.get(file.digest, file.mediaType, variant, THUMBNAIL_WAIT_MS);
     if (found.state === "none") return undefined;
     if (found.state === "pending") {
-      throw new AppError("thumbnail_pending", "The thumbnail is still being made. Ask again in a few seconds.");
+      throw new AppError("thumbnail_pending", "The thumbnail is not ready. Try again in a few seconds.");
     }
     const { path, sizeBytes }: DerivedFile = found;
     return {

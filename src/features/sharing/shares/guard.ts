@@ -79,8 +79,10 @@ export class ShareDownloads {
     const { shareAccess } = this.#options;
     const opened = shareAccess.open(linkRequestOf(request, token, "content"));
     const wanted = [...new Set(ids)];
-    if (wanted.length === 0) throw invalidField("id", "Nothing was chosen. Go back, and tick what you want to have.");
-    if (wanted.length > SELECTION_MAX) throw invalidField("id", `At most ${SELECTION_MAX} entries go into one ZIP.`);
+    if (wanted.length === 0)
+      throw invalidField("id", "Nothing was selected. Go back and select the files that you want.");
+    if (wanted.length > SELECTION_MAX)
+      throw invalidField("id", `A ZIP can contain at most ${SELECTION_MAX} selected items. Select fewer.`);
     return this.#sendArchive(
       opened,
       wanted.map((id) => shareAccess.entry(opened, id)),
@@ -105,7 +107,7 @@ export class ShareDownloads {
     if (opened.share.hidesLocation) {
       throw new AppError(
         "share_permission",
-        "This link hides where pictures were taken, so there is no archive of it. Download its files one by one.",
+        "This link removes location data, so you can't download a ZIP. Download the files one by one.",
       );
     }
     const plan = await archives.plan(roots);

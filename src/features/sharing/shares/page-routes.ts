@@ -194,5 +194,6 @@ function checkOrigin(request: Request): void {
   const ours = [baseUrl, askedOrigin ?? ""].map((url) => URL.parse(url)?.origin);
   const isElsewhere =
     site === null ? origin !== undefined && origin !== "null" && !ours.includes(origin) : site !== "same-origin";
-  if (isElsewhere) throw new AppError("csrf", "This form was sent by another site. Open the link, and use its page.");
+  if (isElsewhere)
+    throw new AppError("csrf", "This form was sent from another site. Open the link and use its own page.");
 }

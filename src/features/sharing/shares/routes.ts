@@ -187,7 +187,7 @@ export async function unlock(
   const check = async () => {
     const grant = await shareAccess.unlock(token, password);
     if (grant === undefined) {
-      throw new AppError("bad_credentials", "This is not the password of this link. Check it, and try again.");
+      throw new AppError("bad_credentials", "The password is wrong. Check it and try again.");
     }
     return grant;
   };

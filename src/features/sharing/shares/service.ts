@@ -66,14 +66,17 @@ export class ShareService {
     this.#find(user, target);
     const { password, ...wanted } = checkNewShare(asked, target.type === "folder", clock.nowMs());
     if (wanted.recipientEmailKey === emailKey(user.email)) {
-      throw invalidField("user", "This is your own account. Name somebody else's.");
+      throw invalidField("user", "You can't share with your own account. Choose another user.");
     }
     const passwordHash = password === null ? null : await passwords.hash(password);
     const { nonce, hash } = tokens.make();
     return writer.run((tx) => {
       const node = this.#find(user, target);
       if (rows.countOfNode(node.id) >= SHARES_OF_NODE_MAX) {
-        throw new AppError("invalid_request", `This has ${SHARES_OF_NODE_MAX} shares already. End some of them first.`);
+        throw new AppError(
+          "invalid_request",
+          `This item already has ${SHARES_OF_NODE_MAX} shares. Delete some of them first.`,
+        );
       }
       const recipient = this.#recipientOf(wanted.recipientEmailKey);
       const nowMs = clock.nowMs();

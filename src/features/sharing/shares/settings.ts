@@ -65,7 +65,10 @@ export interface CheckedChanges {
 export function checkChanges(share: Share, asked: ShareSettings, isFolder: boolean, nowMs: number): CheckedChanges {
   const given = Object.entries(asked).filter(([, value]) => value !== undefined);
   if (given.length === 0) {
-    throw new AppError("invalid_request", "There is nothing to change. Name at least one field; null clears one.");
+    throw new AppError(
+      "invalid_request",
+      "The request contains no changes. Send at least one field; null clears a field.",
+    );
   }
   if (share.kind === "public") checkPublic(given.map(([field]) => field));
   if (asked.permissions !== undefined) checkSamePermissions(share, asked.permissions ?? "read");
@@ -103,12 +106,12 @@ export function permissionsOf(share: Pick<Share, "kind" | "canWrite">): SharePer
 
 function checkKind(permissions: SharePermissions, hasRecipient: boolean, isFolder: boolean): NewShare["kind"] {
   if (permissions === "upload") {
-    if (hasRecipient) throw invalidField("permissions", "A drop box is for whoever has its link. Leave out user.");
-    if (!isFolder) throw invalidField("permissions", "Only a folder can be a drop box. Share its folder for upload.");
+    if (hasRecipient) throw invalidField("permissions", "A drop box can't be limited to one user. Leave out user.");
+    if (!isFolder) throw invalidField("permissions", "Only a folder can be a drop box. Share a folder instead.");
     return "upload";
   }
   if (permissions === "write" && !hasRecipient) {
-    throw invalidField("permissions", "A link can't give the right to write. Name the user whom it is for.");
+    throw invalidField("permissions", "A public link can't allow changes. To allow changes, share with a user.");
   }
   return hasRecipient ? "account" : "link";
 }
@@ -120,24 +123,21 @@ function checkFit(asked: ShareSettings, kind: Share["kind"], isFolder: boolean):
     if (value !== undefined && value !== null && value !== false) throw invalidField(field, why);
   };
   if (kind === "account") {
-    const why = "This is for links. A share with a user opens for their account alone.";
+    const why = "This setting is only for public links. Leave it out for a share with a user.";
     for (const field of ["password", "maxDownloads", "hideLocation"] as const) refuse(field, why);
   }
   if (kind !== "account") {
-    refuse(
-      "versions",
-      "Links show the present content alone, or the pinned one. Share with a user, or leave this out.",
-    );
+    refuse("versions", "A public link can't show earlier versions. Share with a user, or leave this out.");
   }
   if (kind === "upload") {
-    const why = "A drop box shows nothing that could be downloaded. Leave this out.";
+    const why = "This setting is only for downloads, which a drop box does not allow. Leave it out.";
     for (const field of ["maxDownloads", "hideLocation"] as const) refuse(field, why);
   } else {
-    const why = "This is for drop boxes. Set permissions to upload, or leave this out.";
+    const why = "This setting is only for drop boxes. Set permissions to upload, or leave it out.";
     for (const field of ["maxUploadBytes", "maxUploadsPerAddress"] as const) refuse(field, why);
   }
   if (isFolder || kind === "account") {
-    refuse("pinned", "Only a file that is shared by a link can be pinned to its present content.");
+    refuse("pinned", "Only a public link to a file can be pinned to the current version.");
   }
 }
 
@@ -146,25 +146,25 @@ function checkPublic(fields: readonly string[]): void {
   if (other === undefined) return;
   throw invalidField(
     other,
-    "The link of a public file has no settings but its label. Make a link of its own for the file, and set them there.",
+    "You can change only the label of a public file's link. For other settings, create a separate link.",
   );
 }
 
 function checkSamePermissions(share: Share, wanted: SharePermissions): void {
   if (wanted === permissionsOf(share) || (share.kind === "account" && wanted !== "upload")) return;
-  throw invalidField("permissions", "What a link is for can't be changed. End it, and make a new one.");
+  throw invalidField("permissions", "You can't change the permissions of a link. Delete it and create a new one.");
 }
 
 /** Undefined where neither field is given. */
 function checkExpiry(asked: ShareSettings, nowMs: number): number | null | undefined {
   const { expiresAt, expiresIn } = asked;
   if (typeof expiresAt === "string" && typeof expiresIn === "string") {
-    throw invalidField("expiresIn", "Give either expiresAt or expiresIn.");
+    throw invalidField("expiresIn", "Send either expiresAt or expiresIn, not both.");
   }
   if (typeof expiresIn === "string") {
     const ms = parseDuration(expiresIn);
     if (ms === undefined || ms <= 0 || nowMs + ms > LAST_INSTANT_MS) {
-      throw invalidField("expiresIn", 'expiresIn must be a length of time such as "12h" or "7d".');
+      throw invalidField("expiresIn", 'expiresIn must be a duration, such as "12h" or "7d".');
     }
     return nowMs + ms;
   }
@@ -173,7 +173,7 @@ function checkExpiry(asked: ShareSettings, nowMs: number): number | null | undef
     if (Number.isNaN(ms) || ms > LAST_INSTANT_MS) {
       throw invalidField("expiresAt", "expiresAt must be an ISO 8601 time, such as 2026-12-31T23:59:59Z.");
     }
-    if (ms <= nowMs) throw invalidField("expiresAt", "expiresAt is in the past. Give a time to come.");
+    if (ms <= nowMs) throw invalidField("expiresAt", "expiresAt is in the past. Choose a future time.");
     return ms;
   }
   return expiresAt === null || expiresIn === null ? null : undefined;
@@ -189,7 +189,10 @@ function checkLabel(label: string | null | undefined): string | null {
   const text = label?.trim().normalize("NFC") ?? "";
   if (text === "") return null;
   if (text.length > LABEL_CHARACTERS_MAX || !text.isWellFormed() || /\p{Cc}/u.test(text)) {
-    throw invalidField("label", `A label has at most ${LABEL_CHARACTERS_MAX} characters, and no control characters.`);
+    throw invalidField(
+      "label",
+      `A label can have at most ${LABEL_CHARACTERS_MAX} characters, and no control characters.`,
+    );
   }
   return text;
 }
@@ -200,7 +203,7 @@ function checkPassword(password: string | null | undefined): string | null {
   if (length < PASSWORD_CHARACTERS_MIN || length > PASSWORD_CHARACTERS_MAX) {
     throw invalidField(
       "password",
-      `The password of a link has ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters.`,
+      `The password of a link must have ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters.`,
     );
   }
   return password;

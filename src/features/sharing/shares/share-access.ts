@@ -62,14 +62,17 @@ export class ShareAccess {
     if (wants !== "content" && this.isUsedUp(share)) throw usedUp();
     const isDropBox = share.kind === "upload";
     if (isDropBox && (wants === "read" || wants === "content")) {
-      throw new AppError("share_permission", "This link takes files and shows none. Send one with POST …/upload.");
+      throw new AppError(
+        "share_permission",
+        "This link is a drop box and has no files to show. Upload a file with POST …/upload.",
+      );
     }
     if (!isDropBox && wants === "drop") {
-      throw new AppError("share_permission", "This link shows files and takes none.");
+      throw new AppError("share_permission", "You can't upload files to this link. It is for viewing only.");
     }
     // What is dropped becomes the owner's, who may only look by now.
     if (isDropBox && owner.role === "viewer") {
-      throw new AppError("share_permission", "This link takes no files any more. Ask whoever sent it to you.");
+      throw new AppError("share_permission", "This drop box no longer accepts files. Ask the sender.");
     }
     return opened;
   }
@@ -112,7 +115,7 @@ export class ShareAccess {
   /** A file or folder below the shared folder. @throws AppError not_found | not_a_folder */
   entry(opened: OpenedShare, id: string): TreeNode {
     if (opened.node.kind !== "folder")
-      throw new AppError("not_a_folder", "This link is for one file, not for a folder.");
+      throw new AppError("not_a_folder", "This link is for a single file, not a folder.");
     const found = this.#below(opened, id);
     if (found === undefined) throw notFound("One of the files");
     return found;
@@ -121,7 +124,7 @@ export class ShareAccess {
   /** The folder at a path within the shared folder, whose own path is `/`. @throws AppError not_found | not_a_folder */
   folder({ node, share }: OpenedShare, path: string): FolderNode {
     const { tree } = this.#options;
-    if (node.kind !== "folder") throw new AppError("not_a_folder", "This link is for one file, not for a folder.");
+    if (node.kind !== "folder") throw new AppError("not_a_folder", "This link is for a single file, not a folder.");
     if (path === ROOT_PATH) return node;
     const wanted = node.path === ROOT_PATH ? path : joinPath(node.path, path.slice(1));
     const folder = tree.findFolderByPath(share.accountId, wanted);
@@ -141,7 +144,7 @@ export class ShareAccess {
     const opened = share === undefined || share.kind === "account" ? undefined : this.#place(token, share);
     if (opened === undefined) throw new AppError("not_found", LINK_NOT_FOUND);
     if (this.#isExpired(opened.share)) {
-      throw new AppError("share_expired", "The time of this link is over. Ask whoever sent it for a new one.");
+      throw new AppError("share_expired", "This link has expired. Ask the sender for a new link.");
     }
     return opened;
   }
@@ -166,11 +169,11 @@ export class ShareAccess {
   }
 }
 
-const LINK_NOT_FOUND = "This link was not found. Check that it is whole, or ask whoever sent it for a new one.";
+const LINK_NOT_FOUND = "This link was not found. Check that it is complete, or ask the sender for a new link.";
 
 function passwordRequired(): AppError {
   return new AppError(
     "password_required",
-    "This link is locked. Send its password to …/unlock, and what you get there as X-Share-Grant.",
+    "This link requires a password. Send it to …/unlock, then send the returned grant as X-Share-Grant.",
   );
 }

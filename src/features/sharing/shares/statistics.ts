@@ -125,7 +125,7 @@ export class ShareStatistics {
 
   #current(share: Share): Share {
     const current = this.#options.rows.findById(share.id);
-    if (current?.publicId !== share.publicId) throw new AppError("not_found", "This link does not exist any more.");
+    if (current?.publicId !== share.publicId) throw new AppError("not_found", "This link no longer exists.");
     return current;
   }
 
@@ -166,8 +166,5 @@ export class ShareStatistics {
 
 /** The answer where all downloads that the owner allowed were taken. */
 export function usedUp(): AppError {
-  return new AppError(
-    "share_used_up",
-    "This link was for a limited number of downloads, and all are taken. Ask whoever sent it for a new one.",
-  );
+  return new AppError("share_used_up", "This link has reached its download limit. Ask the sender for a new link.");
 }

@@ -164,15 +164,15 @@ export class DropBox {
     const { plan } = this.#options.limitsOf(owner);
     const message =
       of === "nodes"
-        ? "There is no room for more files where this one would go. Ask the person who sent you the link for room."
-        : "There is no room for this file where it would go. Send a smaller one, or ask the person who sent you the link for room.";
+        ? "This drop box can't accept more files. Ask the person who sent you the link."
+        : "Not enough space for this file. Send a smaller file, or ask the person who sent you the link.";
     return new AppError("quota_exceeded", message, { limit, ...(of !== undefined && { of }), plan }, cause);
   }
 
   #checkStill(visit: LinkRequest, path: string): void {
     const { node } = this.#options.shareAccess.open(visit);
     if (node.kind === "folder" && node.path === path) return;
-    throw new AppError("database_busy", "The folder was just moved. Send the file again.");
+    throw new AppError("database_busy", "The folder was moved during the upload. Send the file again.");
   }
 
   #countIn(visit: LinkRequest, sizeBytes: number): void {
@@ -190,8 +190,8 @@ function full(leftBytesOfBox: number): AppError {
   return new AppError(
     "file_too_large",
     leftBytesOfBox === 0
-      ? "This drop box is full. Ask the person who sent you the link for more room."
-      : `This drop box takes at most ${leftBytesOfBox} more bytes. Send a smaller file.`,
+      ? "This drop box is full. Ask the person who sent you the link."
+      : `This drop box accepts at most ${leftBytesOfBox} more bytes. Send a smaller file.`,
     { limit: leftBytesOfBox },
   );
 }
@@ -204,7 +204,10 @@ export function readDropFields(fields: FormFields): UploadFields {
   const checksum = fields.get("checksum");
   const sender = fields.get("sender")?.at(-1)?.trim().normalize("NFC") ?? "";
   if ([...sender].length > SENDER_CHARACTERS_MAX || /\p{Cc}/u.test(sender)) {
-    throw invalidField("sender", `A name has at most ${SENDER_CHARACTERS_MAX} characters, and no control characters.`);
+    throw invalidField(
+      "sender",
+      `A name can have at most ${SENDER_CHARACTERS_MAX} characters, and no control characters.`,
+    );
   }
   const own = readUploadFields(new Map(checksum === undefined ? [] : [["checksum", checksum]]));
   return { ...own, metadata: sender === "" ? {} : { sender }, onConflict: "rename" };
