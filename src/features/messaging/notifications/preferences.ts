@@ -32,7 +32,7 @@ export function mergePreferences(stored: string | null, change: NotificationChan
   if (zone !== undefined && !isTimeZone(zone)) {
     throw invalidField(
       "preferences.quietHours.timezone",
-      `${JSON.stringify(zone)} is no time zone. Use an IANA name such as Europe/Berlin.`,
+      `${JSON.stringify(zone)} is not a valid time zone. Use an IANA name, such as Europe/Berlin.`,
     );
   }
   if (!saysSomething(change)) return stored;

@@ -56,7 +56,7 @@ export function notificationRoutes({ notifications, guard }: NotificationRoutesO
       async ({ principal, body }) => {
         const { ids } = body;
         if (body.all !== true && ids === undefined) {
-          throw invalidField("ids", "Send the ids of the messages that were read, or all: true.");
+          throw invalidField("ids", "Send the IDs of the notifications to mark as read, or all: true.");
         }
         const which = body.all === true || ids === undefined ? "all" : ids;
         return ok(await notifications.markRead(principal, deviceOf(principal), which));

@@ -317,7 +317,8 @@ export class NotificationService {
   #getDevice(accountId: number, publicId: string): DeviceRow {
     const nowMs = this.#options.clock.nowMs();
     const device = this.#targets.byPublicId.get(accountId, nowMs, normalizeDeviceId(publicId));
-    if (device === null) throw new AppError("not_found", "There is no such device. List the account's devices.");
+    if (device === null)
+      throw new AppError("not_found", "This device was not found. List your devices to check the ID.");
     return device;
   }
 
@@ -342,7 +343,8 @@ function checkDraft({ title, body, data }: Pick<Draft, "title" | "body" | "data"
   if (sizeBytes > PUSH_BYTES_MAX) {
     throw invalidField(
       "body",
-      `Title, body and data may have ${PUSH_BYTES_MAX} bytes together and have ${sizeBytes}. Send a shorter message.`,
+      `Title, body and data can have at most ${PUSH_BYTES_MAX} bytes ` +
+        `in total, but have ${sizeBytes}. Send a shorter message.`,
       { limit: PUSH_BYTES_MAX, actual: sizeBytes },
     );
   }

@@ -66,7 +66,7 @@ export function webhookRoutes({ webhooks, guard, allowLong }: WebhookRoutesOptio
       async ({ principal, params, body }) => {
         const { url, events, active: isActive } = body;
         if (url === undefined && events === undefined && isActive === undefined) {
-          throw invalidField("body", "There is nothing to change. Give url, events or active.");
+          throw invalidField("body", "The request contains no changes. Send url, events or active.");
         }
         requireScopes(principal, events ?? webhooks.get(principal.user, params.id).events);
         return ok(presentWebhook(await webhooks.update(principal.user, params.id, { url, events, isActive })));
@@ -85,7 +85,7 @@ export function webhookRoutes({ webhooks, guard, allowLong }: WebhookRoutesOptio
       },
       async ({ principal, params }) => {
         await webhooks.remove(principal.user, params.id);
-        return ok({ id: params.id }, "The webhook is deleted; nothing more is sent to it.");
+        return ok({ id: params.id }, "The webhook was deleted. No more events are sent to it.");
       },
     )
     .post(

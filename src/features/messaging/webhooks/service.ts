@@ -89,7 +89,7 @@ export class WebhookService {
       if (this.#webhooks.ofAccount.all(user.id).length >= WEBHOOKS_MAX) {
         throw new AppError(
           "invalid_request",
-          `An account has at most ${WEBHOOKS_MAX} webhooks. Delete one that is not needed any more.`,
+          `You can have at most ${WEBHOOKS_MAX} webhooks. Delete one that you don't need.`,
           { limit: WEBHOOKS_MAX },
         );
       }
@@ -159,7 +159,7 @@ export class WebhookService {
   async test(user: User, publicId: string): Promise<Delivery> {
     const underWay = this.#trials.get(user.id) ?? 0;
     if (underWay >= TRIALS_MAX) {
-      throw new AppError("overloaded", "Other trials are under way. Wait for their end, then try again.");
+      throw new AppError("overloaded", "Other test deliveries are in progress. Try again in a few seconds.");
     }
     this.#trials.set(user.id, underWay + 1);
     try {
@@ -180,7 +180,10 @@ export class WebhookService {
       return outbox.add(tx, id, message);
     });
     if (deliveryId === undefined) {
-      throw new AppError("overloaded", "Too many deliveries wait for this webhook. See why they fail, then try again.");
+      throw new AppError(
+        "overloaded",
+        "Too many deliveries are waiting for this webhook. Find out why they fail, then try again.",
+      );
     }
     await dispatcher.attempt(deliveryId);
     const row = outbox.read(deliveryId);
@@ -218,9 +221,9 @@ export class WebhookService {
 
 function checkEvents(user: User, events: readonly WebhookEvent[]): void {
   if (user.role === "admin" || !events.includes("user.created")) return;
-  throw new AppError("role", "Only administrators may be told of new accounts. Leave user.created out.");
+  throw new AppError("role", "Only administrators can receive user.created. Remove it from events.");
 }
 
 function unknownWebhook(): AppError {
-  return new AppError("not_found", "This webhook does not exist. It may have been deleted already.");
+  return new AppError("not_found", "This webhook was not found. It may already be deleted.");
 }

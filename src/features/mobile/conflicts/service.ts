@@ -130,7 +130,7 @@ export class ConflictService {
       return earlier.publicId;
     }
     if (this.#queries.hasMoreOpen.get(device.id, OPEN_MAX - 1) !== null) {
-      throw new AppError("overloaded", `This device has ${OPEN_MAX} conflicts. Resolve some first.`);
+      throw new AppError("overloaded", `This device has ${OPEN_MAX} unresolved conflicts. Resolve some of them first.`);
     }
     const nowMs = clock.nowMs();
     const publicId = newId("cfl", nowMs);
@@ -213,7 +213,7 @@ export class ConflictService {
     const done = (fileId: string | null): ResolveOutcome => ({ conflictId, status: "resolved", fileId });
     if (conflict.resolution === request.resolution) return done(conflict.outcomeFileId);
     if (conflict.resolution !== null) {
-      const message = `This was resolved as ${conflict.resolution} already. Make a new change instead.`;
+      const message = `This conflict was already resolved as ${conflict.resolution}. Make a new change instead.`;
       throw new AppError("version_conflict", message, { conflictId, resolution: conflict.resolution });
     }
     if (request.resolution === "keep_remote") {
@@ -234,7 +234,7 @@ export class ConflictService {
     const file = change.action === "delete" ? this.#options.tree.findFile(accountId, fileId) : undefined;
     if (file === undefined || file.contentAtMs <= detectedAtMs) return undefined;
     this.#queries.findAgain.run(id, file.contentAtMs);
-    const message = "The file was changed again since this conflict was found. Look at it, and decide once more.";
+    const message = "The file changed after this conflict was found. Review the file, then resolve the conflict again.";
     return new AppError("version_conflict", message, { conflictId: publicId });
   }
 
@@ -250,9 +250,13 @@ export class ConflictService {
 /** @throws AppError invalid_field where the request names another file */
 function checkFits(conflict: Conflict, { fileId }: ResolveRequest): void {
   if (fileId === undefined || fileId === conflict.fileId || fileId === conflict.remoteFileId) return;
-  throw invalidField("fileId", "This conflict is about another file. Send the conflict's own fileId, or none.", {
-    expected: conflict.fileId,
-  });
+  throw invalidField(
+    "fileId",
+    "This conflict is about another file. Send the fileId of the conflict, or leave it out.",
+    {
+      expected: conflict.fileId,
+    },
+  );
 }
 
 /** Whether two changes of one file stand for each other. Several local files may want one name. */

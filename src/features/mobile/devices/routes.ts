@@ -62,7 +62,7 @@ export function deviceRoutes(options: DeviceRoutesOptions) {
   const listDevices = ({ user, device: current }: Principal) =>
     devices.list(user.id).map((device) => presentDevice(device, current?.id));
   const removeDevice = async ({ user }: Principal, deviceId: string) =>
-    ok(presentRemoved(await devices.remove(user.id, deviceId)), "The device is removed and signed out.");
+    ok(presentRemoved(await devices.remove(user.id, deviceId)), "The device was removed and signed out.");
 
   return new Router({ name: "device-routes", prefix: "/api", guard })
     .post(
@@ -166,7 +166,7 @@ export function deviceRoutes(options: DeviceRoutesOptions) {
 function readDeviceInfo(given: (typeof RegisterBody.static)["deviceInfo"]): DeviceInfo {
   const platform = trimmed(given.platform);
   if (platform === undefined) {
-    throw invalidField("deviceInfo.platform", "The platform is empty. Give android, ios, or another name.");
+    throw invalidField("deviceInfo.platform", "The platform is empty. Send android, ios, or another name.");
   }
   return {
     deviceId: checkDeviceId(given.deviceId, "deviceInfo.deviceId"),

@@ -151,7 +151,10 @@ export class DeviceService {
       case "unknown":
         throw unknownRefreshToken();
       case "expired":
-        throw new AppError("expired_token", "The refresh token has expired. Sign in with e-mail and password again.");
+        throw new AppError(
+          "expired_token",
+          "The refresh token has expired. Sign in again with your email and password.",
+        );
       case "replaced":
       case "reused":
         throw endedSignIn();
@@ -190,7 +193,7 @@ export class DeviceService {
   /** Row id of an account's device, also of a removed one: what it did can still be undone. @throws AppError not_found */
   getId(accountId: number, publicId: string): number {
     const row = this.#queries.find(accountId, publicId);
-    if (row === undefined) throw new AppError("not_found", "This account has no such device. Check the id.");
+    if (row === undefined) throw new AppError("not_found", "This device was not found. Check the ID.");
     return row.id;
   }
 
@@ -260,17 +263,16 @@ export class DeviceService {
   #checkLimit(user: User): void {
     const { name: plan, devices: limit } = this.#options.plans[user.plan];
     if (limit === null || this.#queries.count(user.id) < limit) return;
-    throw new AppError(
-      "device_limit",
-      `This account has as many devices as its plan allows (${limit}). Remove one of them, then register this one.`,
-      { limit, plan },
-    );
+    throw new AppError("device_limit", `Your plan allows ${limit} devices. Remove one, then register this device.`, {
+      limit,
+      plan,
+    });
   }
 
   #getRow(accountId: number, publicId: string) {
     const row = this.#queries.find(accountId, publicId);
     if (row === undefined || row.removedAtMs !== null) {
-      throw new AppError("not_found", "This device is not registered. It may have been removed; register it again.");
+      throw new AppError("not_found", "This device is not registered. Register it again.");
     }
     return row;
   }
@@ -283,10 +285,10 @@ export class DeviceService {
 function unknownRefreshToken(): AppError {
   return new AppError(
     "invalid_token",
-    "The refresh token is not one of this device. Sign in with e-mail and password.",
+    "The refresh token is not valid for this device. Sign in with your email and password.",
   );
 }
 
 function endedSignIn(): AppError {
-  return new AppError("revoked_token", "The device's sign-in has ended. Sign in with e-mail and password again.");
+  return new AppError("revoked_token", "This device was signed out. Sign in again with your email and password.");
 }

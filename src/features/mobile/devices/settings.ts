@@ -62,7 +62,7 @@ function normalizeFolders(folders: readonly string[]): string[] {
   if (folders.length > SYNC_FOLDERS_MAX) {
     throw invalidField(
       "syncFolders",
-      `A device may name ${SYNC_FOLDERS_MAX} folders. Name the ones above them instead.`,
+      `A device can list at most ${SYNC_FOLDERS_MAX} folders. List their parent folders instead.`,
     );
   }
   return [...new Set(folders.map((folder) => normalizePath(folder, "syncFolders")))];

@@ -59,7 +59,7 @@ export function durabilityRoutes({ durability, guard, allowLong }: DurabilityRou
 function readAsked(body: typeof DurabilityBody.static): AskedFile[] {
   const { fileIds = [], files = [] } = body;
   if (body.fileIds === undefined && body.files === undefined) {
-    throw invalidField("fileIds", "Name the files: give fileIds, or files.");
+    throw invalidField("fileIds", "The request names no files. Send fileIds or files.");
   }
   const asked: AskedFile[] = [
     ...fileIds.map((fileId) => ({ fileId })),
@@ -68,6 +68,7 @@ function readAsked(body: typeof DurabilityBody.static): AskedFile[] {
       digest: checksum === undefined ? undefined : parseChecksum(checksum),
     })),
   ];
-  if (asked.length > ASKED_MAX) throw invalidField("files", `Ask about ${ASKED_MAX} files at most in one call.`);
+  if (asked.length > ASKED_MAX)
+    throw invalidField("files", `A request can name at most ${ASKED_MAX} files. Send the rest in another request.`);
   return asked;
 }

@@ -64,13 +64,15 @@ export class AccountState implements ServerState, PairingState {
     const { limits, tree, accountId } = this.#options;
     const { plan, maxFileSizeBytes, quotaBytes } = limits;
     if (maxFileSizeBytes !== null && sizeBytes > maxFileSizeBytes) {
-      const message = `A file may have at most ${maxFileSizeBytes} bytes on the ${plan} plan, this one has ${sizeBytes}.`;
+      const message = `A file can have at most ${maxFileSizeBytes} bytes on the ${plan} plan. This file has ${sizeBytes} bytes.`;
       return new AppError("file_too_large", message, { limit: maxFileSizeBytes, plan });
     }
     if (!isNew || quotaBytes === null) return undefined;
     const { usedBytes } = tree.usage(accountId);
     if (usedBytes + sizeBytes <= quotaBytes) return undefined;
-    const message = `This needs ${sizeBytes} bytes, and ${Math.max(0, quotaBytes - usedBytes)} of your ${quotaBytes} bytes are left. Delete something, or ask for more room.`;
+    const message =
+      `This needs ${sizeBytes} bytes, but you have ${Math.max(0, quotaBytes - usedBytes)} of ` +
+      `${quotaBytes} bytes left. Delete files, or ask your administrator for more storage.`;
     return new AppError("quota_exceeded", message, { limit: quotaBytes, used: usedBytes, required: sizeBytes, plan });
   }
 

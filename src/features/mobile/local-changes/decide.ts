@@ -172,13 +172,13 @@ function nameConflict(fileId: string, holder: KnownFile): Decision {
 }
 
 function missing(field: string): Decision {
-  return { do: "reject", error: invalidField(field, `This action needs ${field}. Send it with the change.`) };
+  return { do: "reject", error: invalidField(field, `This action requires ${field}. Send it with the change.`) };
 }
 
 /** D25: what a person deleted doesn't come back by itself. */
 function deletedByYou(): AppError {
   return new AppError(
     "deleted_by_you",
-    "You deleted this on the server, so the backup does not bring it back. Upload it yourself if you want it again.",
+    "You deleted this file on the server, so it is not backed up again. To restore it, upload it yourself.",
   );
 }

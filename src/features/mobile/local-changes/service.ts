@@ -286,7 +286,7 @@ export class LocalChangeService {
     if (resolution === "keep_remote") {
       // What was kept has gone since: there is nothing left that the device's side could give way to.
       if (outcomeFileId !== null && !isThere && change.action !== "delete") return undefined;
-      const message = "You kept the server's side of this conflict. Take the file from the server.";
+      const message = "You chose the server's version in this conflict. Download the file from the server.";
       const error = new AppError("version_conflict", message, { conflictId: publicId, resolution });
       return { ...rejected(change, error), fileId: outcomeFileId ?? undefined, conflictId: publicId };
     }

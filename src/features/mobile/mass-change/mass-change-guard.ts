@@ -145,8 +145,8 @@ function isInForce(hold: Hold, nowMs: number): boolean {
 export function confirmationRequired(hold: Hold): AppError {
   const isDeclined = hold.decision === "declined";
   const message = isDeclined
-    ? "This was declined: nothing was changed. Take the file from the server again."
-    : "This device changes far more files than usual, so this waits for your confirmation. Confirm it on any device, or on the web.";
+    ? "This change was rejected, so nothing changed. Download the file from the server again."
+    : "This device is changing far more files than usual. Approve the change on any device or on the web.";
   return new AppError("confirmation_required", message, {
     holdId: hold.publicId,
     ...(isDeclined && { declined: true }),

@@ -12,8 +12,8 @@ export interface HoldRoutesOptions {
   readonly guard: ReturnType<typeof authGuard>;
 }
 
-const ACCEPTED = "The changes were carried out; the device may go on for an hour.";
-const DECLINED = "The changes were dropped.";
+const ACCEPTED = "The changes were applied. The device can continue for one hour.";
+const DECLINED = "The changes were rejected.";
 
 /** Deletions and replacements that wait for a person's word (D12), for devices and for browsers. */
 export function holdRoutes({ holds, guard }: HoldRoutesOptions) {

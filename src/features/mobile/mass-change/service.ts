@@ -71,12 +71,16 @@ export class HoldService {
       const nowMs = clock.nowMs();
       const isGone = found === null || (found.decision === null && found.expiresAtMs <= nowMs);
       if (isGone || (devicePublicId !== undefined && found.devicePublicId !== normalizeDeviceId(devicePublicId))) {
-        throw notFound("What waits for confirmation");
+        throw notFound("The pending change");
       }
       if (found.decision !== null && found.decision !== decision) {
-        throw new AppError("version_conflict", `This was ${found.decision} already, which can't be taken back.`, {
-          decision: found.decision,
-        });
+        throw new AppError(
+          "version_conflict",
+          `This change was already ${found.decision}. You can't undo that decision.`,
+          {
+            decision: found.decision,
+          },
+        );
       }
       if (found.decision === null) this.#queries.decide.run(found.id, decision, nowMs);
       return { ...found, decision };

@@ -49,13 +49,14 @@ function readOperation(operation: (typeof AddBody.static)["operations"][number],
   const at = `operations.${index}`;
   const instant = readInstant(createdAt, `${at}.createdAt`);
   if (instant === undefined)
-    throw invalidField(`${at}.createdAt`, "createdAt must be an ISO 8601 time with its offset.");
+    throw invalidField(`${at}.createdAt`, "createdAt must be an ISO 8601 time with an offset.");
   const created = { id, type, priority, createdAtMs: Date.parse(instant) };
   if (type === "upload") {
-    if (localPath === undefined) throw invalidField(`${at}.localPath`, "An upload needs localPath and remotePath.");
-    if (remotePath === undefined) throw invalidField(`${at}.remotePath`, "An upload needs localPath and remotePath.");
+    if (localPath === undefined) throw invalidField(`${at}.localPath`, "An upload requires localPath and remotePath.");
+    if (remotePath === undefined)
+      throw invalidField(`${at}.remotePath`, "An upload requires localPath and remotePath.");
     return { ...created, remotePath };
   }
-  if (fileId === undefined) throw invalidField(`${at}.fileId`, "A delete needs fileId.");
+  if (fileId === undefined) throw invalidField(`${at}.fileId`, "A delete requires fileId.");
   return { ...created, fileId };
 }

@@ -196,7 +196,10 @@ export class QueueService {
     const { writer, clock } = this.#options;
     const nowMs = clock.nowMs();
     const why = writeError(
-      new AppError("upload_expired", "No file arrived at remotePath for 30 days. Queue it again, and upload the file."),
+      new AppError(
+        "upload_expired",
+        "No file was uploaded to remotePath within 30 days. Queue the upload again, then send the file.",
+      ),
     );
     const each = async (deed: () => number) => {
       let total = 0;
@@ -259,7 +262,10 @@ export class QueueService {
       const createdAt = Math.min(operation.createdAtMs, receivedAt);
       const isDone = remotePath !== null && this.#hasArrived(accountId, remotePath, createdAt);
       if (!isDone && room.left-- <= 0) {
-        throw new AppError("overloaded", `At most ${QUEUED_MAX} operations may wait. Let some be done first.`);
+        throw new AppError(
+          "overloaded",
+          `At most ${QUEUED_MAX} operations can be queued. Wait until some are finished.`,
+        );
       }
       const status = isDone ? STATUS.completed : STATUS.queued;
       const [attempts, finishedAt] = isDone ? [1, receivedAt] : [0, null];
@@ -329,7 +335,7 @@ export class QueueService {
     const known =
       error instanceof AppError
         ? error
-        : new AppError("unexpected", "Something went wrong on the server. Queue it again under another id.");
+        : new AppError("unexpected", "Something went wrong on the server. Queue the operation again with a new ID.");
     if (operation.attempts + 1 >= ATTEMPTS_MAX) this.#finish(operation.id, "failed", known);
     else this.#queries.noteFault.run(operation.id, writeError(known));
   }
@@ -344,7 +350,7 @@ export class QueueService {
 function filePath(text: string): string {
   const path = normalizePath(text, "remotePath");
   if (path === ROOT_PATH) {
-    throw new AppError("invalid_path", 'remotePath is the path of a file, as in "/photos/2026/IMG_1.jpg".', {
+    throw new AppError("invalid_path", 'remotePath must be the path of a file, such as "/photos/2026/IMG_1.jpg".', {
       field: "remotePath",
     });
   }
@@ -354,14 +360,17 @@ function filePath(text: string): string {
 /** Why nothing is done for this account any more. */
 function rejectionOf(user: User | undefined): AppError | undefined {
   if (user === undefined || user.disabledAtMs !== null) {
-    return new AppError("account_disabled", "The account was disabled. Ask the administrator.");
+    return new AppError("account_disabled", "The account is disabled. Ask your administrator to enable it.");
   }
   if (user.role !== "viewer") return undefined;
-  return new AppError("role", "Your account may look but not change anything. Ask the administrator for another role.");
+  return new AppError(
+    "role",
+    "Your account can view files but not change them. Ask your administrator for another role.",
+  );
 }
 
 function usedOtherwise(id: string): AppError {
-  return new AppError("idempotency_key", `The id ${id} is another operation's. Choose an id of its own.`, {
+  return new AppError("idempotency_key", `The ID ${id} belongs to another operation. Choose a new ID.`, {
     field: "id",
   });
 }

@@ -3,10 +3,10 @@ import { toTimestamp } from "../../../lib/clock.ts";
 import type { RewindOutcome, RewindRequest, RewindResult, RewoundNode, SkipReason } from "./types.ts";
 
 const MESSAGES: Record<SkipReason, string> = {
-  changed_by_others: "Somebody else has changed this since. It is left as it is; look at its versions.",
-  deleted_by_others: "Somebody else has deleted this since. It stays deleted.",
-  content_gone: "The former content is not kept any more. Restore it from a backup.",
-  not_empty: "The device made this folder, but something is in it. Delete it yourself, if you like.",
+  changed_by_others: "Someone else has changed this since then, so it was not changed. Check its versions.",
+  deleted_by_others: "Someone else has deleted this since then. It stays deleted.",
+  content_gone: "The earlier version is no longer available. Restore it from a backup.",
+  not_empty: "The device created this folder, but it is not empty. Delete it yourself if you don't need it.",
 };
 
 /** What a rewind did, or would do. */

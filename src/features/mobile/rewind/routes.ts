@@ -25,14 +25,14 @@ export function rewindRoutes({ rewinds, guard, allowLong }: RewindRoutesOptions)
   const rewind = async (user: User, deviceId: string, body: typeof RewindBody.static, request: Request) => {
     allowLong(request);
     const since = readInstant(body.since, "since");
-    if (since === undefined) throw invalidField("since", "Say since when, such as 2026-01-02T03:04:05Z.");
+    if (since === undefined) throw invalidField("since", "Send since, a time such as 2026-01-02T03:04:05Z.");
     const asked = {
       devicePublicId: normalizeDeviceId(deviceId),
       sinceMs: Date.parse(since),
       isDryRun: body.dryRun ?? false,
     };
     const record = presentRewind(asked, await rewinds.rewind(user, asked));
-    return ok(record, asked.isDryRun ? "Nothing was changed yet." : "What the device did was undone.");
+    return ok(record, asked.isDryRun ? "Preview only: nothing was changed." : "The changes of the device were undone.");
   };
   return new Router({ name: "rewind-routes", guard })
     .post(

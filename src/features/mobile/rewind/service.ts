@@ -71,7 +71,7 @@ export class RewindService {
     const { deviceIdOf, limitsOf, clock } = this.#options;
     const deviceId = deviceIdOf(user.id, devicePublicId);
     if (sinceMs < clock.nowMs() - UNDO_MS) {
-      throw invalidField("since", "What a device did is kept for 30 days. Give a later time.");
+      throw invalidField("since", "Device changes can be undone for 30 days. Send a later time.");
     }
     const isReaping = await this.#takeApart(user.id);
     const { viaDeviceId } = user;

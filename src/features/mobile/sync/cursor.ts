@@ -45,7 +45,7 @@ export class SyncTokens {
     if (given.length !== expected.length || !timingSafeEqual(given, expected) || text.split(".").length !== 2) {
       throw invalidField(
         "syncToken",
-        "This sync token is not one of this account. Send the last nextSyncToken, or none to begin anew.",
+        "The sync token is not valid for this account. Send the last nextSyncToken, or leave it out to start again.",
       );
     }
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- signed by us: `issue` made it

@@ -26,7 +26,7 @@ export function syncRoutes({ sync, conflicts, guard, hasThumbnail }: SyncRoutesO
     const query = readQuery(requestContextOf(request).query);
     const lastSync = readInstant(query["lastSync"], "lastSync");
     const { syncToken } = query;
-    if (syncToken === "") throw invalidField("syncToken", "syncToken is empty. Leave it out to begin anew.");
+    if (syncToken === "") throw invalidField("syncToken", "syncToken is empty. Leave it out to start again.");
     return sync.changes({
       accountId: principal.user.id,
       deviceId: deviceOf(principal).id,

@@ -89,7 +89,10 @@ export class SessionStarter {
     let allowed = taken;
     const drafts = outcomes.map((outcome) => {
       if (outcome instanceof AppError || allowed-- > 0) return outcome;
-      return rejection ?? new AppError("rate_limited", "Too many files at once. Send the rest later.");
+      return (
+        rejection ??
+        new AppError("rate_limited", "The request contains too many files. Send the rest in another request.")
+      );
     });
     const nowMs = store.clock.nowMs();
     const publicId = newId("ups", nowMs);
@@ -132,7 +135,7 @@ export class SessionStarter {
     if (limit !== null && entry.size > limit) {
       throw new AppError(
         "file_too_large",
-        `A file may have at most ${limit} bytes on the ${plan} plan. Send a smaller one.`,
+        `A file can have at most ${limit} bytes on the ${plan} plan. Send a smaller file.`,
         {
           limit,
           plan,
@@ -326,8 +329,8 @@ function namingPlan(plan: string, check: () => void): void {
 function quotaExceeded({ quotaBytes, plan }: StorageLimits, required: number, freeBytes: number): AppError {
   return new AppError(
     "quota_exceeded",
-    `This needs ${required} bytes, and ${Math.max(0, freeBytes)} of your ${quotaBytes} bytes are left. ` +
-      "Delete something, or ask for more room.",
+    `This needs ${required} bytes, but you have ${Math.max(0, freeBytes)} of ` +
+      `${quotaBytes} bytes left. Delete files, or ask your administrator for more storage.`,
     { limit: quotaBytes, required, plan },
   );
 }
@@ -335,7 +338,8 @@ function quotaExceeded({ quotaBytes, plan }: StorageLimits, required: number, fr
 function tooManyChunks(): AppError {
   return new AppError(
     "chunk_size",
-    `One call plans at most ${CHUNKS_PER_CALL_MAX} chunks. Choose larger chunks, or begin the rest in another call.`,
+    `A request can plan at most ${CHUNKS_PER_CALL_MAX} chunks. ` +
+      "Choose larger chunks, or plan the rest in another request.",
     { field: "uploadOptions.chunkSize", limit: CHUNKS_PER_CALL_MAX },
   );
 }

@@ -32,7 +32,7 @@ export function checkChunkSize(sizeBytes: number | undefined): number {
   if (Number.isInteger(sizeBytes) && sizeBytes >= CHUNK_BYTES_MIN && sizeBytes <= CHUNK_BYTES_MAX) return sizeBytes;
   throw new AppError(
     "chunk_size",
-    `A chunk has from ${CHUNK_BYTES_MIN} to ${CHUNK_BYTES_MAX} bytes. Choose a size in between, or leave it to the server.`,
+    `A chunk must have ${CHUNK_BYTES_MIN} to ${CHUNK_BYTES_MAX} bytes. Choose another size, or leave it out.`,
     { field: "uploadOptions.chunkSize", min: CHUNK_BYTES_MIN, max: CHUNK_BYTES_MAX },
   );
 }
@@ -45,10 +45,10 @@ export function planChunks(sizeBytes: number, chunkSizeBytes: number): ChunkPlan
   const advice =
     smallest <= CHUNK_BYTES_MAX
       ? `Choose chunks of at least ${smallest} bytes.`
-      : `A file sent in chunks has at most ${CHUNKS_MAX * CHUNK_BYTES_MAX} bytes.`;
+      : `A chunked upload can have at most ${CHUNKS_MAX * CHUNK_BYTES_MAX} bytes.`;
   throw new AppError(
     "chunk_size",
-    `This would be ${totalChunks} chunks, and a file has at most ${CHUNKS_MAX}. ${advice}`,
+    `The file would have ${totalChunks} chunks, but at most ${CHUNKS_MAX} are allowed. ${advice}`,
     {
       field: "uploadOptions.chunkSize",
       min: smallest,

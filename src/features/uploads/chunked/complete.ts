@@ -95,7 +95,7 @@ export class Completer {
 
   #fileOf(upload: Upload): FileNode {
     const file = upload.fileId === undefined ? undefined : this.#options.tree.findFile(upload.accountId, upload.fileId);
-    if (file === undefined) throw notFound("The file that this upload became");
+    if (file === undefined) throw notFound("The uploaded file");
     return file;
   }
 
@@ -138,7 +138,7 @@ export class Completer {
     if (sizeBytes === 0) {
       const incoming = blobs.begin({
         limitBytes: 0,
-        tooLarge: () => new AppError("file_too_large", "It is not empty."),
+        tooLarge: () => new AppError("file_too_large", "The body must be empty."),
       });
       try {
         checkDigests(upload, digest, incoming.digest());
@@ -171,7 +171,8 @@ export class Completer {
       const missingChunks = chunks.list(false);
       throw new AppError(
         "upload_state",
-        `${missingChunks.length} of ${upload.totalChunks} chunks are missing. Send them, then complete again.`,
+        `${missingChunks.length} of ${upload.totalChunks} chunks are ` +
+          "missing. Send them, then complete the upload again.",
         { missingChunks },
       );
     }
@@ -187,7 +188,7 @@ export class Completer {
     const upload = store.getOpen(id);
     const { accountId, deviceId, sizeBytes, publicId } = upload;
     if (content.held === undefined && !contents.isStored(accountId, content.blob.digest, sizeBytes)) {
-      throw new AppError("upload_state", "The content was deleted meanwhile. Send it.", {
+      throw new AppError("upload_state", "The server no longer has this file content. Send the chunks.", {
         missingChunks: store.activeOf(upload).chunks.list(false),
       });
     }
@@ -245,7 +246,7 @@ export class Completer {
     if (current === undefined || (baseDigest !== undefined && current.digest !== baseDigest)) {
       throw new AppError(
         "version_conflict",
-        "The file has other content by now, or is gone. Fetch it again, then decide what to do with yours.",
+        "The file was changed or deleted since you last synced. Sync, then resolve the conflict.",
         { fileId: targetId, ...(current !== undefined && { checksum: toChecksum(current.digest) }) },
       );
     }
@@ -273,7 +274,7 @@ function checkDigests(upload: Upload, atCompletion: Digest | undefined, actual: 
   if (expected === undefined) return;
   throw new AppError(
     "checksum_mismatch",
-    "The bytes that arrived are not the ones that were announced. Compare, and send the chunks that differ again.",
+    "The uploaded data does not match its checksum. Compare the chunks, then send the wrong ones again.",
     { field: "checksum", expected: toChecksum(expected), actual: toChecksum(actual) },
   );
 }

@@ -15,7 +15,7 @@ export function readContentDigest(header: string | null): Digest | undefined {
   if (bytes?.length !== 32) {
     throw invalidField(
       "Content-Digest",
-      "Content-Digest must be sha-256=: and the base64 of the digest, then a colon.",
+      "Content-Digest must be sha-256=: followed by the digest in base64 and a colon.",
     );
   }
   return digestFromBytes(bytes);

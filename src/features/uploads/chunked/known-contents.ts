@@ -42,7 +42,7 @@ export function findSameFile(
 export function deletedByYou(digest: Digest): AppError {
   return new AppError(
     "deleted_by_you",
-    "You deleted this content. An automatic backup does not bring it back; send it by hand if you want it again.",
+    "You deleted this file, so it is not backed up again automatically. To restore it, upload it manually.",
     { checksum: toChecksum(digest) },
   );
 }

@@ -343,7 +343,10 @@ class ChunkWriter {
 
   #rejectSuperseded(): void {
     if (!this.#entry.isSuperseded) return;
-    throw new AppError("upload_state", "Another request has taken over this chunk, or the upload has ended.");
+    throw new AppError(
+      "upload_state",
+      "Another request is sending this chunk, or the upload has ended. Check the upload's status.",
+    );
   }
 }
 
@@ -374,28 +377,28 @@ async function putInPlace(
 
 function rejectCompleting({ completing }: ActiveUpload): void {
   if (completing === undefined) return;
-  throw new AppError("upload_state", "This upload is being completed just now. Ask for its state in a moment.");
+  throw new AppError("upload_state", "This upload is being completed. Check its status in a few seconds.");
 }
 
 function checkContentDigest(expected: Digest, hasher: Bun.CryptoHasher): void {
   const actual = toDigest(hasher.digest("hex"));
   if (actual === expected) return;
-  throw new AppError(
-    "checksum_mismatch",
-    "The bytes that arrived are not those that Content-Digest names. Send them again.",
-    {
-      field: "Content-Digest",
-      expected: toChecksum(expected),
-      actual: toChecksum(actual),
-    },
-  );
+  throw new AppError("checksum_mismatch", "The received data does not match Content-Digest. Send it again.", {
+    field: "Content-Digest",
+    expected: toChecksum(expected),
+    actual: toChecksum(actual),
+  });
 }
 
 function wrongLength(scope: UploadScope, { index, lengthBytes }: ChunkSpan, gotBytes: number): AppError {
   const what = scope === "whole" ? "The file" : `Chunk ${index}`;
-  return new AppError("chunk_size", `${what} must be ${lengthBytes} bytes, got ${gotBytes}. Send it again.`, {
-    expected: lengthBytes,
-    actual: gotBytes,
-    ...(scope !== "whole" && { index }),
-  });
+  return new AppError(
+    "chunk_size",
+    `${what} must have ${lengthBytes} bytes, but ${gotBytes} were received. Send it again.`,
+    {
+      expected: lengthBytes,
+      actual: gotBytes,
+      ...(scope !== "whole" && { index }),
+    },
+  );
 }

@@ -201,7 +201,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
       },
       async ({ principal, params }) => {
         const upload = await uploads.cancel(uploads.get(principal.user, params.uploadId));
-        return ok(presentProgress(uploads.progress(upload)), "The upload has ended.");
+        return ok(presentProgress(uploads.progress(upload)), "The upload was canceled.");
       },
     )
     .put(
@@ -270,7 +270,7 @@ function checkLocation(text: string | undefined, field: string): string | undefi
   if (text === undefined || text === "") return undefined;
   const location = readLocation(text);
   if (location !== undefined) return location;
-  throw invalidField(field, `${field} must be latitude and longitude in degrees, such as 48.2082,16.3738.`);
+  throw invalidField(field, `${field} must be a latitude and longitude in degrees, such as 48.2082,16.3738.`);
 }
 
 /** @param onRejection called before an option is refused @throws AppError chunk_size | invalid_field */

@@ -101,10 +101,7 @@ export class UploadService {
   openSigned(uploadId: string, scope: UploadScope, signature: string): { upload: Upload; user: User } {
     const found = this.findSigned(uploadId, scope, signature);
     if (found === undefined) {
-      throw new AppError(
-        "invalid_token",
-        "The signature in this address is not valid, or not any more. Begin a new upload.",
-      );
+      throw new AppError("invalid_token", "This upload URL is not valid or has expired. Start a new upload.");
     }
     checkWriter(found.user);
     return found;
@@ -279,8 +276,8 @@ export class UploadService {
 }
 
 function hasEnded({ status, fileId }: Upload): AppError {
-  const advice = status === "completed" ? "Delete the file if you don't want it." : "Begin a new one.";
-  return new AppError("upload_state", `This upload is ${status} already. ${advice}`, {
+  const advice = status === "completed" ? "Delete the file if you don't want it." : "Start a new upload.";
+  return new AppError("upload_state", `This upload is already ${status}. ${advice}`, {
     status,
     ...(fileId !== undefined && { fileId }),
   });

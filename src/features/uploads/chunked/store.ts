@@ -59,14 +59,14 @@ export class UploadStore {
   /** The upload as it is now, if it may still go on. @throws AppError upload_expired | upload_state | not_found */
   getOpen(id: number): Upload {
     const upload = this.rows.get(id);
-    if (upload === undefined) throw new AppError("not_found", "This upload was not found. Begin a new one.");
+    if (upload === undefined) throw new AppError("not_found", "This upload was not found. Start a new upload.");
     if (this.isExpired(upload)) {
-      throw new AppError("upload_expired", "The time for this upload is over. Begin a new one.", {
+      throw new AppError("upload_expired", "This upload has expired. Start a new upload.", {
         expiresAt: new Date(upload.expiresAtMs).toISOString(),
       });
     }
     if (!isOpen(upload)) {
-      throw new AppError("upload_state", `This upload is ${upload.status}. Nothing more can be done with it.`, {
+      throw new AppError("upload_state", `This upload is ${upload.status} and can't be changed. Start a new upload.`, {
         status: upload.status,
       });
     }

@@ -68,7 +68,7 @@ export function supersede(arriving: Arriving | undefined): void {
   if (arriving === undefined) return;
   arriving.rejection ??= new AppError(
     "upload_state",
-    "Another request has taken over this upload, or it has ended. Ask by HEAD how far it is.",
+    "Another request resumed this upload, or it has ended. Send HEAD to get the current offset.",
   );
 }
 

@@ -56,12 +56,12 @@ export class PartConcatenator {
     return ids.map((id) => {
       const part = this.#options.find(sender, id);
       if (part.kind !== "partial") {
-        throw invalidField("Upload-Concat", "Only uploads that began with Upload-Concat: partial can be joined.");
+        throw invalidField("Upload-Concat", "Only uploads created with Upload-Concat: partial can be joined.");
       }
       if (!isOpen(part.upload) || part.offsetBytes !== part.lengthBytes) {
         throw new AppError(
           "upload_state",
-          "A part is not whole, or was joined already. Send all of each, then join them once.",
+          "A part is incomplete or was already joined. Complete every part, then join them once.",
           { part: id, offset: part.offsetBytes, length: part.lengthBytes ?? null },
         );
       }

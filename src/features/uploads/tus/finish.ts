@@ -84,7 +84,9 @@ export class Finisher {
       ...tus.parts.map((publicId) => {
         const part = rows.find(publicId);
         if (part !== undefined) return part.upload.id;
-        throw new AppError("upload_state", "A part is not there any more. Begin again.", { part: publicId });
+        throw new AppError("upload_state", "A part of this upload no longer exists. Start the upload again.", {
+          part: publicId,
+        });
       }),
     ];
     return {
@@ -111,7 +113,7 @@ export class Finisher {
     if (sizeBytes === 0) {
       const incoming = blobs.begin({
         limitBytes: 0,
-        tooLarge: () => new AppError("file_too_large", "It is not empty."),
+        tooLarge: () => new AppError("file_too_large", "The body must be empty."),
       });
       return { incoming, discard: () => incoming.abort() };
     }

@@ -140,7 +140,8 @@ export class TusCalls {
     checkVersion(headers);
     checkMediaType(headers);
     const offsetBytes = readBytes(headers, "Upload-Offset");
-    if (offsetBytes === undefined) throw invalidField("Upload-Offset", "Upload-Offset is missing. Ask by HEAD for it.");
+    if (offsetBytes === undefined)
+      throw invalidField("Upload-Offset", "Upload-Offset is missing. Send HEAD to get it.");
     const bytes = {
       offsetBytes,
       declaredBytes: declaredBytes(request),
@@ -178,7 +179,7 @@ export class TusCalls {
     const allow = ["GET", "HEAD", "PATCH", "DELETE"];
     throw new AppError(
       "method_not_allowed",
-      `POST is not possible here. Use ${allow.join(" or ")}, or name the method in X-HTTP-Method-Override.`,
+      `POST is not supported at this address. Use ${allow.join(" or ")}, or set X-HTTP-Method-Override.`,
       { allow },
     );
   }
@@ -231,8 +232,11 @@ async function explained<T>(sender: TusSender, deed: () => Promise<T>): Promise<
 function checkLength(lengthBytes: number | undefined, isDeferred: boolean, isFinal: boolean): void {
   if (isFinal) {
     if (lengthBytes === undefined && !isDeferred) return;
-    throw invalidField("Upload-Length", "The length of a final upload is that of its parts. Leave Upload-Length out.");
+    throw invalidField("Upload-Length", "A final upload gets its length from its parts. Leave out Upload-Length.");
   }
   if ((lengthBytes === undefined) === isDeferred) return;
-  throw invalidField("Upload-Length", "Send Upload-Length, or Upload-Defer-Length: 1 where it is not known yet.");
+  throw invalidField(
+    "Upload-Length",
+    "Send Upload-Length. If the length is not known yet, send Upload-Defer-Length: 1.",
+  );
 }

@@ -26,15 +26,12 @@ export function readPairs(header: string): Map<string, string> {
   for (const pair of header.split(",")) {
     const [key = "", base64 = "", ...rest] = pair.trim().split(" ");
     if (!/^[\x21-\x2b\x2d-\x7e]+$/.test(key) || rest.length > 0) {
-      throw invalidField(
-        FIELD,
-        `${FIELD} must be pairs of a key, a space, and the base64 of its value, divided by commas.`,
-      );
+      throw invalidField(FIELD, `${FIELD} must be comma-separated pairs of a key, a space, and the value in base64.`);
     }
-    if (pairs.has(key)) throw invalidField(FIELD, `${FIELD} has the key ${key} twice. Send each once.`);
+    if (pairs.has(key)) throw invalidField(FIELD, `${FIELD} contains the key ${key} twice. Send each key once.`);
     pairs.set(key, decode(key, base64));
   }
-  if (pairs.size > KEYS_MAX) throw invalidField(FIELD, `${FIELD} has more than ${KEYS_MAX} keys. Send fewer.`);
+  if (pairs.size > KEYS_MAX) throw invalidField(FIELD, `${FIELD} has more than ${KEYS_MAX} keys. Send fewer keys.`);
   return pairs;
 }
 
@@ -75,7 +72,7 @@ export function readMetadata(header: string): TusMetadata {
 function toInstant(text: string): string {
   if (!/^-?\d{1,16}$/.test(text)) return text;
   const date = new Date(Number(text));
-  if (Number.isNaN(date.getTime())) throw invalidField("lastModified", "lastModified is no time that there is.");
+  if (Number.isNaN(date.getTime())) throw invalidField("lastModified", "lastModified is not a valid time.");
   return date.toISOString();
 }
 
@@ -85,12 +82,12 @@ function decode(key: string, base64: string): string {
     !/^[A-Za-z0-9+/]*={0,2}$/.test(base64) ||
     bytes.toString("base64").replace(/=+$/, "") !== base64.replace(/=+$/, "")
   ) {
-    throw invalidField(FIELD, `The value of ${key} in ${FIELD} is no base64.`);
+    throw invalidField(FIELD, `The value of ${key} in ${FIELD} is not valid base64.`);
   }
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
-    if (error instanceof TypeError) throw invalidField(FIELD, `The value of ${key} in ${FIELD} is no UTF-8.`);
+    if (error instanceof TypeError) throw invalidField(FIELD, `The value of ${key} in ${FIELD} is not valid UTF-8.`);
     throw error;
   }
 }

@@ -40,7 +40,7 @@ export function ownSender({ files, permissions, tree, limitsOf }: OwnSenderOptio
       const tooLarge = () =>
         new AppError(
           "file_too_large",
-          `A file may have at most ${limitBytes} bytes on the ${plan} plan. Send a smaller one.`,
+          `A file can have at most ${limitBytes} bytes on the ${plan} plan. Send a smaller file.`,
           {
             limit: limitBytes,
             plan,

@@ -61,10 +61,7 @@ export class Places {
     });
     const one = givingWay(resting, nowMs, idleMsMin);
     if (one === undefined) {
-      throw new AppError(
-        "overloaded",
-        "Too many uploads are under way. Finish or end some of them, then begin new ones.",
-      );
+      throw new AppError("overloaded", "Too many uploads in progress. Finish or cancel some before starting new ones.");
     }
     end(tx, one);
   }

@@ -34,7 +34,7 @@ export function checkVersion(headers: Headers): void {
   if (version === TUS_VERSION) return;
   throw new AppError(
     "precondition_failed",
-    `This server speaks tus ${TUS_VERSION}. Send Tus-Resumable: ${TUS_VERSION}.`,
+    `This server supports tus ${TUS_VERSION}. Send Tus-Resumable: ${TUS_VERSION}.`,
     {
       field: "Tus-Resumable",
       supported: TUS_VERSION,
@@ -46,7 +46,7 @@ export function checkVersion(headers: Headers): void {
 export function checkMediaType(headers: Headers): void {
   const type = (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase();
   if (type === OFFSET_MEDIA_TYPE) return;
-  throw new AppError("unsupported_media_type", `The bytes of an upload are sent as ${OFFSET_MEDIA_TYPE}.`);
+  throw new AppError("unsupported_media_type", `The Content-Type of upload data must be ${OFFSET_MEDIA_TYPE}.`);
 }
 
 /** A number of bytes; undefined where the header is not there. @throws AppError invalid_field */
@@ -54,7 +54,7 @@ export function readBytes(headers: Headers, name: "Upload-Length" | "Upload-Offs
   const text = headers.get(name);
   if (text === null) return undefined;
   if (!/^\d{1,15}$/.test(text))
-    throw invalidField(name, `${name} must be a whole number of bytes, of at most 15 digits.`);
+    throw invalidField(name, `${name} must be a whole number of bytes with at most 15 digits.`);
   return Number(text);
 }
 
@@ -63,10 +63,7 @@ export function readDeferral(headers: Headers): boolean {
   const text = headers.get("upload-defer-length");
   if (text === null) return false;
   if (text === "1") return true;
-  throw invalidField(
-    "Upload-Defer-Length",
-    "Upload-Defer-Length must be 1, or be left out where Upload-Length is given.",
-  );
+  throw invalidField("Upload-Defer-Length", "Upload-Defer-Length must be 1. Leave it out if you send Upload-Length.");
 }
 
 /** @throws AppError invalid_field */
@@ -78,7 +75,7 @@ export function readChecksum(headers: Headers): RequestChecksum | undefined {
   if (algorithm === undefined || rest.length > 0) {
     throw invalidField(
       "Upload-Checksum",
-      `Upload-Checksum must be one of ${CHECKSUM_ALGORITHMS.join(", ")}, a space, and the base64 of the digest.`,
+      `Upload-Checksum must be one of ${CHECKSUM_ALGORITHMS.join(", ")}, followed by a space and the digest in base64.`,
       { allowed: CHECKSUM_ALGORITHMS },
     );
   }
@@ -86,7 +83,7 @@ export function readChecksum(headers: Headers): RequestChecksum | undefined {
   if (bytes.length !== digestBytes(algorithm) || bytes.toString("base64") !== base64) {
     throw invalidField(
       "Upload-Checksum",
-      `What follows ${algorithm} in Upload-Checksum is no base64 of such a digest.`,
+      `The digest after ${algorithm} in Upload-Checksum is not valid base64 or has the wrong length.`,
     );
   }
   return { algorithm, digest: bytes.toString("hex") };
@@ -99,17 +96,17 @@ export function readConcatenation(headers: Headers): Concatenation {
   if (text === "partial") return { kind: "partial", parts: [] };
   const list = /^final;(.*)$/s.exec(text)?.[1]?.trim();
   if (list === undefined || list === "") {
-    throw invalidField("Upload-Concat", "Upload-Concat must be partial, or final; and the addresses of the parts.");
+    throw invalidField(
+      "Upload-Concat",
+      'Upload-Concat must be "partial", or "final;" followed by the URLs of the parts.',
+    );
   }
   const parts = list.split(/\s+/).map(idOfAddress);
   if (parts.length > PARTS_MAX) {
-    throw invalidField(
-      "Upload-Concat",
-      `A file is joined of at most ${PARTS_MAX} parts, and these are ${parts.length}.`,
-    );
+    throw invalidField("Upload-Concat", `An upload can have at most ${PARTS_MAX} parts, but has ${parts.length}.`);
   }
   if (new Set(parts).size < parts.length) {
-    throw invalidField("Upload-Concat", "A part stands in Upload-Concat twice. Name each once.");
+    throw invalidField("Upload-Concat", "Upload-Concat lists the same part twice. List each part once.");
   }
   return { kind: "final", parts };
 }
@@ -127,6 +124,9 @@ function digestBytes(algorithm: RequestChecksum["algorithm"]): number {
 function idOfAddress(address: string): string {
   const id = /([\w-]{1,64})\/?$/.exec(address.split(/[?#]/, 1)[0] ?? "")?.[1];
   if (id === undefined)
-    throw invalidField("Upload-Concat", "Upload-Concat holds something that is no address of an upload.");
+    throw invalidField(
+      "Upload-Concat",
+      "Upload-Concat contains a URL that is not an upload. Check the URLs of the parts.",
+    );
   return id;
 }

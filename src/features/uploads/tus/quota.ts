@@ -20,7 +20,7 @@ export async function explainingQuota<T>(acting: Acting, target: Target, write: 
 export function outOfQuota(limit: number, plan: string): AppError {
   return new AppError(
     "quota_exceeded",
-    `This would exceed the ${limit} bytes that the account may hold. Delete something, or ask for more room.`,
+    `This would exceed your storage limit of ${limit} bytes. Delete files, or ask your administrator for more storage.`,
     { limit, plan },
   );
 }

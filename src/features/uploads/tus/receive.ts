@@ -283,7 +283,7 @@ export class BytesReceiver {
 export function wrongOffset(given: number, actual: number): AppError {
   return new AppError(
     "upload_offset",
-    `This upload goes on at ${actual}, not at ${given}. Ask by HEAD, then send the rest.`,
+    `This upload is at offset ${actual}, not ${given}. Send HEAD to get the offset, then send the rest.`,
     {
       field: "Upload-Offset",
       expected: actual,
@@ -295,7 +295,7 @@ export function wrongOffset(given: number, actual: number): AppError {
 function tooMany(lengthBytes: number): AppError {
   return new AppError(
     "file_too_large",
-    `This upload was to have ${lengthBytes} bytes, and this would be more. Send only the rest.`,
+    `This data exceeds the upload length of ${lengthBytes} bytes. Send only the remaining bytes.`,
     {
       limit: lengthBytes,
     },
@@ -305,7 +305,7 @@ function tooMany(lengthBytes: number): AppError {
 function wrongChecksum({ algorithm }: RequestChecksum): AppError {
   return new AppError(
     "chunk_checksum",
-    `The ${algorithm} of what arrived is not that of Upload-Checksum. Send these bytes again.`,
+    `The received data does not match the ${algorithm} in Upload-Checksum. Send the same bytes again.`,
     {
       field: "Upload-Checksum",
     },

@@ -175,7 +175,8 @@ export class TusService {
     request: BytesRequest,
     lengthBytes: number | undefined,
   ): Promise<TusProgress> {
-    if (tus.kind === "final") throw new AppError("final_upload", "This upload is joined of others and takes no bytes.");
+    if (tus.kind === "final")
+      throw new AppError("final_upload", "This upload is joined from parts, so you can't send data to it.");
     if (tus.upload.status === "completed") return this.#answerAgain(tus, request);
     const destination = sender.destination(readMetadata(tus.metadata));
     const current = lengthBytes === undefined ? tus : await this.#setLength(sender, tus, destination, lengthBytes);
@@ -235,7 +236,7 @@ export class TusService {
   /** Of an upload that another request with the same key began. @throws AppError upload_state while parts are being joined */
   async #progressOfKnown(sender: TusSender, tus: TusUpload): Promise<TusProgress> {
     if (tus.kind === "final" && isOpen(tus.upload)) {
-      throw new AppError("upload_state", "These parts are being joined just now. Ask again in a moment.");
+      throw new AppError("upload_state", "The parts are being joined. Try again in a few seconds.");
     }
     return this.progress(sender, tus);
   }
@@ -342,7 +343,7 @@ export class TusService {
       if (current.lengthBytes !== undefined || lengthBytes < writtenBytes) {
         throw invalidField(
           "Upload-Length",
-          `Upload-Length is told once, and is at least what was sent: ${current.lengthBytes ?? writtenBytes}.`,
+          `Upload-Length can be set only once and must be at least ${current.lengthBytes ?? writtenBytes} bytes.`,
         );
       }
       // It was let in without an end.

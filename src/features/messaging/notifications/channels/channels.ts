@@ -71,8 +71,8 @@ export class PushChannels {
       if (subscription === undefined) {
         throw invalidField(
           field,
-          `${field} looks like a browser's subscription, and isn't one: it needs endpoint, keys.p256dh and keys.auth. ` +
-            "Send JSON.stringify(subscription) as the browser gives it.",
+          `${field} must contain endpoint, keys.p256dh and keys.auth. Send ` +
+            "JSON.stringify(subscription) unchanged, as the browser returns it.",
         );
       }
       await this.#parts.outbound.checkTarget(subscription.endpoint, field);
