@@ -25,6 +25,6 @@ export function checkDeviceId(given: string, field: string): string {
   if (isPathPart && PRINTABLE.test(deviceId) && [...deviceId].length <= CHARACTERS_MAX) return deviceId;
   throw invalidField(
     field,
-    `${field} must have 1 to ${CHARACTERS_MAX} printable characters without / and \, and must not be "." ` + 'or "..".',
+    `${field} must have 1 to ${CHARACTERS_MAX} printable characters without / and \\, and must not be "." or "..".`,
   );
 }
