@@ -1,4 +1,4 @@
 import { createStore } from "../base/store.ts";
 
-/** Whether the details are shown beside lists; kept from page to page until the tab is closed. */
+/** Whether the details panel is open; remembered across pages until the tab is closed. */
 export const detailsOpen = createStore(false);

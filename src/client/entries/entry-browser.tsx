@@ -19,25 +19,25 @@ import { usePreview } from "./use-preview.tsx";
 
 const DetailsPanel = lazyPart(() => import("./details/details-panel.tsx").then((part) => part.DetailsPanel));
 
-/** What {@link EntryBrowser} shows. */
+/** Props of {@link EntryBrowser}. */
 export interface EntryBrowserProps<T extends Entry> {
   readonly collection: Collection<T>;
   readonly label: string;
-  /** The folder that is shown, or from which choices of a folder begin. */
+  /** The current folder, at which folder choosers open. */
   readonly folder: string;
   readonly columns: readonly GridColumn<T>[];
   readonly sort?: GridSort;
   onOpenFolder(path: string): void;
   nameOf?(entry: T): ReactNode;
   subtitle?(entry: T): string;
-  /** Stands above the list while nothing is selected. */
+  /** Shown above the list while nothing is selected. */
   readonly toolbar: ReactNode;
   readonly takesFocus?: boolean;
   readonly startOffset?: number;
   onScrolled?(offset: number): void;
 }
 
-/** A list of files and folders with all that can be done with them: the heart of the files page and of the search. */
+/** A list of files and folders with all actions on them. The files page and the search page are built around it. */
 export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
   const { collection, folder, columns, nameOf, subtitle = subtitleOf, onOpenFolder } = props;
   const { pages, selection, count, cursor } = collection;
@@ -46,13 +46,13 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
   const leavingIds = useStore(leaving);
   const isDragging = useIsDragging();
   const frame = useRef<HTMLDivElement>(null);
-  // An answer of the server is drawn at once and in one go. The first drawing of a list takes long enough to be felt by
-  // who presses a key meanwhile: deferred, it is done in slices.
+  // Deferred, because the first rendering of a list takes long enough to delay key presses. A deferred rendering can be
+  // interrupted.
   const isKnown = useDeferredValue(pages.total !== undefined);
 
   const focusCursor = () => {
     if (document.querySelector('[role="dialog"], [role="alertdialog"]') !== null) return;
-    // Somebody types the next name already.
+    // The person may be typing the next name already.
     if (document.activeElement instanceof HTMLInputElement && frame.current?.contains(document.activeElement)) return;
     frame.current?.querySelector<HTMLElement>('[data-position][tabindex="0"]')?.focus({ preventScroll: true });
   };
@@ -91,7 +91,7 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
 
   return (
     <>
-      {/* Of one height always: what is clicked twice must not move away under the pointer. */}
+      {/* A fixed height, so that an item does not move between the two clicks of a double click. */}
       <div className="mb-1 h-11 shrink-0">
         {count > 0 && !isDragging ? (
           <SelectionBar
@@ -109,7 +109,7 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
         )}
       </div>
       <div className="flex min-h-0 flex-1 gap-3">
-        {/* As a list, not asked for when it opens: the click that opens it may have changed what is selected. */}
+        {/* A list, not a function: the click that opens the menu may have changed the selection. */}
         <ContextMenu items={actions.items()}>
           <div ref={frame} className="flex min-h-0 min-w-0 flex-1 flex-col">
             {!isKnown || pages.total === undefined ? (

@@ -5,12 +5,12 @@ import { formatBytes, formatDate, formatDateTime } from "../base/format.ts";
 import type { GridColumn } from "./collection/grid-types.ts";
 import { text } from "./text.ts";
 
-/** Labels and whether anyone may open it. */
+/** Tags, and whether there is a public link. */
 export function marksColumn<T extends Entry>(): GridColumn<T> {
   return { id: "marks", header: text.tags, track: "minmax(5rem, 12rem)", render: (entry) => <Marks entry={entry} /> };
 }
 
-/** When it was last changed. */
+/** When it was last modified. */
 export function modifiedColumn<T extends Entry>(): GridColumn<T> {
   return {
     id: "modified",
@@ -25,12 +25,12 @@ export function modifiedColumn<T extends Entry>(): GridColumn<T> {
   };
 }
 
-/** The size of a file, or how much a folder holds. */
+/** The size of a file, or the number of items in a folder. */
 export function sizeColumn<T extends Entry>(): GridColumn<T> {
   return { id: "size", header: text.size, track: "6.5rem", sort: "size", render: sizeOf };
 }
 
-/** In words: the size of a file, or how much a folder holds. */
+/** The size of a file, or the number of items in a folder, as text. */
 export function sizeOf(entry: Entry): string {
   return entry.type === "folder" ? text.items(entry.itemCount) : formatBytes(entry.size);
 }

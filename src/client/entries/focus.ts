@@ -1,7 +1,4 @@
-/**
- * Menus and dialogs that close give the focus back to where they took it from, in the next frame. `then` is called in the
- * one after it, to have the last word.
- */
+/** Calls `then` after a closing menu or dialog has returned the focus, which happens in the next frame. */
 export function afterFocusReturns(then: () => void): void {
   requestAnimationFrame(() => requestAnimationFrame(then));
 }

@@ -1,14 +1,14 @@
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useCallback } from "react";
 
-/** The folder that the address of the files page names. */
+/** The folder in the address of the files page. */
 export function useCurrentFolder(): string {
   const { _splat: splat = "" } = useParams({ strict: false });
   const names = splat.split("/").filter((name) => name !== "");
   return `/${names.join("/")}`;
 }
 
-/** A folder's path as the router takes it: without the slash in front. */
+/** A folder's path as the router's parameter: without the leading slash. */
 export function folderParam(folder: string): string {
   return folder.replace(/^\//, "");
 }
@@ -25,7 +25,7 @@ export function useGoToFolder(): (folder: string) => void {
   );
 }
 
-/** The folder above; of the top itself. */
+/** The parent folder; the root for the root itself. */
 export function parentOf(folder: string): string {
   return folder.slice(0, Math.max(1, folder.lastIndexOf("/")));
 }

@@ -1,6 +1,6 @@
-/** How lists of files look, as it is remembered. Pure. */
+/** Parses the stored view preferences. Pure. */
 
-/** What the API sorts by. */
+/** The sort fields of the API. */
 export type SortField = "name" | "size" | "createdAt" | "modifiedAt";
 
 /** How files are listed. */
@@ -13,7 +13,7 @@ export interface ViewPreferences {
 
 const SORTS: readonly SortField[] = ["name", "size", "createdAt", "modifiedAt"];
 
-/** Reads what was stored; whatever is not understood is as it is by default. */
+/** Parses stored preferences. Unknown values become the defaults. */
 export function readPreferences(stored: string | undefined): ViewPreferences {
   const parsed = parse(stored ?? "{}");
   return {

@@ -14,19 +14,19 @@ interface ShownFile {
 }
 
 interface PreviewState {
-  /** Aborted when the viewer is closed: what was asked for it is not meant for the next one. */
+  /** Aborted when the preview is closed, so that late results don't affect the next one. */
   readonly viewing: AbortController;
   readonly shown: readonly ShownFile[];
   readonly index: number;
-  /** The positions that were looked through for files, both ends included. */
+  /** The range of positions that was searched for files, both ends included. */
   readonly first: number;
   readonly last: number;
 }
 
-/** Shows the files of a list one after another; further pages are loaded when the end of those known is near. */
+/** Shows the files of a list in the preview. More pages are loaded when the end of the known ones is near. */
 export function usePreview<T extends Entry>(collection: Collection<T>, onClosed: () => void) {
   const [state, setState] = useState<PreviewState>();
-  /** The viewer that a page is being loaded for. */
+  /** The preview that a page is being loaded for. */
   const loadingFor = useRef<AbortController | undefined>(undefined);
 
   const extend = async (from: PreviewState, direction: 1 | -1) => {
@@ -52,7 +52,7 @@ export function usePreview<T extends Entry>(collection: Collection<T>, onClosed:
   };
   const goTo = (next: PreviewState) => {
     setState(next);
-    // What can't be loaded is not gone on to; what is known is still shown.
+    // If more pages can't be loaded, the known files are still shown.
     if (next.index >= next.shown.length - 2) extend(next, 1).catch(ignore);
     if (next.index <= 1) extend(next, -1).catch(ignore);
   };
@@ -72,7 +72,8 @@ export function usePreview<T extends Entry>(collection: Collection<T>, onClosed:
     const current = state?.shown[state.index];
     state?.viewing.abort();
     setState(undefined);
-    // The dialog gives the focus back to the file that it was opened from, in the next frame; then it goes on from there.
+    // The dialog returns the focus to the file it was opened from, in the next frame. Then it moves to the last shown
+    // file.
     afterFocusReturns(() => {
       if (current !== undefined) collection.point(current.position);
       onClosed();

@@ -6,7 +6,7 @@ import { useViewPreferences } from "./preferences.ts";
 import type { SortField } from "./read-preferences.ts";
 import { text } from "./text.ts";
 
-/** Chooses between list and tiles, how dense they are, and (where the page sorts) how they are sorted. */
+/** Buttons for the view: list or tiles, density, and (if the page sorts) the sort order. */
 export function ViewOptions({ hasSort = true }: { readonly hasSort?: boolean }) {
   const [{ layout, density, sort, order }, change] = useViewPreferences();
   const sorts: readonly (readonly [SortField, string])[] = [

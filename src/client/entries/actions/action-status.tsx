@@ -1,4 +1,4 @@
-/** What deeds tell while they run and where they failed: one place for all pages. */
+/** The progress and the failures of actions on entries, in one place for all pages. */
 import { useState } from "react";
 import { createStore, useStore } from "../../base/store.ts";
 import { Button } from "../../ui/button.tsx";
@@ -20,17 +20,17 @@ interface FailedEntry {
 const running = createStore<RunningAction | undefined>(undefined);
 const failures = createStore<readonly FailedEntry[]>([]);
 
-/** Shows that a long deed runs; undefined: it is over. */
+/** Shows the progress of a long action; undefined hides it. */
 export function showRunning(action: RunningAction | undefined): void {
   running.set(action);
 }
 
-/** Shows what could not be done, each with its reason. */
+/** Shows the entries that an action failed for, each with the reason. */
 export function showFailures(list: readonly FailedEntry[]): void {
   failures.set(list);
 }
 
-/** The dialogs of deeds; each page with deeds has it once. */
+/** The progress box and the failures dialog; once in each page that has actions. */
 export function ActionStatus() {
   const action = useStore(running);
   return (
@@ -52,10 +52,10 @@ export function ActionStatus() {
   );
 }
 
-/** More reasons than these tell nothing new. */
+/** Longer lists of failures add nothing. */
 const LISTED_MAX = 200;
 
-/** What could not be done; drawn from the first failure on, and with the last ones while it closes. */
+/** The dialog of failures. It keeps the last ones while it closes. */
 function Failures() {
   const failed = useStore(failures);
   const [shown, setShown] = useState(failed);

@@ -1,28 +1,31 @@
-/** Deeds with many files and folders: in portions that the API takes, each entry by itself. */
+/**
+ * Actions on many files and folders, in batches of the size that the API accepts. The API processes each entry
+ * separately.
+ */
 import { ApiError, messageOf, request } from "../../api/http.ts";
 import type { Entry, FailedItem } from "../../api/types.ts";
 import { splitIntoBatches } from "../collection/page-window.ts";
 
-/** The most that one call takes. */
+/** The most ids that one API call accepts. */
 export const BATCH_MAX = 1000;
 
-/** What became of each. */
+/** The result for each entry. */
 export interface BulkResult {
-  /** As they are now, in order. */
+  /** The entries as they are now, in order. */
   readonly done: readonly Entry[];
   readonly failed: readonly { readonly id: string; readonly message: string }[];
 }
 
-/** How far a deed is; `of` counts entries. */
+/** Reports the progress; `of` is the number of entries. */
 export type Progress = (done: number, of: number) => void;
 
-/** One call of the API for at most {@link BATCH_MAX} ids. */
+/** One API call for at most {@link BATCH_MAX} ids. */
 type Call = (ids: readonly string[]) => Promise<{ done: readonly Entry[]; failed: readonly FailedItem[] }>;
 
 /**
- * Does something with all of `ids`, portion by portion. Where a portion is refused as a whole its entries are told as
- * failed and the next one is tried: the API says so where it could do none of them.
- * @throws OfflineError, or ApiError of the server's own trouble, where the first portion fails so; later it is told per entry
+ * Calls the API for all `ids`, batch by batch. If a batch is rejected as a whole, its entries count as failed and the
+ * next batch follows: the API rejects a batch if it could process none of its entries.
+ * @throws OfflineError, or ApiError of a server failure, in the first batch; in later ones the entries count as failed
  */
 export async function inBatches(ids: readonly string[], call: Call, progress?: Progress): Promise<BulkResult> {
   const done: Entry[] = [];
@@ -45,7 +48,10 @@ export async function inBatches(ids: readonly string[], call: Call, progress?: P
   return { done, failed };
 }
 
-/** Moves files and folders into a folder. @throws as {@link inBatches} */
+/**
+ * Moves files and folders into a folder.
+ * @throws as {@link inBatches}
+ */
 export function moveEntries(ids: readonly string[], destinationFolder: string, progress?: Progress) {
   return inBatches(
     ids,
@@ -60,13 +66,16 @@ export function moveEntries(ids: readonly string[], destinationFolder: string, p
   );
 }
 
-/** Copies files and folders into a folder; taken names get numbers. @throws as {@link inBatches} */
+/**
+ * Copies files and folders into a folder. If a name is taken, the copy gets a number.
+ * @throws as {@link inBatches}
+ */
 export function copyEntries(ids: readonly string[], destinationFolder: string, progress?: Progress) {
   return inBatches(
     ids,
     async (fileIds) => {
       const body = { fileIds, destinationFolder };
-      // A copy that is asked for twice because an answer was lost is made once.
+      // Makes the copy only once if the request is repeated after a lost response.
       const headers = { "idempotency-key": crypto.getRandomValues(new Uint32Array(4)).join("-") };
       const { copied, failed } = await request<{ copied: Entry[]; failed: FailedItem[] }>("POST", "/api/files/copy", {
         body,
@@ -78,7 +87,10 @@ export function copyEntries(ids: readonly string[], destinationFolder: string, p
   );
 }
 
-/** Puts files and folders into the trash. @throws as {@link inBatches} */
+/**
+ * Moves files and folders to the trash.
+ * @throws as {@link inBatches}
+ */
 export function trashEntries(ids: readonly string[], progress?: Progress) {
   return inBatches(
     ids,
@@ -96,7 +108,10 @@ export function trashEntries(ids: readonly string[], progress?: Progress) {
   );
 }
 
-/** Takes files and folders out of the trash. @throws as {@link inBatches} */
+/**
+ * Restores files and folders from the trash.
+ * @throws as {@link inBatches}
+ */
 export function restoreEntries(ids: readonly string[], progress?: Progress) {
   return inBatches(
     ids,
@@ -112,7 +127,10 @@ export function restoreEntries(ids: readonly string[], progress?: Progress) {
   );
 }
 
-/** Gives tags to files and takes others off. @throws as {@link inBatches} */
+/**
+ * Adds tags to files and removes others.
+ * @throws as {@link inBatches}
+ */
 export function tagEntries(
   ids: readonly string[],
   changes: { readonly add: readonly string[]; readonly remove: readonly string[] },
@@ -130,23 +148,29 @@ export function tagEntries(
   );
 }
 
-/** Calls a file or folder otherwise. @throws ApiError name_taken, invalid_path; OfflineError */
+/**
+ * Renames a file or folder.
+ * @throws ApiError name_taken, invalid_path; OfflineError
+ */
 export function renameEntry(entry: Entry, name: string): Promise<unknown> {
   const path: `/api/${string}` = entry.type === "folder" ? `/api/files/folders/${entry.id}` : `/api/files/${entry.id}`;
   return request("PUT", path, { body: { name } });
 }
 
-/** Whether entries may go into a folder: it is not where they all are, and none of them is it or above it. */
+/**
+ * Whether entries can be moved into a folder: not all of them are in it already, and it is neither one of them nor
+ * below one.
+ */
 export function canMoveInto(entries: readonly Entry[], folder: string): boolean {
   return !entries.every((entry) => entry.folder === folder) && !entries.some((entry) => contains(entry, folder));
 }
 
-/** Whether a folder is, or lies below, an entry. */
+/** Whether a folder is an entry or below it. */
 export function contains(entry: Entry, folder: string): boolean {
   return entry.type === "folder" && (folder === entry.path || folder.startsWith(`${entry.path}/`));
 }
 
-/** Ids by the folder that their entries are in: the way back of a move. */
+/** The ids of entries by their parent folder, to undo a move. */
 export function groupByFolder(entries: readonly Entry[]): Map<string, string[]> {
   const folders = new Map<string, string[]>();
   for (const { id, folder } of entries) {

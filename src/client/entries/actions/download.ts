@@ -1,11 +1,11 @@
-/** Downloads by the browser's own saving, so that nothing is held in memory (D20). */
+/** Downloads through the browser's own download manager, so that nothing is held in memory. */
 import { apiAddress, href } from "../../api/http.ts";
 import type { Entry } from "../../api/types.ts";
 import { toast } from "../../ui/toast.tsx";
 import { text } from "../text.ts";
 import { BATCH_MAX } from "./bulk.ts";
 
-/** The address under which a file, or a folder as a ZIP, is downloaded. */
+/** The download address of a file, or of a folder as a ZIP. */
 export function downloadAddress(entry: Entry): string {
   return entry.type === "folder"
     ? apiAddress(`/api/files/folders/${entry.id}/archive`)
@@ -34,7 +34,7 @@ function followLink(address: string): void {
   link.remove();
 }
 
-/** A form, since the ids of a thousand entries are too long for an address. */
+/** A form, because a thousand ids are too long for an address. */
 function submitForm(ids: readonly string[]): void {
   const form = document.createElement("form");
   form.method = "post";

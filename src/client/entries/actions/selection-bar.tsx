@@ -6,7 +6,7 @@ import { Spinner } from "../../ui/spinner.tsx";
 import { text } from "../text.ts";
 import type { SelectionActions } from "./use-selection-actions.tsx";
 
-/** How many are selected, and what can be done with them. */
+/** The toolbar of the selection: the number of selected entries and the actions on them. */
 export function SelectionBar({
   count,
   isGathering,

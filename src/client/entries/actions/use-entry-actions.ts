@@ -20,36 +20,39 @@ import {
 } from "./bulk.ts";
 import { showFailures, showRunning } from "./action-status.tsx";
 
-/** Deeds of this many entries and more show how far they are. */
+/** Actions on at least this many entries show their progress. */
 const SHOWS_PROGRESS_FROM = 200;
 
-/** Ids of what is on its way out of a list: shown faded at once, and as before where it is refused. */
+/**
+ * Ids of entries that are being removed from a list. They are faded at once, and shown normally again if the action
+ * fails.
+ */
 export const leaving = createStore<ReadonlySet<string>>(new Set());
 
-/** What people do with files; each tells how it went, and offers to take it back where it can be. */
+/** Actions on files and folders. Each shows its result, with a button to undo it where possible. */
 export interface EntryActions {
-  /** @returns ids of those that are not there any more */
+  /** @returns the ids of the entries that were moved away */
   move(entries: readonly Entry[], folder: string): Promise<readonly string[]>;
   copy(entries: readonly Entry[], folder: string): Promise<void>;
-  /** @returns ids of those that are not there any more */
+  /** @returns the ids of the entries that were moved away */
   trash(entries: readonly Entry[]): Promise<readonly string[]>;
   restore(entries: readonly Entry[]): Promise<readonly string[]>;
   tag(entries: readonly Entry[], add: readonly string[], remove: readonly string[]): Promise<void>;
-  /** @throws ApiError name_taken and the like, whose words belong beside the field; OfflineError */
+  /** @throws ApiError (name_taken and the like), whose message belongs at the field; OfflineError */
   rename(entry: Entry, name: string): Promise<void>;
   /** @throws as rename */
   makeFolder(name: string, path: string): Promise<FolderRecord>;
 }
 
-/** The deeds, for this page. */
+/** The actions on files and folders for the current page. */
 export function useEntryActions(): EntryActions {
   const queryClient = useQueryClient();
   return useMemo(() => {
     const refresh = () => invalidateTree(queryClient);
 
     /**
-     * Runs a deed with progress, tells of what failed, and lets all lists ask again. Of a deed that takes entries away, a
-     * second one for the same entries does nothing: the key was pressed twice.
+     * Runs an action with progress, shows its failures and refreshes all lists. If an action removes entries, a second
+     * call for the same entries does nothing: the key was pressed twice.
      */
     const run = async (
       requested: readonly Entry[],
@@ -71,7 +74,7 @@ export function useEntryActions(): EntryActions {
         return result;
       } catch (error) {
         toast({ text: messageOf(error), tone: "danger" });
-        // It may have been done all the same, and only the answer was lost.
+        // The action may have succeeded with only the response lost.
         await refresh();
         return { done: [], failed: ids.map((id) => ({ id, message: messageOf(error) })) };
       } finally {
@@ -154,7 +157,7 @@ function idsOf(entries: readonly Entry[]): string[] {
   return entries.map(({ id }) => id);
 }
 
-/** The last name of a path; of the root the name of the page. */
+/** The last name of a path; for the root, the title of the files page. */
 export function folderName(folder: string): string {
   return folder.split("/").at(-1) || text.home;
 }

@@ -25,19 +25,19 @@ const DestinationDialog = lazyPart(() =>
 const TagsDialog = lazyPart(() => import("../dialogs/tags-dialog.tsx").then((part) => part.TagsDialog));
 const ShareDialog = lazyPart(() => import("../sharing/share-dialog.tsx").then((part) => part.ShareDialog));
 
-/** What can be done with what is selected. */
+/** Actions on the selected entries. */
 export interface SelectionActions {
   readonly canWrite: boolean;
-  /** The menu of the selection. */
+  /** The entries of the selection's menu. */
   items(): readonly MenuItem[];
   download(): void;
   move(): void;
   trash(): void;
-  /** undefined where not exactly one entry is selected. */
+  /** Undefined unless exactly one entry is selected. */
   share: (() => void) | undefined;
   readonly renaming: Renaming | undefined;
   readonly drag: DragRules<Entry> | undefined;
-  /** Dialogs of the deeds; to be shown by the page. */
+  /** The dialogs of the actions; the page must render them. */
   readonly dialogs: ReactNode;
 }
 
@@ -45,19 +45,19 @@ type OpenDialog =
   | { readonly kind: "move" | "copy" | "tags"; readonly entries: readonly Entry[] }
   | { readonly kind: "share"; readonly entry: Entry };
 
-/** What {@link useSelectionActions} works with. */
+/** Options of {@link useSelectionActions}. */
 export interface SelectionActionsOptions<T extends Entry> {
   readonly collection: Collection<T>;
-  /** The folder that is shown; where none is, the choice of a destination begins at the top. */
+  /** The current folder, at which the destination dialog opens. */
   readonly folder: string;
   onOpen(entry: T): void;
   readonly areDetailsOpen: boolean;
   onDetails(): void;
-  /** Gives the focus back to the list. */
+  /** Returns the focus to the list. */
   focusList(): void;
 }
 
-/** The deeds of a list of files: for its menu, its bar, its keys and for dragging. */
+/** The actions of a list of files, for its menu, toolbar, shortcuts and drag and drop. */
 export function useSelectionActions<T extends Entry>(options: SelectionActionsOptions<T>): SelectionActions {
   const { collection, folder, onOpen, areDetailsOpen, onDetails, focusList } = options;
   const { user } = useSession();
@@ -73,7 +73,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     setDialog(undefined);
     focusList();
   };
-  /** Does something with all that is selected. */
+  /** Runs an action on all selected entries. */
   const withSelected = (action: (entries: readonly T[]) => unknown) => {
     void resolveAll(collection)
       .then(action)
@@ -135,7 +135,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     ...renamed,
     save: entryActions.rename,
     end: () => {
-      // An answer may come when another name is being typed.
+      // The response may come when the next name is already being edited.
       setRenamed((now) => (now?.draft === renamed.draft ? undefined : now));
       focusList();
     },
@@ -186,7 +186,7 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
   };
 }
 
-/** All that is selected; where that has to be read first, it is told. */
+/** All selected entries. Shows the progress if they must be loaded first. */
 async function resolveAll<T extends Entry>(collection: Collection<T>): Promise<T[]> {
   if (collection.selection.kind === "some") return await collection.resolve();
   try {
@@ -196,7 +196,7 @@ async function resolveAll<T extends Entry>(collection: Collection<T>): Promise<T
   }
 }
 
-/** The list itself takes these keys. */
+/** The list handles these keys itself. */
 function ignore(): void {
   return;
 }

@@ -1,16 +1,16 @@
-/** Where the keyboard goes in a list or in rows of tiles. Pure. */
+/** Where keys move the cursor in a list or a grid of tiles. Pure. */
 
-/** What the keyboard moves in. */
+/** The layout that the cursor moves in. */
 export interface GridView {
   readonly total: number;
-  /** Entries side by side: 1 in a list. */
+  /** Entries per row: 1 in a list. */
   readonly columns: number;
-  /** Whole rows that are seen at once. */
+  /** Rows that are completely visible. */
   readonly rowsInView: number;
   readonly isRightToLeft: boolean;
 }
 
-/** The position that a key leads to from `from`; undefined for keys that don't move. An empty list has no positions. */
+/** The position that a key leads to; undefined for keys that don't move. An empty list has no positions. */
 export function moveCursor(key: string, from: number, view: GridView): number | undefined {
   const { total, columns, rowsInView, isRightToLeft } = view;
   if (total === 0) return undefined;
@@ -30,19 +30,19 @@ export function moveCursor(key: string, from: number, view: GridView): number | 
   return position === undefined ? undefined : Math.min(total - 1, Math.max(0, position));
 }
 
-/** One row down; into the last row, where that has no entry right below. */
+/** One row down. If the last row has no entry directly below, its last entry. */
 function below(from: number, columns: number, total: number): number {
   if (from + columns < total) return from + columns;
   const lastRow = Math.floor((total - 1) / columns);
   return Math.floor(from / columns) < lastRow ? total - 1 : from;
 }
 
-/** How long typed letters belong together. */
+/** How long typed letters count as one word. */
 export const TYPE_AHEAD_MS = 800;
 
 /**
- * The position of the entry that typed letters mean: the next one, from `from` on and around, whose name begins with them.
- * The same letter again and again goes from one to the next. Only names that are known are looked at.
+ * The position of the entry whose name begins with the typed letters: the first one from `from` on, wrapping around at
+ * the end. Repeating one letter goes from match to match. Only loaded names are considered.
  */
 export function findTyped(typed: string, from: number, names: ReadonlyMap<number, string>): number | undefined {
   const first = typed[0] ?? "";

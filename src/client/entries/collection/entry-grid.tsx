@@ -13,37 +13,37 @@ import { useGridKeys } from "./use-grid-keys.ts";
 import { positionOf, useGridPointer } from "./use-grid-pointer.ts";
 import { useRubberBand } from "./use-rubber-band.ts";
 
-/** Where a list was scrolled to; kept by whoever shows it again. */
+/** Where a list was scrolled to, saved for when it is shown again. */
 export interface ScrollMemory {
   readonly offset: number;
 }
 
-/** What {@link EntryGrid} shows. */
+/** Props of {@link EntryGrid}. */
 export interface EntryGridProps<T extends Entry> {
   readonly collection: Collection<T>;
-  /** Name of the list for screen readers. */
+  /** The name of the list for screen readers. */
   readonly label: string;
   readonly look: GridLook<T>;
   readonly sort?: GridSort | undefined;
   onOpen(entry: T, position: number): void;
   readonly drag?: DragRules<T> | undefined;
-  /** Where the list was when it was last shown. */
+  /** The scroll position when the list was last shown. */
   readonly startOffset?: number;
   onScrolled?(offset: number): void;
-  /** Takes the focus when it has entries: the person came here by the list above. */
+  /** Focuses the cursor once there are entries: the person came from another list by keyboard or press. */
   readonly takesFocus?: boolean;
-  /** What stands below the last entry. */
+  /** Shown below the last entry. */
   readonly children?: ReactNode;
 }
 
-/** Room beside the entries, from which a rectangle can be drawn, and below the last for what floats above the page. */
+/** Space at the sides, where a selection rectangle can be started, and below the last entry for floating elements. */
 const EDGE_SPACE = 12;
 const SPACE_BELOW = 88;
 const MENU_TRACK = "2.75rem";
 
 /**
- * A list or rows of tiles of any length: only what is seen is in the document and loaded. One stop of the Tab key; the
- * arrows move within (ARIA grid).
+ * A list or a grid of tiles of any length: only visible rows are rendered and loaded. It is one tab stop; arrow keys
+ * move inside (ARIA grid).
  */
 export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
   const { collection, label, look, sort, onOpen, drag, startOffset = 0, takesFocus = false } = props;
@@ -71,14 +71,14 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
     estimateSize: () => rowHeight,
     overscan: 6,
     initialOffset: startOffset,
-    // Until it is measured: what is drawn of no height is drawn again.
+    // Until the list is measured. Rendered with no height, it would be rendered twice.
     initialRect: { width: window.innerWidth, height: window.innerHeight },
     scrollMargin: above,
     scrollPaddingStart: isTiles ? 0 : HEADER_HEIGHT,
     scrollPaddingEnd: SPACE_BELOW,
     useFlushSync: false,
-    // The row of the cursor stays in the document wherever the list is scrolled to, and the one that it comes from until
-    // the focus has moved: keys that come faster than the list scrolls would lose the focus with the row it was in.
+    // The row of the cursor always stays rendered, and so does the previous one until the focus has moved. Otherwise
+    // keys that are pressed faster than the list scrolls would lose the focus with the row it was in.
     rangeExtractor: (range) => {
       const pinned = rows === 0 ? [] : [cursorRow, focusedRow.current].map((row) => Math.min(row, rows - 1));
       return [...new Set([...defaultRangeExtractor(range), ...pinned])].sort((one, other) => one - other);
@@ -167,7 +167,7 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
         if (!collection.isSelected(entry.id)) collection.select(position, "only");
         else collection.point(position);
       }}
-      // A finger that rests selects; the menu around this grid would open itself by it.
+      // A long press selects, so the surrounding context menu must not open on it.
       onTouchStart={(event) => event.stopPropagation()}
       onPointerDown={(event) => {
         pointer.onPointerDown(event);
@@ -254,12 +254,12 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
   );
 }
 
-/** The element of a position, where it is in the document. */
+/** The rendered element at a position. */
 function elementAt(grid: HTMLElement | null, position: number): HTMLElement | null {
   return grid?.querySelector<HTMLElement>(`[data-position="${position}"]`) ?? null;
 }
 
-/** The focus goes with the cursor, and the list scrolls to it, while the focus is in the list. */
+/** Moves the focus with the cursor and scrolls to it, while the focus is in the list. */
 function useFollowedCursor(
   grid: { readonly current: HTMLElement | null },
   cursor: number,
@@ -285,13 +285,13 @@ function useFollowedCursor(
 }
 
 /**
- * Where the row that has the focus goes, because others took its entry away, the row of the cursor gets it: the keyboard
- * would be at the top of the page again. A field for a name takes it back itself.
+ * If others removed the entry of the focused row, the row of the cursor gets the focus. Otherwise the keyboard would
+ * start at the top of the page again. A rename field restores its focus itself.
  */
 function useFocusOfRemovedRows(grid: { readonly current: HTMLElement | null }, cursor: number, isRenaming: boolean) {
   const hasFocus = useRef(false);
   useLayoutEffect(() => {
-    // Browsers tell of no blur where an element was taken away.
+    // Browsers fire no blur event when an element is removed.
     if (isRenaming || !hasFocus.current || document.activeElement !== document.body) return;
     elementAt(grid.current, cursor)?.focus({ preventScroll: true });
   });

@@ -5,7 +5,7 @@ import { useStore } from "../../base/store.ts";
 import { text } from "../text.ts";
 import type { GridLook, NameDraft, Renaming } from "./grid-types.ts";
 
-/** The name of an entry, or the field to change it. */
+/** The name of an entry, or the field to rename it. */
 export function EntryName<T extends Entry>({
   entry,
   look,
@@ -21,7 +21,7 @@ export function EntryName<T extends Entry>({
   );
 }
 
-/** Enter or leaving the field saves, Escape keeps the name; a refusal is told below the field, which stays. */
+/** Enter or leaving the field saves, Escape cancels. A rejected name keeps the field open with the error below. */
 function RenameField({ entry, renaming }: { readonly entry: Entry; readonly renaming: Renaming }) {
   const { draft } = renaming;
   const { before, name, phase, error } = useStore(draft);
@@ -48,7 +48,7 @@ function RenameField({ entry, renaming }: { readonly entry: Entry; readonly rena
     }
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // The keys of the list are not meant while a name is written.
+    // The list's shortcuts must not apply while a name is typed.
     event.stopPropagation();
     if (event.key === "Escape") end();
   };
@@ -92,13 +92,13 @@ function RenameField({ entry, renaming }: { readonly entry: Entry; readonly rena
   );
 }
 
-/** The field has the focus from the beginning, and takes it up again, as it was, where its row went and came meanwhile. */
+/** Focuses the field, and restores focus and caret if its row was removed and rendered again in the meantime. */
 function useRestoredFocus(ref: RefObject<HTMLInputElement | null>, entry: Entry, draft: Renaming["draft"]): void {
   useLayoutEffect(() => {
     const field = ref.current;
     if (field === null) return undefined;
     const { caret } = draft.get();
-    // Whoever went on to something else is not called back.
+    // Does not take the focus back from something else that the person focused.
     if (caret === undefined || document.activeElement === document.body) {
       field.focus({ preventScroll: true });
       field.setSelectionRange(caret?.start ?? 0, caret?.end ?? stemLength(entry), caret?.direction ?? "none");
@@ -111,12 +111,12 @@ function useRestoredFocus(ref: RefObject<HTMLInputElement | null>, entry: Entry,
   }, [ref, entry, draft]);
 }
 
-/** A name that is begun to be changed. */
+/** The initial state of renaming an entry. */
 export function newDraft({ name }: Entry): NameDraft {
   return { before: name, name, phase: "typing" };
 }
 
-/** How much of a name is selected at first: that of a file without its extension. */
+/** How many characters are selected at first: of a file, the name without its extension. */
 export function stemLength(entry: Pick<Entry, "type" | "name">): number {
   const dot = entry.name.lastIndexOf(".");
   return entry.type === "file" && dot > 0 ? dot : entry.name.length;

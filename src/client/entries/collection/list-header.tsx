@@ -8,7 +8,7 @@ import type { GridColumn, GridSort } from "./grid-types.ts";
 /** Height of the header, in CSS pixels. */
 export const HEADER_HEIGHT = 40;
 
-/** The heads of the columns; those that sort are buttons. */
+/** The column headers; those that sort are buttons. */
 export function ListHeader<T extends Entry>({
   columns,
   template,

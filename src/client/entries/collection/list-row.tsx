@@ -7,7 +7,7 @@ import { EntryName } from "./entry-name.tsx";
 import type { GridLook } from "./grid-types.ts";
 import { Thumbnail } from "./thumbnail.tsx";
 
-/** What a row or tile shows of an entry; without an entry, that it is being loaded. */
+/** Props of a row or tile; without an entry it shows a placeholder. */
 export interface EntryViewProps<T extends Entry> {
   readonly entry: T | undefined;
   readonly position: number;
@@ -19,7 +19,7 @@ export interface EntryViewProps<T extends Entry> {
   readonly isDraggable: boolean;
 }
 
-/** State as attributes and classes that rows and tiles share. */
+/** Class names that rows and tiles share. */
 export function viewClasses({ entry, look, isSelected, isDropTarget }: EntryViewProps<Entry>): string {
   return cx(
     "group cursor-default outline-offset-[-2px]",
@@ -29,7 +29,7 @@ export function viewClasses({ entry, look, isSelected, isDropTarget }: EntryView
   );
 }
 
-/** Attributes that rows and tiles share, besides their role: keys and pointers are heard by the grid around all of them. */
+/** Attributes that rows and tiles share, besides their role. The grid around them handles keys and pointers. */
 export function viewAttributes({ entry, position, look, isSelected, isCursor, isDraggable }: EntryViewProps<Entry>) {
   return {
     "aria-selected": isSelected,
@@ -87,11 +87,11 @@ function Row<T extends Entry>(
   );
 }
 
-/** One line of the list. */
+/** A row of the list. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- memo forgets that the component is generic
 export const ListRow = memo(Row) as typeof Row;
 
-/** A sign, not a control: the row itself tells whether it is selected. */
+/** Only an indicator, not a control: the row itself has `aria-selected`. */
 export function CheckMark({ isSelected, isShown }: { readonly isSelected: boolean; readonly isShown: boolean }) {
   return (
     <span
@@ -110,7 +110,7 @@ export function CheckMark({ isSelected, isShown }: { readonly isSelected: boolea
   );
 }
 
-/** Opens the menu that a right click opens; for keys there is Shift+F10, so it is no stop of the Tab key. */
+/** Opens the context menu. It is not a tab stop, because Shift+F10 does the same. */
 export function MenuButton({ name }: { readonly name: string }) {
   return (
     <button

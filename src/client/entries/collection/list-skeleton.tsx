@@ -1,7 +1,7 @@
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { text } from "../text.ts";
 
-/** Stands where a list will be, as long as not even its length is known. */
+/** A placeholder for a list until its length is known. */
 export function ListSkeleton({ layout }: { readonly layout: "list" | "tiles" }) {
   return (
     <div aria-busy="true" role="status" className="p-3">

@@ -1,20 +1,20 @@
 /**
- * What is selected, by id: what others change meanwhile moves nothing into the selection or out of it. "Everything" needs
- * no ids, so that a folder of 100,000 entries is selected at once; it is what the list has when something is done with it.
+ * The selection, by id, so that changes by others move nothing into it or out of it. "All" needs no ids, so that a
+ * folder of 100,000 entries is selected at once. It means all entries that exist when an action runs.
  */
 
-/** See the head of this file. */
+/** Some entries, or all with exceptions. */
 export type Selection<T extends { readonly id: string }> =
   | { readonly kind: "some"; readonly entries: ReadonlyMap<string, T> }
   | { readonly kind: "all"; readonly except: ReadonlySet<string> };
 
-/** Nothing is selected. */
+/** An empty selection. */
 export const NOTHING: Selection<never> = { kind: "some", entries: new Map<string, never>() };
 
-/** All is selected, also what is not loaded yet. */
+/** Everything is selected, including entries that are not loaded yet. */
 export const EVERYTHING: Selection<never> = { kind: "all", except: new Set<string>() };
 
-/** Exactly these. */
+/** A selection of exactly these entries. */
 export function selectionOf<T extends { readonly id: string }>(entries: readonly T[]): Selection<T> {
   return { kind: "some", entries: new Map(entries.map((entry) => [entry.id, entry])) };
 }
@@ -24,12 +24,12 @@ export function isSelected(selection: Selection<{ readonly id: string }>, id: st
   return selection.kind === "all" ? !selection.except.has(id) : selection.entries.has(id);
 }
 
-/** How many are selected of a list that has `total` entries. */
+/** The number of selected entries in a list of `total` entries. */
 export function countSelected(selection: Selection<{ readonly id: string }>, total: number): number {
   return selection.kind === "all" ? Math.max(0, total - selection.except.size) : selection.entries.size;
 }
 
-/** With an entry taken in, or left out where it was in. */
+/** The selection with an entry added, or removed if it was selected. */
 export function toggled<T extends { readonly id: string }>(selection: Selection<T>, entry: T): Selection<T> {
   if (selection.kind === "all") {
     const except = new Set(selection.except);
@@ -41,7 +41,7 @@ export function toggled<T extends { readonly id: string }>(selection: Selection<
   return { kind: "some", entries };
 }
 
-/** With these taken in. */
+/** The selection with these entries added. */
 export function withAdded<T extends { readonly id: string }>(
   selection: Selection<T>,
   added: readonly T[],
@@ -56,7 +56,7 @@ export function withAdded<T extends { readonly id: string }>(
   return { kind: "some", entries };
 }
 
-/** Without these: they were moved or deleted. */
+/** The selection without these entries, which were moved or deleted. */
 export function without<T extends { readonly id: string }>(
   selection: Selection<T>,
   removed: ReadonlySet<string>,
@@ -66,7 +66,7 @@ export function without<T extends { readonly id: string }>(
   return entries.size === selection.entries.size ? selection : { kind: "some", entries };
 }
 
-/** With the newest record of each entry that is known again, so that deeds and details work with the present. */
+/** The selection with the latest record of each loaded entry, so that actions and details use current data. */
 export function renewed<T extends { readonly id: string }>(
   selection: Selection<T>,
   present: Iterable<T>,

@@ -4,7 +4,7 @@ import { cx } from "../../ui/cx.ts";
 import { FileIcon } from "../../ui/file-icon.tsx";
 import { usePicture } from "../../ui/use-picture.ts";
 
-/** The small picture of an entry, or the sign of its kind where there is none (yet). */
+/** The thumbnail of an entry, or the icon of its type if there is none (yet). */
 export function Thumbnail({ entry, size }: { readonly entry: Entry; readonly size: "small" | "medium" }) {
   return entry.type === "file" && entry.hasThumbnail ? (
     <Picture file={entry} size={size} />
@@ -25,7 +25,7 @@ function Picture({ file, size }: { readonly file: FileRecord; readonly size: "sm
       decoding="async"
       draggable={false}
       onError={onError}
-      // Out of the flow, so that a tall picture doesn't make its tile taller.
+      // Positioned absolutely, so that a tall image doesn't make its tile taller.
       className={cx("object-cover", size === "small" ? "size-8 rounded-md" : "absolute inset-0 h-full w-full")}
     />
   );
@@ -39,7 +39,7 @@ function TypeIcon({ entry, size }: { readonly entry: Entry; readonly size: "smal
   );
 }
 
-/** The version is part of the address, so that a new content gets a new picture. */
+/** The version is in the address, so that new content gets a new thumbnail. */
 function thumbnailOf(file: FileRecord, size: "small" | "medium"): string {
   return apiAddress(`/api/files/${file.id}/download`, { thumbnail: size, version: file.version });
 }

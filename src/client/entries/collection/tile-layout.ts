@@ -1,4 +1,4 @@
-/** How tiles fill a width: how many side by side, and how high a row is. Pure. */
+/** How tiles fill a width: the number per row and the row height. Pure. */
 
 /** Sizes in CSS pixels. */
 export interface TileLayout {
@@ -6,20 +6,20 @@ export interface TileLayout {
   readonly rowHeight: number;
 }
 
-/** Space between two tiles. */
+/** The gap between two tiles. */
 export const TILE_GAP = 12;
-/** Name and size below the picture. */
+/** The height of name and size below the thumbnail. */
 const TILE_CAPTION = 52;
 const NARROWEST: Readonly<Record<"comfortable" | "compact", number>> = { comfortable: 176, compact: 124 };
 
-/** The layout for a width; at least two side by side, as on the narrowest phones. */
+/** The layout for a width, with at least two tiles per row, as on the narrowest phones. */
 export function layTiles(width: number, density: "comfortable" | "compact"): TileLayout {
   const columns = Math.max(2, Math.floor((width + TILE_GAP) / (NARROWEST[density] + TILE_GAP)));
   const tileWidth = (width - TILE_GAP * (columns - 1)) / columns;
   return { columns, rowHeight: Math.round(tileWidth * 0.75) + TILE_CAPTION + TILE_GAP };
 }
 
-/** Height of a row of the list. */
+/** The row height of the list. */
 export const ROW_HEIGHT: Readonly<Record<"comfortable" | "compact", number>> = { comfortable: 48, compact: 36 };
 
 /** A rectangle in the coordinates of the scrolled content. */
@@ -30,7 +30,7 @@ export interface Box {
   readonly bottom: number;
 }
 
-/** Where entries lie: rows of `rowHeight`, each cut into `columns` of the same width. */
+/** The layout of entries: rows of `rowHeight`, each divided into `columns` of equal width. */
 export interface GridMetrics {
   readonly total: number;
   readonly columns: number;

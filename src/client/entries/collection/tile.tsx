@@ -49,6 +49,6 @@ function TileView<T extends Entry>(props: EntryViewProps<T> & { readonly column:
   );
 }
 
-/** One tile. */
+/** A tile of the grid. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- memo forgets that the component is generic
 export const Tile = memo(TileView) as typeof TileView;

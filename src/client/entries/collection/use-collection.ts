@@ -18,7 +18,7 @@ import {
 } from "./selection.ts";
 import { type ListPage, type Pages, type PageSource, usePages } from "./use-pages.ts";
 
-/** What an entry of a collection must have. */
+/** What every entry of a collection has. */
 export interface Named {
   readonly id: string;
   readonly name: string;
@@ -32,30 +32,30 @@ export interface Collection<T extends Named, P extends ListPage<T> = ListPage<T>
   readonly pages: Pages<T, P>;
   readonly selection: Selection<T>;
   readonly count: number;
-  /** Position that the keyboard is at. */
+  /** The position of the keyboard cursor. */
   readonly cursor: number;
   isSelected(id: string): boolean;
-  /** Moves the cursor alone. */
+  /** Moves only the cursor. */
   point(position: number): void;
-  /** Moves the cursor and selects; ranges also where they are not loaded yet. */
+  /** Moves the cursor and selects. Ranges may include entries that are not loaded yet. */
   select(position: number, mode: SelectMode): void;
-  /** Selects exactly these, or these besides. */
+  /** Selects exactly these entries, or adds them. */
   selectEntries(entries: readonly T[], isAdded?: boolean): void;
   selectAll(): void;
   clear(): void;
-  /** Takes what was moved or deleted out of the selection. */
+  /** Removes entries from the selection that were moved or deleted. */
   forget(ids: Iterable<string>): void;
-  /** Pages are being loaded for a selection. */
+  /** Whether pages are being loaded for a selection. */
   readonly isLoadingSelection: boolean;
   /**
-   * All that is selected, loading what is not known. Of everything, what is there now: also what came since it was
-   * selected.
+   * All selected entries, loading those that are missing. For "all", what exists now, including entries added after the
+   * selection.
    * @throws ApiError | OfflineError
    */
   resolve(progress?: (done: number, of: number) => void): Promise<T[]>;
 }
 
-/** A list of the server with a cursor and a selection; both start anew with another list. */
+/** A list of the server with a cursor and a selection. Both are reset when the list changes. */
 export function useCollection<T extends Named, P extends ListPage<T>>(
   source: PageSource<T, P>,
   startAt = 0,
@@ -82,7 +82,7 @@ export function useCollection<T extends Named, P extends ListPage<T>>(
   }, [keyText, startAt]);
 
   const { total = 0, at, known } = pages;
-  // What others changed: the cursor stays with its entry, the selection gets the present records.
+  // After changes by others, the cursor stays with its entry and the selection gets the current records.
   useEffect(() => {
     const present = known();
     setSelection((before) => {
@@ -161,7 +161,7 @@ export function useCollection<T extends Named, P extends ListPage<T>>(
 
   const resolve = async (progress?: (done: number, of: number) => void) => {
     if (selection.kind === "some") {
-      // What is still on its way belongs to it.
+      // Entries that are still being loaded belong to the selection.
       const isStillLoading = selectionRequest.current?.signal.aborted === false;
       const more = isStillLoading ? await requestedEntries.current : undefined;
       return [...new Map([...selection.entries.values(), ...(more ?? [])].map((entry) => [entry.id, entry])).values()];
@@ -202,7 +202,7 @@ export function useCollection<T extends Named, P extends ListPage<T>>(
   );
 }
 
-/** Tells screen readers how many are selected, when that changes. */
+/** Announces the number of selected entries to screen readers when it changes. */
 function useAnnouncedCount(count: number): void {
   const last = useRef(0);
   useEffect(() => {

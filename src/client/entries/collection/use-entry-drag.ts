@@ -5,32 +5,32 @@ import { text } from "../text.ts";
 import { positionOf } from "./use-grid-pointer.ts";
 import type { Collection } from "./use-collection.ts";
 
-/** What is being dragged within this page, and what carries it out where it is dropped. */
+/** A drag of entries within this page, and what happens on drop. */
 export interface EntryDrag {
-  /** Whether a folder may take it: it is not one of those dragged, nor the folder that they are in. */
+  /** Whether the entries can be dropped on a folder: it is neither one of them nor their parent folder. */
   accepts(folder: string): boolean;
   drop(folder: string): void;
 }
 
-/** Marks our own drags: files from the desktop have another type. */
+/** Marks drags of this page; files from the desktop have another type. */
 const DRAG_TYPE = "application/x-larder-entries";
 
 const dragged = createStore<EntryDrag | undefined>(undefined);
 
-/** Whether entries are being dragged: folders elsewhere on the page show themselves. */
+/** Whether entries are being dragged, so that folders elsewhere on the page can show themselves as targets. */
 export function useIsDragging(): boolean {
   return useStore(dragged) !== undefined;
 }
 
-/** What a drag carries away, and whereto. */
+/** Which drops are allowed, and what they do. */
 export interface DragRules<T extends Entry> {
-  /** @param entries what is known of the selection; the whole of it is resolved by whoever moves */
+  /** @param entries the loaded entries of the selection; the move itself loads the rest */
   canDrop(entries: readonly T[], folder: string): boolean;
-  /** @param entries what is moved; undefined: all that is selected */
+  /** @param entries the dragged entries; undefined for the whole selection */
   onDrop(folder: string, entries: readonly T[] | undefined): void;
 }
 
-/** Makes an element that stands for a folder take what is dragged onto it; the classes tell that it would. */
+/** Makes an element that represents a folder accept dragged entries. `isOver` tells whether to highlight it. */
 export function useDropFolder(folder: string | undefined) {
   const [isOver, setOver] = useState(false);
   return {
@@ -55,7 +55,7 @@ export function useDropFolder(folder: string | undefined) {
   };
 }
 
-/** Dragging of the entries of a grid, onto its folders and whatever else takes them. */
+/** Drag and drop of the entries of a grid, onto its folders and other targets. */
 export function useEntryDrag<T extends Entry>(collection: Collection<T>, rules: DragRules<T> | undefined) {
   const [target, setTarget] = useState<number>();
 
@@ -63,7 +63,7 @@ export function useEntryDrag<T extends Entry>(collection: Collection<T>, rules: 
     const position = positionOf(event.target);
     const entry = position === undefined ? undefined : collection.pages.at(position);
     if (position === undefined || entry?.type !== "folder" || !isEntryDrag(event)) return undefined;
-    // Of a selection of everything, only what was pressed is known: the folder may be part of it.
+    // If everything is selected, only the pressed entry is known, and the folder may be part of the selection.
     if (collection.isSelected(entry.id)) return undefined;
     return dragged.get()?.accepts(entry.path) === true ? { position, path: entry.path } : undefined;
   };
@@ -116,13 +116,13 @@ function isEntryDrag(event: DragEvent): boolean {
   return event.dataTransfer.types.includes(DRAG_TYPE);
 }
 
-/** A small label follows the pointer in place of a picture of the row. */
+/** Shows a small label at the pointer instead of an image of the row. */
 function showCount(event: DragEvent, count: number): void {
   const label = document.createElement("div");
   label.textContent = text.dragging(count);
   label.className = "fixed -top-24 start-0 rounded-lg bg-accent px-3 py-1.5 text-sm font-medium text-on-accent";
   document.body.append(label);
   event.dataTransfer.setDragImage(label, -12, -8);
-  // The browser has taken its picture when the event is over.
+  // The browser has captured the image when the event ends.
   setTimeout(() => label.remove());
 }

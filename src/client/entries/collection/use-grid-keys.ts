@@ -4,20 +4,22 @@ import { isPressed } from "../../base/shortcuts.ts";
 import { moveCursor, TYPE_AHEAD_MS, findTyped } from "./cursor.ts";
 import type { Collection } from "./use-collection.ts";
 
-/** What {@link useGridKeys} works with. */
+/** Options of {@link useGridKeys}. */
 export interface GridKeysOptions<T extends Entry> {
   readonly collection: Collection<T>;
   readonly columns: number;
   readonly rowsInView: () => number;
   onOpen(entry: T, position: number): void;
-  /** Opens the menu at the element of the cursor. */
+  /** Opens the context menu at the cursor's element. */
   onMenu(): void;
 }
 
-/** Letters and signs that are keys of the page: they begin no name that is typed. */
+/** Keys that are shortcuts of the page, so they don't start a typed name. */
 const PAGE_KEYS = "/ ? i shift+m shift+n";
 
-/** The keys of a grid: arrows, Home, End, pages, Space, Ctrl+A, Escape, Enter, the menu key, and names that are typed. */
+/**
+ * The keys of a grid: arrows, Home, End, Page Up and Down, Space, Ctrl+A, Escape, Enter, the menu key, and typed names.
+ */
 export function useGridKeys<T extends Entry>(options: GridKeysOptions<T>) {
   const { collection, columns, rowsInView, onOpen, onMenu } = options;
   const typed = useRef({ text: "", atMs: 0 });

@@ -2,9 +2,9 @@ import { type MouseEvent, type PointerEvent, useEffect, useRef } from "react";
 import type { Entry } from "../../api/types.ts";
 import type { Collection } from "./use-collection.ts";
 
-/** How long a finger rests to begin a selection. */
+/** How long a finger must rest to start a selection. */
 const LONG_PRESS_MS = 450;
-/** How far it may slip meanwhile, in CSS pixels. */
+/** How far the finger may move in that time, in CSS pixels. */
 const SLIP = 10;
 
 /** The position of the entry that an event happened on. */
@@ -19,8 +19,8 @@ function partOf(target: EventTarget | null): string | undefined {
 }
 
 /**
- * Clicks and touches of a grid. With a mouse a click selects (Ctrl: besides, Shift: up to there) and a double click opens;
- * with a finger a tap opens, resting selects, and then taps select until nothing is.
+ * Clicks and touches of a grid. With a mouse, a click selects (Ctrl adds, Shift selects a range) and a double click
+ * opens. With a finger, a tap opens and a long press selects; then taps select until the selection is empty.
  */
 export function useGridPointer<T extends Entry>(
   collection: Collection<T>,
@@ -54,13 +54,13 @@ export function useGridPointer<T extends Entry>(
     if (part === "menu") {
       event.stopPropagation();
       const button = event.target;
-      // A menu that opens within this click takes it for one beside it, and closes.
+      // A menu that opens during this click would treat it as a click outside, and close.
       if (button instanceof Element) setTimeout(() => openMenuAt(button));
       return;
     }
     if (part === "check") return collection.select(position, event.shiftKey ? "range" : "toggle");
     const isControl = event.ctrlKey || event.metaKey;
-    // No real click: a screen reader activates.
+    // `detail` 0 means that a screen reader activated the entry.
     const isTap = pointer.current !== "mouse" || event.detail === 0;
     if (isTap && collection.count > 0) collection.select(position, "toggle");
     else if (isTap) open(position);
@@ -94,7 +94,7 @@ export function useGridPointer<T extends Entry>(
     },
     onPointerUp: endPress,
     onPointerCancel: endPress,
-    /** @returns whether the menu is to open: not where a finger rests, which selects */
+    /** @returns whether the menu may open: not during a long press, which selects */
     wantsMenu: () => press.current === undefined && !wasLong.current,
   };
 }

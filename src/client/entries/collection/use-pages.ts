@@ -6,66 +6,66 @@ import { PAGE_SIZE, pageOf, pagesOf, indexInPage, type Span } from "./page-windo
 /** One page of a list. */
 export interface ListPage<T> {
   readonly entries: readonly T[];
-  /** Of the whole list. */
+  /** The length of the whole list. */
   readonly total: number;
 }
 
-/** A list that the server gives in pages of {@link PAGE_SIZE}. */
+/** A list that the server returns in pages of {@link PAGE_SIZE}. */
 export interface PageSource<T, P extends ListPage<T> = ListPage<T>> {
-  /** Names the list; a page's own key has its number behind. */
+  /** The query key of the list. The key of a page has the page number appended. */
   readonly key: QueryKey;
-  /** Lists of one scope have the same entries in another order: the length is known before they are loaded. */
+  /** Lists of the same scope have the same entries in another order, so the length is known before they are loaded. */
   readonly scope: string;
   fetchPage(page: number, signal: AbortSignal | undefined): Promise<P>;
-  /** Whether a page may soon have more entries, without a change of files; no page where absent. */
+  /** Whether a page may soon get more entries without a change to files. By default never. */
   readonly isIncomplete?: (page: P) => boolean;
 }
 
-/** Told how many pages are loaded. */
+/** Called with the number of loaded pages. */
 type Progress = (done: number, of: number) => void;
 
-/** What is known of a list, of which only the pages that are looked at are loaded. */
+/** A list of which only the visible pages are loaded. */
 export interface Pages<T, P extends ListPage<T> = ListPage<T>> {
-  /** The first page with whatever else it tells; undefined until it is there. */
+  /** The first page; undefined until it is loaded. */
   readonly first: P | undefined;
-  /** undefined until the first page is there. */
+  /** Undefined until the first page is loaded. */
   readonly total: number | undefined;
-  /** The entry at a position, where its page is known. */
+  /** The entry at a position, if its page is loaded. */
   at(position: number): T | undefined;
-  /** All entries that are shown or kept, with their positions. */
+  /** All loaded entries by their positions. */
   known(): ReadonlyMap<number, T>;
-  /** Tells which positions are looked at. */
+  /** Sets the positions that are visible. */
   setVisibleSpan(span: Span): void;
   /**
    * The entries of a span in order, as the server has them now.
-   * @throws ApiError or OfflineError of the first page that fails; what `signal` was aborted with
+   * @throws ApiError or OfflineError of the first page that fails; the abort reason of `signal`
    */
   load(span: Span, progress?: Progress, signal?: AbortSignal): Promise<T[]>;
   /**
-   * All entries in order, as many as the server has now.
+   * All entries of the list in order, as the server has them now.
    * @throws ApiError or OfflineError of the first page that fails
    */
   loadAll(progress?: Progress): Promise<T[]>;
-  /** Why the list can't be shown; undefined while something can. */
+  /** Why the list can't be shown; undefined if there is something to show. */
   readonly error: unknown;
   refetch(): void;
 }
 
-/** How long a list is, as some page of it told. */
+/** The length of a list as some page reported it. */
 interface KnownLength {
   readonly scope: string;
   readonly total: number;
   readonly readAtMs: number;
 }
 
-/** How long a page that is out of sight is kept. */
+/** How long to cache a page that is not visible. */
 const CACHE_MS = 2 * 60_000;
-/** Whoever drags the scroll bar passes over pages that need not be loaded. */
+/** While the person drags the scroll bar, the pages in between need not be loaded. */
 const DEBOUNCE_MS = 60;
-/** Pages that are loaded side by side for a large selection. */
+/** How many pages are loaded in parallel for a large selection. */
 const PARALLEL_PAGES = 4;
 
-/** Loads the pages of a list that are looked at, and keeps them as they are on the server. */
+/** Loads the visible pages of a list and keeps them up to date. */
 export function usePages<T extends { readonly id: string }, P extends ListPage<T>>(
   source: PageSource<T, P>,
 ): Pages<T, P> {
@@ -75,7 +75,7 @@ export function usePages<T extends { readonly id: string }, P extends ListPage<T
   const [last, setLast] = useState<KnownLength>();
   const lastLength = last?.scope === source.scope ? last : undefined;
 
-  // The first page is always asked for: it tells how long the list is.
+  // The first page is always loaded, because it has the length of the list.
   const numbers = useMemo(
     () => [...new Set([1, ...pagesOf(debounced, lastLength?.total)])],
     [debounced, lastLength?.total],
@@ -95,7 +95,7 @@ export function usePages<T extends { readonly id: string }, P extends ListPage<T
 
   const first = results[0];
   const { key, scope } = source;
-  // Pages were read at different moments: what was read last is true, also when it is not looked at any more.
+  // Pages are loaded at different times. The latest length is the right one, also if its page is no longer visible.
   const length = results.reduce<KnownLength | undefined>((best, { data, dataUpdatedAt }) => {
     if (data === undefined || dataUpdatedAt <= (best?.readAtMs ?? 0)) return best;
     return { scope, total: data.total, readAtMs: dataUpdatedAt };
@@ -106,11 +106,11 @@ export function usePages<T extends { readonly id: string }, P extends ListPage<T
     if (total !== undefined && readAtMs !== undefined) setLast({ scope, total, readAtMs });
   }, [scope, total, readAtMs]);
 
-  // The hash of the key is what tells lists apart, not the array that happens to carry it.
+  // Lists are distinguished by the content of the key, not by the identity of the array.
   const keyText = JSON.stringify(key);
   // oxlint-disable-next-line react/exhaustive-deps -- see above
   const stableKey = useMemo(() => key, [keyText]);
-  // A new function whenever a page has other contents, so that what was made of it is made again.
+  // Changes whenever a page has new data, so that everything derived from it is computed again.
   const stamp = results.map((result) => result.dataUpdatedAt).join();
   const at = useCallback(
     (position: number) => {
@@ -122,7 +122,7 @@ export function usePages<T extends { readonly id: string }, P extends ListPage<T
   );
   const known = useCallback(() => {
     const entries = new Map<number, T>();
-    // Of those that are asked for anew entries may have other positions by now.
+    // In invalidated pages, entries may be at other positions by now.
     const validPages = { queryKey: stableKey, predicate: ({ state }: Query) => !state.isInvalidated };
     for (const [queryKey, page] of queryClient.getQueriesData<ListPage<T>>(validPages)) {
       const number = queryKey.at(-1);
@@ -145,7 +145,7 @@ export function usePages<T extends { readonly id: string }, P extends ListPage<T
   const loadAll = async (progress?: Progress) => {
     const numbers = pagesOf({ first: 0, last: Math.max(0, (total ?? 0) - 1) }, undefined);
     const loaded = await readPages(source, numbers, { progress, readsToEnd: true });
-    // What moved to another page meanwhile is on both.
+    // An entry that moved to another page during loading is in both.
     const entries = new Map([...loaded.values()].flatMap((page) => page.entries.map((entry) => [entry.id, entry])));
     return [...entries.values()];
   };
@@ -172,14 +172,14 @@ export function usePages<T extends { readonly id: string }, P extends ListPage<T
 interface ReadOptions {
   readonly progress?: Progress | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Also reads the pages behind, as far as the list reaches by what the server tells meanwhile. */
+  /** Also reads further pages if the list turns out to be longer. */
   readonly readsToEnd?: boolean;
 }
 
 /**
- * Reads pages, some side by side. They are asked for anew: pages that are kept were read at different moments, and would
- * give some entries twice and others not at all.
- * @returns the pages by their numbers, in order
+ * Reads pages, some in parallel. Cached pages are not used: they were read at different times and could contain an
+ * entry twice or miss another.
+ * @returns the pages by number, in order
  */
 async function readPages<T>(
   source: Pick<PageSource<T>, "fetchPage">,
@@ -203,7 +203,7 @@ async function readPages<T>(
   return new Map([...loaded].sort(([one], [other]) => one - other));
 }
 
-/** The latest span, once it has rested for a moment. */
+/** The latest span after it has not changed for a moment. */
 function useDebounced(span: Span): Span {
   const [debounced, setDebounced] = useState(span);
   useEffect(() => {

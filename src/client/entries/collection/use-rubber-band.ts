@@ -4,15 +4,15 @@ import { type Box, type GridMetrics, positionsIn } from "./tile-layout.ts";
 import { positionOf } from "./use-grid-pointer.ts";
 import type { Collection } from "./use-collection.ts";
 
-/** How near the edge the list begins to scroll, and how far each time. */
+/** How close to the edge the list starts to scroll, and how far each time. */
 const EDGE = 32;
 const STEP = 24;
-/** Less is a click, not a rectangle. */
+/** A smaller drag is a click. */
 const SHORTEST = 4;
 
 /**
- * A rectangle drawn with the mouse from a place where no entry is: selects what it touches, together with what was selected
- * where Ctrl is held.
+ * A selection rectangle that is drawn with the mouse from an empty area. Selects the entries it touches; with Ctrl,
+ * adds them to the selection.
  */
 export function useRubberBand<T extends Entry>(
   scroller: RefObject<HTMLElement | null>,
@@ -23,7 +23,7 @@ export function useRubberBand<T extends Entry>(
   const [box, setBox] = useState<Box>();
   const start = useRef<{ x: number; y: number; base: readonly T[] } | undefined>(undefined);
 
-  /** Where a pointer is in the coordinates of the list's content. */
+  /** The pointer's position in the coordinates of the list's content. */
   const pointOf = (event: PointerEvent) => {
     const origin = body.current?.getBoundingClientRect();
     return { x: event.clientX - (origin?.left ?? 0), y: event.clientY - (origin?.top ?? 0) };

@@ -5,7 +5,7 @@ import { PagedList } from "../../ui/paged-list.tsx";
 import { type Activity, activityQuery } from "./api.ts";
 import { text } from "./text.ts";
 
-/** What happened to an entry, newest first. */
+/** The activity of an entry, newest first. */
 export function ActivityTab({ entry }: { readonly entry: Entry }) {
   const query = useInfiniteQuery(activityQuery(entry.id));
   const activity = query.data?.pages.flatMap((page) => page.activity) ?? [];
@@ -33,7 +33,7 @@ export function ActivityTab({ entry }: { readonly entry: Entry }) {
   );
 }
 
-/** Who and by what, in front of when; nothing where it is not known, as for changes of place. */
+/** Who did it and with which device. Empty if unknown, for example for moves. */
 function whoDid({ by, device }: Activity): string {
   const person = by?.name ?? "";
   if (device === null) return person === "" ? "" : `${person}, `;

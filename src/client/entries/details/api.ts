@@ -1,10 +1,10 @@
-/** What the details panel asks and changes. */
+/** API requests of the details panel. */
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { request } from "../../api/http.ts";
 import { keys } from "../../api/queries.ts";
 import type { Entry, FileRecord, FolderRecord, Pagination } from "../../api/types.ts";
 
-/** What a picture, sound or film tells of itself. */
+/** Metadata of an image, audio or video file. */
 export interface Media {
   readonly width: number | null;
   readonly height: number | null;
@@ -31,7 +31,7 @@ export interface FileInfo extends Omit<FileRecord, "type"> {
   readonly media: Media | null;
 }
 
-/** One thing that happened to a file or folder. */
+/** One event in the history of a file or folder. */
 export interface Activity {
   readonly kind:
     | "created"
@@ -52,7 +52,7 @@ export interface Activity {
   readonly share?: "public" | "link" | "upload" | "account";
 }
 
-/** A file in full. */
+/** The full record of a file. */
 export function fileInfoQuery(id: string) {
   return queryOptions({
     queryKey: keys.entry(id, "info"),
@@ -60,7 +60,7 @@ export function fileInfoQuery(id: string) {
   });
 }
 
-/** A folder as it is now. */
+/** The current record of a folder. */
 export function folderInfoQuery(id: string) {
   return queryOptions({
     queryKey: keys.entry(id, "info"),
@@ -68,7 +68,7 @@ export function folderInfoQuery(id: string) {
   });
 }
 
-/** What happened to an entry, newest first. */
+/** The activity of an entry, newest first. */
 export function activityQuery(id: string) {
   return infiniteQueryOptions({
     queryKey: keys.activity(id),
@@ -82,7 +82,7 @@ export function activityQuery(id: string) {
   });
 }
 
-/** All tags of the account, most used first: suggestions. */
+/** All tags of the account, most used first, as suggestions. */
 export const tagsQuery = queryOptions({
   queryKey: keys.tags,
   queryFn: async ({ signal }) => {
@@ -93,18 +93,27 @@ export const tagsQuery = queryOptions({
   },
 });
 
-/** Describes a file or folder. @throws ApiError, OfflineError */
+/**
+ * Sets the description of a file or folder.
+ * @throws ApiError, OfflineError
+ */
 export async function describeEntry(entry: Pick<Entry, "id" | "type">, description: string): Promise<void> {
   const path: `/api/${string}` = entry.type === "folder" ? `/api/files/folders/${entry.id}` : `/api/files/${entry.id}`;
   await request("PUT", path, { body: { description } });
 }
 
-/** Sets or, by null, removes fields of a file. @throws ApiError, OfflineError */
+/**
+ * Sets fields of a file; null removes one.
+ * @throws ApiError, OfflineError
+ */
 export async function changeFields(id: string, metadata: Readonly<Record<string, string | null>>): Promise<void> {
   await request("PUT", `/api/files/${id}`, { body: { metadata } });
 }
 
-/** Gives tags to a file, or takes them off. @throws ApiError, OfflineError */
+/**
+ * Adds tags to a file or removes them.
+ * @throws ApiError, OfflineError
+ */
 export async function changeTags(
   id: string,
   change: { add?: readonly string[]; remove?: readonly string[] },

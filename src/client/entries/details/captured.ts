@@ -1,11 +1,11 @@
-/** Instants of pictures: what the clock showed where one was taken. */
+/** Formats the capture time of a photo in the local time of the place. */
 import { formatDateTime } from "../../base/format.ts";
 
 const WITH_OFFSET = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?)(?:\.\d+)?([+-]\d{2}:\d{2})$/;
 
 /**
- * When a picture was taken, by the clock of that place, with its distance from UTC where the camera told one. Times
- * without an offset are shown in the reader's own.
+ * When a photo was taken, in the local time of the place, with the UTC offset if the camera recorded one. A time
+ * without an offset is shown in the reader's own time zone.
  */
 export function formatCaptured(iso: string): string {
   const [, clock, offset] = WITH_OFFSET.exec(iso) ?? [];

@@ -6,7 +6,7 @@ import { describeEntry } from "./api.ts";
 import { text } from "./text.ts";
 import { useChange } from "./use-change.ts";
 
-/** The description of an entry, to be changed in place. */
+/** The description of an entry, editable in place. */
 export function DescriptionField({
   entry,
   description,
@@ -21,7 +21,7 @@ export function DescriptionField({
   const value = typed ?? description;
   const store = () =>
     save.mutate(value, {
-      // From now on it is what the server has, unless more was written meanwhile.
+      // Shows the server's value again, unless the person has typed more since.
       onSuccess: () => setTyped((now) => (now === value ? undefined : now)),
     });
   return (

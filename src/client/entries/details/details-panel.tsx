@@ -16,8 +16,8 @@ type Tab = "info" | "versions" | "shares" | "activity";
 const WIDE = window.matchMedia("(min-width: 64rem)");
 
 /**
- * What is known of a file or folder, and what can be noted about it: a panel beside the list, a sheet on phones.
- * @param isFramed false where the place around it is a frame already
+ * The details of a file or folder, some of them editable: a panel next to the list, a sheet on phones.
+ * @param isFramed false if the surrounding element has a frame already
  */
 export function DetailsPanel({
   entry,
@@ -28,7 +28,7 @@ export function DetailsPanel({
   readonly onClose: () => void;
   readonly isFramed?: boolean;
 }) {
-  // Kept here: between panel and sheet the parts are made anew.
+  // Held here, because switching between panel and sheet mounts the content again.
   const [tab, setTab] = useState<Tab>("info");
   const isWide = useSyncExternalStore(followWide, () => WIDE.matches);
   if (isFramed && !isWide) {

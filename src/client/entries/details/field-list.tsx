@@ -7,7 +7,7 @@ import { changeFields } from "./api.ts";
 import { text } from "./text.ts";
 import { useChange } from "./use-change.ts";
 
-/** Fields of a file that people or programs have given it (`metadata`), beside its description. */
+/** Custom fields of a file (`metadata`) that people or programs have set. */
 export function FieldList({
   id,
   fields,

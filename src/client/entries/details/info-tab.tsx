@@ -19,7 +19,7 @@ import { text } from "./text.ts";
 
 type Fact = readonly [name: string, value: ReactNode];
 
-/** What an entry is, as a list of facts, and what people note about it. */
+/** The properties of an entry, and its editable details. */
 export function InfoTab({ entry }: { readonly entry: Entry }) {
   return entry.type === "folder" ? <FolderFacts folder={entry} /> : <FileFacts file={entry} />;
 }
@@ -105,7 +105,7 @@ function mediaFacts(media: Media): Fact[] {
   ];
 }
 
-/** Nothing where it isn't known. */
+/** Nothing if the value is unknown. */
 function fact<T>(name: string, value: T | null, format: (value: T) => string = String): Fact[] {
   return value === null ? [] : [[name, format(value)]];
 }

@@ -13,7 +13,7 @@ import { text } from "./text.ts";
 
 const ShareDialog = lazyPart(() => import("../sharing/share-dialog.tsx").then((part) => part.ShareDialog));
 
-/** Links of an entry and whom it is shared with. */
+/** The links and shares of an entry. */
 export function SharesTab({ entry }: { readonly entry: Entry }) {
   const [isSharing, setIsSharing] = useState(false);
   const shares = useQuery(sharesOfQuery(entry));

@@ -7,7 +7,7 @@ import { changeTags, tagsQuery } from "./api.ts";
 import { text } from "./text.ts";
 import { useChange } from "./use-change.ts";
 
-/** The tags of a file; those of other files are suggested. */
+/** The tags of a file, with the account's other tags as suggestions. */
 export function TagList({
   id,
   tags,

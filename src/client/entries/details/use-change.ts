@@ -3,7 +3,7 @@ import { messageOf } from "../../api/http.ts";
 import { invalidateTree } from "../../api/queries.ts";
 import { toast } from "../../ui/toast.tsx";
 
-/** Something that is noted about an entry: tells when it failed, and has all that shows the entry asked again. */
+/** A change to the details of an entry: shows an error if it fails, and refreshes everything that shows the entry. */
 export function useChange<T>(change: (value: T) => Promise<void>, done?: string) {
   const queryClient = useQueryClient();
   return useMutation({

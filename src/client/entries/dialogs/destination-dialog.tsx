@@ -8,7 +8,7 @@ import { text } from "../text.ts";
 import { FolderTree } from "./folder-tree.tsx";
 import { NewFolderDialog } from "./new-folder-dialog.tsx";
 
-/** Chooses the folder that a move or copy goes to; a folder can be made on the way. */
+/** Chooses the destination folder of a move or copy. The person can create a folder on the way. */
 export function DestinationDialog({
   verb,
   entries,
@@ -19,10 +19,10 @@ export function DestinationDialog({
   onClose,
 }: {
   readonly verb: "move" | "copy";
-  /** What is known of what goes there. */
+  /** The loaded entries of the selection. */
   readonly entries: readonly Entry[];
   readonly count: number;
-  /** The folder that is shown. */
+  /** The folder at which the dialog opens. */
   readonly from: string;
   readonly makeFolder: (name: string, path: string) => Promise<FolderRecord>;
   readonly onChosen: (folder: string) => void;
@@ -30,7 +30,7 @@ export function DestinationDialog({
 }) {
   const [folder, setFolder] = useState(from);
   const [isCreating, setCreating] = useState(false);
-  // A tree begins opened down to what is chosen: with a folder that was made it begins anew.
+  // The tree opens at the selected folder. After a folder was created, it is mounted again to show it.
   const [createdPath, setCreatedPath] = useState("");
   const isForbidden = (path: string) => entries.some((entry) => contains(entry, path));
   const isCurrentFolder = verb === "move" && entries.length > 0 && entries.every((entry) => entry.folder === folder);

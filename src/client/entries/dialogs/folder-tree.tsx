@@ -14,11 +14,11 @@ interface TreeState {
   choose(path: string): void;
   readonly expanded: ReadonlySet<string>;
   toggle(path: string, isOpen: boolean): void;
-  /** Folders that can't be chosen, with all below them. */
+  /** Whether a folder can't be chosen; the same holds for everything below it. */
   isForbidden(path: string): boolean;
 }
 
-/** The account's folders to choose one of; each level is loaded when it is opened (ARIA tree). */
+/** The account's folders as a tree to choose one from. Each level is loaded when it is opened (ARIA tree). */
 export function FolderTree({
   chosen,
   onChoose,
@@ -75,7 +75,7 @@ function TreeFolder({
       aria-expanded={isOpen}
       aria-selected={isSelected}
       aria-disabled={isForbidden}
-      // The top as well: what is chosen may be loaded later, or lie in a folder that is closed.
+      // The root is a tab stop too, because the selected folder may not be loaded yet, or be in a closed folder.
       tabIndex={isSelected || level === 1 ? 0 : -1}
       data-path={path}
       className="rounded-md outline-offset-[-2px]"
@@ -96,7 +96,7 @@ function TreeFolder({
           isForbidden && "opacity-50",
         )}
       >
-        {/* A sign to press with a pointer; keys have the arrows. */}
+        {/* Only for pointers; with keys, the arrows do the same. */}
         <span
           aria-hidden="true"
           className="grid size-7 shrink-0 place-items-center rounded hover:bg-raised pointer-coarse:size-10"
@@ -220,7 +220,7 @@ function moveInTree(event: KeyboardEvent<HTMLElement>, state: TreeState): void {
   action();
 }
 
-/** A folder and all above it: `/a/b` → `/`, `/a`, `/a/b`. */
+/** A folder and all its parents: `/a/b` → `/`, `/a`, `/a/b`. */
 export function pathsAbove(path: string): string[] {
   const names = path.split("/").filter((name) => name !== "");
   return ["/", ...names.map((_, index) => `/${names.slice(0, index + 1).join("/")}`)];

@@ -6,7 +6,7 @@ import { TextField } from "../../ui/text-field.tsx";
 import type { FolderRecord } from "../../api/types.ts";
 import { text } from "../text.ts";
 
-/** Asks for a name and makes a folder; a refusal is told at the field. */
+/** Asks for a name and creates a folder. Errors are shown at the field. */
 export function NewFolderDialog({
   make,
   onClose,

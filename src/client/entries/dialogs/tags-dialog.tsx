@@ -8,14 +8,14 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { text } from "../text.ts";
 
-/** All tags of the account with how many files carry each, most used first. */
+/** All tags of the account with the number of files, most used first. */
 export const tagsQuery = {
   queryKey: keys.tags,
   queryFn: ({ signal }: { signal: AbortSignal }) =>
     request<{ tags: { tag: string; count: number }[] }>("GET", "/api/files/tags", { signal }),
 };
 
-/** Gives tags to the files of a selection and takes others off. */
+/** Adds tags to the selected files and removes others. */
 export function TagsDialog({
   entries,
   onApply,
@@ -85,7 +85,7 @@ export function TagsDialog({
   );
 }
 
-/** Tags written with commas between them. */
+/** Parses tags that are separated by commas. */
 export function parseTags(input: string): string[] {
   return [...new Set(input.split(",").map((tag) => tag.trim()))].filter((tag) => tag !== "");
 }

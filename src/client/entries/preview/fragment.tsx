@@ -1,6 +1,6 @@
 import { createElement, useLayoutEffect, useRef } from "react";
 
-/** Puts nodes that were made elsewhere, and are known to be harmless, into an element. */
+/** Renders DOM nodes that were sanitized elsewhere. */
 export function Fragment({
   as,
   content,

@@ -1,6 +1,8 @@
 import hljs from "highlight.js/lib/common";
 
-/** A program with marked words, as nodes. The library escapes what it is given; its output holds nothing but spans. */
+/**
+ * Source code with syntax highlighting, as DOM nodes. The library escapes its input; its output has only span elements.
+ */
 export function highlight(code: string, language: string): DocumentFragment {
   const { value } = hljs.highlight(code, { language, ignoreIllegals: true });
   const template = document.createElement("template");

@@ -11,12 +11,12 @@ import { text } from "./text.ts";
 import { useZoom } from "./use-zoom.ts";
 import { fitOnStage } from "./zoom.ts";
 
-/** Larger originals are not loaded for looking at them: the large thumbnail is what is shown. */
+/** Larger originals are not loaded; the large thumbnail is shown instead. */
 const ORIGINAL_BYTES_MAX = 60 * 1024 * 1024;
-/** The server may still be making a thumbnail: it is asked for again so often, each time after a second more. */
+/** How often to request a thumbnail that the server may still be rendering; each wait is one second longer. */
 const THUMBNAIL_TRIES = 5;
 
-/** A picture that can be zoomed and moved: first what the server made small, then the picture itself. */
+/** An image that can be zoomed and panned: first the thumbnail, then the original. */
 export function ImageView({ file, onSwipe }: { readonly file: FileRecord; readonly onSwipe: (by: 1 | -1) => void }) {
   const loaded = useBestPicture(file);
   const picture = loaded === "failed" || loaded === undefined ? { width: 0, height: 0 } : loaded;
@@ -35,7 +35,7 @@ export function ImageView({ file, onSwipe }: { readonly file: FileRecord; readon
           src={loaded.address}
           alt={file.name}
           draggable={false}
-          // From the left in every direction of writing: pictures have none.
+          // From the left in both writing directions, because images are never mirrored.
           className="absolute top-1/2 left-1/2 max-w-none"
           style={{
             width: size.width,
@@ -65,7 +65,7 @@ interface LoadedPicture {
   readonly height: number;
 }
 
-/** The best of the picture that is there already. */
+/** The best version of the image that is loaded. */
 function useBestPicture(file: FileRecord): LoadedPicture | "failed" | undefined {
   const [picture, setPicture] = useState<LoadedPicture | "failed">();
   useEffect(() => {
@@ -106,6 +106,6 @@ async function load(address: string): Promise<LoadedPicture | undefined> {
   } catch {
     return undefined;
   }
-  // Vector pictures without a size of their own fill the stage.
+  // Vector images without a size of their own fill the stage.
   return { address, width: image.naturalWidth || 1600, height: image.naturalHeight || 1200 };
 }

@@ -1,9 +1,9 @@
 import type { FileRecord } from "../../api/types.ts";
 
-/** How a file is shown. `none`: by its name and a way to download it. */
+/** How a file is shown. `none`: only its name and a download button. */
 export type PreviewKind = "image" | "video" | "audio" | "pdf" | "markdown" | "code" | "text" | "none";
 
-/** Languages by what names end in, as highlight.js calls them (its common ones). */
+/** highlight.js languages by file extension (its common ones). */
 const LANGUAGES: Readonly<Record<string, string>> = {
   bash: "bash",
   c: "c",
@@ -61,7 +61,7 @@ const LANGUAGES: Readonly<Record<string, string>> = {
   zsh: "bash",
 };
 
-/** Names that are code without an ending. */
+/** Names without an extension that are source code. */
 const CODE_NAMES: Readonly<Record<string, string>> = { dockerfile: "bash", makefile: "makefile" };
 
 const PLAIN_ENDINGS = new Set([
@@ -80,7 +80,7 @@ const PLAIN_ENDINGS = new Set([
 ]);
 const TEXT_TYPES = /^(?:text\/|application\/(?:json|xml|javascript|x-sh|x-yaml|yaml|toml|sql)\b|.*\+(?:json|xml)$)/;
 
-/** What browsers draw themselves; other pictures are shown by the thumbnail that the server makes. */
+/** Image types that browsers support; for others, the server's thumbnail is shown. */
 const DRAWN_BY_BROWSERS = new Set([
   "image/jpeg",
   "image/png",
@@ -93,7 +93,7 @@ const DRAWN_BY_BROWSERS = new Set([
   "image/vnd.microsoft.icon",
 ]);
 
-/** Says how a file is shown, by its type and then by its name. */
+/** How to show a file, by its type and then by its name. */
 export function previewKind({ mimeType, name }: Pick<FileRecord, "mimeType" | "name">): PreviewKind {
   if (mimeType.startsWith("image/")) return "image";
   if (mimeType.startsWith("video/")) return mimeType === "video/mp2t" && endingOf(name) === "ts" ? "code" : "video";
@@ -104,12 +104,12 @@ export function previewKind({ mimeType, name }: Pick<FileRecord, "mimeType" | "n
   return TEXT_TYPES.test(mimeType) || PLAIN_ENDINGS.has(endingOf(name)) ? "text" : "none";
 }
 
-/** The language of a program, as highlight.js calls it. */
+/** The highlight.js language of a file name. */
 export function languageOf(name: string): string | undefined {
   return CODE_NAMES[name.toLowerCase()] ?? LANGUAGES[endingOf(name)];
 }
 
-/** Whether browsers can show the picture itself, and not only what the server makes of it. */
+/** Whether browsers can show the image itself, not only the server's thumbnail. */
 export function isDrawnByBrowsers(mimeType: string): boolean {
   return DRAWN_BY_BROWSERS.has(mimeType);
 }

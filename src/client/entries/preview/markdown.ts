@@ -1,9 +1,9 @@
-// Markdown of strangers: nothing of it runs, looks like a part of the page, or loads anything.
+// Renders untrusted Markdown: nothing in it runs, imitates the page, or loads anything.
 import createDOMPurify from "dompurify";
 import { Marked } from "marked";
 import { text } from "./text.ts";
 
-/** All that Markdown itself makes. */
+/** The elements that Markdown itself produces. */
 const TAGS =
   "h1 h2 h3 h4 h5 h6 p br hr blockquote pre code em strong del a ul ol li table thead tbody tr th td input".split(" ");
 
@@ -11,9 +11,9 @@ const marked = new Marked({
   gfm: true,
   async: false,
   renderer: {
-    // HTML in it is shown as it was written: parsing it would already report to the content policy.
+    // HTML is shown as source. Even parsing it would trigger content policy reports.
     html: ({ text: html }) => escapeHtml(html),
-    // Loading pictures would tell others who reads.
+    // Loading an image would reveal the reader to its server.
     image: ({ text: alt }) => escapeHtml(text.imageLeftOut(alt)),
   },
 });
@@ -21,13 +21,13 @@ const purify = createDOMPurify(window);
 
 purify.addHook("afterSanitizeAttributes", (node) => {
   if (node.nodeName !== "A") return;
-  // A link leads away from the page, in another tab, and tells nobody where it was.
+  // Links open in a new tab, without a referrer.
   if (!/^(?:https?:|mailto:)/i.test(node.getAttribute("href") ?? "")) node.removeAttribute("href");
   node.setAttribute("target", "_blank");
   node.setAttribute("rel", "noopener noreferrer nofollow");
 });
 
-/** Draws Markdown: words, lists, tables, code and links, and no HTML of its author. */
+/** Renders Markdown: text, lists, tables, code and links, but no HTML of the author. */
 export function drawMarkdown(markdown: string): DocumentFragment {
   return purify.sanitize(marked.parse(markdown, { async: false }), {
     RETURN_DOM_FRAGMENT: true,

@@ -5,7 +5,7 @@ import { contentAddress, largeAddress } from "./addresses.ts";
 import { NoPreview } from "./no-preview.tsx";
 import { text } from "./text.ts";
 
-/** Film and sound by the browser's own player: it seeks by asking for ranges. */
+/** Video and audio in the browser's own player, which seeks with range requests. */
 export function MediaView({ file, kind }: { readonly file: FileRecord; readonly kind: "video" | "audio" }) {
   const [hasFailed, setHasFailed] = useState(false);
   if (hasFailed) return <NoPreview file={file} words={text.mediaFailed} />;

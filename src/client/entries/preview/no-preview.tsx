@@ -6,7 +6,7 @@ import { LinkButton } from "../../ui/link-button.tsx";
 import { downloadAddress } from "./addresses.ts";
 import { text } from "./text.ts";
 
-/** What is said in place of a preview, and the way to have the file all the same. */
+/** Shown in place of a preview, with a download button. */
 export function NoPreview({ file, words }: { readonly file: FileRecord; readonly words: string }) {
   return (
     <div className="flex size-full flex-col items-center justify-center gap-4 overflow-y-auto px-16 py-6 text-center">

@@ -1,4 +1,4 @@
-// PDF by pdf.js: its own worker from our origin, nothing evaluated, no forms, no scripts of the document.
+// PDF with pdf.js: its worker comes from our origin, no eval, no forms, no scripts of the document.
 import {
   getDocument,
   GlobalWorkerOptions,
@@ -11,10 +11,10 @@ import workerPath from "pdfjs-dist/build/pdf.worker.min.mjs" with { type: "file"
 import type { FileRecord } from "../../api/types.ts";
 import { contentAddress } from "./addresses.ts";
 
-// The bundler puts it beside this script.
+// The bundler places it next to this script.
 GlobalWorkerOptions.workerSrc = new URL(workerPath, import.meta.url).href;
 
-/** The document needs a password: the one that was given is wrong, or none was. */
+/** The document needs a password: the given one is wrong, or none was given. */
 export class PdfPasswordError extends Error {
   readonly wasWrong: boolean;
 
@@ -25,23 +25,26 @@ export class PdfPasswordError extends Error {
   }
 }
 
-/** An open document; `close` ends its worker. */
+/** An open document; `close` terminates its worker. */
 export interface OpenPdf {
   readonly document: PDFDocumentProxy;
   close(): void;
 }
 
-/** Opens a PDF; pages are loaded by ranges as they are looked at. @throws PdfPasswordError, and pdf.js's own errors */
+/**
+ * Opens a PDF. Pages are loaded with range requests when they are shown.
+ * @throws PdfPasswordError, and pdf.js's own errors
+ */
 export async function openPdf(file: FileRecord, password: string | undefined): Promise<OpenPdf> {
   const task = getDocument({
     url: contentAddress(file),
     ...(password !== undefined && { password }),
-    // Fetched in pieces of 256 KiB, as needed.
+    // Fetched in ranges of 256 KiB.
     rangeChunkSize: 256 * 1024,
     disableAutoFetch: true,
     disableStream: true,
     enableXfa: false,
-    // The content policy allows no WebAssembly; the slower way in JavaScript does the same.
+    // The content policy forbids WebAssembly; the slower JavaScript version does the same.
     useWasm: false,
   });
   const close = (): void => void task.destroy().catch(() => undefined);

@@ -2,10 +2,10 @@ import { type PDFDocumentProxy, type PDFPageProxy, type RenderTask, TextLayer } 
 import { useEffect, useRef, useState } from "react";
 import { text } from "./text.ts";
 
-/** A canvas has at most so many pixels: phones refuse larger ones. */
+/** The maximum number of pixels of a canvas; phones reject larger ones. */
 const CANVAS_PIXELS_MAX = 16_000_000;
 
-/** pdf.js places invisible words over the picture of the page, to be read, marked and found. */
+/** pdf.js places invisible text over the image of the page, so that it can be read aloud, selected and searched. */
 const TEXT_LAYER =
   "absolute inset-0 overflow-clip text-start leading-none [--min-font-size:1] " +
   "[--text-scale-factor:calc(var(--total-scale-factor)*var(--min-font-size))] [--min-font-size-inv:calc(1/var(--min-font-size))] " +
@@ -14,7 +14,7 @@ const TEXT_LAYER =
   "[&_span]:[transform:rotate(var(--rotate,0deg))_scaleX(var(--scale-x,1))_scale(var(--min-font-size-inv))] " +
   "[&_.markedContent]:contents";
 
-/** One page, drawn at this scale. `width` and `height` hold its place until its own size is known. */
+/** One page at this scale. `width` and `height` reserve its space until its own size is known. */
 export function PdfPage({
   document: pdf,
   number,
@@ -50,7 +50,7 @@ export function PdfPage({
       });
       await layer.render();
     };
-    // What was given up for another scale, or closed meanwhile, needs no picture.
+    // A page that was closed, or is shown at another scale by now, is no error.
     show().catch(() => undefined);
     return () => {
       isOver = true;

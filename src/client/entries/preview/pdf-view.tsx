@@ -19,14 +19,14 @@ const ZOOM_MIN = 0.25;
 
 interface OpenPdfFile {
   readonly document: PDFDocumentProxy;
-  /** Of the first page, at scale 1: the others are taken to be like it until they are seen. */
+  /** The size of the first page at scale 1. Other pages are assumed to have the same size until they are shown. */
   readonly width: number;
   readonly height: number;
 }
 
 type Outcome = OpenPdfFile | { readonly locked: PdfPasswordError } | "failed" | undefined;
 
-/** A PDF, page below page; only those in sight are drawn. */
+/** A PDF with its pages below each other; only visible ones are rendered. */
 export function PdfView({ file }: { readonly file: FileRecord }) {
   const [password, setPassword] = useState<string>();
   const outcome = usePdf(file, password);
@@ -54,7 +54,7 @@ function Pages({ opened, name }: { opened: OpenPdfFile; name: string }) {
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  // At 1 a page fills the width, but is not blown up beyond what is comfortable to read.
+  // At 1 a page fills the width, up to a comfortable reading size.
   const fit = Math.min(Math.max(stageWidth - 24, 100) / width, 1.6);
   const scale = fit * zoom;
   const virtualizer = useVirtualizer({

@@ -18,19 +18,19 @@ import { text } from "./text.ts";
 
 const DetailsPanel = lazyPart(() => import("../details/details-panel.tsx").then((part) => part.DetailsPanel));
 
-/** What the overlay needs of whoever shows it. */
+/** Props of the preview. */
 export interface PreviewProps {
   readonly items: readonly FileRecord[];
   readonly index: number;
   readonly onIndexChange: (index: number) => void;
   readonly onClose: () => void;
-  /** Further buttons for the file that is shown. */
+  /** Additional buttons for the current file. */
   readonly actions?: ReactNode;
 }
 
 /**
- * Shows files over the whole page, one at a time. Arrow keys, Home and End go on, Escape closes and gives the focus back,
- * `d` saves, `i` opens the details.
+ * Shows files in an overlay, one at a time. Arrow keys, Home and End go to other files, Escape closes and returns the
+ * focus, `d` downloads, `i` opens the details.
  */
 export function Preview({ items, index, onIndexChange, onClose, actions }: PreviewProps) {
   const [hasDetails, setHasDetails] = useState(false);
@@ -140,7 +140,7 @@ export function Preview({ items, index, onIndexChange, onClose, actions }: Previ
   );
 }
 
-/** At the end it stays, without effect: the focus may be on it. */
+/** At the end it stays, but does nothing, because it may have the focus. */
 function Step({
   label,
   side,
@@ -179,7 +179,7 @@ function Loading() {
   );
 }
 
-/** Controls that use the arrow keys, Home and End themselves keep them, and fields all keys. */
+/** Controls that use arrow keys, Home and End keep them, and text fields keep all keys. */
 function needsKeys(target: HTMLElement, key: string): boolean {
   if (
     target instanceof HTMLInputElement ||
@@ -193,18 +193,18 @@ function needsKeys(target: HTMLElement, key: string): boolean {
   return target instanceof HTMLMediaElement && key.length > 1;
 }
 
-/** From right to left the next file lies to the left. */
+/** From right to left the next file is to the left. */
 function mirrored(key: string): string {
   if (document.documentElement.dir !== "rtl") return key;
   return key === "arrowleft" ? "arrowright" : key === "arrowright" ? "arrowleft" : key;
 }
 
-/** Gives the focus back to what had it, however the overlay goes. */
+/** Returns the focus to the previous element when the overlay closes in any way. */
 function useFocusReturn(): void {
   const [before] = useState(() => document.activeElement);
   useEffect(
     () => () => {
-      // After the overlay's own handling: its place may have gone with it.
+      // After the overlay's own handling, whose target may be gone.
       requestAnimationFrame(() => {
         const isLost = document.activeElement === null || document.activeElement === document.body;
         if (isLost && before instanceof HTMLElement && before.isConnected) before.focus();

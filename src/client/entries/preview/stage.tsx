@@ -9,7 +9,7 @@ import { text } from "./text.ts";
 const PdfView = lazyPart(() => import("./pdf-view.tsx").then((part) => part.PdfView));
 const TextView = lazyPart(() => import("./text-view.tsx").then((part) => part.TextView));
 
-/** One file, shown as its kind asks for. `onSwipe` tells that a finger went to the next (1) or the previous (-1) file. */
+/** One file, shown by its kind. `onSwipe` reports a swipe to the next (1) or previous (-1) file. */
 export function Stage({ file, onSwipe }: { readonly file: FileRecord; readonly onSwipe: (by: 1 | -1) => void }) {
   const kind = previewKind(file);
   switch (kind) {

@@ -9,7 +9,7 @@ import { languageOf } from "./kind.ts";
 import { NoPreview } from "./no-preview.tsx";
 import { text } from "./text.ts";
 
-/** Longer programs are shown without colours: finding them would hold the page up. */
+/** Longer source code is shown without highlighting, which would block the page. */
 const HIGHLIGHTED_CHARACTERS_MAX = 256 * 1024;
 
 const SHEET =
@@ -31,7 +31,7 @@ const MARKDOWN_CLASS =
   "[&_table]:my-3 [&_table]:border-collapse [&_td]:border [&_td]:border-line [&_td]:px-3 [&_td]:py-1 [&_th]:border " +
   "[&_th]:border-line [&_th]:px-3 [&_th]:py-1 [&_th]:text-start";
 
-/** Text, a program with its colours, or Markdown as it is meant; at most the first mebibyte. */
+/** Text, highlighted source code, or rendered Markdown; at most the first mebibyte. */
 export function TextView({ file, kind }: { readonly file: FileRecord; readonly kind: "markdown" | "code" | "text" }) {
   const [attempt, setAttempt] = useState(0);
   const [outcome, setOutcome] = useState<
@@ -84,7 +84,7 @@ export function TextView({ file, kind }: { readonly file: FileRecord; readonly k
   );
 }
 
-/** Scrolled by keys as well. */
+/** A scrolled area that can also be scrolled by keys. */
 function Scroller({ label, children }: { label: string; children: ReactNode }) {
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a text without links is scrolled by keys, too

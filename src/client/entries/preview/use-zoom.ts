@@ -1,24 +1,24 @@
-// Wheel, fingers, mouse and keys over a picture, turned into its view.
+// Zooms and pans an image by wheel, touch, mouse and keys.
 import { type MouseEvent, type PointerEvent, type RefObject, useEffect, useRef, useState } from "react";
 import { type Point, type Size, type View, WHOLE, fitOnStage, clampToStage, panBy, zoomAt } from "./zoom.ts";
 
-/** A finger that goes so far to the side, in pixels, goes to the next picture. */
+/** A horizontal swipe of this many pixels goes to the next image. */
 const SWIPE_PX = 60;
 const DOUBLE_TAP_MS = 300;
 const DOUBLE_TAP_SCALE = 2.5;
 
-/** The view of a picture, and what changes it. */
+/** The view of an image, and functions to change it. */
 export interface Zoom {
   readonly view: View;
   readonly stage: Size;
   readonly stageRef: RefObject<HTMLDivElement | null>;
   readonly handlers: Readonly<Record<string, unknown>>;
-  /** Scales around the middle. */
+  /** Scales around the center. */
   by(factor: number): void;
   fit(): void;
 }
 
-/** Zooms and moves a picture of this size; at scale 1 a finger to the side is a swipe. */
+/** Zooms and pans an image of this size. At scale 1, a horizontal touch is a swipe. */
 export function useZoom(picture: Size, onSwipe: (by: 1 | -1) => void): Zoom {
   const stageRef = useRef<HTMLDivElement>(null);
   const stage = useSize(stageRef);
@@ -51,7 +51,7 @@ export function useZoom(picture: Size, onSwipe: (by: 1 | -1) => void): Zoom {
   useEffect(() => {
     const element = stageRef.current;
     if (element === null) return undefined;
-    // React listens passively; the page must not scroll or zoom beside the picture.
+    // React registers passive listeners, but the page must not scroll or zoom along.
     const wheel = (event: WheelEvent): void => {
       event.preventDefault();
       const box = element.getBoundingClientRect();
@@ -63,7 +63,8 @@ export function useZoom(picture: Size, onSwipe: (by: 1 | -1) => void): Zoom {
   }, []);
 
   useEffect(() => {
-    // Before the overlay's own keys: a picture that is larger than the stage is moved, in place of going to the next.
+    // Before the overlay's own keys: arrow keys pan an image that is larger than the stage, instead of going to the
+    // next.
     const press = (event: globalThis.KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isField(event.target)) return;
       const dialog = stageRef.current?.closest('[role="dialog"]');
@@ -81,7 +82,7 @@ export function useZoom(picture: Size, onSwipe: (by: 1 | -1) => void): Zoom {
     onPointerDown: (event: PointerEvent) => {
       lastPointer.current = event.pointerType;
       if (event.pointerType === "mouse" && event.button !== 0) return;
-      // Buttons above the picture are pressed, not dragged.
+      // Buttons over the image are pressed, not dragged.
       if (event.target instanceof Element && event.target.closest("button") !== null) return;
       event.currentTarget.setPointerCapture(event.pointerId);
       pointers.current.set(event.pointerId, pointOf(event));
@@ -115,7 +116,7 @@ export function useZoom(picture: Size, onSwipe: (by: 1 | -1) => void): Zoom {
     },
     onPointerCancel: (event: PointerEvent) => void pointers.current.delete(event.pointerId),
     onDoubleClick: (event: MouseEvent) => {
-      // Fingers were counted above.
+      // The number of fingers was checked above.
       if (
         lastPointer.current !== "mouse" ||
         (event.target instanceof Element && event.target.closest("button") !== null)

@@ -1,13 +1,13 @@
-/** Shares as the API has them: asking for them, making, changing and ending them. */
+/** API requests for shares: list, create, change and revoke. */
 import { type QueryClient, queryOptions } from "@tanstack/react-query";
 import { request } from "../../api/http.ts";
 import { keys } from "../../api/queries.ts";
 import type { Entry, FileRecord, FolderRecord, Pagination, ShareRecord } from "../../api/types.ts";
 
-/** What a share can be made of: a file or folder, as lists have it or by what a share tells of it. */
+/** What can be shared: a file or folder, from a listing or from a share's record. */
 export type ShareTarget = Pick<Entry, "id" | "name" | "type">;
 
-/** What POST …/shares and PATCH /api/shares/{id} take. */
+/** The body of POST …/shares and PATCH /api/shares/{id}. */
 export interface ShareBody {
   readonly user?: string;
   readonly permissions?: "read" | "upload" | "write";
@@ -23,7 +23,7 @@ export interface ShareBody {
   readonly versions?: boolean;
 }
 
-/** GET /api/shares/received: what somebody else shares with the account. */
+/** GET /api/shares/received: a share from another account. */
 export interface ReceivedShare {
   readonly id: string;
   readonly permissions: "read" | "write";
@@ -36,7 +36,7 @@ export interface ReceivedShare {
   readonly folder?: FolderRecord;
 }
 
-/** Shares of the page "Shared by me" that are asked for at once. */
+/** Shares per page on "Shared by me". */
 export const SHARES_PER_PAGE = 50;
 
 /** The shares of one file or folder. */
@@ -50,7 +50,7 @@ export function sharesOfQuery(target: ShareTarget) {
   });
 }
 
-/** One page of all that the account shares, newest first. */
+/** One page of the shares that the account has created, newest first. */
 export function fetchShares(page: number, signal: AbortSignal) {
   return request<{ shares: readonly ShareRecord[]; pagination: Pagination }>("GET", "/api/shares", {
     query: { page, limit: SHARES_PER_PAGE },
@@ -58,7 +58,7 @@ export function fetchShares(page: number, signal: AbortSignal) {
   });
 }
 
-/** What others share with the account. */
+/** The shares that others have created for the account. */
 export const receivedQuery = queryOptions({
   queryKey: keys.received,
   queryFn: async ({ signal }) => {
@@ -87,7 +87,7 @@ export async function leaveShare(id: string): Promise<void> {
   await request("DELETE", `/api/shares/received/${id}`);
 }
 
-/** After a share was made, changed or ended: lists of shares, and the marks of what is shared. */
+/** Call after a share was created, changed or revoked. Refreshes lists of shares and the marks of shared entries. */
 export async function invalidateShares(queryClient: QueryClient): Promise<void> {
   await Promise.all([
     queryClient.invalidateQueries({ queryKey: keys.shares }),

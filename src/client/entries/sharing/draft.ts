@@ -1,24 +1,24 @@
-/** What somebody has chosen in the form of a share, and the request that it makes. */
+/** The state of the share form, and the request that it makes. */
 import type { ShareRecord } from "../../api/types.ts";
 import type { ShareBody } from "./api.ts";
 import { text } from "./text.ts";
 
-/** Kinds of share that can be made. */
+/** The kinds of shares that can be created. */
 export type DraftKind = "link" | "upload" | "account";
 
-/** How an end is chosen; `kept` is the one that the share has. */
+/** The choice of the expiry; `kept` leaves the expiry of the share unchanged. */
 export type DraftExpiry = "never" | "1" | "7" | "30" | "date" | "kept";
 
-/** The form as it stands. Numbers are as they were typed. */
+/** The state of the form. Numbers are as typed. */
 export interface ShareDraft {
   readonly kind: DraftKind;
   readonly user: string;
   readonly canWrite: boolean;
-  /** Of a share for an account: earlier versions, too. */
+  /** For shares with an account: whether earlier versions are visible. */
   readonly showsVersions: boolean;
   readonly label: string;
   readonly expiry: DraftExpiry;
-  /** As `datetime-local` has it, in the person's own time. */
+  /** In the format of `datetime-local`, in the person's own time zone. */
   readonly date: string;
   readonly hasPassword: boolean;
   readonly password: string;
@@ -31,18 +31,18 @@ export interface ShareDraft {
   readonly uploadsPerAddress: string;
 }
 
-/** Fields that can be wrong before the server is asked. */
+/** Fields that are validated before the request. */
 export type DraftField = "user" | "date" | "password" | "downloads" | "uploadMegabytes" | "uploadsPerAddress";
 
-/** What is wrong, by field. */
+/** The problems by field. */
 export type DraftProblems = Partial<Record<DraftField, string>>;
 
 const MEGABYTE = 1024 * 1024;
-/** What the server takes from one address unless the owner chose otherwise, and what it takes at all. */
+/** The server's default and maximum of unfinished uploads per address. */
 const UPLOADS_PER_ADDRESS = 20;
 const UPLOADS_MAX = 200;
 
-/** The form before anything was chosen. */
+/** The form at the start. */
 export const EMPTY_DRAFT: ShareDraft = {
   kind: "link",
   user: "",
@@ -62,7 +62,7 @@ export const EMPTY_DRAFT: ShareDraft = {
   uploadsPerAddress: String(UPLOADS_PER_ADDRESS),
 };
 
-/** The form for a share that there is. */
+/** The form for an existing share. */
 export function draftOf(share: ShareRecord): ShareDraft {
   return {
     kind: share.kind === "upload" || share.kind === "account" ? share.kind : "link",
@@ -85,7 +85,7 @@ export function draftOf(share: ShareRecord): ShareDraft {
 }
 
 /**
- * What is wrong with the form; nothing where it can be sent.
+ * The problems of the form; empty if it can be submitted.
  * @param former the share that is changed
  */
 export function problemsOf(draft: ShareDraft, former?: ShareRecord): DraftProblems {
@@ -109,7 +109,10 @@ export function problemsOf(draft: ShareDraft, former?: ShareRecord): DraftProble
   };
 }
 
-/** The request that a form without problems makes. @param former the share that is changed */
+/**
+ * The request body of a form without problems.
+ * @param former the share that is changed
+ */
 export function bodyOf(draft: ShareDraft, isFolder: boolean, former?: ShareRecord): ShareBody {
   const label = draft.label.trim();
   return {
@@ -125,7 +128,7 @@ export function bodyOf(draft: ShareDraft, isFolder: boolean, former?: ShareRecor
     ...(draft.kind === "link" && {
       maxDownloads: draft.limitsDownloads ? Number(draft.downloads) : null,
       hideLocation: draft.hidesLocation,
-      // Said again of a link that has it, the server would take the content of now.
+      // Sent again for a link that is pinned already, it would pin the current version.
       ...(!isFolder && draft.isPinned !== former?.pinned && { pinned: draft.isPinned }),
     }),
     ...(draft.kind === "upload" && {

@@ -4,7 +4,7 @@ import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { text } from "./text.ts";
 
-/** A link as a QR code to point a phone at, and to save as a picture. */
+/** A link as a QR code to scan with a phone, or to download as an image. */
 export function QrDialog({
   url,
   name,
@@ -43,7 +43,7 @@ export function QrDialog({
     >
       <div className="flex justify-center">
         {code.data !== undefined && (
-          // Dark on light in every theme: many cameras read nothing else.
+          // Dark on light in every theme, because many cameras read nothing else.
           <img src={code.data} alt={text.qrTitle(name)} width={256} height={256} className="rounded-lg bg-white p-2" />
         )}
       </div>

@@ -14,7 +14,7 @@ import { ShareForm } from "./share-form.tsx";
 import { ShareItem } from "./share-item.tsx";
 import { text } from "./text.ts";
 
-/** Shares a file or folder: its links and whom it is shared with, and the form for another share. */
+/** Shares a file or folder: its existing shares, and the form for another one. */
 export function ShareDialog({ entry, onClose }: { readonly entry: ShareTarget; readonly onClose: () => void }) {
   const formId = useId();
   const shares = useQuery(sharesOfQuery(entry));

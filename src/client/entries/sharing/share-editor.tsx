@@ -10,7 +10,7 @@ import { bodyOf, draftOf, problemsOf } from "./draft.ts";
 import { ShareForm } from "./share-form.tsx";
 import { text } from "./text.ts";
 
-/** Changes the settings of a share that there is. */
+/** Changes the settings of an existing share. */
 export function ShareEditor({
   share,
   name,

@@ -10,7 +10,7 @@ import type { DraftExpiry, DraftProblems, ShareDraft } from "./draft.ts";
 import { text } from "./text.ts";
 
 /**
- * The settings of a share. What it is for can be chosen as long as there is none.
+ * The settings of a share. The kind can be chosen only for a new one.
  * @param id of the form, for a button outside it
  */
 export function ShareForm({
@@ -95,7 +95,7 @@ function PersonFields({ draft, onChange, problems, isNew }: CheckedPartProps & {
       <Select
         label={text.rights}
         value={draft.canWrite ? "write" : "read"}
-        // As the server has it where nothing is said: who may change a file also sees what it was.
+        // The server's default: an account that may change a file also sees its earlier versions.
         onChange={(rights) => onChange({ canWrite: rights === "write", showsVersions: rights === "write" })}
         options={[
           { value: "read", label: text.mayRead },

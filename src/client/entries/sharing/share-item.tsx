@@ -16,8 +16,8 @@ import { countsInWords, kindWords, ShareBadges } from "./share-state.tsx";
 import { text } from "./text.ts";
 
 /**
- * One share with its link, what was counted of it, and what can be done about it.
- * @param heading what is shared, where the place doesn't say it
+ * One share with its link, statistics and actions.
+ * @param heading what is shared, if the surrounding page doesn't say so
  */
 export function ShareItem({
   share,

@@ -4,7 +4,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { formatBytes, formatDateTime, formatRelative } from "../../base/format.ts";
 import { text } from "./text.ts";
 
-/** Why a share opens no more; undefined as long as it does. */
+/** Why a share can no longer be opened; undefined if it can. */
 export function closedBecause(
   share: ShareRecord,
   nowMs: number = Date.now(),
@@ -15,7 +15,7 @@ export function closedBecause(
   return undefined;
 }
 
-/** What kind of share it is, in words. */
+/** The kind of a share as text. */
 export function kindWords(share: ShareRecord): string {
   switch (share.kind) {
     case "public":
@@ -29,7 +29,7 @@ export function kindWords(share: ShareRecord): string {
   }
 }
 
-/** Marks of a share: over, locked, with an end. */
+/** Badges of a share: expired, password, expiry. */
 export function ShareBadges({ share }: { readonly share: ShareRecord }) {
   const closed = closedBecause(share);
   return (
@@ -46,7 +46,7 @@ export function ShareBadges({ share }: { readonly share: ShareRecord }) {
   );
 }
 
-/** What was counted of a share, in words. */
+/** The statistics of a share as text. */
 export function countsInWords(share: ShareRecord): string {
   const { kind, views, downloads, maxDownloads, uploads, uploadedBytes, maxUploadBytes, lastAccessedAt } = share;
   const sent = formatBytes(uploadedBytes);

@@ -25,10 +25,10 @@ interface Version {
   readonly isCurrent: boolean;
 }
 
-/** What the server shows in place of sending it to be saved. */
+/** Types that the server shows inline instead of sending them as a download. */
 const SHOWABLE = /^(image\/(?!.*\+xml)|audio\/|video\/|text\/plain$|application\/pdf$)/;
 
-/** The contents that a file has had: to look at, to save, to bring back, to delete. */
+/** The version history of a file: open, download, restore or delete a version. */
 export function Versions({ file }: { readonly file: FileRecord }) {
   const isReader = useSession().user.role === "viewer";
   const versions = useQuery({
@@ -64,7 +64,7 @@ function VersionItem({
 }: {
   readonly file: FileRecord;
   readonly version: Version;
-  /** The one that it followed, where that is still kept. */
+  /** The previous version, if it is still stored. */
   readonly before: Version | undefined;
   readonly isReader: boolean;
 }) {
