@@ -336,7 +336,7 @@ export class DiskBlobStore implements BlobStore {
       this.#disk.unlink(staged);
     } catch (error) {
       if (errorCode(error) !== "ENOENT")
-        this.#log.warn("A leftover stays in incoming/; the next start removes it.", { error });
+        this.#log.warn("Could not remove a temporary file from incoming/; the next start removes it.", { error });
     }
   }
 
@@ -405,7 +405,7 @@ export class DiskBlobStore implements BlobStore {
     } catch (error) {
       // There are none; they are kept from before; or the file system knows no second names, and the good ones matter more.
       if (["ENOENT", "EEXIST", "ENOTDIR"].includes(errorCode(error) ?? "")) return;
-      this.#log.warn("Damaged bytes could not be kept in quarantine/; good ones take their place.", { error });
+      this.#log.warn("Could not move a damaged blob to quarantine/; replacing it with a good copy.", { error });
     }
   }
 
@@ -439,7 +439,9 @@ export class DiskBlobStore implements BlobStore {
     try {
       this.#disk.unlink(path);
     } catch (error) {
-      this.#log.warn("A content that failed to be stored could not be removed; the collector will find it.", { error });
+      this.#log.warn("Could not remove a blob that was not stored completely; garbage collection will remove it.", {
+        error,
+      });
     }
   }
 }
@@ -532,7 +534,7 @@ class DiskBlobWriter implements BlobWriter {
         this.#disk.close(staged.fd);
         this.#disk.unlink(staged.path);
       } catch (error) {
-        this.#log.warn("An unfinished upload could not be removed; the next start will.", { error });
+        this.#log.warn("Could not remove an unfinished upload; the next start removes it.", { error });
       }
     });
   }

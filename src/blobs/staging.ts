@@ -222,7 +222,7 @@ export class Staging {
       this.#disk.unlink(path);
     } catch (error) {
       if (errorCode(error) === "ENOENT") return;
-      this.#options.log.warn("An unfinished upload could not be removed; the next sweep will.", { error });
+      this.#options.log.warn("Could not remove an unfinished upload; the next clean-up removes it.", { error });
     }
   }
 
@@ -251,7 +251,7 @@ export class Staging {
       return this.#disk.open(path, flags);
     } catch (error) {
       if (errorCode(error) !== "ENOENT") throw error;
-      this.#options.log.error("The folder of unfinished uploads was gone and is made again.");
+      this.#options.log.error("The directory uploads/ was missing; created it again.");
       this.#entered.clear();
       this.#disk.makeFolder(this.#options.directory);
       return this.#disk.open(path, flags);

@@ -83,7 +83,7 @@ export class SyncQueue {
         await this.#syncBatch(this.#worker, batch);
         for (const file of batch) file.resolve();
       } catch (error) {
-        this.#log.error("Files could not be written to the device.", { files: batch.length, error });
+        this.#log.error("Could not sync files to the disk; rejecting their uploads.", { files: batch.length, error });
         for (const file of batch) file.reject(error);
       }
     }

@@ -91,7 +91,7 @@ export function migrate(database: Database, log: Log, known: readonly Migration[
     .immediate();
   // Whoever looks at the file alone sees of which program it is.
   database.run("PRAGMA wal_checkpoint(TRUNCATE)");
-  log.info(isNew ? "The database was made." : "The database was brought up to date.", {
+  log.info(isNew ? "Created the database." : "Upgraded the database.", {
     steps: pending.map((migration) => migration.id),
     ...(isNew ? {} : { rowsBefore: before, rowsAfter: countRows(database) }),
   });

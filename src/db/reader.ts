@@ -83,8 +83,8 @@ export class Reader {
     const died = (why: string) => {
       if (this.#worker !== worker) return;
       this.#worker = undefined;
-      this.#log.error("The thread that reads the database died; the next request starts it again.", { why });
-      this.#failAll(new AppError("database_error", "The search failed. Try again.", {}, new Error(why)));
+      this.#log.error("The database reader thread exited; the next query restarts it.", { why });
+      this.#failAll(new AppError("database_error", "The search broke off. Try again.", {}, new Error(why)));
     };
     worker.onerror = (event) => died(event.message);
     worker.addEventListener("close", () => died("closed"));

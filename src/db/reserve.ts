@@ -29,7 +29,7 @@ export class DiskReserve {
       // Written, not only sized: a hole would hold no room.
       fs.writeFileSync(this.#path, Buffer.alloc(RESERVE_BYTES), { mode: 0o600, flush: true });
     } catch (error) {
-      this.#log.warn("No room could be kept for the database.", { error });
+      this.#log.warn("Could not reserve disk space for the database.", { error });
     }
   }
 
@@ -37,7 +37,7 @@ export class DiskReserve {
   release(): boolean {
     try {
       fs.unlinkSync(this.#path);
-      this.#log.error("The disk is full. The room kept for the database is in use now; make room on the disk.");
+      this.#log.error("The disk is full; using the space reserved for the database. Free some disk space.");
       return true;
     } catch {
       return false; // given up already: the disk stays full

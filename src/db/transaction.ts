@@ -108,7 +108,7 @@ export class Writer {
   /** Takes down that the file is damaged, whoever found it. The way back is told in the log, once. */
   noteDamage(found: string): void {
     if (this.#damage !== undefined) return;
-    this.#damage = "The database is damaged. Stop the server, then: larder restore --snapshot newest";
+    this.#damage = "The database is damaged. Stop the server, then run: larder restore --snapshot newest";
     this.#log.error(this.#damage, { found });
   }
 
@@ -249,9 +249,9 @@ export class Writer {
     if (isDamage(error)) this.noteDamage(error.message);
     if (!FAULTS.test(error.code ?? "")) return;
     if (this.#fault === undefined) {
-      this.#log.error("The database can't be written. Look at the disk: the kernel's log says what it has.", { error });
+      this.#log.error("Cannot write to the database; rejecting changes. Check the disk and the kernel log.", { error });
     }
-    this.#fault = `The database can't be written: ${error.message}.`;
+    this.#fault = `Cannot write to the database: ${error.message}.`;
   }
 
   #beginFailed(error: unknown): void {
@@ -274,7 +274,7 @@ export class Writer {
       // This throws, too, where the database was closed meanwhile.
       if (this.#sqlite.inTransaction) this.#statements.rollback();
     } catch (error) {
-      this.#log.error("A transaction could not be rolled back.", { error });
+      this.#log.error("Could not roll back a transaction.", { error });
     }
   }
 }

@@ -70,7 +70,7 @@ export function base(options: BaseOptions) {
       if (known instanceof ClientGoneError) {
         const { receivedBytes } = known;
         requestContext.brokeOffAtBytes = receivedBytes;
-        log.debug("The client went away.", {
+        log.debug("The client disconnected.", {
           requestId,
           method: request.method,
           path: withoutTokens(path),
@@ -81,7 +81,7 @@ export function base(options: BaseOptions) {
       }
       const answer = errorResponseOf(known, requestId);
       if (answer.status === 500) {
-        log.error("A request failed.", { requestId, method: request.method, path: withoutTokens(path), error: known });
+        log.error("Request failed.", { requestId, method: request.method, path: withoutTokens(path), error: known });
       }
       set.status = answer.status;
       Object.assign(set.headers, answer.headers);

@@ -136,9 +136,9 @@ export class ClientAddresses {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
     this.#log.warn(
-      "A request carried a forwarding header, but its sender is not in trustedProxies, so the header is ignored. " +
-        "If this is your reverse proxy, list its address there: until then all of its users count as one. " +
-        "Reported once.",
+      "Ignored a forwarding header from an address that is not in trustedProxies. " +
+        "If this is your reverse proxy, add its address there; until then, all its users count as one client. " +
+        "Logged once.",
       { peer },
     );
   }

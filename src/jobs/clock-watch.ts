@@ -80,7 +80,7 @@ export class ClockWatch {
 
   #warn(nowMs: number, expectedMs: number): void {
     this.#options.log.warn(
-      "The clock is far ahead of when this server last ran. If it is wrong, set it: nothing is deleted for its age for a day.",
+      "The clock is far ahead of the last run; age-based deletion is paused for one day. If the clock is wrong, set it.",
       { now: toTimestamp(nowMs), expected: toTimestamp(expectedMs) },
     );
   }
@@ -98,6 +98,6 @@ export class ClockWatch {
     const upsert = "INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = excluded.value";
     writer
       .run(() => void db.sqlite.query(upsert).run(KEY, String(nowMs)), { isQuiet: true })
-      .catch((error: unknown) => log.error("The doubt about the clock could not be written down.", { error }));
+      .catch((error: unknown) => log.error("Could not save the clock-skew state.", { error }));
   }
 }

@@ -71,7 +71,7 @@ export class DispatchLoop {
     if (running !== undefined) return running;
     const ended = attempt(this.#stop.signal)
       .catch((error: unknown) => {
-        this.#options.log.error(`One of the ${this.#options.what} failed; it is tried again.`, { error });
+        this.#options.log.error(`One of the ${this.#options.what} failed; will retry.`, { error });
         // Not at once, or it would fail in circles.
         return this.#rest(POLL_MS);
       })
@@ -93,7 +93,7 @@ export class DispatchLoop {
         return;
       } catch (error) {
         if (this.#stop.signal.aborted) return;
-        if (failures === 1) log.error(`What became of ${what} could not be written.`, { error });
+        if (failures === 1) log.error(`Could not record the result of ${what}.`, { error });
         // oxlint-disable-next-line no-await-in-loop
         await this.#rest(backoffMs(failures, WRITE_BACKOFF));
       }
@@ -116,7 +116,7 @@ export class DispatchLoop {
       const nextMs = startDue(nowMs);
       if (nextMs !== undefined) this.#wakeIn(Math.min(Math.max(0, nextMs - nowMs), POLL_MS));
     } catch (error) {
-      log.error(`The waiting ${what} could not be read; they are looked for again.`, { error });
+      log.error(`Could not read the queued ${what}; will retry.`, { error });
       this.#wakeIn(POLL_MS);
     }
   }

@@ -196,7 +196,7 @@ export class Scheduler {
       if (this.#isMissed(entry, nowMs)) this.#runLater(entry, missedAfterMs + missed++ * missedApartMs);
     }
     if (missed > 0 && !isFirstStart)
-      log.info("Jobs that fell due while the server was off run soon.", { jobs: missed });
+      log.info("Jobs were due while the server was off; running them soon.", { jobs: missed });
     this.handleRequests();
   }
 
@@ -242,7 +242,7 @@ export class Scheduler {
       if (row.requestedAt === null) continue;
       const { requestedAt } = row;
       if (entry === undefined) {
-        this.#options.log.warn("A job was asked for that this version doesn't have.", { job: row.name });
+        this.#options.log.warn("A requested job does not exist in this version; ignored it.", { job: row.name });
         void this.#record(() => this.#statements.answered.run(row.name, requestedAt));
       } else if (entry.running === undefined && entry.answeredAt !== requestedAt && !this.#abort.signal.aborted) {
         void this.#run(entry, undefined, { requestedAt, arguments: parseArguments(row.requestArguments) }, true);
@@ -317,7 +317,7 @@ export class Scheduler {
     try {
       if (!this.#abort.signal.aborted) this.handleRequests();
     } catch (error) {
-      this.#options.log.error("The requests for jobs could not be read.", { error });
+      this.#options.log.error("Could not read job requests; will retry.", { error });
     }
   }
 
@@ -329,7 +329,7 @@ export class Scheduler {
     const outcome = await this.#attempt(job, given);
     if (!outcome.isOk && this.#abort.signal.aborted) {
       // Not recorded as finished, nor the request as answered: both go on at the next start.
-      log.info("A job was interrupted by the stop.", { job: job.name });
+      log.info("A job was interrupted by the shutdown.", { job: job.name });
       return outcome;
     }
     // The next start compares the clock with this time: a leap is noted before it would be the time of a run.
@@ -340,7 +340,7 @@ export class Scheduler {
       this.#statements.finished.run(job.name, startedAt, finishedAt, isOk ? text : null, isOk ? null : text);
       if (request !== undefined) this.#statements.answered.run(job.name, request.requestedAt);
     });
-    if (outcome.isOk) log.debug("A job is done.", { job: job.name, result: outcome.text, ms: finishedAt - startedAt });
+    if (outcome.isOk) log.debug("Job finished.", { job: job.name, result: outcome.text, ms: finishedAt - startedAt });
     return outcome;
   }
 
@@ -357,7 +357,7 @@ export class Scheduler {
       });
       return { isOk: true, text };
     } catch (error) {
-      if (!this.#abort.signal.aborted) log.error("A job failed.", { job: job.name, error });
+      if (!this.#abort.signal.aborted) log.error("Job failed.", { job: job.name, error });
       return { isOk: false, text: error instanceof Error ? error.message : String(error) };
     }
   }
@@ -367,7 +367,7 @@ export class Scheduler {
     try {
       await this.#options.writer.run(deed, { isQuiet: true });
     } catch (error) {
-      this.#options.log.error("The state of a job could not be written.", { error });
+      this.#options.log.error("Could not save the state of a job.", { error });
     }
   }
 }

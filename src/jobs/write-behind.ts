@@ -81,7 +81,7 @@ export class WriteBehind<Pending> {
       this.#hasPending = false;
       this.note();
       // A full disk fails every second: once is enough to say so.
-      if (!this.#isFailing) log.error(`The ${what} could not be written; they are kept and tried again.`, { error });
+      if (!this.#isFailing) log.error(`Could not write the ${what}; will retry.`, { error });
       this.#isFailing = true;
       return false;
     }

@@ -174,7 +174,7 @@ async function fetchAll(paths: DataPaths, samples: readonly Sample[], options: D
 }
 
 function rejectEnded(signal: AbortSignal): void {
-  if (signal.aborted) throw new StartupError("The drill was ended before it was done. What it made was removed.");
+  if (signal.aborted) throw new StartupError("The drill was interrupted. Its temporary files were removed.");
 }
 
 async function issueTokens(
@@ -205,7 +205,7 @@ async function fetchOne(url: string, sample: Sample, token: string, signal: Abor
     const hasher = new Bun.CryptoHasher("sha256");
     for await (const piece of answer.body ?? []) hasher.update(piece);
     const got = toDigest(hasher.digest("hex"));
-    return got === sample.digest ? undefined : `other bytes: sha256 ${got}`;
+    return got === sample.digest ? undefined : `checksum mismatch: got sha256 ${got}`;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

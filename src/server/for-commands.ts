@@ -53,7 +53,7 @@ export async function openForCommand(config: Config, log: Log, holdsLock = false
     ...services,
     async runJob(name, jobArguments) {
       const job = timetable(services).find((entry) => entry.name === name);
-      if (job === undefined) throw new Error(`There is no job named ${name}.`);
+      if (job === undefined) throw new Error(`Job ${name} does not exist.`);
       return job.run({
         signal: new AbortController().signal,
         cursor: null,

@@ -64,8 +64,8 @@ export async function runServer(loaded: LoadedConfig, log: Log, reload = () => l
   process.on("SIGTERM", onSignal);
   process.on("SIGINT", onSignal);
   // Whatever slips past every handler is a defect, to be seen in the log; it must not take everybody's uploads along.
-  process.on("uncaughtException", (error) => log.error("An error went past every handler.", { error }));
-  process.on("unhandledRejection", (error) => log.error("A failed promise was not waited for.", { error }));
+  process.on("uncaughtException", (error) => log.error("Uncaught exception.", { error }));
+  process.on("unhandledRejection", (error) => log.error("Unhandled promise rejection.", { error }));
   openDataDirectory(config.data);
   const notifier = await openNotifier(process.env, log);
   const lock = acquireServerLock(dataPaths(config.data).lock);
@@ -76,7 +76,9 @@ export async function runServer(loaded: LoadedConfig, log: Log, reload = () => l
       if (how === "stop") break;
       const next = reload();
       if (next.config.preset !== "household") {
-        log.warn("The set-up page's choice of a household has no effect: preset is set elsewhere. See: larder config");
+        log.warn(
+          "The household preset chosen on the set-up page has no effect; preset is set elsewhere. To see where: larder config",
+        );
       }
       // Port 0 is any port: browsers know the one that was picked, so it stays.
       current = next.config.port === 0 ? { ...next, config: { ...next.config, port } } : next;
@@ -94,11 +96,11 @@ export async function runServer(loaded: LoadedConfig, log: Log, reload = () => l
 async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifier: Notifier): Promise<Ending> {
   const { config } = loaded;
   notifier.extend(START_MS_MAX);
-  notifier.status("Opening the data directory, and bringing it up to date.");
+  notifier.status("Opening the data directory and upgrading it if needed.");
   const services = await openServices(config, log);
   const { blobs, limiter, db } = services;
   const swept = blobs.sweepStaging();
-  if (swept > 0) log.info("Removed what unfinished uploads left behind.", { files: swept });
+  if (swept > 0) log.info("Removed files of unfinished uploads.", { files: swept });
   await services.derived.sweep();
   await services.remoteStore?.checkAtStart();
   await services.uploads.recover();
@@ -161,7 +163,7 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
       try {
         keepPreset(config);
       } catch (error) {
-        log.error('larder.toml could not be written. Put preset = "household" into it, and start again.', { error });
+        log.error('Could not write larder.toml. Add preset = "household" to it, then restart the server.', { error });
         return;
       }
       // After the answer is on its way.
@@ -194,7 +196,7 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
       // The file of a download is opened when the handler has answered: here is where it shows that nothing is left for it.
       const known = isExhausted(error) ? translateDiskError(error) : error;
       const { status, body, headers } = errorResponseOf(known, "none");
-      if (status === 500) log.error("An answer could not be made.", { error });
+      if (status === 500) log.error("Could not create a response.", { error });
       return Response.json(body, { status, headers });
     },
   });
@@ -208,7 +210,7 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
       if (services.snapshots.isDue()) void scheduler.runNow(SNAPSHOT_JOB);
     } catch (error) {
       // Without a descriptor left the folder can't be read; the guard of connections has logged that, and makes room.
-      if (!isExhausted(error)) log.warn("The snapshots can't be read; will retry.", { error });
+      if (!isExhausted(error)) log.warn("Cannot read the snapshots; will retry.", { error });
     }
   };
   const copying = setInterval(copyWhenDue, SNAPSHOT_LOOK_MS);
@@ -239,7 +241,7 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
   const announce = announcer(config.log);
   await printSetupLink(services, address, announce);
   announce(`Larder ${VERSION} (${COMMIT}) listening on ${url}`);
-  if (listener.redirectPort !== undefined) log.info("Plain HTTP is led to HTTPS.", { port: listener.redirectPort });
+  if (listener.redirectPort !== undefined) log.info("Redirecting HTTP to HTTPS.", { port: listener.redirectPort });
   notifier.ready(`Listening on ${url}.`);
   // Whether the database can be read. A store that is not there is no reason to be started anew.
   notifier.watch(() => void db.sqlite.query("PRAGMA schema_version").get());
@@ -254,12 +256,12 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
   clearInterval(copying);
   clearTimeout(scheduling);
   clearTimeout(checking);
-  log.info(how === "stop" ? "Stopping." : "Starting again with the new settings.", {
+  log.info(how === "stop" ? "Stopping." : "Restarting with the new settings.", {
     requestsUnderWay: listener.pendingRequests,
   });
   const isDrained = await Promise.race([listener.stop().then(() => true), Bun.sleep(DRAIN_MS).then(() => false)]);
   if (!isDrained) {
-    log.warn("Some requests took too long and were cut off.", { requests: listener.pendingRequests });
+    log.warn("Some requests did not finish in time; aborted them.", { requests: listener.pendingRequests });
     await listener.cut();
   }
   await scheduler.stop();
@@ -282,7 +284,7 @@ async function openUnconfirmed({ config, receivedShares, log }: Services): Promi
   if (config.mail.verify) return;
   const shares = await receivedShares.claimUnconfirmed();
   if (shares === 0) return;
-  log.info("mail.verify is off: shares that waited for addresses to be confirmed are open now.", { shares });
+  log.info("mail.verify is off; opened the shares that were waiting for a confirmed email address.", { shares });
 }
 
 /**
@@ -295,8 +297,8 @@ async function makeFirstAdministrator({ config, users, audit, log }: Services): 
   const holder = users.findByEmail(config.adminEmail);
   if (holder !== undefined) {
     throw new StartupError(
-      `adminEmail names ${holder.email}, and an account with this e-mail exists that is no administrator. It was not ` +
-        `changed: anybody may have made it. If it is yours, run: larder user set ${holder.email} --admin. Otherwise ` +
+      `adminEmail is ${holder.email}, but the account with this email is not an administrator. It was not changed, ` +
+        `because anyone could have created it. If it is yours, run: larder user set ${holder.email} --admin. Otherwise, ` +
         "set another adminEmail.",
     );
   }
@@ -311,14 +313,14 @@ async function makeFirstAdministrator({ config, users, audit, log }: Services): 
     const subject = { id: users.findById(id)?.publicId, email: input.email };
     audit.write(tx, { action: "user.create", outcome: "done", via: "system", subject, details: { role: "admin" } });
   });
-  log.info("The first administrator was made, as the configuration says.", { email: user.email });
+  log.info("Created the first administrator from the configuration.", { email: user.email });
 }
 
 async function printSetupLink({ auth }: Services, url: string, announce: Announce): Promise<void> {
   const token = await auth.newSetupToken();
   if (token === undefined) return;
   const [begin, link, end] = [
-    "There is no administrator yet. Make one within 24 hours at:",
+    "There is no administrator yet. Create one within 24 hours at:",
     `${url}/setup?token=${token}`,
     "or on the command line: larder user add EMAIL --admin --password-stdin",
   ];

@@ -49,7 +49,7 @@ export async function reduceTo(email: string, options: ReduceOptions): Promise<R
   try {
     const { users } = services;
     const user = users.findByEmail(email);
-    if (user === undefined) throw new StartupError(`There is no account with the e-mail ${email} in this backup.`);
+    if (user === undefined) throw new StartupError(`No account found for ${email} in this backup.`);
     shares = countShares(paths.database, user.id);
     await users.update(user.id, { role: "admin", isDisabled: false });
     for (const other of users.list()) {

@@ -418,7 +418,7 @@ describe("an address that an administrator gave an account", () => {
 });
 
 describe("mail.verify switched off", () => {
-  const given = "mail.verify is off: shares that waited for addresses to be confirmed are open now.";
+  const given = "mail.verify is off; opened the shares that were waiting for a confirmed email address.";
 
   test("opens what waits for the addresses that accounts signed up with, and no more than without it", async () => {
     // Nobody could confirm these addresses any more, and the shares waited for ever.

@@ -23,7 +23,7 @@ function requestsOf(from: TestServer): Record<string, unknown>[] {
 describe("the form", () => {
   test("is JSON where nobody sits at a terminal, and pretty where that is wanted", async () => {
     await withServer({ env: { LARDER_LOG: "" } }, async (plain) => {
-      const written = plain.log.split("\n").filter((line) => line.includes("The database was made."));
+      const written = plain.log.split("\n").filter((line) => line.includes("Created the database."));
       expect(written.map((line) => JSON.parse(line).level)).toEqual(["info"]);
       await plain.restart({ env: { LARDER_LOG: "pretty", LARDER_LOG_LEVEL: "debug" } });
       await plain.visitor.get("/health/live");

@@ -154,7 +154,7 @@ describe("the way to the mail server", () => {
       async (own, taken) => {
         const { email } = await own.signUp();
         await forgot(own, email);
-        await eventually("it is told", () => own.log.includes("The mail server can't be used"));
+        await eventually("it is told", () => own.log.includes("Cannot use the mail server"));
         expect(taken.attempts).toEqual([]);
         expect(own.log).not.toContain(taken.password);
       },
@@ -168,7 +168,7 @@ describe("the way to the mail server", () => {
       async (own, taken) => {
         const { email } = await own.signUp();
         await forgot(own, email);
-        await eventually("it is told", () => own.log.includes("The mail server can't be used"));
+        await eventually("it is told", () => own.log.includes("Cannot use the mail server"));
         expect(taken.attempts).toEqual([]);
         expect(hasSignedIn).toBe(false);
       },
@@ -203,9 +203,9 @@ test("larder doctor says whether the mail server lets us in", async () => {
     const { stdout } = await server().larder(["doctor"], { env });
     return stdout.split("\n").find((line) => line.includes("  mail:"));
   };
-  expect(await mailLine()).toBe("ok     mail: 127.0.0.1 lets us in");
+  expect(await mailLine()).toBe("ok     mail: signed in to 127.0.0.1");
   expect(await mailLine({ LARDER_MAIL_PASSWORD: "wrong" })).toContain(
-    "WRONG  mail: 127.0.0.1 can't be used (EAUTH 535",
+    "WRONG  mail: cannot send email through 127.0.0.1 (EAUTH 535",
   );
   expect(mails.taken.some(({ parsed }) => parsed.subject === "")).toBe(false);
 });
@@ -218,7 +218,7 @@ describe("what the mail server says", () => {
       await makeKey(lost, "one");
       await makeKey(found, "two");
       await taken.mailTo(found.email);
-      await eventually("it is told", () => own.log.includes("was refused by the mail server"));
+      await eventually("it is told", () => own.log.includes("The mail server rejected an email"));
       expect(own.log).not.toContain(lost.email);
       expect(taken.attempts.filter((to) => to === lost.email)).toHaveLength(1);
     });
@@ -254,7 +254,7 @@ describe("what the mail server says", () => {
       const account = await own.signUp();
       await taken.stop();
       for (const name of ["first", "second", "third"]) await makeKey(account, name);
-      await eventually("it is told", () => own.log.includes("The mail server can't be used"));
+      await eventually("it is told", () => own.log.includes("Cannot use the mail server"));
       await own.kill9();
       await own.start();
       await taken.start();

@@ -211,7 +211,7 @@ describe("while the service is away", () => {
     s3.mood = "failing";
     try {
       await server.restart();
-      expect(server.log).toContain("storage service");
+      expect(server.log).toContain("bucket (s3)");
       expectStatus(await admin.client.get("/api/files"), 200);
     } finally {
       s3.mood = "well";

@@ -126,7 +126,7 @@ describe("with a certificate", () => {
   test("plain HTTP on the redirect port is led to HTTPS", async () => {
     const { env } = await makePair("");
     await withServer({ env: { ...env, LARDER_TLS_REDIRECT_PORT: "0" } }, async (server) => {
-      const told = () => /led to HTTPS\.\D+(\d+)/.exec(server.log)?.[1];
+      const told = () => /Redirecting HTTP to HTTPS\.\D+(\d+)/.exec(server.log)?.[1];
       await eventually("the port is told", () => told() !== undefined);
       const address = `http://127.0.0.1:${told()}`;
       const led = await fetch(`${address}/s/abc?x=1`, { redirect: "manual" });
@@ -162,7 +162,7 @@ describe("a renewed certificate", () => {
       await install("renewed-", pair);
       server.signal("SIGHUP");
       await eventually("the new certificate", async () => (await nameAt(server.port)) === "renewed.larder.test");
-      await eventually("it is told of", () => server.log.includes("The new certificate is in use."));
+      await eventually("it is told of", () => server.log.includes("Loaded the new certificate."));
       for (let count = 0; count < 20; count++) expect(await nameAt(server.port)).toBe("renewed.larder.test");
       over.abort();
       expect((await Promise.all(others)).flat().length).toBeGreaterThan(20);
@@ -195,7 +195,7 @@ describe("at the start", () => {
   test("a certificate that has ended is warned of", async () => {
     const { env } = await makePair("ended-");
     await withServer({ env }, async (server) => {
-      expect(server.log).toContain("The certificate ended on 2020-02-01");
+      expect(server.log).toContain("The certificate expired on 2020-02-01");
       expect(await nameAt(server.port)).toBe("ended.larder.test");
     });
   });
@@ -205,10 +205,10 @@ describe("at the start", () => {
     const data = await temporaryDirectory();
     const rejections: [Record<string, string>, string][] = [
       [{ LARDER_TLS_CERT_FILE: pair.certFile }, "must be set together"],
-      [{ ...pair.env, LARDER_TLS_KEY_FILE: join(fixtures, "renewed-key.pem") }, "doesn't belong"],
+      [{ ...pair.env, LARDER_TLS_KEY_FILE: join(fixtures, "renewed-key.pem") }, "does not match"],
       [{ ...pair.env, LARDER_TLS_KEY_FILE: "/nonexistent/key.pem" }, "/nonexistent/key.pem"],
-      [{ ...pair.env, LARDER_TLS_CERT_FILE: pair.keyFile }, "no certificate"],
-      [{ ...pair.env, LARDER_TLS_KEY_FILE: pair.certFile }, "no key"],
+      [{ ...pair.env, LARDER_TLS_CERT_FILE: pair.keyFile }, "does not contain a certificate"],
+      [{ ...pair.env, LARDER_TLS_KEY_FILE: pair.certFile }, "does not contain a usable key"],
       [{ LARDER_TLS_REDIRECT_PORT: "8080" }, "requires HTTPS"],
       [{ ...pair.env, LARDER_SOCKET: join(data, "larder.sock") }, "cannot be combined"],
     ];

@@ -76,7 +76,7 @@ test("a socket that a crash left behind is replaced; one in use, or a file, is n
     await writeFile(file, "not a socket");
     const third = await runLarder(["serve", "--data", data, "--socket", file]);
     expect(third.code).toBe(2);
-    expect(third.stderr).toContain("no socket");
+    expect(third.stderr).toContain("not a socket");
     expect(await Bun.file(file).text()).toBe("not a socket");
   });
 });

@@ -108,7 +108,7 @@ describe("a backup", () => {
       const late = await client.storedId("after the backup", { name: "late" });
       await withServer({ dataDir: dir }, async (copy) => {
         expect(copy.log).toContain("backup");
-        expect(copy.log).toMatch(/What it holds.*users.*1.*files.*12/);
+        expect(copy.log).toMatch(/Restored database:.*users.*1.*files.*12/);
         const response = await copy.visitor.post("/api/auth/signin", { email, password });
         expect(response.status).toBe(200);
         const same = new Client(copy, response.string("token"));
@@ -171,7 +171,7 @@ describe("a backup", () => {
       expect(await inodes("linked")).toBe(true);
       await client.storedId("copied", { name: "two" });
       const { stdout } = await runLarder(["backup", dir, "--data", server.dataDir]);
-      expect(stdout).toMatch(/^To be (copied|cloned): 2 contents, 12 B/);
+      expect(stdout).toMatch(/^To (copy|clone): 2 blobs, 12 B/);
       expect(stdout).toContain("independent now: 1.");
       expect([await inodes("linked"), await inodes("copied")]).toEqual([false, false]);
       const third = await backUp(server.dataDir, dir);
@@ -535,7 +535,7 @@ describe("a backup is refused", () => {
     lock.run("BEGIN EXCLUSIVE");
     const { code, stderr } = await runLarder(["backup", dir, "--data", dataDir]);
     lock.close();
-    expect([code, stderr.includes("at work")]).toEqual([2, true]);
+    expect([code, stderr.includes("is using")]).toEqual([2, true]);
   });
 
   test("of a damaged database; the former backup stays as it is, and the way back is told", async () => {
@@ -552,7 +552,7 @@ describe("a backup is refused", () => {
         expect(stderr).toMatch(/larder\.db is damaged.*larder restore --data/s);
         expect(stderr).not.toContain("Unexpected error");
       }
-      await withServer({ dataDir: dir }, async (copy) => expect(copy.log).toContain("What it holds"));
+      await withServer({ dataDir: dir }, async (copy) => expect(copy.log).toContain("Restored database:"));
     });
   });
 

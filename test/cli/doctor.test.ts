@@ -84,7 +84,7 @@ describe("at the public address", () => {
       const [finding] = await findings(server, server.url);
       expect(finding).toMatchObject({ state: "wrong", text: expect.stringContaining("2020-02-01") });
       const [own] = (await findings(server, server.url, "certificate")).filter(({ state }) => state === "note");
-      expect(own?.text).toContain("ended on 2020-02-01");
+      expect(own?.text).toContain("expired on 2020-02-01");
     });
   });
 

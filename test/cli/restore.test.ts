@@ -278,7 +278,7 @@ describe("from a source", () => {
       expect(code).toBe(1);
       expect(stderr).toContain("bad.txt");
       expect(stderr).not.toContain("good.txt");
-      expect(stdout).toContain("1 users, 2 files");
+      expect(stdout).toContain("1 user, 2 files");
       expect(existsSync(blobPath(target, "bad!"))).toBe(false);
     });
   });

@@ -109,7 +109,7 @@ test(
       const check = async (round: number, { copier, dataDir, fromMs, untilMs }: TakenCopy) =>
         withCopy(dataDir, async (copy) => {
           try {
-            expect(copy.log).toContain("The directory begins from a snapshot.");
+            expect(copy.log).toContain("Starting from a snapshot of the database.");
             expect(copy.log).not.toContain("missing");
             const { files, bytes, momentMs } = await checkCopy(copy, load.accounts, { fromMs, untilMs });
             filesSeen += files;
@@ -306,8 +306,8 @@ test("a copy goes on from its snapshot: newer files are merged, unfinished uploa
     });
     expect((await runLarder(["verify", dataDir])).stdout).toMatch(/journal has \d+ newer changes, the last at \d{4}-/);
     await withCopy(dataDir, async (copy) => {
-      expect(copy.log).toMatch(/begins from a snapshot.*takenAt.*\d{4}-/);
-      expect(copy.log).toMatch(/Merged the changes that the store journal has after the snapshot.*files.*1/);
+      expect(copy.log).toMatch(/Starting from a snapshot.*takenAt.*\d{4}-/);
+      expect(copy.log).toMatch(/Applied the changes recorded after the snapshot.*files.*1/);
       const client = new Client(copy, account.token);
       const device = new Client(copy, phone.tokens.accessToken);
       expect((await client.get(`/api/files/${before.id}/download`)).bytes).toEqual(before.content);
@@ -458,7 +458,7 @@ test("a copy of which no snapshot is whole is refused, and left as it is", async
       if (name.endsWith(".db")) await truncate(join(snapshots, name), (await stat(join(snapshots, name))).size - 1);
     }
     const digest = await checksumOfFile(join(dataDir, "larder.db"));
-    await expect(startServer({ dataDir })).rejects.toThrow("none of its snapshots is whole");
+    await expect(startServer({ dataDir })).rejects.toThrow("no intact snapshot");
     expect(await doctor(dataDir)).toMatchObject({ database: "note", snapshots: "wrong" });
     expect(await checksumOfFile(join(dataDir, "larder.db"))).toBe(digest);
     expect(await readdir(dataDir)).not.toContain("set-aside");

@@ -116,7 +116,7 @@ test.skipIf(cannotChangeUser)(
         const where = words.includes("--data") ? [] : ["--data", dataDir];
         const { code, stderr } = await runLarder([...words, ...where], { prefix: asNobody, env: { HOME: "/" } });
         expect(code).toBe(2);
-        expect(stderr).toMatch(/can't be read.*belongs to 0:0.*sudo -u/s);
+        expect(stderr).toMatch(/Cannot read.*belongs to 0:0.*sudo -u/s);
         expect(stderr).not.toContain("Unexpected error");
       }
     } finally {

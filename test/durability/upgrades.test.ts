@@ -131,7 +131,7 @@ describe.each(NAMES)("data of %s", (name) => {
     await withLeft(name, async (dataDir, left) => {
       await withServer({ dataDir }, async (server) => {
         const snapshot = await findCopy(dataDir);
-        expect(server.log).toContain("The database was brought up to date.");
+        expect(server.log).toContain("Upgraded the database.");
         expect(server.log).toMatch(/"rowsBefore":\{.*"nodes":3\d.*"rowsAfter":\{.*"nodes":3\d/);
         expect(server.log).toContain(`larder restore --snapshot ${snapshot} --data ${dataDir}`);
         await expectAllThere(server, left);
@@ -207,9 +207,9 @@ describe.each(NAMES)("data of %s", (name) => {
       change(dataDir, "CREATE TABLE store_journal (x INTEGER) STRICT");
       const { code, stderr } = await runLarder(["serve", "--data", dataDir, "--port", "0"]);
       expect(code).toBe(2);
-      expect(stderr).toContain("could not be brought up to date");
+      expect(stderr).toContain("Could not upgrade");
       expect(stderr).toContain("0016_store_journal");
-      expect(stderr).toContain("It is as it was");
+      expect(stderr).toContain("The database is unchanged");
       expect(stepsOf(dataDir)).toEqual(before);
     });
   }, 120_000);

@@ -96,7 +96,7 @@ describe.skipIf(mountingFails !== undefined)("a disk that breaks while the serve
     expectStatus(await server.visitor.get("/health/live"), 200);
     const ready = await server.visitor.get("/health/ready");
     expectStatus(ready, 503);
-    expect(ready.string("reason")).toContain("can't be written");
+    expect(ready.string("reason")).toContain("Cannot write to");
     await endOnBrokenDisk(server);
     await disk.unmount();
     await expectAllAfterRepair(image, token, stored);

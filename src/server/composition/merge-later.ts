@@ -28,9 +28,12 @@ export async function mergeLater(services: Services, copyStart: CopyStart): Prom
       logReport(await merge(services, root, copyStart), join(root, "newer"), log);
     } catch (error) {
       // A full disk, for instance. People may change files from now on, so a retry needs the operator.
-      log.error("Changes after the snapshot could not be merged. Stop the server, then run: larder rebuild --newer", {
-        error,
-      });
+      log.error(
+        "Could not apply the changes recorded after the snapshot. Stop the server, then run: larder rebuild --newer",
+        {
+          error,
+        },
+      );
     }
   }
   await writer.run(() => forgetCopyStart(sqlite));
@@ -56,7 +59,7 @@ async function merge(services: Services, root: string, copyStart: CopyStart): Pr
 function logReport({ accounts, damaged, missing }: NewerReport, folder: string, log: Log): void {
   for (const account of accounts) {
     const { email, files, folders, versions, labels, moved, removed, shares, revoked, isNew, untilMs } = account;
-    log.info("Merged the changes that the store journal has after the snapshot.", {
+    log.info("Applied the changes recorded after the snapshot.", {
       account: email,
       ...(untilMs !== undefined && { until: toTimestamp(untilMs) }),
       files,
@@ -70,7 +73,7 @@ function logReport({ accounts, damaged, missing }: NewerReport, folder: string, 
     });
     if (isNew) {
       log.warn(
-        "The account is newer than the snapshot and has no password. Set one: larder user set EMAIL --password-stdin",
+        "An account is newer than the snapshot and has no password. Set one: larder user set EMAIL --password-stdin",
         {
           account: email,
         },
@@ -78,16 +81,16 @@ function logReport({ accounts, damaged, missing }: NewerReport, folder: string, 
     }
   }
   if (accounts.length === 0 && damaged.length === 0) {
-    log.info("The store journal of this copy has nothing newer than the snapshot.");
+    log.info("The metadata journal has no changes newer than the snapshot.");
   }
-  for (const { path, fault } of damaged) log.warn("Entries of the store journal can't be used.", { path, fault });
+  for (const { path, fault } of damaged) log.warn("Cannot read entries of the metadata journal.", { path, fault });
   for (const { names, sizeBytes } of missing.slice(0, NAMED_MAX)) {
-    log.warn("The copy has no content for a file that is newer than the snapshot.", { names, sizeBytes });
+    log.warn("The data of a file that is newer than the snapshot is missing.", { names, sizeBytes });
   }
   if (damaged.length + missing.length === 0) return;
   log.warn(
-    "Some changes after the snapshot could not be merged. They are stored for 30 days. Copy the original again; or stop the " +
-      "server and merge the readable changes, which may restore deleted files: larder rebuild --newer",
+    "Could not apply some changes recorded after the snapshot; they are kept for 30 days. Copy the original again, or stop the " +
+      "server and apply the readable changes, which may restore deleted files: larder rebuild --newer",
     { path: folder, missingContents: missing.length },
   );
 }

@@ -307,7 +307,7 @@ async function findReadable(blobs: BlobStore, digest: Digest, log: Log): Promise
   try {
     await blobs.fetchLocal(digest);
   } catch (error) {
-    log.warn("A content could not be brought to be read.", { digest, error });
+    log.warn("Could not fetch a blob from the bucket to read it.", { digest, error });
     return undefined;
   }
   return blobs.stat(digest) === undefined ? undefined : blobs.pathOf(digest);

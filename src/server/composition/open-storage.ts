@@ -293,7 +293,7 @@ function warnOfNewSecrets(sqlite: Database, made: readonly SecretName[], log: Lo
   const lost = made.filter((name) => sqlite.query(SECRET_USES[name]).get() !== null);
   if (lost.length === 0) return;
   log.warn(
-    "The folder secrets/ was incomplete, and new keys were made. To undo that, stop the server and restore the original files.",
+    "Keys were missing in secrets/; created new ones. To undo this, stop the server and restore the original files.",
     Object.fromEntries(lost.map((name) => [name, SECRET_LOSSES[name]])),
   );
 }
@@ -302,12 +302,12 @@ function warnOfNewSecrets(sqlite: Database, made: readonly SecretName[], log: Lo
 function logWayBack({ path, name }: Snapshot, paths: DataPaths, log: Log): void {
   const { database, state } = paths;
   const aside = join(paths.setAside, name);
-  log.info("The database is about to be changed for this version of the program. It was copied before.", {
+  log.info("Upgrading the database for this version; a snapshot was taken first.", {
     path,
     toThatState: `larder restore --snapshot ${name} --data ${paths.root}`,
     toTheEarlierProgram:
       `stop this one, then: mkdir -p ${aside} && mv ${database}* ${state} ${aside}/ && cp ${path} ${database} ` +
-      "and start the earlier one",
+      "and start the earlier version",
   });
 }
 
@@ -315,8 +315,8 @@ function logWayBack({ path, name }: Snapshot, paths: DataPaths, log: Log): void 
 export function explainOpening(error: unknown, paths: DataPaths): unknown {
   if (error instanceof MigrationError && !isDamage(error.cause)) {
     return new StartupError(
-      `${paths.database} could not be brought up to date. ${error.message}. It is as it was, and the earlier version of the ` +
-        `program can go on with it. A copy was made as well, in ${paths.snapshots}. Please report this.`,
+      `Could not upgrade ${paths.database}. ${error.message}. The database is unchanged and works with the earlier version ` +
+        `of Larder. A snapshot is in ${paths.snapshots}. Please report this.`,
       error,
     );
   }
@@ -324,14 +324,14 @@ export function explainOpening(error: unknown, paths: DataPaths): unknown {
   const cause = error instanceof AppError ? error.cause : error;
   if (isDamage(cause)) {
     return new StartupError(
-      `${paths.database} is not a database, or is damaged (${String(cause)}). Nothing was removed. ` +
-        "Go back to the newest copy of it, which sets the damaged one aside: larder restore --snapshot newest",
+      `${paths.database} is not a database or is damaged (${String(cause)}). Nothing was removed. ` +
+        "Restore the newest snapshot, which moves the damaged database to set-aside/: larder restore --snapshot newest",
     );
   }
   if (isBusy(cause)) {
     return new StartupError(
-      `${paths.database} is held by another program, such as a database browser or a copying tool. ` +
-        "End that program, then start again. Nothing was changed.",
+      `${paths.database} is locked by another program, such as a database browser or a copy tool. ` +
+        "Close that program, then start again. Nothing was changed.",
     );
   }
   return error;

@@ -52,7 +52,7 @@ export function timetable(services: Omit<Services, "close">): Job[] {
     {
       name: "gc",
       schedule: "17 3 * * *",
-      description: "Frees the bytes that nothing refers to any more, after their grace period.",
+      description: "Garbage collection: removes unreferenced blobs after their grace period.",
       deletesByAge: true,
       async run({ signal, arguments: given }) {
         rejectDamaged(writer);
@@ -68,7 +68,7 @@ export function timetable(services: Omit<Services, "close">): Job[] {
     {
       name: SNAPSHOT_JOB,
       schedule: "*/10 * * * *",
-      description: "Copies the database into snapshots/ where it has changed, and thins out old copies.",
+      description: "Takes a snapshot of the database if it has changed, and thins out old snapshots.",
       async run({ isAsked }) {
         const taken = isAsked && !snapshots.isDue() ? await snapshots.take("requested") : await snapshots.takeWhenDue();
         return taken === undefined ? "not due" : `${taken.name}, ${describeSize(taken.sizeBytes)}`;
@@ -77,7 +77,7 @@ export function timetable(services: Omit<Services, "close">): Job[] {
     {
       name: "leftovers",
       schedule: "47 3 * * *",
-      description: "Sets aside contents that a crash left without a record.",
+      description: "Moves blobs that a crash left without a database row to quarantine/.",
       async run({ signal, cursor, setCursor }) {
         rejectDamaged(writer);
         let next = Number(cursor ?? 0);
@@ -87,27 +87,26 @@ export function timetable(services: Omit<Services, "close">): Job[] {
           next = (next + 1) % FIRST_BYTES;
         }
         await setCursor(String(next));
-        return `${found} set aside`;
+        return `${found} blobs moved to quarantine`;
       },
     },
     ...(services.remoteStore === undefined ? [] : remoteStoreJobs(services.remoteStore, services)),
     {
       name: "scrub",
       schedule: "7 1 * * *",
-      description:
-        "Reads stored contents again, those first that were read longest ago, and looks through the database.",
+      description: "Scrub: verifies stored blobs, least recently verified first, and checks the database.",
       async run({ signal, isAsked }) {
         const done = await services.scrub.run(signal, isAsked === true);
-        if (done === undefined) return "switched off (scrub.rate)";
+        if (done === undefined) return "turned off (scrub.rate)";
         const { contents, bytes, found, problems, isDone } = done;
-        const sum = `${contents} contents read, ${describeSize(bytes)}; ${found + problems} new faults`;
-        return isDone ? sum : `${sum}; the rest follows in the next run`;
+        const sum = `${contents} blobs read, ${describeSize(bytes)}; ${found + problems} new findings`;
+        return isDone ? sum : `${sum}; the next run continues`;
       },
     },
     {
       name: REAP_JOB,
       schedule: "*/10 * * * *",
-      description: "Takes deleted folders and erased accounts apart, a few files at a time.",
+      description: "Removes the rows of deleted folders and accounts, a few files at a time.",
       async run({ signal }) {
         let removed = 0;
         while (!signal.aborted) {
@@ -118,28 +117,27 @@ export function timetable(services: Omit<Services, "close">): Job[] {
           await Bun.sleep(REAP_REST_MS);
         }
         const accounts = await sweepErased({ db, writer });
-        return `${removed} entries, ${accounts} accounts removed`;
+        return `${removed} items, ${accounts} accounts removed`;
       },
     },
     {
       name: "trash",
       schedule: "19 * * * *",
-      description: "Deletes for good what has been in the trash for its time.",
+      description: "Permanently deletes items whose time in the trash has expired.",
       deletesByAge: true,
       run: async ({ signal }) => `${await services.trash.sweep(signal)} files and folders deleted`,
     },
     {
       name: "newer-notes",
       schedule: "53 3 * * *",
-      description: "Forgets what was noted after the state that a database was put back to, a month later.",
+      description: "Removes changes recorded after a restored snapshot, 30 days after the restore.",
       deletesByAge: true,
-      run: async () =>
-        `${await forgetNewer(journalRoot(services.paths.blobs), clock.nowMs() - NEWER_AGE_MS)} forgotten`,
+      run: async () => `${await forgetNewer(journalRoot(services.paths.blobs), clock.nowMs() - NEWER_AGE_MS)} removed`,
     },
     {
       name: "old-versions",
       schedule: "7 4 * * *",
-      description: "Lets go of earlier contents beyond their number or age.",
+      description: "Removes earlier versions that exceed the number or age to keep.",
       deletesByAge: true,
       async run({ signal }) {
         let pruned = 0;
@@ -162,13 +160,13 @@ export function timetable(services: Omit<Services, "close">): Job[] {
           pruned += removed;
           afterNodeId = nextNodeId;
         } while (afterNodeId > 0 && !signal.aborted);
-        return `${pruned} versions let go`;
+        return `${pruned} versions removed`;
       },
     },
     {
       name: "history",
       schedule: "13 4 * * *",
-      description: "Forgets where files and folders were before the time that one may look back to.",
+      description: "Removes previous locations of files and folders that are older than the history limit.",
       deletesByAge: true,
       async run({ signal }) {
         const olderThanMs = clock.nowMs() - reachOf(config.versions.maxAgeMs);
@@ -185,7 +183,7 @@ export function timetable(services: Omit<Services, "close">): Job[] {
     {
       name: "journal",
       schedule: "27 4 * * *",
-      description: "Forgets deletions of more than 90 days ago, and changes that later ones have superseded.",
+      description: "Removes journal entries of deletions older than 90 days and of superseded changes.",
       deletesByAge: true,
       async run({ signal }) {
         const olderThanMs = clock.nowMs() - JOURNAL_AGE_MS;
@@ -205,21 +203,21 @@ export function timetable(services: Omit<Services, "close">): Job[] {
     {
       name: "sessions",
       schedule: "23 * * * *",
-      description: "Removes sign-ins and refresh tokens that have expired.",
+      description: "Removes expired sessions and refresh tokens.",
       deletesByAge: true,
       run: async () => `${await auth.sweepSessions(SWEEP_ROWS)} sessions and refresh tokens removed`,
     },
     {
       name: "api-keys",
       schedule: "19 4 * * *",
-      description: "Forgets API keys that were deleted more than 90 days ago.",
+      description: "Removes records of API keys that were deleted more than 90 days ago.",
       deletesByAge: true,
-      run: async () => `${await apiKeys.sweep(SWEEP_ROWS)} keys forgotten`,
+      run: async () => `${await apiKeys.sweep(SWEEP_ROWS)} keys removed`,
     },
     {
       name: "mail",
       schedule: "33 * * * *",
-      description: "Gives up mails that could not be sent in time, and forgets what became of them after a week.",
+      description: "Drops emails that could not be sent in time, and removes delivery results after one week.",
       deletesByAge: true,
       async run() {
         const { mail, passwordReset, emailConfirmation } = services;
@@ -229,35 +227,35 @@ export function timetable(services: Omit<Services, "close">): Job[] {
           emailConfirmation.sweep(SWEEP_ROWS),
         ]);
         return (
-          `${mails} mails given up or forgotten, ${links} links for new passwords ended, ` +
-          `${confirmations} links to confirm e-mails forgotten`
+          `${mails} emails dropped or removed, ${links} password reset links removed, ` +
+          `${confirmations} confirmation links removed`
         );
       },
     },
     {
       name: "audit",
       schedule: "11 4 * * *",
-      description: "Forgets entries of the audit log that are older than its retention.",
+      description: "Removes audit log entries that are older than audit.keep.",
       deletesByAge: true,
       run: async ({ signal }) => `${await services.audit.sweep(signal)} entries removed`,
     },
     {
       name: "invites",
       schedule: "33 4 * * *",
-      description: "Forgets invitations that were over 90 days ago.",
+      description: "Removes invites that expired more than 90 days ago.",
       deletesByAge: true,
-      run: async () => `${await writer.run(() => services.invites.sweep(SWEEP_ROWS))} invitations removed`,
+      run: async () => `${await writer.run(() => services.invites.sweep(SWEEP_ROWS))} invites removed`,
     },
     {
       name: "rate-limits",
       schedule: "29 * * * *",
-      description: "Forgets requests that have left every window.",
+      description: "Removes rate-limit counts that are no longer needed.",
       run: async () => `${await limiter.prune()} rows removed`,
     },
     {
       name: "idempotency-keys",
       schedule: "31 * * * *",
-      description: "Forgets the results of keyed requests older than a day.",
+      description: "Removes stored results of idempotent requests older than one day.",
       deletesByAge: true,
       run: async () => `${await writer.run(() => idempotency.sweep(SWEEP_ROWS))} results removed`,
     },
@@ -265,7 +263,7 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       name: "shares",
       schedule: "33 4 * * *",
       description:
-        "Removes shares that expired more than 30 days ago, pictures made for shares a week ago, and digests of addresses that opened no locked link for 30 days.",
+        "Removes shares that expired more than 30 days ago, photos without metadata made for shares after one week, and address digests of failed link passwords after 30 days.",
       deletesByAge: true,
       async run({ signal }) {
         let removed = 0;
@@ -273,20 +271,20 @@ export function timetable(services: Omit<Services, "close">): Job[] {
           some = (await services.shares.sweep(SWEEP_ROWS)) + (await services.linkGuesses.sweep(SWEEP_ROWS));
           await Bun.sleep(REAP_REST_MS);
         }
-        return `${removed} shares and addresses, ${await services.barePictures.sweep()} pictures removed`;
+        return `${removed} shares and addresses, ${await services.barePictures.sweep()} photos removed`;
       },
     },
     {
       name: "offline-queue",
       schedule: "23 * * * *",
-      description: "Ends queued operations that have waited for 30 days, and forgets those finished for 7.",
+      description: "Expires queued operations after 30 days, and removes finished ones after 7 days.",
       deletesByAge: true,
       run: ({ signal }) => services.queue.sweep(signal),
     },
     {
       name: "device-changes",
       schedule: "*/20 * * * *",
-      description: "Goes on with confirmed changes of devices, and forgets conflicts and repetitions of long ago.",
+      description: "Continues confirmed device changes, and removes old conflicts and records of repeated changes.",
       async run() {
         const { holds, conflicts, localChanges } = services;
         const resumed = await holds.resume();
@@ -299,7 +297,7 @@ export function timetable(services: Omit<Services, "close">): Job[] {
     {
       name: QUICK_CHECK_JOB,
       schedule: "53 3 * * *",
-      description: "Looks through the structure of the database for damage, in a thread of its own.",
+      description: "Checks the structure of the database for damage.",
       async run() {
         const found = await quickCheck(services);
         const problems = found.map((row) => row.quick_check);
@@ -312,14 +310,14 @@ export function timetable(services: Omit<Services, "close">): Job[] {
     {
       name: "uploads",
       schedule: "*/10 * * * *",
-      description: "Ends uploads whose time is over, and frees what they held.",
+      description: "Removes expired uploads and frees their space.",
       deletesByAge: true,
-      run: async ({ signal }) => `${await services.uploads.sweep(signal)} uploads ended`,
+      run: async ({ signal }) => `${await services.uploads.sweep(signal)} uploads removed`,
     },
     {
       name: "undo",
       schedule: "43 4 * * *",
-      description: "Forgets what devices did more than 30 days ago.",
+      description: "Removes the records needed to undo device changes older than 30 days.",
       deletesByAge: true,
       async run({ signal }) {
         let removed = 0;
@@ -337,13 +335,13 @@ export function timetable(services: Omit<Services, "close">): Job[] {
     {
       name: "media-info",
       schedule: "47 4 * * *",
-      description: "Forgets what contents told of themselves that are not in the store any more.",
-      run: async ({ signal }) => `${await services.mediaInfo.sweep(signal)} contents forgotten`,
+      description: "Removes the metadata of blobs that are no longer in the store.",
+      run: async ({ signal }) => `${await services.mediaInfo.sweep(signal)} entries removed`,
     },
     {
       name: "daily-sample",
       schedule: "55 * * * *",
-      description: "Notes what the server holds and what was transferred, for the plots of administration.",
+      description: "Records storage and transfer figures for the charts in administration.",
       async run() {
         const { files, storedBytes } = await services.dailySamples.take();
         return `${files} files, ${describeSize(storedBytes)} in the store`;
@@ -352,7 +350,7 @@ export function timetable(services: Omit<Services, "close">): Job[] {
     {
       name: "disk-reserve",
       schedule: "*/5 * * * *",
-      description: "Keeps a few megabytes for the database, for the day when the disk is full.",
+      description: "Reserves a few megabytes for the database in case the disk becomes full.",
       async run() {
         services.reserve.take();
         return "done";
@@ -361,30 +359,30 @@ export function timetable(services: Omit<Services, "close">): Job[] {
     {
       name: "notifications",
       schedule: "41 * * * *",
-      description: "Forgets messages older than 90 days, and what became of pushes after a week.",
+      description: "Removes notifications older than 90 days, and push delivery results after one week.",
       deletesByAge: true,
       run: async () => `${await services.notifications.sweep(SWEEP_ROWS)} rows removed`,
     },
     {
       name: "webhooks",
       schedule: "*/15 * * * *",
-      description: "Gives up deliveries to webhooks after a day, and forgets those of more than 30 days ago.",
+      description: "Drops webhook deliveries after one day, and removes those older than 30 days.",
       deletesByAge: true,
       run: async () =>
-        `${await writer.run((tx) => services.webhooks.sweep(tx, SWEEP_ROWS))} deliveries ended or forgotten`,
+        `${await writer.run((tx) => services.webhooks.sweep(tx, SWEEP_ROWS))} deliveries dropped or removed`,
     },
     {
       name: "recount",
       schedule: "37 4 * * *",
-      description: "Counts again what the counters say, and reports what differs.",
+      description: "Recounts all stored counters, and reports differences.",
       async run({ signal }) {
         const drifts = await tree.recountBlobs();
         for (const user of services.users.list()) {
           if (signal.aborted) break;
           drifts.push(...(await tree.recount(user.id)));
         }
-        for (const drift of drifts) services.log.error("A counter differs from what counting gives.", { ...drift });
-        return drifts.length === 0 ? "no drift" : `${drifts.length} counters differ; see the log`;
+        for (const drift of drifts) services.log.error("A stored counter is wrong. Please report this.", { ...drift });
+        return drifts.length === 0 ? "no differences" : `${drifts.length} counters differ; see the log`;
       },
     },
   ];
@@ -399,30 +397,30 @@ function remoteStoreJobs(
     {
       name: REMOTE_STORE_JOB,
       schedule: "* * * * *",
-      description: "Sends contents to the bucket, and lets copies here go that are not used.",
+      description: "Sends blobs to the bucket, and evicts unused local copies.",
       run: ({ signal, arguments: given }) => places.run(signal, readMoveRequest(given)),
     },
     {
       name: "bucket-stock",
       schedule: "29 5 * * *",
-      description: "Compares the bucket with what is known of it, and learns of objects that are new to this database.",
+      description: "Compares the bucket with the database, and registers new objects.",
       run: ({ signal }) => places.reconcileBucket(signal),
     },
     {
       name: "bucket-scrub",
       schedule: "37 1 * * *",
-      description: "Reads contents stored only in the bucket again, least recently read first (s3.scrub).",
+      description: "Scrub of the bucket: verifies blobs stored only there, least recently verified first (s3.scrub).",
       async run({ signal, isAsked }) {
         const { scrub, s3 } = config;
-        if (!s3.scrub || s3.verifyRateBytes === 0) return "switched off (s3.scrub)";
+        if (!s3.scrub || s3.verifyRateBytes === 0) return "turned off (s3.scrub)";
         // As in the store: half of the time lies between two readings, because nights are missed.
         const ageMs = isAsked === true ? 0 : Math.floor(scrub.withinMs / 2);
         const { contents, bytes, found, isDone } = await places.readObjects(
           { rateBytes: s3.verifyRateBytes, untilMs: clock.nowMs() - ageMs, maxTimeMs: scrub.maxTimeMs },
           signal,
         );
-        const sum = `${contents} contents read, ${describeSize(bytes)}; ${found} new faults`;
-        return isDone ? sum : `${sum}; the rest follows in the next run`;
+        const sum = `${contents} blobs read, ${describeSize(bytes)}; ${found} new findings`;
+        return isDone ? sum : `${sum}; the next run continues`;
       },
     },
   ];
@@ -445,7 +443,7 @@ async function quickCheck({
 
 /** On the word of a damaged database nothing may go: its good copies name contents that it may have forgotten. */
 function rejectDamaged({ isDamaged }: Pick<Services["writer"], "isDamaged">): void {
-  if (isDamaged) throw new Error("The database is damaged. Nothing is removed from the store until it was restored.");
+  if (isDamaged) throw new Error("The database is damaged. Nothing is removed from the store until it is restored.");
 }
 
 /** What is about to go is named by older copies only: a new one takes their place. On a full disk there is no room for it. */
@@ -458,6 +456,6 @@ async function snapshotBeforeCollecting({
     await snapshots.take("before-collection");
   } catch (error) {
     rejectDamaged(writer);
-    log.warn("The database could not be copied before the collection; it goes on.", { error });
+    log.warn("Could not take a snapshot before garbage collection; continuing without it.", { error });
   }
 }

@@ -43,8 +43,8 @@ export function originOf(paths: DataPaths, after: number, wanted?: string): Orig
   if (chosen !== undefined) return fixed(chosen.snapshot);
   throw new StartupError(
     left === "absent"
-      ? `There is no database in ${paths.root}, and no whole snapshot of one. Give the right directory.`
-      : `${paths.root} was copied while a server ran on the original, and none of its snapshots is whole. Copy it again.`,
+      ? `No database and no intact snapshot found in ${paths.root}. Specify the right directory.`
+      : `${paths.root} was copied while a server was running, and it has no intact snapshot. Copy it again.`,
   );
 }
 
@@ -53,7 +53,7 @@ export function findSnapshot(paths: DataPaths, name: string): Snapshot {
   const found = listSnapshots(paths.snapshots).find((one) => one.name === name || one.path === name);
   if (found !== undefined) return found;
   throw new StartupError(
-    `There is no snapshot ${name} in ${paths.snapshots}. Which there are: larder restore --data ${paths.root}`,
+    `Snapshot ${name} not found in ${paths.snapshots}. To list snapshots: larder restore --data ${paths.root}`,
   );
 }
 
@@ -81,8 +81,8 @@ function takeFrom({ root, database }: DataPaths, folder: string, nowMs: number):
     const isUnreadable = error instanceof SQLiteError && /^SQLITE_IOERR_(SHORT_)?READ/.test(error.code ?? "");
     if (isUnreadable || isDamage(error)) {
       throw new StartupError(
-        `${database} is damaged, or its disk fails (${String(error)}). It was not copied; copies and backups of before are ` +
-          `as they were.\nWhich states it can go back to: larder restore --data ${root}`,
+        `${database} is damaged, or its disk is failing (${String(error)}). It was not copied; earlier snapshots and backups are ` +
+          `unchanged.\nTo list snapshots: larder restore --data ${root}`,
         error,
       );
     }

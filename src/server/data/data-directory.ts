@@ -88,10 +88,10 @@ function notReadable(path: string, error: unknown): StartupError {
   const there = nearestThere(path);
   const { uid, gid, mode } = statSync(there);
   return new StartupError(
-    `${path} can't be read.\n` +
+    `Cannot read ${path}.\n` +
       `  ${there} belongs to ${uid}:${gid}, mode ${(mode & 0o7777).toString(8)}\n` +
       `  this program runs as  ${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}\n` +
-      `Run it as the owner: sudo -u '#${uid}' larder …, or as root.`,
+      `Run the command as the owner: sudo -u '#${uid}' larder …, or as root.`,
     error,
   );
 }
@@ -118,7 +118,7 @@ function makeDirectory(path: string): void {
     for (let made = path; made.length >= first.length; made = dirname(made)) syncDirectory(dirname(made));
   } catch (error) {
     if (isCode(error, "EEXIST") || isCode(error, "ENOTDIR")) {
-      throw new StartupError(`${path} must be a directory, and a file is in its place. Move the file away.`, error);
+      throw new StartupError(`${path} must be a directory, but it is a file. Move the file to another place.`, error);
     }
     throw notWritable(path, error);
   }
@@ -127,7 +127,9 @@ function makeDirectory(path: string): void {
 function requireAccess(path: string, kind: "directory" | "file"): void {
   const isDirectory = statSync(path).isDirectory();
   if (isDirectory !== (kind === "directory")) {
-    throw new StartupError(`${path} must be a ${kind}, and is none. Move it away, or give another --data directory.`);
+    throw new StartupError(
+      `${path} must be a ${kind}. Move it to another place, or set another data directory with --data.`,
+    );
   }
   try {
     accessSync(path, constants.R_OK | constants.W_OK | (isDirectory ? constants.X_OK : 0));
@@ -140,8 +142,8 @@ function requireAccess(path: string, kind: "directory" | "file"): void {
 function notWritable(path: string, error: unknown): StartupError {
   if (isCode(error, "EROFS")) {
     return new StartupError(
-      `${path} can't be written: its file system is mounted read-only. Mount it for writing, ` +
-        "or give another directory by --data (LARDER_DATA).",
+      `Cannot write to ${path}: its file system is mounted read-only. Mount it read-write, ` +
+        "or set another data directory with --data (LARDER_DATA).",
       error,
     );
   }
@@ -151,11 +153,11 @@ function notWritable(path: string, error: unknown): StartupError {
   const { uid: ownerUid, gid: ownerGid, mode } = statSync(there);
   const cause = error instanceof Error && !isCode(error, "EACCES") ? ` (${error.message})` : "";
   return new StartupError(
-    `${path} can't be written${cause}.\n` +
+    `Cannot write to ${path}${cause}.\n` +
       `  ${there} belongs to ${ownerUid}:${ownerGid}, mode ${(mode & 0o7777).toString(8)}\n` +
       `  this program runs as  ${uid}:${gid}\n` +
-      `Give it to this user:   sudo chown -R ${uid}:${gid} ${there}\n` +
-      `or run as its owner (in a container: --user ${ownerUid}:${ownerGid}, or chown what is mounted there, outside).`,
+      `Change the owner:       sudo chown -R ${uid}:${gid} ${there}\n` +
+      `or run as the owner (in a container: --user ${ownerUid}:${ownerGid}, or change the owner of the volume on the host).`,
     error,
   );
 }

@@ -56,12 +56,12 @@ export function rejectNetworkFileSystem(
 ): string | undefined {
   if (!isForeign) return undefined;
   if (isAllowed) {
-    return `The database in ${path} lies on ${name}. It may break there; keep good backups.`;
+    return `The database in ${path} is on ${name}, where it can be damaged. Make regular backups.`;
   }
   throw new StartupError(
-    `The database would lie on ${name}, in ${path}. SQLite loses data on network and FUSE file systems.\n` +
-      "Keep the data directory on a disk of this machine; its folder blobs/ alone may be mounted from elsewhere.\n" +
-      "To go on nevertheless, set LARDER_ALLOW_NETWORK_FILESYSTEM=on.",
+    `The data directory ${path} is on ${name}. SQLite can lose data on network and FUSE file systems.\n` +
+      "Use a local disk for the data directory; only its subdirectory blobs/ may be on another file system.\n" +
+      "To continue anyway, set LARDER_ALLOW_NETWORK_FILESYSTEM=on.",
   );
 }
 

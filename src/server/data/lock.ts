@@ -47,8 +47,8 @@ export function acquireServerLock(path: string, waitMs = WAIT_MS): ServerLock {
     const pid = findLockHolder(path);
     const holder = pid === undefined ? "Another process" : `Process ${pid}`;
     throw new LockedError(
-      `${holder} is already running on this data directory (it holds ${path}). ` +
-        "Stop it first, or give this one another directory by --data.",
+      `${holder} is already running on this data directory (lock file ${path}). ` +
+        "Stop it, or set another data directory with --data.",
       pid,
     );
   }
@@ -110,5 +110,5 @@ function openLockFile(path: string): Database {
 
 function unusable(path: string, error: unknown): StartupError {
   const cause = error instanceof Error ? error.message : String(error);
-  return new StartupError(`The lock file ${path} can't be used: ${cause}. Check who owns it and its disk.`, error);
+  return new StartupError(`Cannot use the lock file ${path}: ${cause}. Check its owner and its disk.`, error);
 }

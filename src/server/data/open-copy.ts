@@ -216,13 +216,13 @@ export function settleRestored(sqlite: Database, snapshotName: string, nowMs: nu
  */
 export function openFromSnapshot(paths: DataPaths, left: Left, log: Log): Chosen | undefined {
   if (left === "whole" || left === "absent") return undefined;
-  const what = left === "backup" ? "a backup" : "a copy that was taken while a server ran on the original";
-  log.info(`This directory is ${what}. Looking for the newest snapshot that is all there, with all contents.`);
+  const what = left === "backup" ? "a backup" : "a copy taken while a server was running";
+  log.info(`This directory is ${what}. Looking for the newest intact snapshot whose blobs are all present.`);
   const chosen = chooseSnapshot(paths);
   if (chosen === undefined) throw withoutSnapshot(paths, left);
   const aside = installSnapshot(paths, chosen.snapshot.path);
   const broughtBack = bringBack(paths);
-  log.warn("The directory begins from a snapshot.", {
+  log.warn("Starting from a snapshot of the database.", {
     snapshot: chosen.snapshot.name,
     takenAt: toTimestamp(chosen.snapshot.takenAtMs),
     ...(aside !== undefined && { formerDatabase: aside }),
@@ -237,11 +237,11 @@ export function logMissing(missing: readonly MissingContent[], log: Log): void {
   if (missing.length === 0) return;
   const count = missing.length === MISSING_MAX ? `${MISSING_MAX} or more` : String(missing.length);
   log.error(
-    `Contents are missing in this store: ${count}. Their files stay listed, and can't be read until the contents are put ` +
-      "back: larder heal --from COPY",
+    `Blobs are missing: ${count}. Their files are listed but cannot be read. To restore the blobs: ` +
+      "larder heal --from COPY",
   );
   for (const { digest, sizeBytes, names } of missing)
-    log.error("A content is missing.", { names, sizeBytes, checksum: toChecksum(digest) });
+    log.error("A blob is missing.", { names, sizeBytes, checksum: toChecksum(digest) });
 }
 
 /** Moves database and log out of the way; the log first, because it must never meet another database. */
@@ -272,13 +272,13 @@ function linkOrCopy(from: string, to: string): void {
 function withoutSnapshot(paths: DataPaths, left: Left): StartupError {
   const what =
     left === "backup"
-      ? `${paths.root} is a backup, but none of the snapshots in it is whole.`
-      : `${paths.root} is a copy that was taken while a server ran on the original, and none of its snapshots is whole.`;
+      ? `${paths.root} is a backup without an intact snapshot.`
+      : `${paths.root} is a copy taken while a server was running, and it has no intact snapshot.`;
   return new StartupError(
-    `${what} Nothing was changed.\nOne of these helps:\n` +
-      "  copy it again:                 from the original, or by: larder backup DIR\n" +
-      "  no server ran when it was copied (after a crash, say), and its database is whole:\n" +
-      `                                 larder restore --database ${paths.database} --data ${paths.root}`,
+    `${what} Nothing was changed. Do one of the following:\n` +
+      "  Copy it again from the original, for example with: larder backup DIR\n" +
+      "  If no server was running during the copy, for example after a crash, use its database:\n" +
+      `    larder restore --database ${paths.database} --data ${paths.root}`,
   );
 }
 

@@ -146,11 +146,11 @@ function openSound(path: string, { path: original, isUnknown }: RestoreFrom): Db
       .map((row) => row[column]);
     if (problems.length === 1 && problems[0] === "ok") return db;
     db.close();
-    throw new StartupError(`${original} is damaged: ${problems.join("; ")}. Nothing was changed. Take another.`);
+    throw new StartupError(`${original} is damaged: ${problems.join("; ")}. Nothing was changed. Use another one.`);
   } catch (error) {
     if (error instanceof StartupError) throw error;
     const said = error instanceof Error ? error.message : String(error);
-    throw new StartupError(`${original} is no database, or is damaged (${said}). Nothing was changed.`, error);
+    throw new StartupError(`${original} is not a database or is damaged (${said}). Nothing was changed.`, error);
   }
 }
 
@@ -160,7 +160,7 @@ function keepPresent(paths: DataPaths, nowMs: number, log: Log): string | undefi
   try {
     return takeSnapshotOf(paths.database, paths.snapshots, "before-restore", laterThanAll(paths, nowMs)).name;
   } catch (error) {
-    log.warn("The present database can't be read. It is set aside as it is.", { error });
+    log.warn("Cannot read the current database; moving it to set-aside/ without a snapshot.", { error });
     return undefined;
   }
 }
@@ -178,10 +178,12 @@ export function beginFrom(db: Db, takenAtMs: number, nowMs: number, log: Log): v
   const counts = countDatabase(db.sqlite);
   if (counts === undefined) return;
   const { lastChangeMs, ...numbers } = counts;
-  log.info("What it holds:", {
+  log.info("Restored database:", {
     ...numbers,
     ...(lastChangeMs !== undefined && { lastChange: toTimestamp(lastChangeMs) }),
   });
   if (!isStale(takenAtMs, nowMs)) return;
-  log.info("What waited to be sent is given up: it was sent since.", { ...giveUpOutboxes(db.sqlite, nowMs) });
+  log.info("Dropped queued messages; they were already sent after this snapshot was taken.", {
+    ...giveUpOutboxes(db.sqlite, nowMs),
+  });
 }

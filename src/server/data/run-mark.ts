@@ -64,7 +64,7 @@ function hasLog(database: string): boolean {
 /** Notes, durably, that the database is about to be written. Beside another process that has done so: nothing. */
 export function markOpen(paths: DataPaths): void {
   const database = identifyFile(paths.database);
-  if (database === undefined) throw new Error(`${paths.database} is not there.`);
+  if (database === undefined) throw new Error(`${paths.database} does not exist.`);
   const mark = readMark(paths.state);
   if (mark?.state === "open" && isSameFile(mark.database, database)) return;
   writeMark(paths, { state: "open", database });

@@ -193,45 +193,45 @@ function writeMarker(paths: DataPaths, id: string): void {
   } catch (error) {
     rmSync(temporary, { force: true });
     const cause = error instanceof Error ? error.message : String(error);
-    throw new StartupError(`The folder ${paths.blobs} can't be written: ${cause}.`, error);
+    throw new StartupError(`Cannot write to the directory ${paths.blobs}: ${cause}.`, error);
   }
 }
 
 function withoutDatabase(paths: DataPaths, marker: string | undefined): StartupError {
   const whose = marker === undefined ? "" : ` (store ${marker})`;
   return new StartupError(
-    `${paths.blobs} holds contents${whose}, but ${paths.database} is new or not there. ` +
-      "Without its database nobody knows what the contents are called and whose they are. Nothing was changed.\n" +
-      "One of these helps:\n" +
-      `  the database lies elsewhere:  mount its disk, or give its directory by --data\n` +
-      `  it was lost:                  larder restore --snapshot newest --data ${paths.root}\n` +
-      `                                (which there are: larder restore --data ${paths.root})\n` +
-      `  and no snapshot is left:      larder rebuild --data ${paths.root}\n` +
-      "  you want to begin anew:       give another, empty directory by --data, and keep this one",
+    `${paths.blobs} has stored files${whose}, but ${paths.database} is new or missing. ` +
+      "The names and owners of the files are in the database. Nothing was changed.\n" +
+      "Do one of the following:\n" +
+      `  The database is elsewhere:    mount its disk, or set its directory with --data\n` +
+      `  It was lost:                  larder restore --snapshot newest --data ${paths.root}\n` +
+      `                                (to list snapshots: larder restore --data ${paths.root})\n` +
+      `  No snapshot is left:          larder rebuild --data ${paths.root}\n` +
+      "  You want to start over:       set another, empty directory with --data, and keep this one",
   );
 }
 
 function missingStore(paths: DataPaths, id: string): StartupError {
   return new StartupError(
-    `${paths.database} belongs to the store ${id}, but ${paths.storeMarker} is not there. ` +
-      "Most likely the disk with the contents is not mounted. Nothing was changed.\n" +
-      "One of these helps:\n" +
-      `  the disk is not mounted:      mount it at ${paths.blobs}, then start again (check: findmnt -T ${paths.blobs})\n` +
-      `  the folder was lost:          put blobs/ back from your backup, its file .larder-store included\n` +
-      "  the contents lie in a bucket: larder restore --database COPY --secrets COPY --data NEW, with the settings s3.*\n" +
-      "  only the marker was lost, and these are the right contents:\n" +
+    `${paths.database} belongs to store ${id}, but ${paths.storeMarker} is missing. ` +
+      "Most likely the disk with the stored files is not mounted. Nothing was changed.\n" +
+      "Do one of the following:\n" +
+      `  The disk is not mounted:      mount it at ${paths.blobs}, then start again (check: findmnt -T ${paths.blobs})\n` +
+      `  The directory was lost:       restore blobs/ from your backup, including blobs/.larder-store\n` +
+      "  The files are in a bucket:    larder restore --database COPY --secrets COPY --data NEW, with the settings s3.*\n" +
+      "  Only the marker was lost, and these are the right files:\n" +
       `                                echo ${id} > ${paths.storeMarker}`,
   );
 }
 
 function foreignStore(paths: DataPaths, id: string, marker: string): StartupError {
   return new StartupError(
-    `${paths.database} belongs to the store ${id}, but ${paths.blobs} is the store ${JSON.stringify(marker)}. ` +
-      "Two data directories were mixed up. Nothing was changed.\n" +
-      "One of these helps:\n" +
-      `  the wrong disk is mounted:    mount the one of store ${id} at ${paths.blobs}\n` +
-      `  the wrong database is here:   put the one of this store at ${paths.database}\n` +
-      "                                (the newest of its snapshots/ or of your backup)",
+    `${paths.database} belongs to store ${id}, but ${paths.blobs} is store ${JSON.stringify(marker)}. ` +
+      "Two data directories are mixed up. Nothing was changed.\n" +
+      "Do one of the following:\n" +
+      `  The wrong disk is mounted:    mount the disk of store ${id} at ${paths.blobs}\n` +
+      `  The wrong database is here:   copy the database of this store to ${paths.database}\n` +
+      "                                (the newest from its snapshots/ or from your backup)",
   );
 }
 

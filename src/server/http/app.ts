@@ -139,7 +139,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
       services.storeGuard.check();
       return services.writer.fault;
     } catch (error) {
-      return error instanceof Error ? error.message : "The store is not there.";
+      return error instanceof Error ? error.message : "The store is not available.";
     }
   };
 
@@ -460,7 +460,7 @@ async function publicScriptOrNone(log: Log): Promise<readonly string[]> {
   try {
     return await publicScript();
   } catch (error) {
-    log.error("The script of the pages of links could not be loaded. They are sent without it.", { error });
+    log.error("Could not load the script of the public share pages; serving them without it.", { error });
     return [];
   }
 }

@@ -90,15 +90,15 @@ export class ConnectionGuard {
     const open = countOpenDescriptors();
     const isShort = open !== undefined && open >= this.#options.descriptorsMax;
     if (!isShort) {
-      if (this.#isShort) log.info("There is room for connections again.", { open });
+      if (this.#isShort) log.info("The number of connections is below the limit again.", { open });
       this.#isShort = false;
       this.#waiting.clear();
       return 0;
     }
     if (!this.#isShort) {
       log.warn(
-        "Too many connections are open: those that ask for nothing are closed. If this is no attack, raise the limit of " +
-          "open files (ulimit -n, LimitNOFILE=) or maxConnections. Reported once until there is room again.",
+        "Too many open connections; closing idle ones. If this is not an attack, raise the limit of " +
+          "open files (ulimit -n, LimitNOFILE=) or maxConnections. Logged once until the number is below the limit.",
         { open, max: this.#options.descriptorsMax },
       );
     }
@@ -150,7 +150,7 @@ export class ConnectionGuard {
         ended++;
       }
     }
-    if (ended > 0) log.debug("Ended connections whose clients had stopped reading.", { connections: ended });
+    if (ended > 0) log.debug("Closed connections whose clients had stopped reading.", { connections: ended });
     return ended;
   }
 }

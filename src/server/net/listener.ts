@@ -185,7 +185,7 @@ export class Listener {
     } catch (error) {
       const rejection = String(error);
       if (rejection !== this.#rejection || isForced) {
-        log.error("The new certificate can't be used; the old one stays in use.", { error });
+        log.error("Cannot use the new certificate; the old one stays in use.", { error });
       }
       this.#rejection = rejection;
     }
@@ -220,7 +220,7 @@ export class Listener {
     if (steerConnections(port, 1)) this.#retiring = setTimeout(() => this.#retire(), RETIRE_MS);
     else setImmediate(() => this.#retire());
     for (const warning of pair.warnings) this.#options.log.warn(warning);
-    this.#options.log.info("The new certificate is in use.", {
+    this.#options.log.info("Loaded the new certificate.", {
       names: pair.names,
       until: new Date(pair.expiresAtMs).toISOString(),
     });
@@ -277,7 +277,7 @@ export class Listener {
     const fetch = (request: Request): Response => {
       const origin = httpsOrigin(request, config, this.port);
       if (origin === undefined || (request.method !== "GET" && request.method !== "HEAD")) {
-        return new Response("This server is reached by https:// only.\n", {
+        return new Response("This server accepts https:// only.\n", {
           status: 403,
           headers: { connection: "close" },
         });
@@ -338,16 +338,18 @@ function freePort(hostname: string, port: number): number {
 async function claimSocket(path: string): Promise<void> {
   if (Buffer.byteLength(path) > SOCKET_PATH_BYTES_MAX) {
     throw new StartupError(
-      `The path of the socket, ${path}, is longer than ${SOCKET_PATH_BYTES_MAX} bytes, which no socket may be. Choose a shorter one.`,
+      `The socket path ${path} is longer than ${SOCKET_PATH_BYTES_MAX} bytes. Use a shorter path.`,
     );
   }
   const stat = fs.lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return;
   if (!stat.isSocket()) {
-    throw new StartupError(`${path} is there already and is no socket. Move it away, or choose another by --socket.`);
+    throw new StartupError(
+      `${path} already exists and is not a socket. Move it to another place, or set another path with --socket.`,
+    );
   }
   if (await isResponding(path)) {
-    throw new StartupError(`Another program listens on ${path}. Stop it, or choose another socket by --socket.`);
+    throw new StartupError(`Another program listens on ${path}. Stop it, or set another path with --socket.`);
   }
   fs.unlinkSync(path);
 }
@@ -373,10 +375,7 @@ function listenOnSocket(options: Bun.Serve.Options<undefined, never> & { readonl
     return server;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new StartupError(
-      `It is not possible to listen on ${options.unix}: ${why}. Choose another socket by --socket.`,
-      error,
-    );
+    throw new StartupError(`Cannot listen on ${options.unix}: ${why}. Set another path with --socket.`, error);
   }
 }
 
@@ -388,18 +387,18 @@ function listening(host: string, port: number, flag: string, serve: () => BunSer
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     const place = `${hostInUrl(host)} port ${port}`;
     if (code === "EADDRINUSE") {
-      throw new StartupError(`Another program listens on ${place}. Stop it, or choose another port by ${flag}.`, error);
+      throw new StartupError(`Another program listens on ${place}. Stop it, or set another port with ${flag}.`, error);
     }
     if (code === "EACCES") {
       throw new StartupError(
-        `This user may not listen on ${place}. Choose a port from 1024 on by ${flag}, or give the program the right: ` +
+        `This user is not allowed to listen on ${place}. Set a port of 1024 or higher with ${flag}, or grant the permission: ` +
           "setcap cap_net_bind_service=+ep larder.",
         error,
       );
     }
     // EINVAL is a name that stands for no address.
     if (code === "EADDRNOTAVAIL" || code === "EINVAL") {
-      throw new StartupError(`${host} is no address of this machine. Give another by --host.`, error);
+      throw new StartupError(`${host} is not an address of this machine. Set another with --host.`, error);
     }
     throw error;
   }

@@ -53,7 +53,7 @@ export async function openNotifier(
   try {
     return new SocketNotifier(await makeSend(socket), watchdogMs, log);
   } catch (error) {
-    log.warn("The service manager can't be told how the server is. Use Type=exec in its unit.", { error });
+    log.warn("Cannot notify systemd; use Type=exec in the unit.", { error });
     return SILENT;
   }
 }
@@ -87,7 +87,7 @@ class SocketNotifier implements Notifier {
   }
 
   stopping(ms: number): void {
-    this.#tell(`STOPPING=1\nEXTEND_TIMEOUT_USEC=${ms * 1000}\nSTATUS=Finishing what has begun.`);
+    this.#tell(`STOPPING=1\nEXTEND_TIMEOUT_USEC=${ms * 1000}\nSTATUS=Finishing running requests.`);
   }
 
   extend(ms: number): void {
@@ -102,7 +102,7 @@ class SocketNotifier implements Notifier {
         check();
         this.#tell("WATCHDOG=1");
       } catch (error) {
-        this.#log.error("The service manager is not told that all is well, and will start the server anew.", { error });
+        this.#log.error("Could not send the systemd watchdog ping; systemd will restart the server.", { error });
       }
     };
     this.#timer = setInterval(look, this.#watchdogMs / 2);
@@ -118,7 +118,7 @@ class SocketNotifier implements Notifier {
     try {
       this.#send(message);
     } catch (error) {
-      this.#log.warn("The service manager could not be told how the server is.", { error });
+      this.#log.warn("Could not send the status to systemd.", { error });
     }
   }
 }
@@ -148,10 +148,11 @@ async function openDatagrams(socket: string): Promise<SendDatagram> {
   return (message) => {
     const bytes = Buffer.from(message);
     const descriptor = libc.socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (descriptor < 0) throw new Error("No socket could be opened.");
+    if (descriptor < 0) throw new Error("Could not open a socket.");
     try {
       const sent = libc.sendto(descriptor, ptr(bytes), BigInt(bytes.length), MSG_NOSIGNAL, ptr(address), length);
-      if (Number(sent) < 0) throw new Error(`Nobody listens at ${socket}, or this user may not write there.`);
+      if (Number(sent) < 0)
+        throw new Error(`No program listens on ${socket}, or this user is not allowed to write to it.`);
     } finally {
       libc.close(descriptor);
     }
@@ -161,7 +162,7 @@ async function openDatagrams(socket: string): Promise<SendDatagram> {
 /** `struct sockaddr_un` of unix(7), and how much of it counts. */
 function addressOf(socket: string): { address: Buffer; length: number } {
   const path = Buffer.from(socket);
-  if (path.length >= PATH_BYTES_MAX) throw new Error(`${socket} is too long for a socket's name.`);
+  if (path.length >= PATH_BYTES_MAX) throw new Error(`The socket path ${socket} is too long.`);
   const address = Buffer.alloc(2 + PATH_BYTES_MAX);
   new DataView(address.buffer, address.byteOffset).setUint16(0, AF_UNIX, true);
   path.copy(address, 2);
@@ -187,5 +188,5 @@ async function openLibrary() {
       why ??= error;
     }
   }
-  throw new Error("The C library could not be opened.", { cause: why });
+  throw new Error("Could not open the C library.", { cause: why });
 }

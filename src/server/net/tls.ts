@@ -34,11 +34,12 @@ export function readTlsPair({ certFile, keyFile }: TlsFiles): TlsPair {
   const cert = readPem(certFile, "tls.certFile");
   const key = readPem(keyFile, "tls.keyFile");
   const [leaf, ...chain] = readChain(cert, certFile);
-  if (leaf === undefined) throw new StartupError(`${certFile} (tls.certFile) holds no certificate in PEM form.`);
+  if (leaf === undefined)
+    throw new StartupError(`${certFile} (tls.certFile) does not contain a certificate in PEM format.`);
   if (!fits(leaf, key, keyFile)) {
     throw new StartupError(
-      `The key in ${keyFile} (tls.keyFile) doesn't belong to the first certificate in ${certFile} (tls.certFile). ` +
-        "The server's own certificate comes first there, then its chain.",
+      `The key in ${keyFile} (tls.keyFile) does not match the first certificate in ${certFile} (tls.certFile). ` +
+        "The file must contain the certificate of the server first, then its chain.",
     );
   }
   const ends = [leaf, ...chain].map((certificate) => Date.parse(certificate.validTo));
@@ -48,7 +49,9 @@ export function readTlsPair({ certFile, keyFile }: TlsFiles): TlsPair {
     key,
     expiresAtMs: Math.min(...ends),
     names: leaf.subjectAltName ?? leaf.subject,
-    warnings: isReadable ? [`Everybody on this machine can read the key ${keyFile}. Run: chmod 640 ${keyFile}`] : [],
+    warnings: isReadable
+      ? [`All users of this machine can read the TLS key ${keyFile}. Run: chmod 640 ${keyFile}`]
+      : [],
   };
 }
 
@@ -67,8 +70,9 @@ export function expiryWarning({ expiresAtMs }: TlsPair, nowMs: number): string |
   const leftMs = expiresAtMs - nowMs;
   if (leftMs > EXPIRY_WARNING_MS) return undefined;
   const day = new Date(expiresAtMs).toISOString().slice(0, 10);
-  if (leftMs <= 0) return `The certificate ended on ${day}: clients refuse it. Renew it; it is read again by itself.`;
-  return `The certificate ends on ${day}. Renew it; it is read again by itself.`;
+  if (leftMs <= 0)
+    return `The certificate expired on ${day}; clients reject it. Renew it; Larder reloads it automatically.`;
+  return `The certificate expires on ${day}. Renew it; Larder reloads it automatically.`;
 }
 
 function readPem(path: string, setting: string): string {
@@ -88,7 +92,7 @@ function statOf(path: string, setting: string): Stats | undefined {
 }
 
 function unreadable(path: string, setting: string, error: unknown): StartupError {
-  return new StartupError(`${path} (${setting}) can't be read: ${messageOf(error)}.`, error);
+  return new StartupError(`Cannot read ${path} (${setting}): ${messageOf(error)}.`, error);
 }
 
 function readChain(pem: string, path: string): X509Certificate[] {
@@ -97,7 +101,7 @@ function readChain(pem: string, path: string): X509Certificate[] {
     return blocks.map((block) => new X509Certificate(block));
   } catch (error) {
     throw new StartupError(
-      `${path} (tls.certFile) holds a certificate that can't be read: ${messageOf(error)}.`,
+      `${path} (tls.certFile) contains a certificate that is not valid: ${messageOf(error)}.`,
       error,
     );
   }
@@ -107,8 +111,10 @@ function fits(leaf: X509Certificate, key: string, path: string): boolean {
   try {
     return leaf.checkPrivateKey(createPrivateKey(key));
   } catch (error) {
-    const hint = key.includes("ENCRYPTED") ? "It is protected by a password; take that off: openssl pkey." : "";
-    throw new StartupError(`${path} (tls.keyFile) holds no key that can be used. ${hint}`.trim(), error);
+    const hint = key.includes("ENCRYPTED")
+      ? "It is protected by a password. To remove the password, use openssl pkey."
+      : "";
+    throw new StartupError(`${path} (tls.keyFile) does not contain a usable key. ${hint}`.trim(), error);
   }
 }
 

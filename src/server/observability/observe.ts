@@ -51,7 +51,7 @@ export function observeRequests({ log, logRequests, isDebugging, statistics }: O
       // Asks the system for it: only for a line that is written.
       client: requestContext.clientAddress,
     };
-    if (isBad) log.warn(status >= 500 ? "A request was answered with a failure." : "A request was slow.", fields);
+    if (isBad) log.warn(status >= 500 ? "Request failed with a server error." : "Slow request.", fields);
     else if (logRequests === "all") log.info("request", fields);
     else log.debug("request", fields);
   };

@@ -165,7 +165,7 @@ export class PageIndex {
       })
       .catch((error: unknown) => {
         this.#forget(set);
-        this.#log.warn("Landmarks of a large folder could not be made; its pages stay slower.", { error });
+        this.#log.warn("Could not build the page index of a large folder; listing it stays slower.", { error });
       })
       .finally(() => this.#making.delete(making));
     this.#making.add(making);

@@ -45,7 +45,7 @@ test("the rows of each table are told before and after", () => {
   const told: unknown[] = [];
   make(MIGRATIONS, { ...silentLog, info: (message, fields) => told.push(message, fields) });
   expect(told).toEqual([
-    "The database was brought up to date.",
+    "Upgraded the database.",
     {
       steps: MIGRATIONS.slice(1).map(({ id }) => id),
       rowsBefore: expect.objectContaining({ nodes: 0, users: 0, meta: 0 }),

@@ -57,7 +57,7 @@ test("what could not be written waits for the next try, and the log says so once
   await writeBehind.flush();
   await writeBehind.flush();
   expect(waiting).toEqual([1]);
-  expect(errors).toEqual(["The numbers could not be written; they are kept and tried again."]);
+  expect(errors).toEqual(["Could not write the numbers; will retry."]);
   isFull = false;
   await writeBehind.flush();
   expect(written).toEqual([[1]]);

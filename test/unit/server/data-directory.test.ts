@@ -61,7 +61,7 @@ describe("the data directory", () => {
       ]) {
         expect(said).toContain(words);
       }
-      expect(said).toContain(`${data}/new can't be written`);
+      expect(said).toContain(`Cannot write to ${data}/new`);
     },
   );
 });

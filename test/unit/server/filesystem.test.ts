@@ -96,6 +96,6 @@ describe("the file system", () => {
   test("of a network is refused for the database, unless the operator insists (D46)", () => {
     const nfs = { name: "nfs", isForeign: true };
     expect(() => rejectNetworkFileSystem("/mnt/nas", false, nfs)).toThrow("LARDER_ALLOW_NETWORK_FILESYSTEM=on");
-    expect(rejectNetworkFileSystem("/mnt/nas", true, nfs)).toContain("lies on nfs");
+    expect(rejectNetworkFileSystem("/mnt/nas", true, nfs)).toContain("is on nfs");
   });
 });

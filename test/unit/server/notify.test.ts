@@ -68,7 +68,7 @@ describe.skipIf(python === null)("over a socket", () => {
         "EXTEND_TIMEOUT_USEC=2000000",
         "STATUS=two lines",
         `READY=1 | MAINPID=${process.pid} | STATUS=Listening.`,
-        "STOPPING=1 | EXTEND_TIMEOUT_USEC=30000000 | STATUS=Finishing what has begun.",
+        "STOPPING=1 | EXTEND_TIMEOUT_USEC=30000000 | STATUS=Finishing running requests.",
       ]);
       expect(lines).toEqual([]);
     });
@@ -105,7 +105,7 @@ describe.skipIf(python === null)("over a socket", () => {
     const { log, lines } = logging();
     const notifier = await openNotifier({ NOTIFY_SOCKET: join(folder, "nobody.sock") }, log);
     notifier.ready("Listening.");
-    expect(lines.join("")).toContain("could not be told");
+    expect(lines.join("")).toContain("Could not send the status to systemd");
   });
 });
 

@@ -127,7 +127,7 @@ test("halves of snapshots are passed over", () => {
   expect(chooseSnapshot(paths)?.snapshot.name).toBe(good.name);
   for (const { path } of listSnapshots(paths.snapshots)) fs.rmSync(`${path}.sha256`, { force: true });
   expect(chooseSnapshot(paths)).toBeUndefined();
-  expect(() => openFromSnapshot(paths, "copied", silentLog)).toThrow("none of its snapshots is whole");
+  expect(() => openFromSnapshot(paths, "copied", silentLog)).toThrow("no intact snapshot");
 });
 
 test("what is there is kept aside, log and all, and never meets the snapshot", () => {

@@ -85,14 +85,14 @@ describe("the identity of the store (D5)", () => {
   test("refuses contents without a database, and changes nothing", () => {
     start();
     for (const suffix of ["", "-wal", "-shm"]) rmSync(paths.database + suffix, { force: true });
-    expect(rejection()).toContain("holds contents (store ");
+    expect(rejection()).toContain("has stored files (store ");
     expect(existsSync(paths.database)).toBe(false);
   });
 
   test("refuses contents that nobody marked beside a new database, and changes nothing", () => {
     mkdirSync(join(paths.blobs, "sha256/ab/cd"), { recursive: true });
     writeFileSync(join(paths.blobs, "sha256/ab/cd/abcd"), "x");
-    expect(rejection()).toContain("holds contents, but");
+    expect(rejection()).toContain("has stored files, but");
     expect(existsSync(paths.database)).toBe(false);
     expect(existsSync(paths.storeMarker)).toBe(false);
   });
@@ -115,7 +115,7 @@ describe("the identity of the store (D5)", () => {
     start();
     rmSync(paths.storeMarker);
     writeFileSync(join(paths.blobs, "stray"), "x");
-    expect(rejection()).toContain("is not there");
+    expect(rejection()).toContain("is missing");
   });
 
   test("refuses the contents of another database", () => {

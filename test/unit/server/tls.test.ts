@@ -66,6 +66,6 @@ test("the end of a certificate is told of two weeks before, and after", () => {
   const pair = readTlsPair(place("ended-"));
   const end = pair.expiresAtMs;
   expect(expiryWarning(pair, end - EXPIRY_WARNING_MS - 1)).toBeUndefined();
-  expect(expiryWarning(pair, end - EXPIRY_WARNING_MS)).toContain("ends on 2020-02-01");
-  expect(expiryWarning(pair, end)).toContain("ended on 2020-02-01");
+  expect(expiryWarning(pair, end - EXPIRY_WARNING_MS)).toContain("expires on 2020-02-01");
+  expect(expiryWarning(pair, end)).toContain("expired on 2020-02-01");
 });

@@ -54,8 +54,7 @@ export class EmailConfirmation {
     // Links to a former address confirm nothing any more.
     mail.drop(tx, accountId, "email-confirmation");
     if (this.#nextMailMs(user) === undefined) this.#mailLink(tx, user);
-    else
-      log.info("A mail to confirm an address was not sent: three were sent within the hour.", { user: user.publicId });
+    else log.info("Confirmation email not sent; the limit of three per hour is reached.", { user: user.publicId });
   }
 
   /**

@@ -45,7 +45,7 @@ export class MailDispatcher {
 
   constructor(options: MailDispatcherOptions) {
     this.#options = options;
-    this.#loop = new DispatchLoop({ ...options, what: "mails", startDue: (nowMs) => this.#startDue(nowMs) });
+    this.#loop = new DispatchLoop({ ...options, what: "emails", startDue: (nowMs) => this.#startDue(nowMs) });
   }
 
   /** Begins to send. Before it, mails only gather. */
@@ -89,7 +89,7 @@ export class MailDispatcher {
     const { outbox, clock, log } = this.#options;
     if (mail.expiresAt <= clock.nowMs()) {
       await this.#loop.write(() => outbox.expire(clock.nowMs()));
-      return log.warn("A mail was given up: it could not be delivered in time.", factsOf(mail));
+      return log.warn("Email dropped; it could not be delivered in time.", factsOf(mail));
     }
     const outcome = await withinTime(transport.deliver(mail), stop);
     if (outcome === undefined) return;
@@ -114,13 +114,16 @@ export class MailDispatcher {
 
   #tell(mail: StoredMail, outcome: MailOutcome): void {
     const { log } = this.#options;
-    if (outcome.state === "sent") return log.debug("A mail was sent.", factsOf(mail));
+    if (outcome.state === "sent") return log.debug("Email sent.", factsOf(mail));
     const facts = { ...factsOf(mail), why: outcome.why };
-    if (outcome.state === "refused") return log.warn("A mail was refused by the mail server, and given up.", facts);
+    if (outcome.state === "refused") return log.warn("The mail server rejected an email; dropped it.", facts);
     if (outcome.state === "unreachable" && this.#failures === 1) {
-      return log.warn("The mail server can't be used; mails wait. See: larder doctor", { why: outcome.why });
+      return log.warn(
+        "Cannot use the mail server; emails stay queued and will be retried. To check it: larder doctor",
+        { why: outcome.why },
+      );
     }
-    if (outcome.state === "retry" && mail.attempts === 0) log.info("A mail is tried again later.", facts);
+    if (outcome.state === "retry" && mail.attempts === 0) log.info("Email delivery failed; will retry.", facts);
   }
 }
 

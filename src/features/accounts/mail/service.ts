@@ -58,7 +58,7 @@ export class MailService {
     const { kind = "other" } = mail;
     const nowMs = clock.nowMs();
     if (outbox.countTo(recipientKey, kind, nowMs - HOUR_MS) >= PER_RECIPIENT_MAX || outbox.waiting() >= WAITING_MAX) {
-      log.warn("A mail was not sent: too many for one address within an hour, or too many that wait.", { kind });
+      log.warn("Email not sent; too many emails to this address within one hour, or the queue is full.", { kind });
       return false;
     }
     const row = {

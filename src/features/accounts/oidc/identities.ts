@@ -196,7 +196,7 @@ export class Identities {
     } catch (error) {
       if (!(error instanceof AppError) || error.reason !== "last_admin") throw error;
       this.#options.log.warn(
-        "The last administrator is not in the provider's group of administrators, and stays one.",
+        "The last administrator is not in the administrator group of the provider; keeping the role.",
         {
           user: user.publicId,
         },

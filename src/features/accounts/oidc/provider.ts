@@ -129,13 +129,15 @@ export class OidcProvider {
     const { log } = this.#options;
     const outage = findCause(error, OutboundError);
     if (outage !== undefined || isDiscovery) {
-      log.warn("The OpenID Connect provider can't be used.", { why: outage?.message ?? describe(error) });
+      log.warn("Cannot use the OpenID Connect provider; single sign-on fails until it responds.", {
+        why: outage?.message ?? describe(error),
+      });
       return new AppError(
         "provider_unavailable",
         "The sign-in service can't be reached. Try again later, or sign in with your password.",
       );
     }
-    log.info("A sign-in by the OpenID Connect provider was refused.", { why: describe(error) });
+    log.info("Single sign-on rejected.", { why: describe(error) });
     return error instanceof openid.AuthorizationResponseError && error.error === "access_denied"
       ? new AppError("bad_credentials", "The sign-in was rejected or canceled. To sign in, start again.")
       : notConfirmed();

@@ -80,7 +80,7 @@ export class PasswordReset {
     this.#isLooking = true;
     void this.#answerAll()
       .catch((error: unknown) =>
-        this.#options.log.error("Requests for new passwords could not be looked at; the next one tries again.", {
+        this.#options.log.error("Could not process password reset requests; will retry with the next request.", {
           error,
         }),
       )
@@ -175,7 +175,7 @@ export class PasswordReset {
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
         // Of this account alone: the others must not wait behind it for ever.
-        log.error("A link for a new password could not be sent.", { user: user.publicId, error });
+        log.error("Could not send a password reset email.", { user: user.publicId, error });
       }
     }
     return true;
@@ -185,7 +185,7 @@ export class PasswordReset {
     const { mail, publicUrl, log } = this.#options;
     if (publicUrl === null) return;
     if (mail.countWithin(user.id, "password-reset", RESET_LIFETIME_MS) >= MAILS_MAX) {
-      const text = "A link for a new password was not sent: the account got enough of them within half an hour.";
+      const text = "Password reset email not sent; the limit for this account within 30 minutes is reached.";
       log.info(text, { user: user.publicId });
       return;
     }

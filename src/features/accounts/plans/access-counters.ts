@@ -129,7 +129,7 @@ export class AccessCounters {
     }
     if (this.#pending.size >= this.#pendingMax) {
       if (!this.#hasDropped)
-        this.#options.log.warn("Too many download counts wait for the database; some are dropped.");
+        this.#options.log.warn("Too many download counts are waiting for the database; dropping some.");
       this.#hasDropped = true;
       return;
     }

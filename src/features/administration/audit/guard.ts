@@ -102,7 +102,7 @@ async function whenDone(
     else await options.audit.record(entry);
   } catch (error) {
     // What was asked for is done, and its answer must say so; that nobody can read of it is the operator's to know.
-    options.log.error("The audit log could not be written.", { action: audited.action, error });
+    options.log.error("Could not write to the audit log.", { action: audited.action, error });
   }
   return response;
 }

@@ -109,7 +109,7 @@ export class ArchiveService {
 
   /** The status is out: all that is left is to break the connection, and to say why where the operator looks. */
   #broke(fileName: string, error: unknown): void {
-    this.#options.log.error("An archive broke off: one of its files could not be read.", { fileName, error });
+    this.#options.log.error("Archive download aborted; could not read one of its files.", { fileName, error });
   }
 
   async #takeTurn(): Promise<void> {

@@ -76,7 +76,7 @@ export class PhotoBackfill {
         await this.drain();
       } while (this.#isWoken && !this.#isStopped);
     } catch (error) {
-      this.#options.log.error("The list of photos could not be filled; the next start goes on with it.", { error });
+      this.#options.log.error("Could not complete the photo list; the next start continues.", { error });
     } finally {
       this.#working = undefined;
     }

@@ -130,7 +130,7 @@ export class SearchIndexer {
       }
       await this.#endBackfill(untilMs);
     } catch (error) {
-      log.error("The index of words could not follow; it will be tried again.", { error });
+      log.error("Search indexing failed; will retry.", { error });
     }
   }
 
@@ -151,7 +151,7 @@ export class SearchIndexer {
     this.#working = this.#work()
       .catch((error: unknown) => {
         this.#restsUntilMs = performance.now() + FAILURE_REST_MS;
-        this.#options.log.error("The index of words could not follow; it will be tried again.", { error });
+        this.#options.log.error("Search indexing failed; will retry.", { error });
       })
       .finally(() => {
         this.#working = undefined;

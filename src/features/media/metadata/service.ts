@@ -99,7 +99,7 @@ export class MediaInfoService {
     if (!this.#isStarted || this.#isStopped || this.#working !== undefined) return;
     this.#working = this.#work()
       .catch((error: unknown) =>
-        this.#options.log.error("Contents could not be asked what they tell; it goes on with the next one.", { error }),
+        this.#options.log.error("Metadata extraction failed; continuing with the next file.", { error }),
       )
       .finally(() => {
         this.#working = undefined;
@@ -130,7 +130,7 @@ export class MediaInfoService {
     if (path === undefined || mediaType === null) return () => rows.done(digest);
     const reading = await this.#options.process.read(path, mediaType);
     if ("reason" in reading && reading.isLost && attempts + 1 < ATTEMPTS_MAX) return () => rows.tried(digest);
-    if ("reason" in reading) log.debug("A content tells nothing of itself.", { reason: reading.reason });
+    if ("reason" in reading) log.debug("No embedded metadata.", { reason: reading.reason });
     const [info, failure] = "info" in reading ? [reading.info, null] : [NO_MEDIA_INFO, reading.reason];
     return (tx) => {
       rows.put(digest, info, failure, program, clock.nowMs());

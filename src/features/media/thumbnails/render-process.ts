@@ -94,7 +94,7 @@ export class RenderProcess {
     } catch (error) {
       // The channel closes a moment before the end is seen. No verdict: onEnd tells how it ended by itself.
       this.#isTerminating = true;
-      this.#log.debug("the channel of the thumbnail process is closed", { error });
+      this.#log.debug("The connection to the thumbnail process is closed.", { error });
       this.#killGroup();
     }
   }

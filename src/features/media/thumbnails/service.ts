@@ -158,7 +158,7 @@ export class ThumbnailService {
       this.#add(digest, SCHEDULED_VARIANTS, false);
       this.#pump();
     } catch (error) {
-      this.#options.log.warn("thumbnails could not be scheduled", { digest, error });
+      this.#options.log.warn("Could not schedule thumbnails.", { digest, error });
     }
   }
 
@@ -269,7 +269,7 @@ export class ThumbnailService {
   }
 
   #blame(job: Job, reason: string): void {
-    this.#options.log.info("no thumbnail can be made of a content", { digest: job.digest, reason });
+    this.#options.log.info("Cannot create a thumbnail of this file; will not retry.", { digest: job.digest, reason });
     this.#orFail(job, () => this.#options.failures.record(job.digest, reason, this.program));
     this.#finish(job, { kind: "failed", reason });
   }
@@ -279,7 +279,7 @@ export class ThumbnailService {
     try {
       act();
     } catch (error) {
-      this.#options.log.error("a thumbnail could not be made", { digest: job.digest, error });
+      this.#options.log.error("Thumbnail creation failed.", { digest: job.digest, error });
       this.#finish(job, { kind: "failed", reason: error instanceof Error ? error.message : String(error) });
     }
   }
@@ -385,7 +385,7 @@ export class ThumbnailService {
       });
     } else if (message.isContentFault) this.#blame(job, message.reason);
     else {
-      this.#options.log.warn("a thumbnail could not be made", { digest: job.digest, reason: message.reason });
+      this.#options.log.warn("Thumbnail creation failed.", { digest: job.digest, reason: message.reason });
       this.#finish(job, { kind: "failed", reason: message.reason });
     }
   }
@@ -454,7 +454,7 @@ export class ThumbnailService {
     if (isToBlame) this.#blame(job, reason);
     else if (job.crashes >= CRASHES_MAX) this.#finish(job, { kind: "cancelled" });
     else {
-      this.#options.log.warn("the thumbnail process ended; its work is done again", { digest: job.digest, reason });
+      this.#options.log.warn("The thumbnail process exited; retrying its jobs.", { digest: job.digest, reason });
       job.isRunning = false;
       job.isSuspect = true;
       this.#queue.putBack(job);
@@ -464,7 +464,9 @@ export class ThumbnailService {
   /** A process died before it was ready: first sharp is left out, then everything. */
   #onStartFailure(reason: string, withoutSharp: boolean): void {
     this.#options.log.warn(
-      withoutSharp ? "the thumbnail process can't be started" : "the image library can't be loaded; using Bun's own",
+      withoutSharp
+        ? "Cannot start the thumbnail process; no thumbnails are created."
+        : "Cannot load the image library; using the built-in decoder of Bun.",
       { reason },
     );
     this.#startFailure = { reason, withoutSharp, untilMs: performance.now() + START_RETRY_MS };

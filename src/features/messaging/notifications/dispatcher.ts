@@ -51,7 +51,11 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
-    this.#loop = new DispatchLoop({ ...options, what: "push messages", startDue: (nowMs) => this.#startDue(nowMs) });
+    this.#loop = new DispatchLoop({
+      ...options,
+      what: "push notifications",
+      startDue: (nowMs) => this.#startDue(nowMs),
+    });
   }
 
   /** Begins to send. Before it, messages only gather. */
@@ -180,7 +184,7 @@ export class Dispatcher {
       // A channel that doesn't heed the signal holds nobody up.
       return await Promise.race([channel.deliver(target, messageOf(head), giveUp.signal), ended.promise]);
     } catch (error) {
-      log.error("A push channel failed instead of answering.", { channel: channel.name, error });
+      log.error("A push channel failed unexpectedly; will retry.", { channel: channel.name, error });
       return { state: "retry", why: "the push channel failed" };
     } finally {
       clearTimeout(timer);
@@ -198,11 +202,14 @@ export class Dispatcher {
   #tell(channel: PushChannel, head: HeadRow, outcome: DeliveryOutcome, isLast: boolean): void {
     const { log } = this.#options;
     const fields = { message: head.publicId, channel: channel.name, attempts: head.attempts + 1 };
-    if (outcome.state === "delivered") log.debug("A push message was delivered.", fields);
+    if (outcome.state === "delivered") log.debug("Push notification delivered.", fields);
     else if (outcome.state === "gone")
-      log.info("A push token is gone and was dropped.", { ...fields, why: outcome.why });
-    else if (outcome.state === "rejected") log.warn("A push message was refused.", { ...fields, why: outcome.why });
-    else if (isLast) log.warn("A push message was given up.", { ...fields, why: outcome.why });
-    else if (head.attempts === 0) log.info("A push message is tried again later.", { ...fields, why: outcome.why });
+      log.info("Push token no longer valid; removed it.", { ...fields, why: outcome.why });
+    else if (outcome.state === "rejected")
+      log.warn("Push notification rejected; dropped it.", { ...fields, why: outcome.why });
+    else if (isLast)
+      log.warn("Push notification dropped; it could not be delivered in time.", { ...fields, why: outcome.why });
+    else if (head.attempts === 0)
+      log.info("Push notification delivery failed; will retry.", { ...fields, why: outcome.why });
   }
 }

@@ -157,7 +157,7 @@ export class WebhookDispatcher {
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
       if (error.failure === "aborted") return undefined;
-      log.debug("A webhook was not reached.", { webhook: webhook.publicId, why: error.message });
+      log.debug("Could not reach a webhook.", { webhook: webhook.publicId, why: error.message });
       return { status: null, error: sentence(error), afterMs: 0, isDown: true };
     }
   }
@@ -188,8 +188,8 @@ export class WebhookDispatcher {
     if (answered.status === GONE)
       outbox.stop(webhook.id, "The target returned status 410 (Gone), so the webhook was turned off.");
     if (isTrial) return;
-    if (isLast) log.warn("A webhook delivery was given up.", facts);
-    else if (delivery.attempts === 0) log.info("A webhook delivery is tried again later.", facts);
+    if (isLast) log.warn("Webhook delivery failed; will not retry.", facts);
+    else if (delivery.attempts === 0) log.info("Webhook delivery failed; will retry.", facts);
   }
 
   #secretsOf(webhook: WebhookRow, nowMs: number): string[] {

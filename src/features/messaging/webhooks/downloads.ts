@@ -29,7 +29,7 @@ export class DownloadNotes {
     if (!this.#recorder.wants(accountId, "file.downloaded")) return;
     const noted = this.#writer
       .run((tx) => this.#events.emit(tx, "file.downloaded", { accountId, file: factsOf(file) }))
-      .catch((error: unknown) => this.#log.error("A download could not be noted for a webhook.", { error }))
+      .catch((error: unknown) => this.#log.error("Could not record a download for webhooks.", { error }))
       .finally(() => this.#underWay.delete(noted));
     this.#underWay.add(noted);
   }

@@ -24,7 +24,7 @@ export class SyncTimes {
     this.#writeBehind = new WriteBehind({
       writer,
       log,
-      what: "times of the last sync",
+      what: "last sync times",
       take: () => {
         const taken = this.#pending;
         this.#pending = new Map();

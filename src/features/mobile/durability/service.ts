@@ -109,7 +109,7 @@ export class DurabilityService {
       return actual === null ? "content_missing" : undefined;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      this.#options.log.error("A content could not be read again.", { digest: file.digest, error });
+      this.#options.log.error("Could not read a blob to verify it.", { digest: file.digest, error });
       return "storage_error";
     }
   }

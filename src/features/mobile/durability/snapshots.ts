@@ -27,7 +27,7 @@ export async function findInSnapshots(
     try {
       for (const publicId of await lookInto(path, missing)) found.set(publicId, takenAtMs);
     } catch (error) {
-      log.warn("A copy of the database could not be read.", { path, error });
+      log.warn("Could not read a snapshot of the database.", { path, error });
     }
   }
   return found;

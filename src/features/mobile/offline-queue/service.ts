@@ -150,7 +150,7 @@ export class QueueService {
     } catch (error) {
       if (tried === undefined || (error instanceof AppError && PASSING.has(error.reason))) throw error;
       const failed = tried;
-      log.error("An operation of an offline queue failed.", { operation: failed.id, error });
+      log.error("An operation of the offline queue failed.", { operation: failed.id, error });
       await writer.run(() => this.#noteFault(failed, error));
       return true;
     }

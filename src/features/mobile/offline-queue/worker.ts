@@ -57,7 +57,7 @@ export class QueueWorker {
         pauseMs = PAUSE_MS;
         await Bun.sleep(REST_MS);
       } catch (error) {
-        this.#log.error("The offline queue can't go on at present; it is tried again.", { error, pauseMs });
+        this.#log.error("Cannot process the offline queue; will retry.", { error, pauseMs });
         await this.#sleep(pauseMs);
         pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX);
       }

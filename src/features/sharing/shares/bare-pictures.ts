@@ -60,7 +60,9 @@ export class BarePictures {
     const bytes = await this.#read(file);
     const pieces = stripMetadata(bytes, file.mediaType);
     if (pieces === undefined) {
-      this.#options.log.debug("A picture can't be told apart from its metadata.", { fileId: file.publicId });
+      this.#options.log.debug("Cannot remove the metadata of a photo; the share does not send it.", {
+        fileId: file.publicId,
+      });
       if (this.#hopeless.size >= HOPELESS_MAX) this.#hopeless.clear();
       this.#hopeless.add(file.digest);
       return undefined;

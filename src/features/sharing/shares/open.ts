@@ -47,7 +47,7 @@ export function openShares(options: SharesOptions) {
   const tokens = new ShareTokens(secret);
   const reissued = reissueTokens(sqlite, tokens);
   if (reissued > 0)
-    log.warn("The key of links was replaced; all links and drop boxes have new addresses.", { shares: reissued });
+    log.warn("The link key was replaced; all public links and drop boxes have new addresses.", { shares: reissued });
   const statistics = new ShareStatistics({ rows, writer, events, clock, log });
   const shares = new ShareService({ ...options, rows, tokens, statistics });
   const shareAccess = new ShareAccess({ rows, grants: new Grants(secret), statistics, tree, users, passwords, clock });

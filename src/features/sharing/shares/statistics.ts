@@ -54,7 +54,7 @@ export class ShareStatistics {
     this.#writeBehind = new WriteBehind({
       writer: options.writer,
       log: options.log,
-      what: "counts of shares",
+      what: "share counts",
       take: () => {
         const taken = this.#pending;
         this.#pending = new Map();

@@ -89,7 +89,11 @@ export class Collector {
     try {
       const found = await unkept(alone, kept);
       for (const { digest } of found) await this.#setLeftoverAside(digest);
-      if (found.length > 0) log.info("Contents without a record were set aside.", { count: found.length, firstByte });
+      if (found.length > 0)
+        log.info("Moved orphaned blobs to quarantine/; a later garbage collection removes them.", {
+          count: found.length,
+          firstByte,
+        });
       return found.length;
     } finally {
       kept.close();
@@ -170,7 +174,7 @@ export class Collector {
     try {
       this.#options.blobs.quarantine(digest);
     } catch (error) {
-      this.#options.log.warn("An unreferenced content could not be set aside; a later pass tries again.", { error });
+      this.#options.log.warn("Could not move an unreferenced blob to quarantine/; will retry.", { error });
     }
   }
 }

@@ -95,7 +95,7 @@ export class Scrub {
     const nights = Math.max(1, Math.floor(withinMs / DAY_MS));
     const needed = Math.ceil(((await sumBytes()) / nights / (maxTimeMs / 1_000)) * MARGIN);
     if (needed <= rateBytes) return rateBytes;
-    log.info("The store is read faster than scrub.rate says, to come round within scrub.within.", {
+    log.info("Scrubbing faster than scrub.rate to finish within scrub.within.", {
       bytesPerSecond: needed,
     });
     return needed;

@@ -94,7 +94,7 @@ export class Integrity {
       const some = readings.slice(at, at + NOTED_AT_ONCE);
       added.push(...(await writer.run(() => some.filter((reading) => this.#noteOne(reading)), { isQuiet })));
     }
-    this.#logFaults(added, "Stored contents are damaged or missing. larder verify prints which files have them.");
+    this.#logFaults(added, "Stored blobs are damaged or missing. To list the affected files: larder verify");
     if (added.length > 0) this.#reportSoon();
     return added.length;
   }
@@ -110,7 +110,7 @@ export class Integrity {
       const some = readings.slice(at, at + NOTED_AT_ONCE);
       added.push(...(await this.#options.writer.run(() => some.filter((reading) => this.#noteSpareOne(reading)))));
     }
-    this.#logFaults(added, "Objects in the bucket are damaged or missing; they are sent again from this disk.");
+    this.#logFaults(added, "Bucket objects are damaged or missing; sending them again from this disk.");
     return added.length;
   }
 
@@ -118,16 +118,16 @@ export class Integrity {
   async noteDatabase(problems: readonly string[]): Promise<void> {
     const { writer, clock, log } = this.#options;
     if (problems.length > 0) {
-      log.error("The database is damaged. Stop the server, and run: larder verify", { problems });
+      log.error("The database is damaged. Stop the server, then run: larder verify", { problems });
       try {
         await writer.run(() => this.#findings.note("database", undefined, problems.join("; "), clock.nowMs()));
         this.#reportSoon();
       } catch (error) {
-        log.error("The damage could not be noted in the database itself.", { error });
+        log.error("Could not record the damage in the database.", { error });
       }
     } else if (this.#findings.countOpen().database > 0) {
       await writer.run(() => this.#findings.resolveDatabase(clock.nowMs()));
-      log.info("The database was found whole again.");
+      log.info("The database is intact again.");
     }
   }
 
@@ -179,7 +179,7 @@ export class Integrity {
     const row = rows.find(digest);
     if (row === undefined || row.isDamaged || fault === null) return false;
     const nowMs = clock.nowMs();
-    const detail = `${fault.detail}, and this disk has a good copy`;
+    const detail = `${fault.detail}; this disk has a good copy`;
     return this.#findings.note(fault.kind, { digest, sizeBytes: row.sizeBytes }, detail, nowMs, nowMs);
   }
 
@@ -203,7 +203,7 @@ export class Integrity {
       const row = rows.find(digest);
       if (row !== undefined) await this.note(await this.readAgain(reader, [{ digest, sizeBytes: row.sizeBytes }]));
     } catch (error) {
-      if (!this.#isClosed) log.warn("A content that could not be sent could not be read again either.", { error });
+      if (!this.#isClosed) log.warn("Could not read a blob again after a failed download.", { error });
     } finally {
       reader.close();
     }
@@ -264,7 +264,7 @@ export class Integrity {
       });
       this.#toldMs = performance.now();
     } catch (error) {
-      log.warn("Nobody could be told of the damage now; it is tried again with the next reading.", { error });
+      log.warn("Could not notify anyone about the damage; will retry at the next scrub.", { error });
     }
   }
 }

@@ -104,8 +104,8 @@ export class BlobMover {
       if (ownership === "foreign") throw foreignBucket(bucket, prefix);
       if (ownership === "copy" && this.#ownership !== "copy") {
         log.warn(
-          "The bucket belongs to another copy of this data directory: contents are read and added there, and nothing is " +
-            "removed. If that one is gone for good, run: larder blobs claim",
+          "Another copy of this data directory owns the bucket; blobs are read and added, but nothing is removed. " +
+            "If that copy is no longer in use, run: larder blobs claim",
         );
       }
       this.#ownership = ownership;
@@ -176,7 +176,7 @@ export class BlobMover {
       }
     }
     if (lost !== undefined)
-      log.error("Contents could not be fetched from the bucket.", { contents: tally.failed, first: lost });
+      log.error("Could not fetch blobs from the bucket.", { contents: tally.failed, first: lost });
     await remote.flush();
     return tally;
   }
@@ -237,11 +237,11 @@ export class BlobMover {
       try {
         await blobs.replaceFromRemote(digest);
         await onWhole(digest);
-        log.info("A damaged content was replaced by the good bytes of the bucket.", { checksum: toChecksum(digest) });
+        log.info("Replaced a damaged blob with the copy from the bucket.", { checksum: toChecksum(digest) });
         repaired++;
       } catch (error) {
         if (!(error instanceof AppError) || !["content_missing", "content_damaged"].includes(error.reason)) throw error;
-        log.error("A damaged content is not whole in the bucket either.", { checksum: toChecksum(digest), error });
+        log.error("A damaged blob is damaged in the bucket too.", { checksum: toChecksum(digest), error });
         this.#hopeless.add(digest);
       }
     }

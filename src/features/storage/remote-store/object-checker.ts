@@ -136,7 +136,7 @@ export class ObjectChecker {
       // The next request for the content starts the check again.
       this.#suspects.delete(digest);
       if (error instanceof S3Error) remote.noteHealth(error.message);
-      else log.warn("Could not read an object again that looked damaged.", { error });
+      else log.warn("Could not read a bucket object again that appeared damaged.", { error });
     }
   }
 

@@ -77,7 +77,7 @@ export class OutageWatch {
       await this.check();
     } catch (error) {
       // The message of the service is part of the outage, which health and the metrics show.
-      if (!(error instanceof S3Error)) log.warn("The bucket could not be checked.", { error });
+      if (!(error instanceof S3Error)) log.warn("Could not check the bucket.", { error });
     } finally {
       this.#isLooking = false;
     }

@@ -67,7 +67,7 @@ export class RemoteContents implements RemoteStore {
     this.#behind = new WriteBehind({
       writer,
       log,
-      what: "uses of contents",
+      what: "access times of blobs",
       take: () => {
         const taken = { uses: this.#uses, whole: this.#whole };
         [this.#uses, this.#whole] = [new Map(), new Map()];
@@ -155,7 +155,7 @@ export class RemoteContents implements RemoteStore {
   noteHealth(problem: string | undefined): void {
     const { log, clock } = this.#options;
     if (problem !== undefined && this.#outage === undefined) {
-      log.error("The storage service (s3) can't be used. Contents that lie there alone can't be read meanwhile.", {
+      log.error("Cannot use the bucket (s3); files stored only there cannot be read until it responds.", {
         problem,
       });
     }
@@ -164,7 +164,7 @@ export class RemoteContents implements RemoteStore {
     this.#outage = problem === undefined ? undefined : { problem, sinceMs: this.#outage?.sinceMs ?? clock.nowMs() };
     this.#downUntilMs = problem === undefined ? 0 : performance.now() + DOWN_MS;
     if (!isRecovered) return;
-    log.info("The storage service (s3) works again.");
+    log.info("The bucket (s3) works again.");
     this.onRecovered();
   }
 

@@ -131,8 +131,7 @@ export class SendQueue {
   #rest(error: unknown): void {
     if (this.#resting !== undefined) return;
     // The log has one line of an outage, where it begins. This one is of what else keeps contents here.
-    if (this.#failures === 0)
-      this.#options.log.debug("Contents could not be sent to the bucket; will retry.", { error });
+    if (this.#failures === 0) this.#options.log.debug("Could not send blobs to the bucket; will retry.", { error });
     this.#failures++;
     clearTimeout(this.#gathering);
     this.#gathering = undefined;

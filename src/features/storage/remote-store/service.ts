@@ -104,7 +104,7 @@ export class RemoteStoreService {
       if (error.problem === "refused" && !rows.hasAny()) {
         throw new StartupError(`${error.message} Check s3.* in the settings: larder config`, error);
       }
-      log.error("The storage service can't be used. Uploads stay on this disk until it can.", { error });
+      log.error("Cannot use the bucket (s3); uploads stay on this disk until it responds.", { error });
     }
   }
 

@@ -96,7 +96,7 @@ export class Snapshots {
     try {
       await this.#alone(async () => (!writer.isDamaged && this.#hasChanged() ? this.#take("stop") : undefined));
     } catch (error) {
-      log.warn("Could not copy the database at the stop; earlier snapshots are unchanged.", { error });
+      log.warn("Could not take a snapshot of the database at shutdown; earlier snapshots are unchanged.", { error });
     }
   }
 
@@ -171,7 +171,7 @@ export class Snapshots {
     this.#seen = seen;
     this.#begunAtMs = begunAtMs;
     this.#thin();
-    log.debug("The database was copied.", { path: snapshot.path, bytes: snapshot.sizeBytes });
+    log.debug("Took a snapshot of the database.", { path: snapshot.path, bytes: snapshot.sizeBytes });
     return snapshot;
   }
 
@@ -210,7 +210,7 @@ function openNamed({ path }: Snapshot, log: Log): SnapshotReferences {
   let isReadable = true;
   const giveUp = (error: unknown) => {
     isReadable = false;
-    log.error("A snapshot can't be read. No content is removed until it is gone. Move it out of snapshots/.", {
+    log.error("Cannot read a snapshot; garbage collection is paused. Move the file out of snapshots/.", {
       path,
       error,
     });

@@ -57,7 +57,7 @@ export class EndedShares {
     try {
       await writing;
     } catch (error) {
-      this.#options.log.error("Could not write ended shares to the store journal; will retry.", {
+      this.#options.log.error("Could not write ended shares to the metadata journal; will retry.", {
         error,
       });
     }

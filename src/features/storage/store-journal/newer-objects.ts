@@ -136,10 +136,13 @@ export class NewerContents {
       const { fault } = await readObjects(path, (line) => addMarks(line, marks));
       if (fault === undefined) continue;
       isWhole = false;
-      log.error("Can't read the store journal. No content is removed until the unreadable files are moved away.", {
-        path,
-        fault,
-      });
+      log.error(
+        "Cannot read the metadata journal; garbage collection is paused. Move the unreadable files out of that directory.",
+        {
+          path,
+          fault,
+        },
+      );
     }
     const kept = isWhole ? named(Float64Array.from(marks).sort()) : EVERYTHING;
     this.#known = { key, kept };

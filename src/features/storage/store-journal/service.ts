@@ -146,7 +146,7 @@ export class StoreJournal {
 
   #tell(error: unknown): void {
     this.#restsUntilMs = performance.now() + FAILURE_REST_MS;
-    this.#options.log.error("The names of files could not be written beside their contents; it will be tried again.", {
+    this.#options.log.error("Could not write to the metadata journal; will retry.", {
       error,
     });
   }
@@ -381,7 +381,7 @@ export class StoreJournal {
     for (const folder of [aside, dirname(aside), root]) await syncFolder(folder);
     if (this.#mergesLater) return;
     log.warn(
-      "The database is older than the store journal: it was restored to an earlier state. Newer entries are stored for 30 days. " +
+      "The database is older than the metadata journal; it was restored. Newer entries are kept for 30 days. " +
         "To apply them, stop the server and run: larder rebuild --newer",
       { account: publicId, changes: records, path: join(aside, publicId) },
     );

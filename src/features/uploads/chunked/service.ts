@@ -223,7 +223,7 @@ export class UploadService {
         return span === undefined || span.offset + span.lengthBytes > sizeBytes;
       });
       if (lost.length > 0) {
-        log.warn("Chunks of an upload are not there any more; they must be sent again.", {
+        log.warn("Chunks of an upload are missing; the client must send them again.", {
           upload: upload.publicId,
           chunks: lost.length,
         });

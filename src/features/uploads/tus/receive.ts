@@ -221,7 +221,9 @@ export class BytesReceiver {
     if (isThere()) return;
     await store.writer.run((tx) => {
       if (isThere()) return;
-      store.log.warn("The bytes of an upload are gone; they must be sent again.", { bytes: active.durableBytes });
+      store.log.warn("Received bytes of an upload are missing; the client must send them again.", {
+        bytes: active.durableBytes,
+      });
       if (active.arriving !== mine) supersede(active.arriving);
       store.staging.remove(publicId);
       rows.setOffset(id, 0);

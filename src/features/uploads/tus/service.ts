@@ -213,7 +213,7 @@ export class TusService {
       }
       const isLost = offsetBytes > (store.staging.sizeOf(upload.publicId) ?? 0);
       if (isLost) {
-        store.log.warn("The bytes of an upload are not there any more; they must be sent again.", {
+        store.log.warn("Received bytes of an upload are missing; the client must send them again.", {
           bytes: offsetBytes,
         });
         await store.writer.run(() => this.#rows.setOffset(upload.id, 0));
