@@ -52,7 +52,7 @@ describeWeb("the installed application", (web) => {
     await page.goto(page.url());
     await page.locator("#app:not(:has(.start-frame))").waitFor();
     await page
-      .getByText(/can.t reach the server/)
+      .getByText(/Can.t reach the server/)
       .first()
       .waitFor();
     await page.context().setOffline(false);
@@ -132,7 +132,7 @@ describeWeb("the installed application", (web) => {
     await page.context().setOffline(true);
     await page.goto(page.url());
     await page
-      .getByText(/can.t reach the server/)
+      .getByText(/Can.t reach the server/)
       .first()
       .waitFor();
   });

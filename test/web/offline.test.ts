@@ -12,14 +12,14 @@ describeWeb("a page on a bad line", (web) => {
     await page.getByRole("heading", { level: 1 }).waitFor();
     await page.context().setOffline(true);
     await page
-      .getByText(/can.t reach the server/)
+      .getByText(/Can.t reach the server/)
       .first()
       .waitFor();
     await account.client.stored("x", { name: "meanwhile.txt" });
     await page.context().setOffline(false);
     await page.getByText("meanwhile").first().waitFor();
     await page
-      .getByText(/can.t reach the server/)
+      .getByText(/Can.t reach the server/)
       .first()
       .waitFor({ state: "detached" });
   });
@@ -123,7 +123,7 @@ describeWeb("a part beside the page that can't be loaded", (web) => {
     await page.keyboard.press("?");
     // Once by the banner, once for what was asked for.
     await page
-      .getByText(/can.t reach the server/)
+      .getByText(/Can.t reach the server/)
       .nth(1)
       .waitFor();
     await page.getByRole("heading", { level: 1, name: "Files" }).waitFor();
@@ -145,7 +145,7 @@ describeWeb("a part beside the page that can't be loaded", (web) => {
     await page.goto(new URL("/files", page.url()).href);
     await asked.promise;
     await page
-      .getByText(/can.t reach the server/)
+      .getByText(/Can.t reach the server/)
       .first()
       .waitFor();
     await page.unroute("**/assets/**/upload-tray-*.js");

@@ -56,7 +56,7 @@ describeWeb("the page of a drop box", (web) => {
       textFile("two.txt", "two"),
       textFile("empty.txt", ""),
     ]);
-    await page.getByRole("status").getByText("3 files arrived whole. Thank you.").waitFor();
+    await page.getByRole("status").getByText("3 files uploaded. Thank you.").waitFor();
     await web.lookAt(page, "drop-box-done");
     expect((await client.names("/box")).toSorted()).toEqual(["empty.txt", "one.txt", "two.txt"]);
     const list = await client.get("/api/files?folder=/box&sort=name");
@@ -70,9 +70,9 @@ describeWeb("the page of a drop box", (web) => {
     try {
       await writeFile(join(place, "inside.txt"), "inside");
       const page = await web.open({ path: `/s/${token}`, size: "phone" });
-      await page.getByRole("button", { name: "Choose a folder" }).waitFor();
+      await page.getByRole("button", { name: "Choose folder" }).waitFor();
       await page.locator("input[webkitdirectory]").setInputFiles(place);
-      await page.getByRole("status").getByText("1 file arrived whole").waitFor();
+      await page.getByRole("status").getByText("1 file uploaded. Thank you.").waitFor();
       const list = await client.get("/api/files?folder=/box&recursive=true");
       expect(JSON.stringify(list.at("data.files"))).toContain("inside.txt");
     } finally {
@@ -91,7 +91,7 @@ describeWeb("the page of a drop box", (web) => {
       return data;
     });
     await page.dispatchEvent(".drop", "drop", { dataTransfer: transfer });
-    await page.getByRole("status").getByText("1 file arrived whole").waitFor();
+    await page.getByRole("status").getByText("1 file uploaded. Thank you.").waitFor();
     expect(await client.names("/box")).toEqual(["dropped.txt"]);
   });
 
@@ -110,8 +110,8 @@ describeWeb("the page of a drop box", (web) => {
     await row.getByText("Paused at 0 bytes of 5 bytes").waitFor();
     await web.lookAt(page, "drop-box-paused");
     isCut = false;
-    await page.getByRole("button", { name: "Go on with all" }).click();
-    await page.getByRole("status").getByText("1 file arrived whole").waitFor();
+    await page.getByRole("button", { name: "Resume all" }).click();
+    await page.getByRole("status").getByText("1 file uploaded. Thank you.").waitFor();
     expect(await client.names("/box")).toEqual(["later.txt"]);
   });
 
@@ -134,10 +134,10 @@ describeWeb("the page of a drop box", (web) => {
     const row = page.getByRole("listitem").filter({ hasText: "once.txt" });
     await row.getByRole("button", { name: "Pause: once.txt" }).click();
     await row.getByText("Paused at 0 bytes of 4 bytes").waitFor();
-    await page.getByRole("button", { name: "Go on with all" }).click();
+    await page.getByRole("button", { name: "Resume all" }).click();
     await row.getByRole("button", { name: "Pause: once.txt" }).waitFor();
     await page.evaluate(() => (Reflect.get(window, "release") as () => void)());
-    await page.getByRole("status").getByText("1 file arrived whole").waitFor();
+    await page.getByRole("status").getByText("1 file uploaded. Thank you.").waitFor();
     await page.waitForLoadState("networkidle");
     expect(made.length).toBe(1);
     expect(await client.names("/box")).toEqual(["once.txt"]);
@@ -158,7 +158,7 @@ describeWeb("the page of a drop box", (web) => {
     // Larger than what goes with the first request, so that it would be remembered.
     const buffer = Buffer.alloc(2 * 1024 * 1024, "x");
     await choose(page).setInputFiles([{ name: "large.txt", mimeType: "text/plain", buffer }]);
-    await page.getByRole("status").getByText("1 file arrived whole").waitFor();
+    await page.getByRole("status").getByText("1 file uploaded. Thank you.").waitFor();
     expect(await client.names("/box")).toEqual(["large.txt"]);
   });
 
@@ -171,20 +171,20 @@ describeWeb("the page of a drop box", (web) => {
     await page.getByRole("button", { name: "Choose files" }).waitFor();
     await choose(page).setInputFiles([textFile("large.txt", "x".repeat(1001))]);
     const large = page.getByRole("listitem").filter({ hasText: "large.txt" });
-    await large.getByText("larger than this drop box takes").waitFor();
+    await large.getByText("too large for this drop box").waitFor();
     await large.getByRole("button", { name: "Remove large.txt" }).click();
     await large.waitFor({ state: "detached" });
     // Any change of the share ends what its password gave.
     expectStatus(await client.patch(`/api/shares/${id}`, { label: "Changed" }), 200);
     await choose(page).setInputFiles([textFile("small.txt", "small")]);
-    const again = page.getByLabel("This link asks for its password again.");
+    const again = page.getByLabel("Enter the link's password again");
     await again.fill("wrong");
-    await page.getByRole("button", { name: "Go on", exact: true }).click();
+    await page.getByRole("button", { name: "Continue", exact: true }).click();
     await page.getByText("The password is wrong.").waitFor();
     await web.lookAt(page, "drop-box-locked");
     await again.fill("open sesame");
-    await page.getByRole("button", { name: "Go on", exact: true }).click();
-    await page.getByRole("status").getByText("1 file arrived whole").waitFor();
+    await page.getByRole("button", { name: "Continue", exact: true }).click();
+    await page.getByRole("status").getByText("1 file uploaded. Thank you.").waitFor();
     expect(await client.names("/box")).toEqual(["small.txt"]);
   });
 
@@ -209,13 +209,13 @@ describeWeb("the page of a drop box", (web) => {
     // Any change of the share ends what its password gave.
     expectStatus(await client.patch(`/api/shares/${id}`, { label: "Changed" }), 200);
     const row = page.getByRole("listitem").filter({ hasText: "film.bin" });
-    await row.getByText("Waiting for the password of this link.").waitFor();
+    await row.getByText("Waiting for the link's password.").waitFor();
     sent.heal();
     const offset = page.waitForRequest((request) => request.method() === "PATCH");
-    await page.getByLabel("This link asks for its password again.").fill("open sesame");
-    await page.getByRole("button", { name: "Go on", exact: true }).click();
+    await page.getByLabel("Enter the link's password again").fill("open sesame");
+    await page.getByRole("button", { name: "Continue", exact: true }).click();
     expect((await offset).headers()["upload-offset"]).toBe(String(arrivedBytes));
-    await page.getByRole("status").getByText("1 file arrived whole").waitFor();
+    await page.getByRole("status").getByText("1 file uploaded. Thank you.").waitFor();
     expect(made.length).toBe(1);
     const list = await client.get("/api/files?folder=/box");
     expect(list.at("data.files.0")).toMatchObject({ name: "film.bin", checksum: checksumOf(buffer) });
@@ -241,7 +241,7 @@ describeWeb("the page of a drop box", (web) => {
     await choose(page).setInputFiles([{ name: "film.bin", mimeType: "application/octet-stream", buffer }]);
     await sent.asked;
     isAway = true;
-    await page.getByRole("status").getByText("1 file arrived whole").waitFor();
+    await page.getByRole("status").getByText("1 file uploaded. Thank you.").waitFor();
     expect(isAway).toBe(false);
     expect(made.length).toBe(1);
     expect(await client.names("/box")).toEqual(["film.bin"]);
@@ -260,7 +260,7 @@ describeWeb("the page of a drop box", (web) => {
     const path = await sent.asked;
     expectStatus(await web.server().visitor.request("DELETE", path, { headers: tusVersion }), 204);
     sent.heal();
-    await page.getByRole("status").getByText("1 file arrived whole").waitFor();
+    await page.getByRole("status").getByText("1 file uploaded. Thank you.").waitFor();
     expect(made.length).toBe(2);
     expect(await client.names("/box")).toEqual(["film.bin"]);
   });
@@ -283,15 +283,15 @@ describeWeb("the page of a drop box", (web) => {
       await writeFile(file, changed);
       sent.heal();
       const row = page.getByRole("listitem").filter({ hasText: "draft.bin" });
-      await row.getByText("it was changed, moved or deleted on your device").waitFor();
+      await row.getByText("It may have been changed, moved, or deleted on your device").waitFor();
       await web.lookAt(page, "drop-box-changed");
       // Asked to try again all the same, it says so again.
-      await row.getByRole("button", { name: "Try again: draft.bin" }).click();
-      await row.getByText("it was changed, moved or deleted on your device").waitFor();
+      await row.getByRole("button", { name: "Retry: draft.bin" }).click();
+      await row.getByText("It may have been changed, moved, or deleted on your device").waitFor();
       await choose(page).setInputFiles(file);
-      await row.getByText("Arrived whole").waitFor();
+      await row.getByText("Uploaded").waitFor();
       await page.getByRole("button", { name: "Remove draft.bin" }).first().click();
-      await page.getByRole("status").getByText("1 file arrived whole").waitFor();
+      await page.getByRole("status").getByText("1 file uploaded. Thank you.").waitFor();
       const list = await client.get("/api/files?folder=/box");
       expect(list.at("data.files.0")).toMatchObject({ name: "draft.bin", checksum: checksumOf(changed) });
     } finally {
@@ -314,8 +314,8 @@ describeWeb("the page of a drop box", (web) => {
     });
     const many = Array.from({ length: 220 }, (_, at) => textFile(`${at}.txt`, "x"));
     await choose(page).setInputFiles([...many, textFile("last.txt", "x")]);
-    await page.getByRole("status").getByText("220 of 221 files arrived.").waitFor();
-    await page.getByRole("listitem").filter({ hasText: "last.txt" }).getByText("Waiting to try again.").waitFor();
+    await page.getByRole("status").getByText("220 of 221 files uploaded.").waitFor();
+    await page.getByRole("listitem").filter({ hasText: "last.txt" }).getByText("Retrying automatically…").waitFor();
     await page.getByRole("button", { name: "Pause all" }).click();
   });
 
@@ -327,7 +327,7 @@ describeWeb("the page of a drop box", (web) => {
     expectStatus(await client.delete(`/api/shares/${id}`), 200);
     await choose(page).setInputFiles([textFile("late.txt", "late")]);
     await page.getByRole("listitem").getByText("This link was not found").waitFor();
-    await page.getByRole("status").getByText("1 could not be sent").waitFor();
+    await page.getByRole("status").getByText("1 failed").waitFor();
   });
 
   test("works as a plain form without script", async () => {

@@ -111,12 +111,12 @@ describeWeb("the page of a shared folder", (web) => {
     const page = await web.open({ path: `/s/${token}?view=list` });
     await web.lookAt(page, "public-folder-list");
     const submit = page.locator(".chosen button[type=submit]");
-    await page.getByRole("button", { name: "Tick all on this page" }).waitFor();
+    await page.getByRole("button", { name: "Select all on this page" }).waitFor();
     expect(await submit.isDisabled()).toBe(true);
     await page.getByRole("checkbox", { name: "Select a beach.jpg" }).focus();
     await page.keyboard.press("Space");
     await page.getByRole("checkbox", { name: "Select c hills.jpg" }).click({ modifiers: ["Shift"] });
-    expect(await submit.textContent()).toBe("Download 3 as ZIP");
+    expect(await submit.textContent()).toBe("Download 3 items as ZIP");
     const [download] = await Promise.all([page.waitForEvent("download"), submit.click()]);
     expect(download.suggestedFilename()).toEndWith(".zip");
     const zip = await Bun.file(await download.path()).text();
@@ -149,7 +149,7 @@ describeWeb("the page of a shared folder", (web) => {
     expectStatus(await client.delete(`/api/shares/${id}`), 200);
     await page.getByRole("link", { name: "plan.txt", exact: true }).click();
     const viewer = page.getByRole("dialog", { name: "Preview" });
-    await viewer.getByText("the link may have ended").waitFor();
+    await viewer.getByText("The link may have expired").waitFor();
     await page.keyboard.press("Escape");
     await viewer.waitFor({ state: "hidden" });
     // The browser has gone back: that may not overtake where the link leads.
@@ -176,8 +176,8 @@ describeWeb("a link with limits", (web) => {
     await page.getByRole("heading", { level: 1, name: "salary.txt" }).waitFor();
     // Nothing is fetched before somebody wants it: that is a download.
     expect(await page.getByText("the salary").count()).toBe(0);
-    await page.getByRole("button", { name: "Read it here" }).click();
-    await page.getByRole("region", { name: "Content of the file" }).getByText("the salary").waitFor();
+    await page.getByRole("button", { name: "Show text" }).click();
+    await page.getByRole("region", { name: "File content" }).getByText("the salary").waitFor();
     await web.lookAt(page, "public-file");
     // Opening it by its password once was counted twice.
     const counted = (what: string) => client.get(`/api/shares/${shareId}`).then((answer) => answer.at(`data.${what}`));

@@ -169,7 +169,7 @@ class Viewer {
         default:
       }
     }
-    return element("p", { text: "This kind of file can't be shown here. Download it to open it." });
+    return element("p", { text: "No preview is available for this file. Download it to open it." });
   }
 
   #image(url: string, name: string): Node {
@@ -192,7 +192,7 @@ class Viewer {
 }
 
 function failure(): Node {
-  return element("p", { text: "This can't be shown now: the link may have ended. Load the page again." });
+  return element("p", { text: "Couldn't load this file. The link may have expired. Reload the page." });
 }
 
 function isViewerState(state: unknown): boolean {

@@ -9,15 +9,15 @@ export function startReading(root: ParentNode): void {
   const place = article?.querySelector(".preview");
   const url = article?.dataset["text"];
   if (!article || !place || url === undefined) return;
-  const read = button("Read it here", () => void show(), { className: "button second" });
+  const read = button("Show text", () => void show(), { className: "button second" });
   const problem = element("p", { className: "wrong", attributes: { role: "alert" } });
   const show = async () => {
     read.disabled = true;
     const text = await readText(url);
     read.disabled = false;
-    problem.textContent = text === undefined ? "It can't be shown now. Try again, or load the page again." : "";
+    problem.textContent = text === undefined ? "Couldn't load the text. Reload the page and try again." : "";
     if (text === undefined) return;
-    const block = textBlock(text, "Content of the file");
+    const block = textBlock(text, "File content");
     place.replaceWith(block);
     block.focus();
     read.remove();

@@ -12,10 +12,11 @@ export function startSelection(root: ParentNode): void {
   const tell = () => {
     const chosen = boxes.filter((box) => box.checked).length;
     submit.disabled = chosen === 0;
-    submit.textContent = chosen === 0 ? "Download as ZIP" : `Download ${chosen} as ZIP`;
-    all.textContent = chosen === boxes.length ? "Untick all" : "Tick all on this page";
+    submit.textContent =
+      chosen === 0 ? "Download selected as ZIP" : `Download ${chosen === 1 ? "1 item" : `${chosen} items`} as ZIP`;
+    all.textContent = chosen === boxes.length ? "Clear selection" : "Select all on this page";
   };
-  const all = button("Tick all on this page", () => {
+  const all = button("Select all on this page", () => {
     const willCheck = boxes.some((box) => !box.checked);
     for (const box of boxes) box.checked = willCheck;
     tell();

@@ -37,13 +37,13 @@ async function send(action: string, password: string): Promise<string | undefine
       redirect: "manual",
     });
   } catch {
-    return "The server can't be reached. Check your connection, and try again.";
+    return "Can't reach the server. Check your connection and try again.";
   }
   if (answer.ok || answer.type === "opaqueredirect") return undefined;
   // The answer is the page that a form without script would be shown: it says what is wrong.
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const told = page.getElementById(WRONG_ID) ?? page.querySelector("main p");
-  return told?.textContent?.trim() || "That did not work. Try again.";
+  return told?.textContent?.trim() || "Something went wrong. Try again.";
 }
 
 function show(field: HTMLInputElement, problem: string): void {

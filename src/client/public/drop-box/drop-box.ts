@@ -20,8 +20,7 @@ export function startDropBox(form: HTMLFormElement): void {
   const total = new Total(queue);
   const unread = element("p", { className: "wrong", attributes: { role: "alert" } });
   const add = ({ picked, unreadable }: DroppedFiles) => {
-    unread.textContent =
-      unreadable === 0 ? "" : `${unreadable} of what you dropped could not be read. Choose it by the buttons above.`;
+    unread.textContent = describeUnreadable(unreadable);
     queue.add(picked);
     rows.makeRoom();
     total.draw();
@@ -43,15 +42,22 @@ export function startDropBox(form: HTMLFormElement): void {
   });
 }
 
+function describeUnreadable(count: number): string {
+  if (count === 0) return "";
+  return count === 1
+    ? "Couldn't read 1 item. Choose it with the buttons above."
+    : `Couldn't read ${count} items. Choose them with the buttons above.`;
+}
+
 function lockedOf(queue: Queue): Sending[] {
   return [...queue.all].filter(({ status }) => status.isLocked);
 }
 
 function dropArea(maxBytes: string | undefined, add: (picked: PickedFile[]) => void): HTMLElement {
   const files = chooser("Choose files", add);
-  const folder = chooser("Choose a folder", add);
+  const folder = chooser("Choose folder", add);
   folder.input.webkitdirectory = true;
-  const limit = maxBytes === undefined ? "" : ` Each may have up to ${sizeInWords(Number(maxBytes))}.`;
+  const limit = maxBytes === undefined ? "" : ` Up to ${sizeInWords(Number(maxBytes))} per file.`;
   return element("div", {
     className: "drop",
     children: [
@@ -100,7 +106,7 @@ class Total {
   readonly #said = element("p", { attributes: { role: "status" } });
   readonly #bar = element("progress", { attributes: { max: "1", "aria-label": "Progress of all files" } });
   readonly #pause = button("Pause all", () => this.#queue.pause(), { label: "Pause all" });
-  readonly #resume = button("Go on with all", () => this.#queue.resume(), { label: "Go on with all" });
+  readonly #resume = button("Resume all", () => this.#queue.resume(), { label: "Resume all" });
 
   constructor(queue: Queue) {
     this.#queue = queue;
@@ -112,8 +118,8 @@ class Total {
     const { files, done, failed, paused, active, bytes, sentBytes } = this.#queue.totals();
     this.element.hidden = files === 0;
     const ofAll = files === 1 ? "1 file" : `${files} files`;
-    const notSent = failed > 0 ? ` ${failed} could not be sent.` : "";
-    const words = done === files ? `${ofAll} arrived whole. Thank you.` : `${done} of ${ofAll} arrived.${notSent}`;
+    const notSent = failed > 0 ? ` ${failed} failed.` : "";
+    const words = done === files ? `${ofAll} uploaded. Thank you.` : `${done} of ${ofAll} uploaded.${notSent}`;
     // Read out when it changes: not with each byte.
     if (this.#said.textContent !== words) this.#said.textContent = words;
     this.#bar.value = bytes === 0 ? done / Math.max(files, 1) : sentBytes / bytes;

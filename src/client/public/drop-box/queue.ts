@@ -41,7 +41,7 @@ export class Queue {
     );
     for (const one of added) {
       this.#all.add(one);
-      if (one.file.size > this.#maxBytes) one.reject("This file is larger than this drop box takes.");
+      if (one.file.size > this.#maxBytes) one.reject("This file is too large for this drop box.");
     }
     this.#fill();
     return added;

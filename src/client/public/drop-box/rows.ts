@@ -12,6 +12,7 @@ interface Row {
   readonly said: HTMLElement;
   readonly bar: HTMLProgressElement;
   readonly toggle: HTMLButtonElement;
+  readonly remove: HTMLButtonElement;
 }
 
 /** See the head of this file. */
@@ -73,30 +74,34 @@ export class Rows {
         bar,
       ],
     });
-    const row = { item, said, bar, toggle };
+    const row = { item, said, bar, toggle, remove };
     this.#rows.set(one, row);
     this.list.append(item);
     fill(row, one);
   }
 }
 
-function fill({ said, bar, toggle }: Row, one: Sending): void {
+function fill({ said, bar, toggle, remove }: Row, one: Sending): void {
   const { state, sentBytes, problem } = one.status;
   const size = one.file.size;
   bar.value = state === "done" || size === 0 ? Number(state === "done") : sentBytes / size;
   bar.hidden = state === "done";
   said.className = state === "failed" ? "said failed" : state === "done" ? "said done" : "said";
   said.textContent = {
-    waiting: `Waiting, ${sizeInWords(size)}`,
+    waiting: `Queued, ${sizeInWords(size)}`,
     sending: `${sizeInWords(sentBytes)} of ${sizeInWords(size)}${problem === undefined ? "" : `. ${problem}`}`,
     paused: `Paused at ${sizeInWords(sentBytes)} of ${sizeInWords(size)}`,
-    failed: problem ?? "This did not work.",
-    done: `Arrived whole, ${sizeInWords(size)}`,
+    failed: problem ?? "Upload failed.",
+    done: `Uploaded, ${sizeInWords(size)}`,
   }[state];
-  const verb = state === "failed" ? "Try again" : state === "paused" ? "Go on" : "Pause";
+  const verb = state === "failed" ? "Retry" : state === "paused" ? "Resume" : "Pause";
   if (toggle.textContent !== verb) toggle.textContent = verb;
   toggle.setAttribute("aria-label", `${verb}: ${one.path}`);
   toggle.hidden = state === "done";
+  // An uploaded file stays in the drop box: only its row goes away.
+  const removeVerb = state === "done" ? "Hide" : "Remove";
+  if (remove.textContent !== removeVerb) remove.textContent = removeVerb;
+  remove.setAttribute("aria-label", `${removeVerb} ${one.path}`);
 }
 
 const UNITS = ["bytes", "KB", "MB", "GB", "TB"] as const;

@@ -28,7 +28,7 @@ export interface SendingStatus {
 const ONE_REQUEST_BYTES_MAX = 1024 * 1024;
 
 const UNREADABLE =
-  "The browser can't read this file: it was changed, moved or deleted on your device, or may not be read. Choose it again above, and remove this one.";
+  "Can't read this file. It may have been changed, moved, or deleted on your device. Choose it again above, and remove this one.";
 
 /** Answers to the question how far an upload is that say it is no more. */
 const EXPIRED_STATUSES: ReadonlySet<number> = new Set([404, 410]);
@@ -152,7 +152,7 @@ export class Sending {
       onShouldRetry: (error) => {
         const status = statusOf(error);
         const passes = isPassing(status);
-        if (passes) this.#setStatus({ sentBytes: this.#storedBytes, problem: "Waiting to try again." });
+        if (passes) this.#setStatus({ sentBytes: this.#storedBytes, problem: "Retrying automatically…" });
         if (status === undefined || status === 0) void this.#failIfUnreadable();
         return passes;
       },
@@ -160,7 +160,7 @@ export class Sending {
       onSuccess: () => this.#setStatus({ state: "done", sentBytes: file.size, problem: undefined }),
       onError: (error) => {
         const isLocked = statusOf(error) === 401;
-        const problem = isLocked ? "Waiting for the password of this link." : describeError(error);
+        const problem = isLocked ? "Waiting for the link's password." : describeError(error);
         this.#setStatus({ state: "failed", sentBytes: this.#storedBytes, problem, isLocked });
       },
     });
@@ -188,7 +188,7 @@ class RejectedError extends Error {
   readonly response: HttpResponse;
 
   constructor(response: HttpResponse) {
-    super(`The upload can't be gone on with now: status ${response.getStatus()}.`);
+    super(`The upload can't be resumed now: status ${response.getStatus()}.`);
     this.response = response;
   }
 }
@@ -218,7 +218,9 @@ function statusOf(error: Error | DetailedError): number | undefined {
 
 function describeError(error: Error | DetailedError): string {
   const status = statusOf(error);
-  if (status === undefined) return "The server can't be reached. Check your connection, and try again.";
+  if (status === undefined) return "Can't reach the server. Check your connection and try again.";
   const message = messageIn(responseTo(error)?.getBody() ?? "");
-  return message ?? `The server refused it with status ${status}. Try again, or ask the person who sent you the link.`;
+  return (
+    message ?? `The server returned an error (status ${status}). Try again, or ask the person who sent you the link.`
+  );
 }

@@ -18,10 +18,10 @@ export class Unlocking {
     this.#grant = grant;
     this.#onOpen = onOpen;
     this.element.append(
-      element("label", { text: "This link asks for its password again.", attributes: { for: "again" } }),
+      element("label", { text: "Enter the link's password again", attributes: { for: "again" } }),
       this.#field,
       this.#problem,
-      button("Go on", () => void this.#send(), { className: "button", label: "Go on" }),
+      button("Continue", () => void this.#send(), { className: "button", label: "Continue" }),
     );
     this.#field.addEventListener("keydown", (event) => {
       if (event.key === "Enter") void this.#send();
@@ -48,12 +48,13 @@ export class Unlocking {
     }).catch(() => undefined);
     const body = await response?.text().catch(() => undefined);
     if (response === undefined || body === undefined) {
-      this.#problem.textContent = "The server can't be reached. Try again.";
+      this.#problem.textContent = "Can't reach the server. Check your connection and try again.";
       return;
     }
     const grant = response.ok ? grantIn(body) : undefined;
     if (grant === undefined) {
-      this.#problem.textContent = messageIn(body) ?? `The server refused it with status ${response.status}. Try again.`;
+      this.#problem.textContent =
+        messageIn(body) ?? `The server returned an error (status ${response.status}). Try again.`;
       return;
     }
     this.#grant = grant;
