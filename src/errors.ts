@@ -1,6 +1,6 @@
 /**
- * The stable, snake_case causes that the API tells in `error.details.reason` (contract §1).
- * What status and code each becomes is decided in `http/error-response.ts` alone.
+ * The stable snake_case reasons that the API returns in `error.details.reason`. Only `http/error-response.ts` maps them
+ * to a status and a code.
  */
 export const REASONS = [
   "invalid_json",
@@ -73,12 +73,12 @@ export const REASONS = [
 /** One of {@link REASONS}. */
 export type Reason = (typeof REASONS)[number];
 
-/** What an error tells its reader besides the message: the field at fault, limits, expected and actual values. */
+/** Values that an error returns next to its message: the invalid field, limits, expected and actual values. */
 export type ErrorDetails = Readonly<Record<string, unknown>>;
 
 /**
- * An error that the person or program on the other side may be told about, in these words.
- * `cause` is for the log alone and never leaves the server.
+ * An error whose message is sent to the client: what happened, then what to do. Only the log contains `cause`; it never
+ * leaves the server.
  */
 export class AppError extends Error {
   readonly reason: Reason;
@@ -92,12 +92,12 @@ export class AppError extends Error {
   }
 }
 
-/** An {@link AppError} for one field of a request: names it in `details.field`. */
+/** An {@link AppError} for one request field, which `details.field` names. */
 export function invalidField(field: string, message: string, details: ErrorDetails = {}): AppError {
   return new AppError("invalid_field", message, { field, ...details });
 }
 
-/** The one answer for what does not exist and for what is somebody else's (contract §1: existence is never revealed). */
+/** The same error for what does not exist and for what belongs to another account, so that it reveals no existence. */
 export function notFound(what: string): AppError {
-  return new AppError("not_found", `${what} was not found. Check the ID, or list the folder again.`);
+  return new AppError("not_found", `${what} was not found. Check the ID, or reload the list.`);
 }

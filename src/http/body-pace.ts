@@ -221,7 +221,8 @@ export class TooManyBodiesError extends AppError {
   ) {
     super(
       "rate_limited",
-      `Your address has ${limit} unfinished requests already. Finish some, or try again in ${retryAfterSeconds} seconds.`,
+      `Your address has too many unfinished requests (${limit}). Finish some, or try again in ` +
+        `${retryAfterSeconds} seconds.`,
       { resource: "bodies", limit, retryAfter: retryAfterSeconds },
     );
   }

@@ -1,4 +1,4 @@
-/** The one place where a reason becomes a status and a code (contract §1). Also feeds the OpenAPI document. */
+/** Maps each reason to a status and a code. The OpenAPI document uses the same table. */
 import { AppError, type ErrorDetails, type Reason } from "../errors.ts";
 
 /** `error.code` of the API. */
@@ -13,7 +13,7 @@ export type ErrorCode =
   | "SERVICE_UNAVAILABLE"
   | "RATE_LIMIT_EXCEEDED";
 
-/** Status and code of every reason; one without them does not compile. */
+/** Status and code of every reason. A reason without an entry does not compile. */
 export const ERROR_RESPONSES = {
   invalid_json: [400, "VALIDATION_ERROR"],
   invalid_field: [400, "VALIDATION_ERROR"],
@@ -82,7 +82,7 @@ export const ERROR_RESPONSES = {
   disk_full: [507, "STORAGE_ERROR"],
 } as const satisfies Record<Reason, readonly [number, ErrorCode]>;
 
-/** Seconds after which another try is worth it, for the reasons of status 503 whose error doesn't say. */
+/** Seconds until a retry makes sense, for reasons with status 503 whose error sets no `retryAfter`. */
 const RETRY_AFTER_S: Partial<Record<Reason, number>> = {
   database_busy: 1,
   thumbnail_pending: 2,
@@ -93,7 +93,7 @@ const RETRY_AFTER_S: Partial<Record<Reason, number>> = {
   provider_unavailable: 30,
 };
 
-/** The same where nothing is known of the reason. */
+/** The default for reasons that {@link RETRY_AFTER_S} does not list. */
 export const DEFAULT_RETRY_AFTER_S = 5;
 
 /** The failure envelope of the API. */
@@ -109,7 +109,7 @@ export interface ErrorResponse {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What the client is told of an error; anything that is not an {@link AppError} is only "unexpected". */
+/** The response for an error. Anything that is not an {@link AppError} becomes `unexpected`, without its message. */
 export function errorResponseOf(error: unknown, requestId: string): ErrorResponse {
   const known =
     error instanceof AppError
@@ -127,13 +127,13 @@ export function errorResponseOf(error: unknown, requestId: string): ErrorRespons
   };
 }
 
-/** An error inside an answer that reports item by item (move, copy). */
+/** An error inside a response that lists a result for each item (move, copy). */
 export function errorItem(error: AppError): ErrorBody["error"] {
   const [, code] = ERROR_RESPONSES[error.reason];
   return { code, message: error.message, details: detailsOf(error) };
 }
 
-/** Of a 503 also when to try again: programs read it here, because under /api the header comes with 429 alone. */
+/** Adds `retryAfter` to a 503: under /api only a 429 has the header `Retry-After`. */
 function detailsOf({ reason, details }: AppError): ErrorDetails {
   const isUnavailable = ERROR_RESPONSES[reason][0] === 503;
   return { reason, ...(isUnavailable && { retryAfter: RETRY_AFTER_S[reason] ?? DEFAULT_RETRY_AFTER_S }), ...details };
@@ -148,7 +148,7 @@ function headersOf(error: AppError): Record<string, string> {
     case 405:
       return { Allow: Array.isArray(details["allow"]) ? details["allow"].join(", ") : "" };
     case 408:
-      // The rest of the body is not waited for (RFC 9110, section 15.5.9).
+      // The server does not wait for the rest of the body (RFC 9110, section 15.5.9).
       return { Connection: "close" };
     case 416:
       return { "Content-Range": `bytes */${String(details["sizeBytes"])}` };

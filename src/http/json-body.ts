@@ -37,7 +37,7 @@ export async function readJson(request: Request, isRequired: boolean): Promise<o
     throw new AppError("invalid_json", "The request body is not valid JSON in UTF-8. Check its syntax.", {}, error);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new AppError("invalid_json", "The request body must be a JSON object.");
+    throw new AppError("invalid_json", "The request body must be a JSON object. Send an object.");
   }
   return value;
 }

@@ -122,7 +122,7 @@ export async function readMultipart(
     if (text.sizeBytes > limits.fieldBytes) {
       throw invalidField(
         text.name,
-        `The field ${quote(text.name)} is longer than ${limits.fieldBytes} bytes. Shorten it.`,
+        `The field ${quote(text.name)} is longer than ${limits.fieldBytes} bytes. Send a shorter value.`,
         {
           limit: limits.fieldBytes,
         },
@@ -131,7 +131,7 @@ export async function readMultipart(
     if (fieldsBytes > limits.fieldsTotalBytes) {
       throw invalidField(
         text.name,
-        `The text fields together are longer than ${limits.fieldsTotalBytes} bytes. Shorten them.`,
+        `The text fields have more than ${limits.fieldsTotalBytes} bytes in total. Send shorter values.`,
         {
           limit: limits.fieldsTotalBytes,
         },
@@ -198,7 +198,7 @@ function decodeField(field: TextField): string {
   } catch (error) {
     throw new AppError(
       "invalid_field",
-      `The field ${quote(field.name)} is not valid UTF-8.`,
+      `The field ${quote(field.name)} is not valid UTF-8. Encode it as UTF-8.`,
       { field: field.name },
       error,
     );
@@ -372,7 +372,8 @@ function parseBoundary(contentType: string | null): string {
   if (contentType === null || !FORM_DATA.test(contentType)) {
     throw new AppError(
       "unsupported_media_type",
-      `The request must be multipart/form-data, not ${contentType === null ? "without a Content-Type" : quote(contentType)}. Send the file as a form.`,
+      `${contentType === null ? "The request has no Content-Type" : `The Content-Type is ${quote(contentType)}`}. ` +
+        "Send the file as multipart/form-data.",
     );
   }
   const match = BOUNDARY_PARAMETER.exec(contentType);

@@ -58,10 +58,10 @@ export class RateLimitedError extends AppError {
     message?: string,
   ) {
     const retryAfter = retryAfterSeconds(limitResult, nowMs);
-    const wait = retryAfter === 1 ? "a second" : `${retryAfter} seconds`;
+    const wait = retryAfter === 1 ? "1 second" : `${retryAfter} seconds`;
     super(
       "rate_limited",
-      message ?? `Too many requests of this kind (${limitResult.category}). Wait ${wait}, then try again.`,
+      message ?? `Too many requests in the category ${limitResult.category}. Try again in ${wait}.`,
       { resource: limitResult.category, limit: limitResult.limit ?? UNLIMITED_ON_WIRE, retryAfter },
     );
   }

@@ -151,7 +151,7 @@ async function chooseAccounts(
   }
   if (email === undefined || chosen.length > 0) return chosen;
   if (sqlite.query("SELECT 1 FROM users WHERE email_key = ?1").get(emailKey(email)) !== null) return [];
-  throw new AppError("not_found", `There is no account with the e-mail ${email}.`);
+  throw new AppError("not_found", `No account has the email ${email}.`);
 }
 
 function bare(account: string, email: string): AccountRecord {
