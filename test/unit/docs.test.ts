@@ -115,6 +115,14 @@ test("every command exists, with its flags", () => {
   expect(problems).toEqual([]);
 });
 
+test("every command is in the table of commands", async () => {
+  const spans = new Set(spansOf(await readPage("docs/api.md")));
+  const missing = [...commands]
+    .filter(([, command]) => command.commands.length === 0)
+    .filter(([path, command]) => !spans.has(path) && !spans.has(command.name()));
+  expect(missing.map(([path]) => path)).toEqual([]);
+});
+
 test("everything else in backticks exists", () => {
   const problems: string[] = [];
   // The log of changes names what was renamed since.
