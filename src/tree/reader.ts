@@ -15,7 +15,8 @@ import type {
 import { type Digest, digestFromBytes } from "../blobs/digest.ts";
 import { fold, ROOT_PATH } from "../lib/path.ts";
 import type { BlobRow } from "./tables/blob-rows.ts";
-import { type ChangePage, type ChangePosition, ChangeReader } from "./journal/changes.ts";
+import { type ChangePage, ChangeReader } from "./journal/changes.ts";
+import type { ChangePosition } from "./journal/position.ts";
 import { Lister } from "./queries/list.ts";
 import { PastReader } from "./queries/past.ts";
 import { recountAccount, recountBlobs } from "./queries/recount.ts";

@@ -7,7 +7,7 @@ import {
   type MergedFolder,
   type NextContent,
 } from "./operations/merge-newer.ts";
-import { sweepJournal } from "./journal/changes.ts";
+import { sweepJournal } from "./journal/sweep.ts";
 import { copy, copyLarge } from "./operations/copy.ts";
 import { createFile, createFolder } from "./operations/create.ts";
 import { deleteFile, deleteFolder, detachRoot, reapSome } from "./operations/delete.ts";

@@ -1,58 +1,40 @@
 /**
- * What has changed in an account since a place in its journal: the reading side of synchronisation.
+ * The changes of an account since a position in its journal: the reading side of synchronization.
  *
- * A node's *place* is the journal number at which a reader meets it: that of its own last change, or of the last rename
- * or move of a folder above it, whichever is larger. A folder's move writes one row, whatever lies below; its row is
- * expanded here into all below whose place it is. Each node has one place at any time, and a change only moves it on. So
- * a reader that goes up from number to number meets each node once in its latest state, and again only if it changed
- * again; what moves on while it pages is met later. Nothing is met twice, nothing is passed over.
+ * The *effective number* of a node is the journal number at which a reader emits it. It is the number of the node's own
+ * last change, or of the last rename or move of a folder above it, whichever is larger. Moving a folder writes one journal
+ * row, however much lies below; the reader expands that row into all nodes below whose effective number it is.
  *
- * The journal's rows that later ones have superseded are skipped in one indexed query; within an expanded row the
- * position is (folder, name); see moved-folders.ts.
+ * A node has one effective number at any time, and a change only raises it. So a reader that goes up number by number
+ * emits each node **once per run of pages**, in its latest state; a second time only if the node changed again.
+ *
+ * Example: 1 creates /a, 2 creates /a/x, 3 creates /a/y. A reader emits /a and x, and stops after row 2. Then 4 renames
+ * /a. Now 4 is the effective number of all three. Row 3 is superseded and skipped. Row 4 is expanded into /a, x (both
+ * again: their paths changed) and y (for the first time).
+ *
+ * One indexed query skips superseded rows. Within an expanded row the position is (folder, name): see moved-folders.ts.
  */
-import type { Database } from "bun:sqlite";
 import { invariant } from "../../lib/invariant.ts";
-import { IN_TRASH } from "../tables/history.ts";
-import { type BelowMoved, type ExpansionPosition, ListMissing, MovedFolders } from "./moved-folders.ts";
-import type { TreeStore } from "../tables/store.ts";
+import { FILE, FOLDER, isTrashed } from "../model/rows.ts";
 import type { TreeNode } from "../model/types.ts";
-
-/**
- * A stretch of the journal that a reader went through in this run: from a number to where the next stretch begins, or to
- * where it stands. The journal's head was `headSeq` at that time.
- */
-export interface JournalRange {
-  readonly fromSeq: number;
-  readonly headSeq: number;
-}
-
-/** How far a reader has come. */
-export interface ChangePosition {
-  /** All places up to this number were met. */
-  readonly seq: number;
-  /** Where in the expansion of the next row it stopped; that row's number is `seq + 1` or more. */
-  readonly within: (ExpansionPosition & { readonly rowSeq: number }) | null;
-  /** What it went through in this run; empty where none has begun and all up to `seq` is known. */
-  readonly stretches: readonly JournalRange[];
-  /** It knew nothing when the run began, so that there is nothing to be deleted but what it met in the run. */
-  readonly beganBlank: boolean;
-}
-
-/** What a reader meets. */
-export type ChangeEntry =
-  | { readonly change: "created" | "updated"; readonly node: TreeNode }
-  | {
-      readonly change: "deleted";
-      readonly publicId: string;
-      readonly kind: "file" | "folder";
-      readonly deletedAtMs: number;
-    };
+import type { TreeStore } from "../tables/store.ts";
+import { CreatedClassifier } from "./classify-created.ts";
+import type { ChangeEntry, EmittedEntry } from "./entry.ts";
+import { FolderMoves, type LatestMove } from "./folder-moves.ts";
+import { type ExpansionPosition, ListMissing, MovedFolders, type NodeBelow } from "./moved-folders.ts";
+import { type ChangePosition, continueRanges, knownUpTo, runHeadOf } from "./position.ts";
 
 /** One page of changes and where the next one begins. */
 export interface ChangePage {
   readonly entries: readonly ChangeEntry[];
   readonly next: ChangePosition;
   readonly hasMore: boolean;
+}
+
+/** A position without an entry: here a reader may stop. */
+interface StepEnd {
+  readonly entry?: undefined;
+  readonly at: ChangePosition;
 }
 
 interface JournalRow {
@@ -68,103 +50,56 @@ interface JournalRow {
   readonly deletedAtMs: number | null;
 }
 
-interface FolderLink {
-  readonly id: number;
-  readonly parentId: number | null;
-  readonly pathSeq: number;
-}
-
-/** The largest number of a rename or move of a folder or of any above it, for the folders that were asked about. */
-type LatestMoves = Map<number, number>;
-
-/** What was met and where. */
-interface Met {
-  readonly entry: ChangeEntry;
-  readonly at: ChangePosition;
-}
-
-/** Where a step of the walk ends. */
-interface StepEnd {
-  readonly entry?: undefined;
-  readonly at: ChangePosition;
-}
-
 /** Which page is read. */
 interface PageRequest {
   readonly accountId: number;
   readonly from: ChangePosition;
   readonly limit: number;
   readonly wantsFolders: boolean;
-  /** Whether the folders below a moved one are listed in place, where they are not known. */
+  /** Whether the folders below a moved one are listed on the main thread if they are not cached. */
   readonly isInPlace: boolean;
 }
 
-/** A node that was made since the run began, and where it is met now. */
-interface Moved {
-  readonly createdSeq: number;
-  readonly placeSeq: number;
+/** What reading one journal row needs. */
+interface RowContext {
+  readonly row: JournalRow;
+  readonly request: PageRequest;
+  readonly run: ChangePosition;
+  /** Where to continue within the row's expansion; null for its beginning. */
+  readonly within: ExpansionPosition | null;
+  readonly latestMove: LatestMove;
 }
 
 /** Rows read together; their nodes may have 64 KiB of metadata each. */
-const ROWS_AT_ONCE = 100;
-/** Characters of paths and metadata in one page: the answer is made of them in one piece, while the event loop waits. */
-const CHARACTERS_A_PAGE_MAX = 1_000_000;
-/** So far back from the journal's head it is looked up whether a node had moved on when the reader passed it. */
-const OWN_ROWS_LOOKED_AT = 50_000;
-/** Rows of the journal of what has moved on that are passed over in one step; the event loop waits for it. */
-const ROWS_PASSED_A_STEP = 500;
+const ROWS_PER_QUERY = 100;
+/** Characters of paths and metadata in one page: the response is serialized at once, which blocks the event loop. */
+const CHARACTERS_PER_PAGE_MAX = 1_000_000;
+/** Superseded rows that are skipped in one step, which blocks the event loop. */
+const ROWS_SKIPPED_PER_STEP = 500;
 /** The same for groups of folders. */
-const GROUPS_PASSED_A_STEP = 8;
-/** Steps for one page: where most have moved on, a page is short rather than late. */
-const STEPS_A_PAGE_MAX = 8;
-/** From here on a way up is read many levels at a time. */
-const SHORT_WAY = 16;
-const LEVELS_AT_ONCE = 1_000;
-/** Folders whose latest move is remembered, some 50 bytes each. */
-const KNOWN_MAX = 100_000;
-/** Accounts with so many folders have those below a moved one listed in the reading thread. */
-const LISTED_ELSEWHERE_MIN = 5_000;
-/** A stretch ends where others write between two pages; beyond this number the first ones are put together. */
-const RANGES_MAX = 12;
-
-/** Where a reader stands that knows everything up to a number. */
-export function knownUpTo(seq: number): ChangePosition {
-  return { seq, within: null, stretches: [], beganBlank: false };
-}
-
-/** Where a reader stands that knows nothing and wants everything. */
-export const NOTHING_KNOWN: ChangePosition = { seq: 0, within: null, stretches: [], beganBlank: true };
-
-/** The number up to which a reader knew everything when its run began. */
-function knownSeqOf({ seq, stretches: [first] }: ChangePosition): number {
-  return first?.fromSeq ?? seq;
-}
-
-/** The journal's head when a reader's run began. */
-export function runHeadOf({ seq, stretches: [first] }: ChangePosition): number {
-  return first?.headSeq ?? seq;
-}
+const GROUPS_SKIPPED_PER_STEP = 8;
+/** Steps per page: where most rows are superseded, a short page now is better than a full one later. */
+const STEPS_PER_PAGE_MAX = 8;
+/** Accounts with this many folders have those below a moved one listed in the reading thread. */
+const LISTED_IN_READER_MIN = 5_000;
 
 /** Reads changes. One for all accounts of a database. */
 export class ChangeReader {
   readonly #store: TreeStore;
+  readonly #moved: MovedFolders;
+  readonly #moves: FolderMoves;
+  readonly #classifier: CreatedClassifier;
   readonly #rows;
-  readonly #link;
-  readonly #linksAbove;
-  /** What was found for the last page, for as long as the account stays as it was. */
-  #known: { readonly accountId: number; readonly headSeq: number; readonly latest: LatestMoves } | undefined;
-  readonly #moved;
   readonly #firstFrom;
   readonly #floor;
-  readonly #ownSeqs;
   readonly #publicIds;
-  readonly #hasReturns;
-  readonly #placeAt;
 
   constructor(store: TreeStore) {
     this.#store = store;
     const { sqlite } = store;
     this.#moved = new MovedFolders(sqlite);
+    this.#moves = new FolderMoves(store);
+    this.#classifier = new CreatedClassifier(store);
     this.#rows = sqlite.prepare<JournalRow, [number, number, number]>(
       `SELECT j.seq, j.node_id AS nodeId, n.parent_id AS parentId, n.seq AS nodeSeq, n.created_seq AS createdSeq, n.kind, f.path_seq AS pathSeq,
          t.public_id AS publicId, t.kind AS deletedKind, t.deleted_at AS deletedAtMs
@@ -172,16 +107,6 @@ export class ChangeReader {
          LEFT JOIN tombstones t ON t.account_id = j.account_id AND t.seq = j.seq
        WHERE j.account_id = ?1 AND j.seq > ?2 AND (n.seq = j.seq OR f.path_seq = j.seq OR t.seq IS NOT NULL)
        ORDER BY j.seq LIMIT ?3`,
-    );
-    this.#link = sqlite.prepare<FolderLink, [number]>(
-      `SELECT n.id, n.parent_id AS parentId, f.path_seq AS pathSeq FROM nodes n JOIN folders f ON f.node_id = n.id
-       WHERE n.id = ?1`,
-    );
-    this.#linksAbove = sqlite.prepare<FolderLink, [number, number]>(
-      `WITH RECURSIVE up(id, parent_id) AS (SELECT id, parent_id FROM nodes WHERE id = ?1
-         UNION ALL SELECT n.id, n.parent_id FROM up JOIN nodes n ON n.id = up.parent_id)
-       SELECT up.id, up.parent_id AS parentId, f.path_seq AS pathSeq FROM up CROSS JOIN folders f ON f.node_id = up.id
-       LIMIT ?2`,
     );
     this.#firstFrom = sqlite.prepare<{ seq: number; at: number }, [number, number]>(
       "SELECT seq, at FROM journal WHERE account_id = ?1 AND seq >= ?2 ORDER BY seq LIMIT 1",
@@ -192,30 +117,16 @@ export class ChangeReader {
     this.#publicIds = sqlite.prepare<{ id: number; publicId: string }, [string]>(
       "SELECT n.id, n.public_id AS publicId FROM json_each(?1) j CROSS JOIN nodes n ON n.id = j.value",
     );
-    this.#hasReturns = sqlite.prepare<{ found: number }, [number, number, number]>(
-      `SELECT 1 AS found FROM former_places INDEXED BY former_places_folder
-       WHERE parent_id = ?1 AND seq > ?2 AND account_id = ?3 LIMIT 1`,
-    );
-    // Where a node was when a number had been given, and the change by which it left that place: 0 for none.
-    this.#placeAt = sqlite.prepare<{ parentId: number | null; leftSeq: number }, [number, number]>(
-      `SELECT * FROM (SELECT parent_id AS parentId, seq AS leftSeq FROM former_places
-         WHERE node_id = ?1 AND seq > ?2 ORDER BY seq LIMIT 1)
-       UNION ALL SELECT parent_id, 0 FROM nodes WHERE id = ?1 LIMIT 1`,
-    );
-    this.#ownSeqs = sqlite.prepare<{ nodeId: number; seq: number }, [number, number, number, string]>(
-      `SELECT node_id AS nodeId, seq FROM journal WHERE account_id = ?1 AND seq BETWEEN ?2 AND ?3
-         AND node_id IN (SELECT value FROM json_each(?4)) ORDER BY seq`,
-    );
   }
 
-  /** Deletions up to this number are remembered no more. */
+  /** The number up to which deletions are no longer recorded. */
   floorOf(accountId: number): number {
     return this.#floor.get(accountId)?.floorSeq ?? 0;
   }
 
   /**
-   * The number before the first change at or after an instant, in the account's own time, which never goes back; the
-   * head where there is none. About twenty index seeks.
+   * The number before the first change at or after a time; the head if there is none. Times are by the account's own
+   * clock, which never goes back. Takes about twenty index seeks.
    */
   seqBefore(accountId: number, atMs: number): number {
     const head = this.#store.accounts.headOf(accountId);
@@ -231,9 +142,9 @@ export class ChangeReader {
   }
 
   /**
-   * The next changes after a place, as {@link read} gives them; what is long to read is read off the event loop first.
-   * @param isValid asked again, each time before the changes are read, in the same instant
-   * @returns undefined where it is not valid (any more)
+   * The next changes after a position, as {@link read} returns them. Long reads run in the reading thread first.
+   * @param isValid called each time right before changes are read, without an event-loop turn in between
+   * @returns undefined if it is not valid (any more)
    */
   async readNext(
     accountId: number,
@@ -244,13 +155,13 @@ export class ChangeReader {
   ): Promise<ChangePage | undefined> {
     const { accounts, reader } = this.#store;
     const { folders, nodes } = accounts.usage(accountId);
-    const isInPlace = Math.max(folders, nodes) < LISTED_ELSEWHERE_MIN;
+    const isInPlace = Math.max(folders, nodes) < LISTED_IN_READER_MIN;
     while (isValid()) {
       try {
         return await this.#readInSteps({ accountId, from, limit, wantsFolders, isInPlace }, isValid);
       } catch (error) {
         if (!(error instanceof ListMissing)) throw error;
-        // Each round adds a list, and a page meets a few moved folders at most.
+        // Each round adds one list, and a page contains a few moved folders at most.
         await this.#moved.fetch(reader, error.list);
       }
     }
@@ -265,12 +176,12 @@ export class ChangeReader {
       if (step.done === true) return step.value;
       await new Promise(setImmediate);
       if (!isValid()) return undefined;
-      // What has changed since is for the next page: a page shows one state.
+      // Changes since then belong to the next page: a page shows one state.
       if (accounts.headOf(request.accountId) !== head) return step.value;
     }
   }
 
-  /** The next changes after a place, at most `limit` of the wanted kinds; fewer where their paths or metadata are long. */
+  /** The next changes after a position: at most `limit`, fewer if their paths or metadata are long. */
   read(accountId: number, from: ChangePosition, limit: number, wantsFolders: boolean): ChangePage {
     const steps = this.#steps({ accountId, from, limit, wantsFolders, isInPlace: true });
     for (;;) {
@@ -279,15 +190,15 @@ export class ChangeReader {
     }
   }
 
-  /** Reads a page. Yields it as far as it has come, after each step but the last. */
+  /** Reads a page. After each step but the last it yields the page as read so far. */
   *#steps(request: PageRequest): Generator<ChangePage, ChangePage> {
     const { accountId, from, limit } = request;
     const head = this.#store.accounts.headOf(accountId);
-    if (from.seq === head && from.stretches.length === 0) return { entries: [], next: knownUpTo(head), hasMore: false };
-    const run = { ...from, stretches: withHead(from, head) };
-    const met: Met[] = [];
+    if (from.seq === head && from.ranges.length === 0) return { entries: [], next: knownUpTo(head), hasMore: false };
+    const run = { ...from, ranges: continueRanges(from, head) };
+    const emitted: EmittedEntry[] = [];
     const pageUpTo = (next: ChangePosition, hasMore = true) => ({
-      entries: this.#settle(accountId, run, met),
+      entries: this.#classifier.classify(accountId, run, emitted),
       next,
       hasMore,
     });
@@ -295,332 +206,150 @@ export class ChangeReader {
     for (const one of this.#walk(request, run)) {
       if (one.entry === undefined) {
         const page = pageUpTo(one.at);
-        if (++steps >= STEPS_A_PAGE_MAX) return page;
+        if (++steps >= STEPS_PER_PAGE_MAX) return page;
         yield page;
-      } else if (met.length >= limit || characters > CHARACTERS_A_PAGE_MAX) return pageUpTo(met.at(-1)?.at ?? run);
-      else {
-        met.push(one);
+      } else if (emitted.length >= limit || characters > CHARACTERS_PER_PAGE_MAX) {
+        return pageUpTo(emitted.at(-1)?.at ?? run);
+      } else {
+        emitted.push(one);
         characters += charactersOf(one.entry);
       }
     }
     return pageUpTo(knownUpTo(head), false);
   }
 
-  *#walk(request: PageRequest, run: ChangePosition): Generator<Met | StepEnd> {
-    const { accountId, limit, wantsFolders } = request;
+  *#walk(request: PageRequest, run: ChangePosition): Generator<EmittedEntry | StepEnd> {
+    const { accountId, limit } = request;
     let { within } = run;
-    const latest = this.#latestOf(accountId);
-    // A position within a row means that this row comes again.
+    const latestMove = this.#moves.latestMove(accountId);
+    // A position within a row means that this row is read again.
     let after = within === null ? run.seq : within.rowSeq - 1;
-    const rowsAtOnce = Math.min(ROWS_AT_ONCE, limit + 1);
-    for (let passed = 0; ; ) {
-      const rows = this.#rows.all(accountId, after, rowsAtOnce);
-      const nodes = this.#nodesOf(rows, wantsFolders, latest);
+    const rowsPerQuery = Math.min(ROWS_PER_QUERY, limit + 1);
+    for (let skipped = 0; ; ) {
+      const rows = this.#rows.all(accountId, after, rowsPerQuery);
+      const nodes = this.#effectiveNodes(rows, request.wantsFolders, latestMove);
       for (const row of rows) {
-        let isPassed = true;
-        for (const one of this.#meet(row, run, within?.rowSeq === row.seq ? within : null, request, latest, nodes)) {
-          isPassed = false;
+        let isSkipped = true;
+        const rowWithin = within?.rowSeq === row.seq ? within : null;
+        for (const one of this.#readRow({ row, request, run, within: rowWithin, latestMove }, nodes)) {
+          isSkipped = false;
           yield one;
         }
-        if (isPassed) passed++;
+        if (isSkipped) skipped++;
         within = null;
         after = row.seq;
       }
-      if (rows.length < rowsAtOnce) return;
-      if (passed < ROWS_PASSED_A_STEP) continue;
+      if (rows.length < rowsPerQuery) return;
+      if (skipped < ROWS_SKIPPED_PER_STEP) continue;
       yield { at: { ...run, seq: after, within: null } };
-      passed = 0;
+      skipped = 0;
     }
   }
 
-  /** The nodes that have their place at one of these rows, read together. */
-  #nodesOf(rows: readonly JournalRow[], wantsFolders: boolean, latest: LatestMoves) {
+  /** The nodes whose effective number is one of these rows, read together. */
+  #effectiveNodes(rows: readonly JournalRow[], wantsFolders: boolean, latestMove: LatestMove) {
     const ids = rows.flatMap((row) => {
       const { seq, nodeId, parentId, kind } = row;
-      const isPlaced = row.nodeSeq === seq && parentId !== null && (kind === 1 || wantsFolders);
-      return isPlaced && this.#latestMoveAbove(parentId, latest) <= seq ? [nodeId] : [];
+      const isCandidate = row.nodeSeq === seq && parentId !== null && (kind === FILE || wantsFolders);
+      return isCandidate && latestMove(parentId) <= seq ? [nodeId] : [];
     });
     return new Map(ids.length === 0 ? [] : this.#store.findByIds(ids).map((node) => [node.id, node]));
   }
 
-  *#meet(
-    row: JournalRow,
-    run: ChangePosition,
-    within: ExpansionPosition | null,
-    { wantsFolders, isInPlace, limit }: PageRequest,
-    latest: LatestMoves,
-    placed: ReadonlyMap<number, TreeNode>,
-  ): Generator<Met | StepEnd> {
-    const count = Math.min(ROWS_AT_ONCE, limit + 1);
-    const at = (position: ExpansionPosition | null): ChangePosition => ({
-      ...run,
-      seq: position === null ? row.seq : row.seq - 1,
-      within: position === null ? null : { ...position, rowSeq: row.seq },
-    });
-    if (row.publicId !== null) {
-      const entry = this.#deletion(row, run);
-      const { parentId } = row;
-      if (entry === undefined) return;
-      // A folder that lies in the trash went with all below it, of which nothing else tells.
-      if (parentId !== null && parentId < 0 && row.kind === 0 && row.nodeSeq === row.seq) {
-        const list = { folderId: row.nodeId, rowSeq: row.seq, wantsFolders };
-        for (const piece of this.#moved.below(list, within, count, isInPlace, () => true)) {
-          yield* this.#goneBelow(piece, wantsFolders, entry.deletedAtMs, at);
-        }
-      } else if (wantsFolders || entry.kind === "file") yield { entry, at: at(null) };
-      return;
+  *#readRow(context: RowContext, nodes: ReadonlyMap<number, TreeNode>): Generator<EmittedEntry | StepEnd> {
+    const { row } = context;
+    if (row.publicId !== null) yield* this.#emitDeletion(context);
+    // A folder that was never renamed or moved was empty when it was made.
+    else if (row.pathSeq === row.seq && row.pathSeq !== row.createdSeq) yield* this.#expandRow(context);
+    else {
+      // A folder whose metadata changed after it was made has two rows; the later one is its effective number.
+      const node = row.nodeSeq === row.seq ? nodes.get(row.nodeId) : undefined;
+      if (node !== undefined) yield { entry: { change: "updated", node }, at: positionAt(context, null) };
     }
-    // A folder that was never renamed or moved held nothing when it was made.
-    const isExpanded = row.pathSeq === row.seq && row.pathSeq !== row.createdSeq;
-    if (!isExpanded) {
-      // Described after it was made: this row is still the one of its path, and its place is the later one.
-      const node = row.nodeSeq === row.seq ? placed.get(row.nodeId) : undefined;
-      if (node !== undefined) yield { entry: { change: "updated", node }, at: at(null) };
-      return;
-    }
-    if (this.#latestMoveAbove(row.nodeId, latest) !== row.seq) return;
-    if (this.#store.paths.pathOf(row.nodeId) === undefined) return;
-    const isPlaced = (folderId: number) => this.#latestMoveAbove(folderId, latest) === row.seq;
-    const list = { folderId: row.nodeId, rowSeq: row.seq, wantsFolders };
-    let passed = 0;
-    for (const piece of this.#moved.below(list, within, count, isInPlace, isPlaced)) {
-      const [first] = piece;
-      if (first?.isPassed === true) {
-        if (++passed % GROUPS_PASSED_A_STEP === 0) yield { at: at(first.at) };
+  }
+
+  /** A moved folder and all below it whose effective number is this row. */
+  *#expandRow(context: RowContext): Generator<EmittedEntry | StepEnd> {
+    const { row, request, latestMove } = context;
+    if (latestMove(row.nodeId) !== row.seq || this.#store.paths.pathOf(row.nodeId) === undefined) return;
+    let skipped = 0;
+    for (const group of this.#below(context, (folderId) => latestMove(folderId) === row.seq)) {
+      const [first] = group;
+      if (first?.isSkipped === true) {
+        if (++skipped % GROUPS_SKIPPED_PER_STEP === 0) yield { at: positionAt(context, first.at) };
         continue;
       }
-      const wanted = piece.filter(({ fileId }) => wantsFolders || fileId !== null);
-      const found = this.#store.findByIds(wanted.map(({ fileId, at: { folderId } }) => fileId ?? folderId));
-      const nodes = new Map(found.map((node) => [node.id, node]));
-      for (const { fileId, at: position } of wanted) {
-        const node = nodes.get(fileId ?? position.folderId);
-        if (node !== undefined && node.seq <= row.seq) yield { entry: { change: "updated", node }, at: at(position) };
+      const requested = requestedBelow(group, request);
+      const nodes = new Map(this.#store.findByIds(requested.map(({ id }) => id)).map((node) => [node.id, node]));
+      for (const { id, at } of requested) {
+        const node = nodes.get(id);
+        if (node === undefined || node.seq > row.seq) continue;
+        yield { entry: { change: "updated", node }, at: positionAt(context, at) };
       }
     }
   }
 
-  /** What lies below a folder in the trash, as deletions. */
-  *#goneBelow(
-    piece: readonly BelowMoved[],
-    wantsFolders: boolean,
-    deletedAtMs: number,
-    at: (position: ExpansionPosition) => ChangePosition,
-  ): Generator<Met> {
-    const wanted = piece.filter(({ fileId }) => wantsFolders || fileId !== null);
-    const ids = wanted.map(({ fileId, at: { folderId } }) => fileId ?? folderId);
-    const publicIds = new Map(this.#publicIds.all(JSON.stringify(ids)).map(({ id, publicId }) => [id, publicId]));
-    for (const { fileId, at: position } of wanted) {
-      const publicId = publicIds.get(fileId ?? position.folderId);
-      if (publicId === undefined) continue;
-      const kind = fileId === null ? "folder" : "file";
-      yield { entry: { change: "deleted", publicId, kind, deletedAtMs }, at: at(position) };
-    }
-  }
-
   /**
-   * A deletion. One of a node that was made after the cursor is told, too: the device that made it knows it from its own
-   * request, before it met it here. Only who began with nothing needs none of those that were over by then.
+   * A deletion. It is emitted also for a node made after the reader's position: the device that made it knows it from its
+   * own request. Only a reader that began blank skips deletions that are older than its run.
    */
-  #deletion(row: JournalRow, run: ChangePosition): Extract<ChangeEntry, { change: "deleted" }> | undefined {
+  *#emitDeletion(context: RowContext): Generator<EmittedEntry> {
+    const { row, request, run } = context;
     const { publicId, deletedKind, deletedAtMs } = row;
     invariant(publicId !== null && deletedAtMs !== null, "a tombstone is whole");
-    if (run.beganBlank && row.seq <= runHeadOf(run)) return undefined;
-    return { change: "deleted", publicId, kind: deletedKind === 0 ? "folder" : "file", deletedAtMs };
-  }
-
-  #latestOf(accountId: number): LatestMoves {
-    const headSeq = this.#store.accounts.headOf(accountId);
-    const known = this.#known;
-    const isKnown = known?.accountId === accountId && known.headSeq === headSeq && known.latest.size < KNOWN_MAX;
-    if (isKnown) return known.latest;
-    const latest: LatestMoves = new Map();
-    this.#known = { accountId, headSeq, latest };
-    return latest;
-  }
-
-  /** See {@link LatestMoves}. Each folder is read once, however many lie below it. */
-  #latestMoveAbove(folderId: number | null, latest: LatestMoves): number {
-    const way: FolderLink[] = [];
-    let id = folderId;
-    let found: number | undefined;
-    while (id !== null && found === undefined) {
-      found = latest.get(id);
-      if (found !== undefined) break;
-      const links = way.length < SHORT_WAY ? [this.#link.get(id)] : this.#linksAbove.all(id, LEVELS_AT_ONCE);
-      id = null;
-      for (const link of links) {
-        if (link === null) break;
-        found = latest.get(link.id);
-        if (found !== undefined) break;
-        way.push(link);
-        id = link.parentId;
-      }
+    if (run.beganBlank && row.seq <= runHeadOf(run)) return;
+    // Trashing a folder writes one tombstone, which stands for all below it.
+    if (isTrashed(row.parentId) && row.kind === FOLDER && row.nodeSeq === row.seq) {
+      for (const group of this.#below(context, () => true)) yield* this.#emitTrashed(context, group, deletedAtMs);
+      return;
     }
-    found ??= 0;
-    for (const above of way.reverse()) {
-      found = Math.max(found, above.pathSeq);
-      latest.set(above.id, found);
-    }
-    return found;
+    const kind = deletedKind === FOLDER ? "folder" : "file";
+    if (kind === "folder" && !request.wantsFolders) return;
+    yield { entry: { change: "deleted", publicId, kind, deletedAtMs }, at: positionAt(context, null) };
   }
 
-  /**
-   * Tells what is new to the reader: made after what it knew when the run began, and not met in the run. What has its place
-   * within the journal as it was then can't have been met; of what moved on since, its own earlier rows tell where it stood
-   * while the reader passed by.
-   *
-   * Promised: nothing that the reader knows is told as created. What it does not know is told as created, but for nodes
-   * that changed again after the run began: of those, one whose folder had been renamed or moved before the reader passed
-   * it is told as updated, since where it stood in between is not written down; and so are some of very long runs.
-   */
-  #settle(accountId: number, run: ChangePosition, page: readonly Met[]): ChangeEntry[] {
-    const knownSeq = knownSeqOf(run);
-    const newSince = this.#newSince(accountId, knownSeq, page);
-    const moved = new Map<number, Moved>();
-    for (const { entry, at } of page) {
-      if (entry.change === "deleted") continue;
-      const placeSeq = at.within?.rowSeq ?? at.seq;
-      const createdSeq = newSince.get(entry.node.id);
-      if (createdSeq !== undefined && createdSeq <= passedSeqOf(run) && placeSeq > runHeadOf(run)) {
-        moved.set(entry.node.id, { createdSeq, placeSeq });
-      }
+  /** Nodes below a folder in the trash, as deletions. */
+  *#emitTrashed(context: RowContext, group: readonly NodeBelow[], deletedAtMs: number): Generator<EmittedEntry> {
+    const requested = requestedBelow(group, context.request);
+    const rows = this.#publicIds.all(JSON.stringify(requested.map(({ id }) => id)));
+    const publicIds = new Map(rows.map(({ id, publicId }) => [id, publicId]));
+    for (const { id, kind, at } of requested) {
+      const publicId = publicIds.get(id);
+      if (publicId === undefined) continue;
+      yield { entry: { change: "deleted", publicId, kind, deletedAtMs }, at: positionAt(context, at) };
     }
-    const wereMet = this.#metBefore(accountId, run, moved);
-    return page.map(({ entry }): ChangeEntry => {
-      if (entry.change === "deleted") return entry;
-      const isKnown = !newSince.has(entry.node.id) || wereMet.has(entry.node.id);
-      return { ...entry, change: isKnown ? "updated" : "created" };
-    });
   }
 
-  /**
-   * Which of these nodes, all made since the run began, the reader passed where they stood. That is so where at the end of
-   * some stretch no change of the node was ahead, up to what was the journal's head then.
-   */
-  #metBefore(accountId: number, run: ChangePosition, moved: ReadonlyMap<number, Moved>): Set<number> {
-    const met = new Set<number>();
-    if (moved.size === 0) return met;
-    const headSeq = run.stretches.at(-1)?.headSeq ?? run.seq;
-    const lookedFrom = Math.max(knownSeqOf(run) + 1, headSeq - OWN_ROWS_LOOKED_AT);
-    const rows = this.#ownSeqs.all(accountId, lookedFrom, headSeq, JSON.stringify([...moved.keys()]));
-    const seqs = Map.groupBy(rows, ({ nodeId }) => nodeId);
-    for (const [nodeId, { createdSeq, placeSeq }] of moved) {
-      const own = seqs.get(nodeId) ?? [];
-      const isMet = run.stretches.some((stretch, index) => {
-        const endSeq = run.stretches[index + 1]?.fromSeq ?? passedSeqOf(run);
-        if (createdSeq > endSeq || placeSeq <= stretch.headSeq) return false;
-        return endSeq < lookedFrom - 1 || !own.some(({ seq }) => seq > endSeq && seq <= stretch.headSeq);
-      });
-      if (isMet) met.add(nodeId);
-    }
-    return met;
-  }
-
-  /**
-   * What was made, or came out of the trash, after a reader knew everything up to a number, by row id: at which number.
-   * What lay in the trash then is new to the reader again.
-   */
-  #newSince(accountId: number, knownSeq: number, page: readonly Met[]): ReadonlyMap<number, number> {
-    const found = new Map<number, number>();
-    const hasReturns = this.#hasReturns.get(IN_TRASH, knownSeq, accountId) !== null;
-    const returns = new Map<number, number | undefined>();
-    for (const [nodeId, createdSeq] of this.#createdSeqs(page)) {
-      const newSeq =
-        createdSeq > knownSeq ? createdSeq : hasReturns ? this.#returnOf(nodeId, knownSeq, returns) : undefined;
-      if (newSeq !== undefined) found.set(nodeId, newSeq);
-    }
-    return found;
-  }
-
-  /**
-   * The number by which a node that lay in the trash at another, itself or with a folder above it, came out of it.
-   * @param returns what is known of folders by now
-   */
-  #returnOf(nodeId: number, knownSeq: number, returns: Map<number, number | undefined>): number | undefined {
-    const way: number[] = [];
-    let found: number | undefined;
-    for (let id: number | null = nodeId; id !== null; ) {
-      if (returns.has(id)) {
-        found = returns.get(id);
-        break;
-      }
-      way.push(id);
-      const place: { parentId: number | null; leftSeq: number } | null = this.#placeAt.get(id, knownSeq);
-      if (place?.parentId === IN_TRASH) {
-        found = place.leftSeq;
-        break;
-      }
-      id = place?.parentId ?? null;
-    }
-    for (const id of way) returns.set(id, found);
-    return found;
-  }
-
-  #createdSeqs(page: readonly Met[]): Map<number, number> {
-    const ids = page.flatMap(({ entry }) => (entry.change === "deleted" ? [] : [entry.node.id]));
-    const rows = this.#store.sqlite
-      .query<{ id: number; createdSeq: number }, [string]>(
-        `SELECT n.id, CASE WHEN n.created_seq >= 0 THEN n.created_seq
-           ELSE ifnull((SELECT s.created_seq FROM nodes s WHERE s.id = -n.created_seq), 0) END AS createdSeq
-         FROM json_each(?1) j CROSS JOIN nodes n ON n.id = j.value`,
-      )
-      .all(JSON.stringify(ids));
-    return new Map(rows.map(({ id, createdSeq }) => [id, createdSeq]));
+  /** The row's folder and the nodes below it, in groups, from where the context says. */
+  #below({ row, request, within }: RowContext, isEffective: (folderId: number) => boolean) {
+    const { wantsFolders, isInPlace, limit } = request;
+    const list = { folderId: row.nodeId, rowSeq: row.seq, wantsFolders };
+    const groupSize = Math.min(ROWS_PER_QUERY, limit + 1);
+    return this.#moved.below({ list, after: within, groupSize, isInPlace, isEffective });
   }
 }
 
-/** How much of an answer an entry makes; what is bounded to some hundred characters is not counted. */
+/** The position of a reader that has read a row up to a place in its expansion, or all of it. */
+function positionAt({ row, run }: RowContext, expansion: ExpansionPosition | null): ChangePosition {
+  if (expansion === null) return { ...run, seq: row.seq, within: null };
+  return { ...run, seq: row.seq - 1, within: { ...expansion, rowSeq: row.seq } };
+}
+
+/** The nodes of a group that a page includes, with their row ids. */
+function requestedBelow(group: readonly NodeBelow[], { wantsFolders }: PageRequest) {
+  return group
+    .filter(({ fileId }) => wantsFolders || fileId !== null)
+    .map(({ fileId, at }) => {
+      const kind: "file" | "folder" = fileId === null ? "folder" : "file";
+      return { id: fileId ?? at.folderId, kind, at };
+    });
+}
+
+/** The characters of an entry that may be many; what is bounded to a few hundred is not counted. */
 function charactersOf(entry: ChangeEntry): number {
   if (entry.change === "deleted") return 0;
   const { node } = entry;
   let characters = node.folder.length + (node.kind === "folder" ? node.path.length : 0);
   for (const key in node.metadata) characters += key.length + (node.metadata[key]?.length ?? 0);
   return characters;
-}
-
-/** How far a reader may have met things; of a moved folder's row the folder itself. */
-function passedSeqOf({ seq, within }: ChangePosition): number {
-  return within?.rowSeq ?? seq;
-}
-
-/** What a reader has gone through once it goes on with the journal's head where it is now. */
-function withHead(position: ChangePosition, headSeq: number): readonly JournalRange[] {
-  const { stretches } = position;
-  if (stretches.at(-1)?.headSeq === headSeq) return stretches;
-  const all = [...stretches, { fromSeq: passedSeqOf(position), headSeq }];
-  const [first, , ...others] = all;
-  // The first two together: as if the head had been the earlier one all the time. That only takes more for met.
-  return all.length <= RANGES_MAX || first === undefined ? all : [first, ...others];
-}
-
-/** How much of a journal one step of the sweep looks at. */
-const SWEEP_SEQS = 1_000;
-
-/**
- * Forgets what no reader may ask for any more: tombstones older than the time, and rows that later changes superseded. One
- * bounded step of an account; a deed. @returns where to go on, 0 at the end
- */
-export function sweepJournal(sqlite: Database, accountId: number, olderThanMs: number, afterSeq: number): number {
-  const until = sqlite
-    .query<{ seq: number | null }, [number, number, number, number]>(
-      `SELECT max(seq) AS seq FROM (SELECT seq, at FROM journal WHERE account_id = ?1 AND seq > ?2 ORDER BY seq LIMIT ?4)
-       WHERE at < ?3`,
-    )
-    .get(accountId, afterSeq, olderThanMs, SWEEP_SEQS)?.seq;
-  if (until === null || until === undefined) return 0;
-  const removed = sqlite
-    .query<{ seq: number }, [number, number, number]>(
-      "DELETE FROM tombstones WHERE account_id = ?1 AND seq > ?2 AND seq <= ?3 RETURNING seq",
-    )
-    .all(accountId, afterSeq, until);
-  const floor = removed.reduce((highest, { seq }) => Math.max(highest, seq), 0);
-  if (floor > 0) sqlite.run("UPDATE accounts SET floor_seq = max(floor_seq, ?2) WHERE id = ?1", [accountId, floor]);
-  sqlite.run(
-    `DELETE FROM journal WHERE account_id = ?1 AND seq IN (
-       SELECT j.seq FROM journal j LEFT JOIN nodes n ON n.id = j.node_id LEFT JOIN folders f ON f.node_id = j.node_id
-       WHERE j.account_id = ?1 AND j.seq > ?2 AND j.seq <= ?3 AND (n.id IS NULL OR n.seq <> j.seq)
-         AND (f.node_id IS NULL OR f.path_seq <> j.seq))`,
-    [accountId, afterSeq, until],
-  );
-  return until;
 }

@@ -1,41 +1,55 @@
 /**
- * What a folder's rename or move brings with it: all below that is met at its row of the journal, a piece at a time. Folders
- * come by their row id, each followed by its files by name; in these orders what is left only shrinks while others write.
+ * Expands the journal row of a renamed or moved folder into the nodes below it, one group at a time. Folders come by row
+ * id, each followed by its files by name. In this order the remaining nodes only become fewer while others write.
  */
 import type { Database } from "bun:sqlite";
 import { numbers, type Reader } from "../../db/reader.ts";
 
-/** A place within a moved folder's row: after this folder itself, or after this file of it. */
+/** A position within the expansion of a row: after this folder itself, or after this file of it. */
 export interface ExpansionPosition {
   readonly folderId: number;
-  /** Null: the folder itself was met, none of its files. */
+  /** Null: the folder itself has been emitted, and none of its files. */
   readonly file: { readonly sortKey: string; readonly name: string } | null;
 }
 
-/** A folder below the moved one, or a file in it, whose place is the row. */
-export interface BelowMoved {
+/** A folder below the moved one, or a file in such a folder, whose effective number (see changes.ts) is the row. */
+export interface NodeBelow {
   /** Row id of the file; null for the folder itself. */
   readonly fileId: number | null;
   readonly at: ExpansionPosition;
-  /** Nothing is met here: the folders up to this one have their place later. */
-  readonly isPassed?: true;
+  /** Nothing to emit: the folders up to this one have a later effective number. */
+  readonly isSkipped?: true;
 }
 
-/** The folders below a moved one are not known yet, and are too many to be read in place. See {@link MovedFolders.fetch}. */
+/** The folders below a moved one are not cached, and too many to read on the main thread. See {@link MovedFolders.fetch}. */
 export class ListMissing extends Error {
   readonly list: ListRequest;
 
   constructor(list: ListRequest) {
-    super("The folders below a moved folder are to be read first.");
+    super("The folders below a moved folder must be read first.");
     this.list = list;
   }
 }
 
-/** Which folders are listed: those whose place is the row of the moved one. */
+/** Which folders are listed: those below `folderId` whose effective number is `rowSeq`. */
 export interface ListRequest {
   readonly folderId: number;
   readonly rowSeq: number;
   readonly wantsFolders: boolean;
+}
+
+/** Which part of an expansion is read. */
+interface Expansion {
+  /** Without `wantsFolders`, folders that hold no files are left out. */
+  readonly list: ListRequest;
+  /** Null for the beginning. */
+  readonly after: ExpansionPosition | null;
+  /** About how many nodes a group has. */
+  readonly groupSize: number;
+  /** Whether the folders are listed on the main thread if they are not cached. */
+  readonly isInPlace: boolean;
+  /** Whether the effective number of a folder is still this row. */
+  readonly isEffective: (folderId: number) => boolean;
 }
 
 interface FileRow {
@@ -46,11 +60,11 @@ interface FileRow {
 }
 
 /** Folders whose files are read together. */
-const FOLDERS_AT_ONCE = 64;
-/** Lists of folders kept in memory, 8 bytes a folder: the latest in any case, others while all together are not more. */
+const FOLDERS_PER_QUERY = 64;
+/** Cached lists of folders, 8 bytes a folder. The latest list always stays; older ones go beyond these numbers. */
 const LISTS_MAX = 8;
 const LISTED_FOLDERS_MAX = 1_000_000;
-/** What was moved or made later has its place later, and all below it. */
+/** Folders moved or made later are left out with all below them: their effective number is later. */
 const FOLDERS_BELOW = `WITH RECURSIVE s(id, files) AS (SELECT node_id, child_files FROM folders WHERE node_id = ?1 UNION ALL
     SELECT n.id, f.child_files FROM s CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = 0
       CROSS JOIN folders f ON f.node_id = n.id WHERE f.path_seq < ?2)
@@ -78,58 +92,53 @@ export class MovedFolders {
   }
 
   /**
-   * What is met at the row `rowSeq` of a folder that has its place there, after a position, in pieces of about `count`.
-   * @param isPlaced whether a folder still has its place at this row
-   * @param list without `wantsFolders`, folders that hold no files are passed over
-   * @param isInPlace whether the folders are read now, where they are not known
-   * @throws ListMissing where they are not
+   * The nodes of an expansion, in groups.
+   * @throws ListMissing if the folders are not cached and may not be listed here
    */
-  *below(
-    list: ListRequest,
-    after: ExpansionPosition | null,
-    count: number,
-    isInPlace: boolean,
-    isPlaced: (folderId: number) => boolean,
-  ): Generator<readonly BelowMoved[]> {
+  *below({ list, after, groupSize, isInPlace, isEffective }: Expansion): Generator<readonly NodeBelow[]> {
     const { rowSeq } = list;
     const folders = this.#list(list, isInPlace);
     let index = after === null ? 0 : firstFrom(folders, after.folderId);
     if (after !== null && folders[index] === after.folderId) {
-      if (isPlaced(after.folderId)) yield* this.#rest(after.folderId, rowSeq, after.file ?? NO_NAME, count);
+      if (isEffective(after.folderId))
+        yield* this.#filesAfter(after.folderId, rowSeq, after.file ?? NO_NAME, groupSize);
       index++;
     }
-    for (; index < folders.length; index += FOLDERS_AT_ONCE) {
-      const some = [...folders.subarray(index, index + FOLDERS_AT_ONCE)];
-      const placed = some.filter(isPlaced);
+    for (; index < folders.length; index += FOLDERS_PER_QUERY) {
+      const some = [...folders.subarray(index, index + FOLDERS_PER_QUERY)];
+      const effective = some.filter(isEffective);
       const last = some.at(-1);
-      if (placed.length > 0) yield* this.#pieces(placed, rowSeq, count);
-      else if (last !== undefined) yield [{ fileId: null, at: { folderId: last, file: null }, isPassed: true }];
+      if (effective.length > 0) yield* this.#groups(effective, rowSeq, groupSize);
+      else if (last !== undefined) yield [{ fileId: null, at: { folderId: last, file: null }, isSkipped: true }];
     }
   }
 
-  *#pieces(folders: readonly number[], rowSeq: number, count: number): Generator<readonly BelowMoved[]> {
+  *#groups(folders: readonly number[], rowSeq: number, count: number): Generator<readonly NodeBelow[]> {
     for (let from = 0; from < folders.length; ) {
       const some = folders.slice(from);
       const files = this.#filesIn.all(JSON.stringify(some), rowSeq, count);
       const isWhole = files.length < count;
-      // A piece that was cut short ends within the last of these folders.
-      const met = isWhole ? some : some.slice(0, (files.at(-1)?.rank ?? 0) + 1);
+      // A group that was cut short ends within the last of these folders.
+      const complete = isWhole ? some : some.slice(0, (files.at(-1)?.rank ?? 0) + 1);
       const byFolder = Map.groupBy(files, (file) => file.folderId);
-      yield met.flatMap((id) => [{ fileId: null, at: { folderId: id, file: null } }, ...below(byFolder.get(id) ?? [])]);
+      yield complete.flatMap((id) => [
+        { fileId: null, at: { folderId: id, file: null } },
+        ...below(byFolder.get(id) ?? []),
+      ]);
       const last = files.at(-1);
       if (isWhole || last === undefined) return;
-      yield* this.#rest(last.folderId, rowSeq, last, count);
-      from += met.length;
+      yield* this.#filesAfter(last.folderId, rowSeq, last, count);
+      from += complete.length;
     }
   }
 
   /** The files of one folder after a name. */
-  *#rest(
+  *#filesAfter(
     folderId: number,
     rowSeq: number,
     after: { readonly sortKey: string; readonly name: string },
     count: number,
-  ): Generator<readonly BelowMoved[]> {
+  ): Generator<readonly NodeBelow[]> {
     for (let last = after; ; ) {
       const files = this.#filesOf.all(folderId, rowSeq, last.sortKey, last.name, count);
       yield below(files);
@@ -138,17 +147,17 @@ export class MovedFolders {
     }
   }
 
-  /** Reads a list in the reading thread and keeps it for the next call of {@link below}. */
+  /** Reads a list in the reading thread and caches it for the next call of {@link below}. */
   async fetch(reader: Reader, list: ListRequest): Promise<void> {
     const { folderId, rowSeq, wantsFolders } = list;
     const sql = `SELECT group_concat(id) FROM (${FOLDERS_BELOW})`;
     const [ids] = await reader.read([numbers(sql, [folderId, rowSeq, wantsFolders ? 0 : 1])]);
-    this.#keep(keyOf(list), ids);
+    this.#cache(keyOf(list), ids);
   }
 
   /**
-   * The folders below, in order. A list read before serves again: what has left it since tells so itself, and what came
-   * into it or into one of its folders later has its place later.
+   * The folders below, in order. A cached list stays valid: `isEffective` finds out which folders have left it, and
+   * whatever came into it later has a later effective number.
    */
   #list(list: ListRequest, isInPlace: boolean): Float64Array {
     const { folderId, rowSeq, wantsFolders } = list;
@@ -156,11 +165,11 @@ export class MovedFolders {
     let ids = this.#lists.get(key);
     if (ids === undefined && !isInPlace) throw new ListMissing(list);
     ids ??= Float64Array.from(this.#foldersBelow.all(folderId, rowSeq, wantsFolders ? 0 : 1), ({ id }) => id);
-    this.#keep(key, ids);
+    this.#cache(key, ids);
     return ids;
   }
 
-  #keep(key: string, ids: Float64Array): void {
+  #cache(key: string, ids: Float64Array): void {
     this.#lists.delete(key);
     this.#lists.set(key, ids);
     let listed = 0;
@@ -177,7 +186,7 @@ function keyOf({ folderId, rowSeq, wantsFolders }: ListRequest): string {
   return `${folderId}:${rowSeq}:${wantsFolders}`;
 }
 
-function below(files: readonly FileRow[]): BelowMoved[] {
+function below(files: readonly FileRow[]): NodeBelow[] {
   return files.map(({ id, folderId, sortKey, name }) => ({ fileId: id, at: { folderId, file: { sortKey, name } } }));
 }
 

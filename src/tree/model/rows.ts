@@ -8,6 +8,11 @@ import type { FileNode, FolderNode, TreeNode } from "./types.ts";
 export const FOLDER = 0;
 export const FILE = 1;
 
+/** Whether a node itself is in the trash: `nodes.parent_id` is then minus its own id, so that no path leads to it. */
+export function isTrashed(parentId: number | null): boolean {
+  return parentId !== null && parentId < 0;
+}
+
 /** A node as the database has it. */
 export interface NodeRow {
   readonly kind: number;

@@ -7,7 +7,7 @@ import { afterEach, expect, test } from "bun:test";
 import type { Transaction } from "../../../src/db/transaction.ts";
 import { HistoryService } from "../../../src/features/library/history/service.ts";
 import { RewindService } from "../../../src/features/mobile/rewind/service.ts";
-import { type ChangePosition, NOTHING_KNOWN } from "../../../src/tree/journal/changes.ts";
+import { type ChangePosition, NOTHING_KNOWN } from "../../../src/tree/journal/position.ts";
 import type { FileNode, FolderNode, TreeNode } from "../../../src/tree/model/types.ts";
 import type { User } from "../../../src/features/accounts/users/types.ts";
 import { fold } from "../../../src/lib/path.ts";
@@ -40,7 +40,7 @@ class Mirror {
   /** Asks for a page, or for all that is left. */
   ask(accountId: number, wantsAll: boolean): void {
     // What changes in the middle of a run may be told as changed though it is new; else the word is exact.
-    const isExact = this.#position.stretches.length === 0;
+    const isExact = this.#position.ranges.length === 0;
     for (;;) {
       const page = tree.read.changesSince(accountId, this.#position, this.#limit, true);
       for (const entry of page.entries) {

@@ -5,7 +5,7 @@ import { migrate } from "../../../src/db/migrate.ts";
 import { MIGRATIONS } from "../../../src/db/migrations.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import type { EventName } from "../../../src/events/catalogue.ts";
-import { type ChangePosition, knownUpTo, NOTHING_KNOWN } from "../../../src/tree/journal/changes.ts";
+import { type ChangePosition, knownUpTo, NOTHING_KNOWN } from "../../../src/tree/journal/position.ts";
 import type { FileNode, FolderNode } from "../../../src/tree/model/types.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { deepenTree } from "../../support/deep-tree.ts";

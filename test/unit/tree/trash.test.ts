@@ -1,6 +1,6 @@
 /** Files and folders on their way into the trash and out of it. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type ChangePosition, knownUpTo, NOTHING_KNOWN } from "../../../src/tree/journal/changes.ts";
+import { type ChangePosition, knownUpTo, NOTHING_KNOWN } from "../../../src/tree/journal/position.ts";
 import type { TreeNode } from "../../../src/tree/model/types.ts";
 import { randomOf, seedsToRun } from "../../support/random.ts";
 import { blobOf, TestTree } from "./support.ts";

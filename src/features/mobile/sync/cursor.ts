@@ -4,7 +4,7 @@
  */
 import { timingSafeEqual } from "node:crypto";
 import { invalidField } from "../../../errors.ts";
-import type { ChangePosition, JournalRange } from "../../../tree/journal/changes.ts";
+import type { ChangePosition, JournalRange } from "../../../tree/journal/position.ts";
 
 const SIGNATURE_BYTES = 12;
 
@@ -14,7 +14,7 @@ type Payload = readonly [
   /** 1 where nothing was known when the run began. */
   beganBlank?: number,
   /** Two numbers for each stretch. */
-  stretches?: readonly number[],
+  ranges?: readonly number[],
   rowSeq?: number,
   folderId?: number,
   sortKey?: string,
@@ -50,10 +50,10 @@ export class SyncTokens {
     }
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- signed by us: `issue` made it
     const payload = JSON.parse(Buffer.from(body, "base64url").toString()) as Payload;
-    const [seq, beganBlank = 0, stretches = [], rowSeq, folderId, sortKey, name] = payload;
+    const [seq, beganBlank = 0, ranges = [], rowSeq, folderId, sortKey, name] = payload;
     const file = sortKey === undefined || name === undefined ? null : { sortKey, name };
     const within = rowSeq === undefined || folderId === undefined ? null : { rowSeq, folderId, file };
-    return { seq, within, stretches: toRanges(stretches), beganBlank: beganBlank === 1 };
+    return { seq, within, ranges: toRanges(ranges), beganBlank: beganBlank === 1 };
   }
 
   /** The token of a place. @param cursor with its number alone: everything up to it is known */
@@ -69,21 +69,21 @@ export class SyncTokens {
 }
 
 function payloadOf(cursor: ChangePosition | { readonly seq: number }): Payload {
-  if (!("stretches" in cursor)) return [cursor.seq];
+  if (!("ranges" in cursor)) return [cursor.seq];
   const { seq, within } = cursor;
   const beganBlank = cursor.beganBlank ? 1 : 0;
-  const stretches = cursor.stretches.flatMap(({ fromSeq, headSeq }) => [fromSeq, headSeq]);
-  if (within === null) return stretches.length + beganBlank === 0 ? [seq] : [seq, beganBlank, stretches];
+  const ranges = cursor.ranges.flatMap(({ fromSeq, headSeq }) => [fromSeq, headSeq]);
+  if (within === null) return ranges.length + beganBlank === 0 ? [seq] : [seq, beganBlank, ranges];
   const { rowSeq, folderId, file } = within;
-  const place = [seq, beganBlank, stretches, rowSeq, folderId] as const;
+  const place = [seq, beganBlank, ranges, rowSeq, folderId] as const;
   return file === null ? place : [...place, file.sortKey, file.name];
 }
 
 function toRanges(numbers: readonly number[]): JournalRange[] {
-  const stretches: JournalRange[] = [];
+  const ranges: JournalRange[] = [];
   for (let at = 0; at < numbers.length; at += 2) {
     const [fromSeq = 0, headSeq = 0] = numbers.slice(at, at + 2);
-    stretches.push({ fromSeq, headSeq });
+    ranges.push({ fromSeq, headSeq });
   }
-  return stretches;
+  return ranges;
 }

@@ -2,7 +2,7 @@ import { toChecksum } from "../../../blobs/digest.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
 import { invariant } from "../../../lib/invariant.ts";
 import { type PresentContext, presentItem } from "../../library/files/present.ts";
-import type { ChangeEntry } from "../../../tree/journal/changes.ts";
+import type { ChangeEntry } from "../../../tree/journal/entry.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";
 import type { SyncResult } from "./service.ts";
 

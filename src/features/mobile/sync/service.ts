@@ -1,7 +1,7 @@
 /** What has changed since a device asked last (contract §7, "Sync is by a per-account change journal"). */
 import type { Clock } from "../../../lib/clock.ts";
-import type { ChangeEntry, ChangePosition } from "../../../tree/journal/changes.ts";
-import { knownUpTo, NOTHING_KNOWN, runHeadOf } from "../../../tree/journal/changes.ts";
+import type { ChangeEntry } from "../../../tree/journal/entry.ts";
+import { type ChangePosition, knownUpTo, NOTHING_KNOWN, runHeadOf } from "../../../tree/journal/position.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { SyncTokens } from "./cursor.ts";
 
@@ -97,7 +97,7 @@ export class SyncService {
     const floorSeq = tree.floorOf(accountId);
     if (!from.beganBlank) return from.seq < floorSeq;
     // Who began with nothing misses only what was deleted after that.
-    return from.stretches.length > 0 && Math.max(from.seq, runHeadSeq) < floorSeq;
+    return from.ranges.length > 0 && Math.max(from.seq, runHeadSeq) < floorSeq;
   }
 
   /** @returns whether some deletion is still being taken apart */
