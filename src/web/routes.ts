@@ -5,15 +5,15 @@ import type { Asset } from "./bundle/asset.ts";
 import { DOCS_ASSETS, DOCS_POLICY, renderDocsPage } from "./pages/docs-page.ts";
 import { ICON, pageResponse, STYLE_SHEET } from "./pages/page.ts";
 
-/** What the pages need to know of the server. */
+/** Settings of the server that the pages need. */
 export interface WebRoutesDeps {
-  /** `""`, or the path below which everything is served. */
+  /** `""`, or the base path of all URLs. */
   readonly basePath: string;
 }
 
 /**
- * The application, `/docs`, and `/assets/*` that all pages load. Public, outside /api, not counted. The pages of features
- * that need no script (public link, setup) are rendered by their own routes.
+ * The application, `/docs`, and `/assets/*`, which all pages load. Public, outside /api, without rate limits. Features
+ * render their own pages that need no script (public link, setup).
  */
 export function webRoutes(deps: WebRoutesDeps) {
   const app = new Router({ name: "web" })
@@ -21,14 +21,14 @@ export function webRoutes(deps: WebRoutesDeps) {
     .get("/docs", PAGE_ROUTE, () =>
       pageResponse(renderDocsPage(deps.basePath), 200, { "content-security-policy": DOCS_POLICY }),
     );
-  // One route a file: what isn't one of these has no route, and goes the way of every unknown path.
+  // One route for each file. Any other path is handled like every unknown path.
   for (const asset of [STYLE_SHEET, ICON, ...DOCS_ASSETS]) {
     app.get(asset.path, PAGE_ROUTE, () => assetResponse(asset));
   }
   return app;
 }
 
-/** The name changes with the content, so a browser may keep it for ever. */
+/** The file name changes with the content, so browsers can cache it forever. */
 function assetResponse(asset: Asset): Response {
   return new Response(asset.body(), {
     headers: {

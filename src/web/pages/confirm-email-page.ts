@@ -2,8 +2,8 @@ import { html } from "./html.ts";
 import { renderPage } from "./page.ts";
 
 /**
- * The page behind a link that confirms an e-mail address. Opening it confirms nothing, because mail scanners open links:
- * the button does, by POST to `/confirm-email` as `application/x-www-form-urlencoded` with `token`, without script.
+ * The page for a link that confirms an email address. Opening it confirms nothing, because mail scanners open links.
+ * The button sends `token` by POST to `/confirm-email` as `application/x-www-form-urlencoded`, without script.
  */
 export function renderConfirmEmailPage(basePath: string, token: string, email: string): string {
   return renderPage(
@@ -20,7 +20,7 @@ export function renderConfirmEmailPage(basePath: string, token: string, email: s
   );
 }
 
-/** The page after an address was confirmed. */
+/** The page after the address is confirmed. */
 export function renderConfirmEmailDonePage(basePath: string, email: string): string {
   return renderPage(
     basePath,
@@ -33,7 +33,7 @@ export function renderConfirmEmailDonePage(basePath: string, email: string): str
   );
 }
 
-/** The page for a link that was used, is too old, or is none (404). */
+/** The page for a link that is used, expired or unknown (404). */
 export function renderConfirmEmailGonePage(basePath: string): string {
   return renderPage(
     basePath,

@@ -1,4 +1,4 @@
-// /docs: Swagger UI out of the executable, so that it works without the internet.
+// /docs: Swagger UI, served from the executable so that it works without internet access.
 import { version as swaggerVersion } from "swagger-ui-dist/package.json" with { type: "json" };
 import swaggerStylePath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import swaggerScriptPath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
@@ -17,7 +17,7 @@ const STYLE: Asset = {
   contentType: "text/css; charset=utf-8",
   body: () => Bun.file(swaggerStylePath),
 };
-/** On a phone there is no room for a sentence beside the name of a chapter. */
+/** Hides the chapter descriptions on phones, where they do not fit next to the chapter names. */
 const NARROW = textAsset(
   "docs",
   "css",
@@ -26,14 +26,14 @@ const NARROW = textAsset(
 );
 const START = textAsset("docs", "js", "text/javascript; charset=utf-8", startScript);
 
-/** What {@link renderDocsPage} loads. */
+/** The files that {@link renderDocsPage} loads. */
 export const DOCS_ASSETS: readonly Asset[] = [SCRIPT, STYLE, NARROW, START];
 
-/** As {@link PAGE_POLICY}, with our own scripts, requests to us, and the inline styles and pictures of Swagger UI. */
+/** {@link PAGE_POLICY} plus our own scripts, requests to this server, and Swagger UI's inline styles and images. */
 export const DOCS_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** The page at `/docs`: reads `/openapi.json` and lets it be tried out. */
+/** The page at `/docs`: shows `/openapi.json` and sends test requests. */
 export function renderDocsPage(basePath: string): string {
   return html`<!doctype html>
 <html lang="en">

@@ -1,23 +1,23 @@
-/** The page of a drop box: a form for one file; with script for many files and folders, which go on after a break. */
+/** The page of a drop box: a form for one file. A script adds many files, folders and resumable uploads. */
 import { html } from "./html.ts";
 import { formatSize, renderExpiry, renderFramed, type SharePageFrame } from "./share-page.ts";
 
-/** What the form of a drop box shows. */
+/** Data for the form of a drop box. */
 export interface DropBoxModel {
   readonly title: string;
   readonly uploadUrl: string;
-  /** Where scripts send to in pieces (tus 1.0). */
+  /** Where scripts send resumable uploads (tus 1.0). */
   readonly resumableUrl: string;
-  /** Where scripts ask for another grant, and the one that let this visitor in; undefined where there is no password. */
+  /** Where scripts request a new grant, and this visitor's grant; undefined without a password. */
   readonly lock: { readonly unlockUrl: string; readonly grant: string } | undefined;
   readonly maxFileSizeBytes: number | null;
   readonly expiresAtMs: number | null;
-  /** What came of the last file. */
+  /** The file that was uploaded last. */
   readonly received?: { readonly name: string; readonly sizeBytes: number; readonly checksum: string } | undefined;
   readonly problem?: string | undefined;
 }
 
-/** The form of a drop box: one file at a time, sent by POST as multipart/form-data. */
+/** Renders the form: one file at a time, sent by POST as multipart/form-data. */
 export function renderDropBoxPage(frame: SharePageFrame, model: DropBoxModel): string {
   const { received, problem, maxFileSizeBytes, lock } = model;
   const max = maxFileSizeBytes !== null && html` data-max-bytes="${maxFileSizeBytes}"`;

@@ -15,8 +15,8 @@ const TITLES: Readonly<Record<number, string>> = {
 };
 
 /**
- * The page for an error, for browsers (requests outside /api that accept text/html).
- * @param message the same words as in the error envelope: what happened, then what to do
+ * The error page for browsers (requests outside /api that accept text/html).
+ * @param message the message of the error envelope: what happened, then what to do
  */
 export function renderErrorPage(basePath: string, status: number, message: string, requestId?: string): string {
   const title = TITLES[status] ?? (status < 500 ? "Request failed" : "Something went wrong");

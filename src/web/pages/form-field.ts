@@ -1,12 +1,12 @@
 import { type Html, html } from "./html.ts";
 
-/** What was wrong with one field of a form that was sent. */
+/** The problem with one field of a submitted form. */
 export interface FieldProblem<Field extends string> {
   readonly field?: Field | undefined;
   readonly message: string;
 }
 
-/** A labelled field with its hint and, where it was refused, why: read out with it by screen readers. */
+/** A labeled field with its hint and its problem, if any. Screen readers read both together with the field. */
 export function renderField<Field extends string>(
   problem: FieldProblem<Field> | undefined,
   field: Field,

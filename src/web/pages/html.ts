@@ -1,4 +1,4 @@
-/** Markup that is safe to send: made by {@link html} alone, never from a plain string. */
+/** Markup that is safe to send. Only {@link html} creates it, never from a plain string. */
 export class Html {
   readonly text: string;
 
@@ -6,13 +6,13 @@ export class Html {
     this.text = text;
   }
 
-  /** @internal The one door to a value of this type; callers use {@link html}. */
+  /** @internal Use {@link html} instead. */
   static fromTemplate(text: string): Html {
     return new Html(text);
   }
 }
 
-/** What may stand in a template: text and numbers are escaped, markup is not, undefined and false are nothing. */
+/** A value in a template. Text and numbers are escaped, markup is not; undefined and false render nothing. */
 export type HtmlValue = string | number | Html | readonly Html[] | undefined | false;
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -24,8 +24,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Makes text safe between tags and inside quoted attributes. Control characters, and the marks that turn the direction
- * of writing (with which "exe.jpg" can be made to look like "gpj.exe"), become a visible replacement.
+ * Escapes text for use between tags and inside quoted attributes. Replaces control characters, and the marks that change
+ * the writing direction (they can make "exe.jpg" look like "gpj.exe"), with a visible character.
  */
 export function escapeHtml(text: string): string {
   return text
@@ -36,7 +36,7 @@ export function escapeHtml(text: string): string {
 
 const CONFUSING = /(?![\t\n\r])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu;
 
-/** A template of markup. Every value put into it is escaped, unless it is markup itself; attributes must be quoted. */
+/** A markup template. Escapes every value that is not markup itself; attributes must be quoted. */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   let text = strings[0] ?? "";
   for (const [index, value] of values.entries()) {

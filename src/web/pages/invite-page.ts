@@ -2,27 +2,27 @@ import { renderField } from "./form-field.ts";
 import { html } from "./html.ts";
 import { renderPage } from "./page.ts";
 
-/** The fields of the form, by the names they are sent under. */
+/** The form fields, by the names they are sent with. */
 export const INVITE_FIELDS = ["email", "name", "password"] as const;
 
 /** One of {@link INVITE_FIELDS}. */
 export type InviteField = (typeof INVITE_FIELDS)[number];
 
-/** What the form shows: at first nothing, after a refusal what was entered (never the password) and what is wrong. */
+/** Data for the form: first empty, after a rejection the entered values (never the password) and the problem. */
 export interface InvitePageModel {
-  /** The token of the invitation; goes back with the form in the field `token`. */
+  /** The token of the invitation; the form sends it back in the field `token`. */
   readonly token: string;
-  /** The only address that it is good for; null where the form asks for one. */
+  /** The only address that can use the invitation; null if the form asks for one. */
   readonly boundTo: string | null;
   readonly email?: string;
   readonly name?: string;
-  /** What is wrong, in words; `field` undefined where it is none of the fields. */
+  /** The problem as a sentence; `field` is undefined if it concerns no single field. */
   readonly problem?: { readonly field: InviteField | undefined; readonly message: string };
 }
 
 /**
- * The page behind an invitation: a form that makes an account. It is sent by POST to `/invite` as
- * `application/x-www-form-urlencoded` with `token`, `email`, `name`, `password`, and works without script.
+ * The page for an invitation: a form that creates an account. It sends `token`, `email`, `name` and `password` by POST to
+ * `/invite` as `application/x-www-form-urlencoded`, and works without script.
  */
 export function renderInvitePage(basePath: string, model: InvitePageModel): string {
   const { problem, boundTo } = model;
@@ -44,7 +44,7 @@ ${renderField(problem, "password", "Password", "password", undefined, html` auto
   );
 }
 
-/** The page after the account was made. @param model `isSignedIn` where its answer signs the account in */
+/** The page after the account is created. @param model `isSignedIn` if the response also signs the account in */
 export function renderInviteDonePage(
   basePath: string,
   { email, isSignedIn }: { readonly email: string; readonly isSignedIn: boolean },
@@ -60,7 +60,7 @@ export function renderInviteDonePage(
   );
 }
 
-/** The page for an invitation that was used, taken back, has run out, or is none (404). */
+/** The page for an invitation that is used, revoked, expired or unknown (404). */
 export function renderInviteGonePage(basePath: string): string {
   return renderPage(
     basePath,

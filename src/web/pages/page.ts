@@ -5,10 +5,10 @@ import styleSheet from "../larder.css" with { type: "text" };
 /** The style sheet of all pages. */
 export const STYLE_SHEET = textAsset("larder", "css", "text/css; charset=utf-8", styleSheet);
 
-/** A jar on a shelf. */
+/** The logo: a jar on a shelf. */
 const JAR = html`<path d="M8 3h8v3H8zM8 6c0 1.5-2 2-2 4.5V18a2 2 0 0 0 2 2h8a2 2 0 0 0 2-2v-7.5c0-2.5-2-3-2-4.5M6 12.5h12M3 22.5h18"/>`;
 
-/** The sign of the program in a browser's tab. */
+/** The icon for browser tabs. */
 export const ICON = textAsset(
   "larder",
   "svg",
@@ -17,15 +17,15 @@ export const ICON = textAsset(
 );
 
 /**
- * What our pages may do: show our own pictures, sound and film, use our style sheet, send forms to us. No script at
- * all, nothing from elsewhere, no frame around them.
+ * The content security policy of our pages: images, audio, video, style sheets and form targets from this server only.
+ * No scripts, nothing from other servers, no framing.
  */
 export const PAGE_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; media-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /**
- * A whole page. `title` and `main` are all that differs between them.
- * @param basePath what the addresses of our own files and pages start with: `""`, or a path such as `/files` (D35)
+ * Renders a complete page. Pages differ only in `title` and `main`.
+ * @param basePath prefix of all URLs of this server: `""`, or a path such as `/files`
  */
 export function renderPage(basePath: string, title: string, main: Html): string {
   return html`<!doctype html>
@@ -48,7 +48,7 @@ export function renderPage(basePath: string, title: string, main: Html): string 
 `.text;
 }
 
-/** A page as an answer, with the headers every page has. `extraHeaders` win. */
+/** A page as a response with the headers of every page. `extraHeaders` override them. */
 export function pageResponse(
   page: string,
   status = 200,

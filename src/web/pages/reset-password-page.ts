@@ -2,9 +2,9 @@ import { html } from "./html.ts";
 import { renderPage } from "./page.ts";
 
 /**
- * The page behind a link for a new password: a form that works without script, sent by POST to `/reset-password` as
- * `application/x-www-form-urlencoded` with `token`, `newPassword` and, where the box is ticked, `endKeys`.
- * @param sent what was wrong with the password that was sent, and whether the box was ticked
+ * The page for a password reset link: a form that works without script. It sends `token`, `newPassword` and, if the box
+ * is checked, `endKeys` by POST to `/reset-password` as `application/x-www-form-urlencoded`.
+ * @param sent after a rejection: the problem with the password, and whether the box was checked
  */
 export function renderResetPage(
   basePath: string,
@@ -35,7 +35,7 @@ ${isWrong && html`<p class="wrong" id="newPassword-wrong" role="alert">${sent.me
   );
 }
 
-/** The page after a new password was set. */
+/** The page after the password is changed. */
 export function renderResetDonePage(basePath: string): string {
   return renderPage(
     basePath,
@@ -48,7 +48,7 @@ export function renderResetDonePage(basePath: string): string {
   );
 }
 
-/** The page for a link that was used, is over, or is none (404). */
+/** The page for a link that is used, expired or unknown (404). */
 export function renderResetGonePage(basePath: string): string {
   return renderPage(
     basePath,

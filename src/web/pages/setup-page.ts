@@ -2,26 +2,26 @@ import { renderField } from "./form-field.ts";
 import { html } from "./html.ts";
 import { renderPage } from "./page.ts";
 
-/** The fields of the setup form, by the names they are sent under. */
+/** The fields of the setup form, by the names they are sent with. */
 export type SetupField = "email" | "name" | "password" | "use";
 
-/** Who will use the appliance: one household without tight limits, or accounts limited by their plans. */
+/** Who will use the server: one household with high limits, or accounts limited by their plans. */
 export type SetupUse = "household" | "accounts";
 
-/** What the form shows: at first nothing, after a refusal what was entered (never the password) and what is wrong. */
+/** Data for the form: first empty, after a rejection the entered values (never the password) and the problem. */
 export interface SetupPageModel {
-  /** The one-time token of the setup link; goes back with the form in the field `token`. */
+  /** The one-time token of the setup link; the form sends it back in the field `token`. */
   readonly token: string;
   readonly email?: string;
   readonly name?: string;
   readonly use?: SetupUse;
-  /** What is wrong, in words; `field` undefined where it is none of the fields. */
+  /** The problem as a sentence; `field` is undefined if it concerns no single field. */
   readonly problem?: { readonly field: SetupField | undefined; readonly message: string };
 }
 
 /**
- * The page behind the one-time setup link: a form that makes the first administrator. It is sent by POST to `/setup` as
- * `application/x-www-form-urlencoded` with `token`, `email`, `name`, `password`, `use`, and works without script.
+ * The page for the one-time setup link: a form that creates the first administrator. It sends `token`, `email`, `name`,
+ * `password` and `use` by POST to `/setup` as `application/x-www-form-urlencoded`, and works without script.
  */
 export function renderSetupPage(basePath: string, model: SetupPageModel): string {
   const { problem } = model;
@@ -50,7 +50,7 @@ ${problem?.field === "use" && html`<p class="wrong" role="alert">${problem.messa
   );
 }
 
-/** The page after the first administrator was made, who is signed in by its answer. */
+/** The page after the first administrator is created; the response also signs them in. */
 export function renderSetupDonePage(basePath: string, email: string, use: SetupUse): string {
   return renderPage(
     basePath,
@@ -69,7 +69,7 @@ export function renderSetupDonePage(basePath: string, email: string, use: SetupU
   );
 }
 
-/** The page for a setup link that was used, has run out, or is none (404). */
+/** The page for a setup link that is used, expired or unknown (404). */
 export function renderSetupGonePage(basePath: string): string {
   return renderPage(
     basePath,

@@ -1,19 +1,19 @@
-/** The pages that a public link shows in a browser. They work without script; `src/client/public/` makes more of them. */
+/** The pages that a public link shows in a browser. They work without script; `src/client/public/` enhances them. */
 import { type Html, html } from "./html.ts";
 import { PAGE_POLICY, renderPage } from "./page.ts";
 
-/** As {@link PAGE_POLICY}, with our own scripts and requests to us. */
+/** {@link PAGE_POLICY} plus our own scripts and requests to this server. */
 export const SHARE_PAGE_POLICY = `${PAGE_POLICY}; script-src 'self'; connect-src 'self'`;
 
-/** Where a page of links is served, and what it loads. */
+/** Where the page of a link is served, and the scripts that it loads. */
 export interface SharePageFrame {
-  /** `""`, or a path such as `/files` (D35). */
+  /** `""`, or a path such as `/files`. */
   readonly basePath: string;
-  /** Addresses below the base path: the module, then what it imports. None: a page without script. */
+  /** Script URLs below the base path: the module, then its imports. Empty for a page without script. */
   readonly scripts: readonly string[];
 }
 
-/** What the page of a public link shows. All addresses are ours, as they stand in the page. */
+/** Data for the page of a public link. All URLs lead to this server. */
 export interface SharePageModel {
   readonly fileName: string;
   readonly sizeBytes: number;
@@ -21,19 +21,19 @@ export interface SharePageModel {
   readonly mediaType: string;
   /** Sends the file as an attachment. */
   readonly downloadUrl: string;
-  /** Sends it to be shown in place; undefined where that may not be. */
+  /** Sends the file for display in the browser; undefined if that is not allowed. */
   readonly inlineUrl: string | undefined;
-  /** A picture of it, up to 1,600 pixels; undefined where there is none. */
+  /** A preview image of up to 1,600 pixels; undefined if there is none. */
   readonly previewUrl: string | undefined;
   /** Whether a script may fetch it to show it as plain text. */
   readonly isReadable?: boolean;
-  /** The shared folder that it is one of, and the page of that. */
+  /** The shared folder that contains the file, and the page of that folder. */
   readonly folder?: PageLink | undefined;
-  /** Until when, where the link ends. */
+  /** When the link expires; null if never. */
   readonly expiresAtMs?: number | null;
 }
 
-/** A name that leads somewhere. */
+/** A name with a URL. */
 export interface PageLink {
   readonly name: string;
   readonly url: string;
@@ -53,8 +53,8 @@ ${imports.map((path) => html`<link rel="modulepreload" href="${basePath}${path}"
 }
 
 /**
- * The page that `/s/{token}` shows in a browser: what the file is, a look at it, a download button.
- * Answer it with `Cache-Control: private, no-cache`, `Referrer-Policy: no-referrer`, `X-Robots-Tag: noindex` (contract §5).
+ * The page that `/s/{token}` shows in a browser: the file's name and type, a preview, a download button.
+ * Send it with `Cache-Control: private, no-cache`, `Referrer-Policy: no-referrer` and `X-Robots-Tag: noindex`.
  */
 export function renderSharePage(frame: SharePageFrame, model: SharePageModel): string {
   const kind = describeKind(model.mediaType, model.fileName);
@@ -71,7 +71,7 @@ ${renderPreview(model, kind)}
   );
 }
 
-/** The form that asks for a share's password; nothing tells what is behind it. It is sent by POST as the field `password`. */
+/** The form for a link's password. It reveals nothing about the share, and sends the field `password` by POST. */
 export function renderUnlockPage(frame: SharePageFrame, unlockUrl: string, problem?: string): string {
   return renderFramed(
     frame,
@@ -91,7 +91,7 @@ ${problem !== undefined && html`<p class="wrong" id="password-wrong" role="alert
   );
 }
 
-/** The page for links that don't exist, no longer exist, or never did: the same for all of them (404). */
+/** The page for unknown and deleted links (404); the same for both, so that it does not reveal which. */
 export function renderShareNotFoundPage(basePath: string): string {
   return renderPage(
     basePath,
@@ -104,7 +104,7 @@ export function renderShareNotFoundPage(basePath: string): string {
   );
 }
 
-/** The page for whatever else keeps somebody out: its time is over, all downloads are taken, too many tries. */
+/** The page for other rejections: the link has expired or reached its download limit, or there were too many attempts. */
 export function renderShareRejectedPage(basePath: string, title: string, message: string): string {
   return renderPage(
     basePath,
@@ -116,7 +116,7 @@ export function renderShareRejectedPage(basePath: string, title: string, message
   );
 }
 
-/** The page of a share between accounts, for its recipient: where to find what was shared. */
+/** The page of a share between accounts: shows its recipient where to find it. */
 export function renderReceivedSharePage(
   basePath: string,
   model: { readonly name: string; readonly ownerName: string; readonly canWrite: boolean },
@@ -133,14 +133,14 @@ export function renderReceivedSharePage(
   );
 }
 
-/** Until when a link opens; nothing where it has no end. Scripts say it in the reader's own time. */
+/** When a link expires; empty if never. A script converts the time to the reader's time zone. */
 export function renderExpiry(expiresAtMs: number | null): Html {
   if (expiresAtMs === null) return html``;
   const instant = new Date(expiresAtMs).toISOString();
   return html`<li>Expires <time datetime="${instant}" data-instant>${instant.slice(0, 16).replace("T", " ")} UTC</time></li>`;
 }
 
-/** Sound and film are fetched when they are played, not before: that is a download, which the owner is told of. */
+/** Audio and video load only when played: each is a download, which is counted and reported to the owner. */
 function renderPreview(model: SharePageModel, kind: string): Html {
   const { mediaType, inlineUrl, previewUrl, fileName } = model;
   if (inlineUrl !== undefined && mediaType.startsWith("video/")) {
@@ -174,21 +174,21 @@ const KINDS: readonly (readonly [RegExp, string])[] = [
   [/^text\//, "Text"],
 ];
 
-/** What a file is, in words. */
+/** The type of a file for people: `Image (JPG)`. */
 export function describeKind(mediaType: string, fileName: string): string {
   const extension = extensionOf(fileName);
   const word = KINDS.find(([pattern]) => pattern.test(mediaType))?.[1] ?? "File";
   return extension === undefined || word.startsWith(extension) ? word : `${word} (${extension})`;
 }
 
-/** The extension in capitals, where it is a short word. */
+/** The extension in capitals, if it has at most five letters or digits. */
 export function extensionOf(fileName: string): string | undefined {
   return /[^.]\.([a-z0-9]{1,5})$/i.exec(fileName)?.[1]?.toUpperCase();
 }
 
 const UNITS = ["bytes", "KB", "MB", "GB", "TB", "PB"] as const;
 
-/** A size for people, counted in 1,024s as the limits are: `3.4 MB`. */
+/** A size for people in units of 1,024, like the limits: `3.4 MB`. */
 export function formatSize(sizeBytes: number): string {
   if (sizeBytes === 1) return "1 byte";
   let value = sizeBytes;

@@ -1,4 +1,4 @@
-/** The page of a shared folder: a list or a wall, to be looked through and taken along, without script too. */
+/** The page of a shared folder: a list or a grid with downloads. Works without script. */
 import { type Html, html } from "./html.ts";
 import {
   describeKind,
@@ -10,10 +10,10 @@ import {
   type SharePageFrame,
 } from "./share-page.ts";
 
-/** What a script may show of a file in place. */
+/** How a script can preview a file on the page. */
 export type SharedView = "image" | "video" | "audio" | "text";
 
-/** An entry of a shared folder. */
+/** A file or folder in a shared folder. */
 export interface SharedEntry {
   readonly id: string;
   readonly name: string;
@@ -23,47 +23,47 @@ export interface SharedEntry {
   /** Undefined for a folder. */
   readonly file:
     | {
-        /** Null where it isn't known. */
+        /** Null if unknown. */
         readonly sizeBytes: number | null;
         readonly mediaType: string;
         readonly downloadUrl: string;
-        /** A picture of it, up to 512 pixels. */
+        /** A preview image of up to 512 pixels. */
         readonly thumbnailUrl: string | undefined;
-        /** How a script shows it, and what from. */
+        /** How a script previews the file, and from which URL. */
         readonly view: { readonly kind: SharedView; readonly url: string } | undefined;
       }
     | undefined;
-  /** Of a folder: how many there are directly in it. */
+  /** Number of items directly in a folder; 0 for a file. */
   readonly itemCount: number;
 }
 
-/** What the page of a shared folder shows. */
+/** Data for the page of a shared folder. */
 export interface SharedFolderModel {
   readonly name: string;
-  /** The folders above it, from the shared one on; none for the shared one itself. */
+  /** Parent folders, starting at the shared folder; empty for the shared folder itself. */
   readonly above: readonly PageLink[];
   readonly entries: readonly SharedEntry[];
   readonly total: number;
-  /** Sorted otherwise; `isChosen` for the present order. */
+  /** Links to other sort orders; `isChosen` marks the current one. */
   readonly sorts: readonly ChosenLink[];
-  /** Shown otherwise: as a list or as a wall. */
+  /** Links to the list and the grid view. */
   readonly views: readonly ChosenLink[];
   readonly isGrid: boolean;
   readonly page: number;
   readonly pages: number;
   readonly previousUrl: string | undefined;
   readonly nextUrl: string | undefined;
-  /** All of it as a ZIP; undefined where that can't be had. */
+  /** Downloads everything as a ZIP; undefined if not available. */
   readonly archiveUrl: string | undefined;
-  /** Takes the form of chosen entries; undefined where no ZIP can be had. */
+  /** Receives the form with the selected items; undefined if no ZIP is available. */
   readonly selectionUrl: string | undefined;
   readonly expiresAtMs: number | null;
 }
 
-/** One of several ways to see a page. */
+/** One of several views or sort orders of a page. */
 export type ChosenLink = PageLink & { readonly isChosen: boolean };
 
-/** The page of a shared folder, or of one below it. */
+/** Renders the page of a shared folder or of one of its subfolders. */
 export function renderSharedFolderPage(frame: SharePageFrame, model: SharedFolderModel): string {
   return renderFramed(
     frame,

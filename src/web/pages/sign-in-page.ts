@@ -2,7 +2,7 @@ import { html } from "./html.ts";
 import { renderPage } from "./page.ts";
 
 /**
- * The page for a sign-in by another service that did not work.
+ * The page for a failed sign-in with an identity provider.
  * @param message what happened, then what to do
  */
 export function renderSignInFailedPage(basePath: string, message: string): string {
@@ -17,7 +17,7 @@ export function renderSignInFailedPage(basePath: string, message: string): strin
   );
 }
 
-/** The page that shows a code to be typed or copied into the program that asked for the sign-in. */
+/** The page that shows a code to enter in the app that started the sign-in. */
 export function renderSignInCodePage(basePath: string, code: string, minutes: number): string {
   return renderPage(
     basePath,
@@ -30,7 +30,7 @@ export function renderSignInCodePage(basePath: string, code: string, minutes: nu
   );
 }
 
-/** The page after a session was confirmed at the provider, in a window of its own. */
+/** The page after the provider has confirmed a session, in its own window. */
 export function renderConfirmedPage(basePath: string): string {
   return renderPage(
     basePath,
