@@ -1,4 +1,4 @@
-/** What an element begins with: its properties, and attributes that are no properties. */
+/** Initial properties of an element, and attributes that are not properties. */
 export interface Start {
   readonly className?: string;
   readonly text?: string;
@@ -6,7 +6,7 @@ export interface Start {
   readonly children?: readonly Node[];
 }
 
-/** Makes an element. Text is text: nothing of it becomes markup. */
+/** Creates an element. Text is never parsed as markup. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   { className, text, attributes = {}, children = [] }: Start = {},
@@ -19,7 +19,7 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return created;
 }
 
-/** A button that does something. */
+/** A button with an action. */
 export function button(text: string, run: () => void, { className = "button second small", label = text } = {}) {
   const created = element("button", { className, text, attributes: { type: "button", "aria-label": label } });
   created.addEventListener("click", run);

@@ -1,4 +1,4 @@
-/** Looking at the files of a shared folder one after another, above its page. */
+/** A viewer over the page of a shared folder, which shows its files one after another. */
 import { button, element } from "./dom.ts";
 import { readText, textBlock } from "./reading.ts";
 
@@ -10,7 +10,9 @@ interface Item {
   readonly downloadUrl: string;
 }
 
-/** Opens files of a shared folder in place, by mouse, keyboard and touch. Links opened elsewhere stay links. */
+/**
+ * Opens files of a shared folder in the viewer, by mouse, keyboard and touch. Links opened in another tab stay links.
+ */
 export function startGallery(root: ParentNode): void {
   const list = root.querySelector<HTMLElement>("[data-gallery]");
   const items = [...(list?.querySelectorAll<HTMLAnchorElement>("a[data-file]") ?? [])].map(readItem);
@@ -37,10 +39,10 @@ function readItem(link: HTMLAnchorElement): Item {
   };
 }
 
-/** How far a finger moves to go on, in pixels. */
+/** How far a finger must move to go on, in pixels. */
 const SWIPE_PX = 60;
 
-/** Going back takes the browser some milliseconds, and never ends where a page was left meanwhile. */
+/** Going back takes the browser some milliseconds. It never completes if the page was left in the meantime. */
 const ARRIVAL_MS_MAX = 2_000;
 
 class Viewer {
@@ -52,7 +54,10 @@ class Viewer {
   readonly #previous: HTMLButtonElement;
   readonly #next: HTMLButtonElement;
   #index = 0;
-  /** From asking for "back" until it has arrived. What is opened meanwhile waits: that arrival would close it. */
+  /**
+   * True from `history.back()` until it has completed. A file that is opened in between waits, because that event would
+   * close it.
+   */
   #isClosing = false;
   #pendingClose: { readonly index: number; readonly timer: ReturnType<typeof setTimeout> } | undefined;
   #reading = new AbortController();
@@ -82,14 +87,14 @@ class Viewer {
       return;
     }
     this.#dialog.showModal();
-    // So that "back" closes it, as on a phone one expects.
+    // Adds a history entry, so that the back button closes the viewer, as expected on phones.
     window.history.pushState({ viewer: true }, "");
     this.#show(index);
   }
 
   #listen(): void {
     let from: number | undefined;
-    // Of the page, not of the dialog: a press beside a control leaves the focus nowhere.
+    // On the document, not the dialog: a press next to a control removes the focus.
     document.addEventListener("keydown", (event) => {
       if (this.#dialog.open) this.#onKey(event);
     });
@@ -124,7 +129,7 @@ class Viewer {
   }
 
   #onKey(event: KeyboardEvent): void {
-    // Players have their own use for the arrows.
+    // Media players use the arrow keys themselves.
     if (event.target instanceof HTMLMediaElement || event.ctrlKey || event.metaKey || event.altKey) return;
     const goTo: Readonly<Record<string, number>> = {
       ArrowLeft: this.#index - 1,

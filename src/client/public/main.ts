@@ -1,4 +1,4 @@
-/** What pages of public links do beyond what they do without script. Each part looks for what it adds to. */
+/** Enhances the pages of public links, which also work without script. Each part looks for its own elements. */
 import { startGallery } from "./gallery.ts";
 import { startReading } from "./reading.ts";
 import { startSelection } from "./selection.ts";

@@ -1,8 +1,8 @@
 import { button, element } from "./dom.ts";
 
 /**
- * Offers to show the text of a file in place of its sign: at a press, since that is a download, which the owner is told of.
- * Where that fails the page says so; the file can still be downloaded.
+ * Adds a button that shows the content of a text file. Only on press, because it counts as a download, of which the
+ * owner is notified. If it fails, the page says so, and the file can still be downloaded.
  */
 export function startReading(root: ParentNode): void {
   const article = root.querySelector<HTMLElement>("[data-text]");
@@ -27,7 +27,7 @@ export function startReading(root: ParentNode): void {
   actions?.after(problem);
 }
 
-/** The text behind an address of ours; undefined where it can't be had. */
+/** Fetches the text at an address; undefined if that fails. */
 export async function readText(url: string, signal?: AbortSignal): Promise<string | undefined> {
   try {
     const answer = await fetch(url, { credentials: "same-origin", ...(signal !== undefined && { signal }) });
@@ -37,7 +37,7 @@ export async function readText(url: string, signal?: AbortSignal): Promise<strin
   }
 }
 
-/** A text as it is, which can be scrolled by keyboard. */
+/** A text block that can be scrolled by keyboard. */
 export function textBlock(text: string, label: string): HTMLPreElement {
   return element("pre", {
     className: "text",

@@ -1,6 +1,6 @@
 import { button } from "./dom.ts";
 
-/** Helps to tick what shall be in a ZIP: all at once, a range with shift, and how many are ticked on the button. */
+/** Helps to select files for a ZIP: select all, ranges with Shift, and the number on the button. */
 export function startSelection(root: ParentNode): void {
   const form = root.querySelector<HTMLFormElement>("form[data-selection]");
   const bar = form?.querySelector<HTMLElement>(".chosen");
@@ -35,7 +35,7 @@ export function startSelection(root: ParentNode): void {
       tell();
     });
   }
-  // Coming back to the page, browsers tick what was ticked.
+  // When the person returns to the page, browsers restore the checkboxes.
   window.addEventListener("pageshow", tell);
   tell();
 }

@@ -1,4 +1,4 @@
-/** Says instants in the reader's own words and time; without script they are in UTC. */
+/** Shows times in the reader's format and time zone; without script they are in UTC. */
 export function showLocalTimes(root: ParentNode): void {
   const words = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
   for (const time of root.querySelectorAll<HTMLTimeElement>("time[data-instant]")) {

@@ -2,7 +2,7 @@ import { element } from "./dom.ts";
 
 const WRONG_ID = "password-wrong";
 
-/** Gives a link's password without leaving the page: what is wrong with it is said beside the field. */
+/** Submits a link's password without leaving the page, and shows errors at the field. */
 export function startUnlock(root: ParentNode): void {
   const form = root.querySelector<HTMLFormElement>("form[data-unlock]");
   const field = form?.querySelector<HTMLInputElement>("input[name=password]");
@@ -25,7 +25,7 @@ async function unlock(form: HTMLFormElement, field: HTMLInputElement): Promise<v
   }
 }
 
-/** @returns what is wrong; undefined where the link is open now */
+/** @returns the error message; undefined if the link is unlocked */
 async function send(action: string, password: string): Promise<string | undefined> {
   let answer: Response;
   try {
@@ -33,14 +33,14 @@ async function send(action: string, password: string): Promise<string | undefine
       method: "POST",
       body: new URLSearchParams({ password }),
       credentials: "same-origin",
-      // Where it leads is the page: loading that twice would count a visitor twice.
+      // The redirect leads to this page; loading it twice would count a visitor twice.
       redirect: "manual",
     });
   } catch {
     return "Can't reach the server. Check your connection and try again.";
   }
   if (answer.ok || answer.type === "opaqueredirect") return undefined;
-  // The answer is the page that a form without script would be shown: it says what is wrong.
+  // The response is the page that a form without script would show, with the error message.
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const told = page.getElementById(WRONG_ID) ?? page.querySelector("main p");
   return told?.textContent?.trim() || "Something went wrong. Try again.";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { WEBHOOK_EVENTS as knownToServer } from "../../../src/features/messaging/webhooks/types.ts";
 import { WEBHOOK_EVENTS as knownToPage } from "../../../src/client/features/admin/types.ts";
 
-// Pages import nothing of the server, so its list is written there once more.
+// The client imports nothing from the server, so it has a copy of the server's list.
 test("the administration offers the very events that webhooks can be told of", () => {
   expect([...knownToPage]).toEqual([...knownToServer]);
 });

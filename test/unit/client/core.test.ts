@@ -1,4 +1,4 @@
-// The parts that all pages stand on: words, numbers, addresses, keys, and when a question is asked again.
+// The basics of all pages: text, numbers, addresses, shortcuts, and retries.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ApiError, isSessionLost, messageOf, OfflineError, readError } from "../../../src/client/api/http.ts";
 import { isRetried, retryDelayMs } from "../../../src/client/api/query-client.ts";
@@ -12,7 +12,7 @@ import { transform } from "../../../src/client/translations/pseudo.ts";
 import { initialsOf } from "../../../src/client/ui/avatar.tsx";
 import { formatBytes, formatDuration, formatRelative } from "../../../src/client/base/format.ts";
 
-// What these parts ask of a document: its language, and what the shell tells of the base path.
+// What these parts read from the document: its language and the base path.
 const shell = { documentElement: { lang: "en" }, querySelector: () => ({ dataset: { basePath: "/larder/" } }) };
 const before = Reflect.getOwnPropertyDescriptor(globalThis, "document");
 beforeAll(() => void Object.defineProperty(globalThis, "document", { value: shell, configurable: true }));

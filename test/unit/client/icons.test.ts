@@ -4,7 +4,7 @@ import * as shared from "../../../src/client/ui/icons.ts";
 
 const CLIENT = join(import.meta.dir, "../../../src/client");
 
-// Imported from both places an icon is a script of its own again, at each first load.
+// Imported from both, an icon would be a separate script again in each first load.
 test("icons that pages share come from ui/icons.ts alone", async () => {
   const strays: string[] = [];
   let count = 0;

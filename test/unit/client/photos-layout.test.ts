@@ -14,7 +14,7 @@ import {
   sectionOf,
 } from "../../../src/client/features/photos/layout.ts";
 
-/** A day back from the end of 2025 for each count. */
+/** One day per count, backwards from the end of 2025. */
 function daysOf(counts: readonly number[]): DayCount[] {
   return counts.map((count, index) => ({
     date: new Date(Date.UTC(2025, 11, 31) - index * 86_400_000).toISOString().slice(0, 10),
@@ -66,7 +66,7 @@ describe("the wall's layout", () => {
   });
 
   test("a row up or down stays in its column where there is one", () => {
-    // 7 photos: a row of five, a row of two; below it a day of one, then one of forty.
+    // 7 photos: a row of five and a row of two; below are a day with one photo and a day with forty.
     expect(rowsFrom(LAYOUT, 1, 1)).toBe(6);
     expect(rowsFrom(LAYOUT, 4, 1)).toBe(6);
     expect(rowsFrom(LAYOUT, 6, 1)).toBe(7);
@@ -94,7 +94,7 @@ test("pieces to load are whole days, in order, and all of them", () => {
   if (first === undefined || second === undefined || third === undefined) throw new Error("there are several pieces");
   expect(chunksBetween(chunks, second.from, second.to)).toEqual([1]);
   expect(chunksBetween(chunks, first.to, third.from)).toEqual([0, 1, 2]);
-  // Beside a day: within its own chunk as long as that goes on, and nothing beyond the ends.
+  // Next to a day: in its own chunk if the chunk continues, and nothing beyond the ends.
   expect(adjacentChunk(chunks, second.to, false)).toBe(third);
   expect(adjacentChunk(chunks, second.from, false)).toBe(second);
   expect(adjacentChunk(chunks, second.from, true)).toBe(first);

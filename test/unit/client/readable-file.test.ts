@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { sendByTus } from "../../../src/client/features/uploads/engine/transfer.ts";
 import { isReadable } from "../../../src/client/base/readable-file.ts";
 
-/** What Chromium gives for a file that it could not look at: empty, and an error for whoever reads it. */
+/** What Chromium returns for a file that it could not open: empty, and an error on reading. */
 function unreadableFile(): File {
   const file = new File([], "ü.txt");
   file.arrayBuffer = () => Promise.reject(new DOMException("The file could not be read.", "NotReadableError"));

@@ -88,7 +88,7 @@ describe("the form of a share", () => {
     });
   });
 
-  // Any change of a link with a fixed content let its visitors see what the file has become since.
+  // Sending `pinned` again for a pinned link would pin the current version.
   test("says nothing of a fixed content that stays, since the server would fix the content of now", () => {
     const share = { ...SHARE, pinned: true, pinnedVersion: 2 };
     expect(bodyOf({ ...draftOf(share), label: "After" }, false, share)).not.toContainKey("pinned");
@@ -104,7 +104,7 @@ describe("the form of a share", () => {
     [{ limitsDownloads: true, downloads: "0" }, "downloads"],
     [{ limitsDownloads: true, downloads: "many" }, "downloads"],
     [{ kind: "upload", limitsUploads: true, uploadMegabytes: "-1" }, "uploadMegabytes"],
-    // As JSON they would be null, which is no limit, and nothing.
+    // As JSON they would be null, which means no limit.
     [{ kind: "upload", limitsUploads: true, uploadMegabytes: "1e400" }, "uploadMegabytes"],
     [{ kind: "upload", limitsUploads: true, uploadMegabytes: "1e-9" }, "uploadMegabytes"],
   ] as const)("says what is wrong with %p", (change, field) => {

@@ -15,7 +15,7 @@ import { secondsLeft, Speedometer } from "../../../src/client/features/uploads/e
 import type { SendRequest, SendResult } from "../../../src/client/features/uploads/engine/transfer.ts";
 import type { Upload, UploadState } from "../../../src/client/features/uploads/engine/types.ts";
 
-// Words ask the document for its language.
+// Text reads the language from the document.
 Object.defineProperty(globalThis, "document", { value: { documentElement: { lang: "en" } }, configurable: true });
 
 const envelope = (reason: string, message = "words", details: object = {}) =>
@@ -44,7 +44,7 @@ describe("what a failed request of an upload means", () => {
     );
     expect(quota).toMatchObject({ kind: "refused" });
     expect("message" in quota ? quota.message : "").toContain("needs 2 MB, but only 1 MB of 10 MB is left");
-    // A number of files and folders is no number of bytes.
+    // A number of files and folders is not a number of bytes.
     const nodes = { limit: 200_000, of: "nodes", used: 200_000, required: 1 };
     expect(judged(413, envelope("quota_exceeded", "200000 files at most", nodes))).toEqual({
       kind: "refused",
@@ -109,7 +109,7 @@ test("the server is told name, folder, the way below it, type, time and what to 
   });
 });
 
-/** An engine whose sends are answered by the test, in the order in which they begin. */
+/** An engine whose requests are answered by the test, in the order in which they start. */
 function scene(answer: (request: SendRequest, attempt: number) => Promise<SendResult>) {
   const kept = new Map<string, SavedUpload>();
   const bytes = new Map<string, Blob>();
@@ -146,7 +146,7 @@ const source = (name: string, content = "content") => ({
 const states = (engine: UploadEngine): UploadState[] => engine.store.all().map(({ state }) => state);
 const failing = (failure: Failure) => Promise.reject(new TransferError(failure));
 
-/** A file that may be read again when `isAllowed` says so. */
+/** A file that may be read again if `isAllowed` says so. */
 const handleOf = (file: File, isAllowed: () => Promise<PermissionState>): FileSystemFileHandle => ({
   kind: "file",
   name: file.name,
@@ -156,7 +156,7 @@ const handleOf = (file: File, isAllowed: () => Promise<PermissionState>): FileSy
   requestPermission: isAllowed,
 });
 
-/** Waits until all uploads are as wanted: told by the board's own changes. */
+/** Waits until all uploads are in the expected state, by the store's notifications. */
 async function until(engine: UploadEngine, isReached: (uploads: readonly Upload[]) => boolean): Promise<void> {
   if (isReached(engine.store.all())) return;
   await new Promise<void>((resolve) => {
@@ -168,7 +168,7 @@ async function until(engine: UploadEngine, isReached: (uploads: readonly Upload[
   });
 }
 
-/** What is remembered is written behind: waits for it. */
+/** Uploads are saved in the background: waits for it. */
 async function written(isWritten: () => boolean): Promise<void> {
   while (!isWritten()) await Bun.sleep(1);
 }

@@ -3,7 +3,7 @@ import { Select } from "../../ui/select.tsx";
 import { text } from "./text.ts";
 import { type PlanName, PLANS, ROLES } from "./types.ts";
 
-/** What an account may do. */
+/** The role of an account. */
 export function RoleSelect({ value, onChange }: { readonly value: Role; readonly onChange: (value: Role) => void }) {
   return (
     <Select
@@ -16,7 +16,7 @@ export function RoleSelect({ value, onChange }: { readonly value: Role; readonly
   );
 }
 
-/** The plan that a new account gets; the empty one is what the configuration says. */
+/** The plan of a new account; the empty choice uses the configured default. */
 export function NewPlanSelect({
   value,
   onChange,

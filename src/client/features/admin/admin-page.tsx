@@ -40,7 +40,7 @@ function sections(): Section[] {
   ];
 }
 
-/** The administration, one section at a time; for administrators alone. */
+/** The administration, one section at a time; for administrators only. */
 export function AdminPage() {
   const { user } = useSession();
   const { section } = useParams({ strict: false });

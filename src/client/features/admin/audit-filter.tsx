@@ -9,7 +9,7 @@ const OUTCOMES = ["done", "refused", "failed"] as const;
 const EMPTY = { user: "", action: "", outcome: "", ip: "", from: "", to: "" } as const;
 type Name = keyof typeof EMPTY;
 
-/** Which entries of the log are wanted; nothing is asked for before it is applied. */
+/** The filter of the audit log. It takes effect when it is applied. */
 export function AuditFilter({
   values,
   onApply,

@@ -2,7 +2,7 @@ import { formatBytes } from "../../base/format.ts";
 import { Progress } from "../../ui/progress.tsx";
 import { text } from "./text.ts";
 
-/** How full the disk is that everything lies on. */
+/** How full the disk of the data directory is. */
 export function DiskMeter({ freeBytes, totalBytes }: { readonly freeBytes: number; readonly totalBytes: number }) {
   const usedPart = totalBytes === 0 ? 0 : 1 - freeBytes / totalBytes;
   return (
@@ -15,7 +15,7 @@ export function DiskMeter({ freeBytes, totalBytes }: { readonly freeBytes: numbe
   );
 }
 
-/** The same in words. */
+/** The free space as text. */
 export function diskFree({ freeBytes, totalBytes }: { freeBytes: number; totalBytes: number }): string {
   return text.diskFreeOf(formatBytes(freeBytes), formatBytes(totalBytes));
 }

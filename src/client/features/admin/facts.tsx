@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** Names and values, one below the other. Values of undefined are left out. */
+/** Terms and their values below each other. Undefined values are left out. */
 export function Facts({
   facts,
 }: {

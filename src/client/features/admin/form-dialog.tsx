@@ -2,13 +2,13 @@ import { messageOf } from "../../api/http.ts";
 import { FormDialog as Frame, type FormDialogProps } from "../../ui/form-dialog.tsx";
 import { FormError } from "./form-error.tsx";
 
-/** A form in a dialog that a press beside it doesn't close, with why it was refused. */
+/** A form in a dialog that shows errors, and does not close on a press outside. */
 export function FormDialog({
   error,
   children,
   ...frame
 }: FormDialogProps & {
-  /** What the last try failed with; null for nothing. */
+  /** The error of the last attempt; null if there is none. */
   readonly error: unknown;
 }) {
   return (

@@ -1,6 +1,6 @@
 import { CircleAlert } from "lucide-react";
 
-/** Why a form was refused, where it was sent from. */
+/** The error of a form, shown in the form. */
 export function FormError({ text }: { readonly text: string }) {
   return (
     <p role="alert" className="flex items-start gap-2 rounded-lg bg-danger-soft px-3 py-2 text-sm text-danger">

@@ -14,7 +14,7 @@ import { showNothing, useAction } from "./use-action.ts";
 
 const LIFETIMES_DAYS = [1, 7, 30, 365] as const;
 
-/** Asks whom to invite, then shows the link, this once. */
+/** Asks whom to invite, then shows the link, which can't be shown again. */
 export function InviteDialog({ onClose }: { readonly onClose: () => void }) {
   const [email, setEmail] = useState("");
   const [role, setRole] = useState<Role>("user");

@@ -4,7 +4,7 @@ import { ErrorState } from "../../ui/error-state.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
 
-/** What was asked for once it is there; until then, where it will be; and what went wrong, with a way to try again. */
+/** Shows loaded data, a placeholder while it is loading, and an error with a button to try again. */
 export function Loaded<Data>({
   query,
   children,

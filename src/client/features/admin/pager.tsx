@@ -4,7 +4,7 @@ import type { Pagination } from "../../api/types.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { text } from "./text.ts";
 
-/** From page to page of a list. */
+/** Buttons for the previous and the next page of a list. */
 export function Pager({
   pagination: { page, total, totalPages, hasNext, hasPrev },
   onPage,

@@ -1,4 +1,4 @@
-/** Records of `/api/admin/*` and `/api/webhooks`, as the API names them. */
+/** Records of `/api/admin/*` and `/api/webhooks`. */
 import type { Pagination, Role } from "../../api/types.ts";
 
 /** Names of the plans. */
@@ -15,7 +15,7 @@ export interface Account {
   readonly name: string;
   readonly role: Role;
   readonly plan: PlanName;
-  /** As it holds; null for none. */
+  /** The effective quota; null if there is none. */
   readonly quota: number | null;
   readonly quotaOverride: boolean;
   readonly disabled: boolean;
@@ -27,7 +27,7 @@ export interface Account {
   readonly twoFactor: boolean;
 }
 
-/** A link at which somebody sets a password. */
+/** A link to set a password with. */
 export interface PasswordLink {
   readonly url: string;
   readonly expiresAt: string;
@@ -39,7 +39,7 @@ export interface AccountPage {
   readonly pagination: Pagination;
 }
 
-/** Where an account is signed in. */
+/** A sign-in of an account. */
 export interface AccountSession {
   readonly id: string;
   readonly kind: string;
@@ -70,13 +70,13 @@ export interface Invite {
   readonly usedBy: string | null;
 }
 
-/** The answer of POST /api/admin/invites. */
+/** The response of POST /api/admin/invites. */
 export interface NewInvite extends Invite {
   readonly url: string;
   readonly mailed: boolean;
 }
 
-/** A plan with its numbers as they hold; null is no limit. */
+/** A plan with its current limits; null means no limit. */
 export interface Plan {
   readonly name: PlanName;
   readonly isDefault: boolean;
@@ -87,7 +87,7 @@ export interface Plan {
   readonly limits: Readonly<Record<string, { readonly limit: number | null; readonly windowSeconds: number }>>;
 }
 
-/** A job and how it stands. */
+/** A scheduled job and its state. */
 export interface Job {
   readonly name: string;
   readonly description: string;
@@ -99,7 +99,7 @@ export interface Job {
   readonly nextRunAt: string | null;
 }
 
-/** GET /api/admin/stats, as far as it is shown. */
+/** The parts of GET /api/admin/stats that are shown. */
 export interface Stats {
   readonly users: { readonly total: number; readonly active: number; readonly disabled: number };
   readonly storage: {
@@ -207,7 +207,7 @@ export interface Finding {
   readonly resolution: string | null;
 }
 
-/** What webhooks can tell. */
+/** The events that webhooks can subscribe to. */
 export const WEBHOOK_EVENTS = [
   "file.created",
   "file.updated",
@@ -236,7 +236,7 @@ export interface Webhook {
   readonly waiting: number;
 }
 
-/** A webhook with its secret, which is shown this once. */
+/** A webhook with its secret, which can't be shown again. */
 export interface WebhookWithSecret extends Webhook {
   readonly secret: string;
 }

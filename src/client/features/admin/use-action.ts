@@ -3,9 +3,9 @@ import { messageOf } from "../../api/http.ts";
 import { toast } from "../../ui/toast.tsx";
 
 /**
- * A change that an administrator makes. Afterwards all that the administration shows is asked for anew.
- * @param after what follows; runs before anything is asked for again
- * @param onError tells of a failure; by default a message at the edge of the page
+ * A change by an administrator. Afterwards all administration queries are fetched again.
+ * @param after called with the result, before the queries are fetched
+ * @param onError called on failure; by default shows a message at the edge of the page
  */
 export function useAction<Input = void, Result = unknown>(
   action: (input: Input) => Promise<Result>,
@@ -23,7 +23,7 @@ export function useAction<Input = void, Result = unknown>(
   });
 }
 
-/** For deeds of dialogs, which show what failed where it was asked for. */
+/** For dialogs, which show errors themselves. */
 export function showNothing(): void {
   return;
 }

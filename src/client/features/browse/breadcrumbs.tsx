@@ -6,7 +6,7 @@ import { useDropFolder } from "../../entries/collection/use-entry-drag.ts";
 import { folderParam } from "../../entries/folder-address.ts";
 import { text } from "../../entries/text.ts";
 
-/** Where a folder lies; what is dragged from the list may be dropped on each folder above. */
+/** The path of a folder. Entries of the list can be dropped on each parent folder. */
 export function Breadcrumbs({ folder }: { readonly folder: string }) {
   const names = folder.split("/").filter((name) => name !== "");
   const folders = [
@@ -14,9 +14,9 @@ export function Breadcrumbs({ folder }: { readonly folder: string }) {
     ...names.map((name, index) => ({ path: `/${names.slice(0, index + 1).join("/")}`, name })),
   ];
   const list = useRef<HTMLOListElement>(null);
-  // Where there is no room for all, the nearest are seen.
+  // If there is no room for all, scrolls to the nearest ones.
   useEffect(() => {
-    // In braces: browsers begin to answer with a promise here, and an effect may return a function alone.
+    // In braces, because newer browsers return a promise here, and an effect may only return a function.
     list.current?.lastElementChild?.scrollIntoView({ inline: "end", block: "nearest" });
   }, [folder]);
   return (

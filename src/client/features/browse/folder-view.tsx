@@ -32,10 +32,10 @@ const NewFolderDialog = lazyPart(() =>
   import("../../entries/dialogs/new-folder-dialog.tsx").then((part) => part.NewFolderDialog),
 );
 
-/** Set by whoever goes from list to list: the next list takes the focus. */
+/** Set when a folder is opened from a list, so that the next list takes the focus. */
 let openedFromList = false;
 
-/** One folder: where it is, what is in it, and what can be done with that. */
+/** One folder: its path, its content and the actions on it. */
 export function FolderView({ folder, visit }: { readonly folder: string; readonly visit: string }) {
   const { user } = useSession();
   const canWrite = user.role !== "viewer";
@@ -44,7 +44,7 @@ export function FolderView({ folder, visit }: { readonly folder: string; readonl
   const actions = useEntryActions();
   const goToFolder = useGoToFolder();
 
-  // Of the step at which this folder was entered: a step within it (a parameter of the address) changes nothing.
+  // The history entry at which this folder was opened. Changing a query parameter later does not matter.
   const [step] = useState(visit);
   const [lastVisit] = useState(() => recallVisit(visit));
   const start = lastVisit ?? { offset: 0, cursor: 0 };
@@ -154,7 +154,10 @@ export function FolderView({ folder, visit }: { readonly folder: string; readonl
 
 const COLUMNS = [marksColumn<Entry>(), modifiedColumn<Entry>(), sizeColumn<Entry>()];
 
-/** Says how to fill a folder. Who came by the list finds the focus here, as there is no entry that could have it. */
+/**
+ * Explains how to fill a folder. If it was opened from a list, this takes the focus, because there is no entry to
+ * focus.
+ */
 function EmptyFolder({
   canWrite,
   folder,

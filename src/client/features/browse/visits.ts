@@ -1,21 +1,21 @@
-/** Where lists were left, by the step of the browser's history: going back finds them as they were. */
+/** Scroll positions and cursors of lists by history entry, so that going back restores them. */
 
-/** What a list is shown again with. */
+/** The saved state of a list. */
 export interface Visit {
   readonly offset: number;
   readonly cursor: number;
 }
 
 const visits = new Map<string, Visit>();
-/** Far more steps than anybody goes back. */
+/** The most history entries to remember. */
 const VISITS_MAX = 200;
 
-/** Where a list was left at a step; undefined for one that is new. */
+/** The saved state at a history entry; undefined for a new one. */
 export function recallVisit(step: string): Visit | undefined {
   return visits.get(step);
 }
 
-/** Notes where a list is. */
+/** Saves the state of a list. */
 export function saveVisit(step: string, change: Partial<Visit>): void {
   const visit = { offset: 0, cursor: 0, ...recallVisit(step), ...change };
   visits.delete(step);

@@ -7,11 +7,11 @@ import { Button } from "../../ui/button.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { text } from "./text.ts";
 
-/** Stands above every page while the e-mail of the account is not confirmed. */
+/** Shown above every page until the account's email is confirmed. */
 export function ConfirmEmailNotice() {
   const { user } = useSession();
   useEffect(() => {
-    // The link is opened in another tab or program: a person who comes back has often just done so.
+    // The link opens in another tab or program, so a person who returns has often just confirmed.
     const checkAgain = () => {
       if (!document.hidden) void lookAgain();
     };
@@ -45,6 +45,6 @@ async function lookAgain(): Promise<void> {
     const known = await loadSession();
     if (known?.user.emailVerified === true) toast({ id: "confirm-email", text: text.confirmed, tone: "success" });
   } catch {
-    // Not reached: the frame says so, and the notice stays until somebody comes back again.
+    // Not reached: the frame shows that, and the notice stays until the next return.
   }
 }

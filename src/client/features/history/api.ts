@@ -1,10 +1,10 @@
-/** The past, and what waits for a decision, as the API has them. */
+/** API requests for past states, held changes and conflicts. */
 import { queryOptions } from "@tanstack/react-query";
 import { request } from "../../api/http.ts";
 import { keys } from "../../api/queries.ts";
 import type { Entry, Listing } from "../../api/types.ts";
 
-/** A node in the answer of a restore. */
+/** A file or folder in the response of a restore. */
 export interface RestoredNode {
   readonly id: string;
   readonly type: "file" | "folder";
@@ -24,10 +24,10 @@ export interface RestoreResult {
   readonly hasMore: boolean;
 }
 
-/** What a restore is asked for. */
+/** Options of a restore. */
 export interface RestoreRequest {
   readonly folder: string;
-  /** The moment, ISO 8601. */
+  /** The moment to restore, ISO 8601. */
   readonly at: string;
   readonly removeNew: boolean;
 }
@@ -65,7 +65,7 @@ export interface Device {
   readonly lastActiveAt: string;
 }
 
-/** Deletions and replacements of a device that wait for a person's word. */
+/** Deletions and replacements by a device that wait for a person's decision. */
 export interface Hold {
   readonly holdId: string;
   readonly deviceId: string;
@@ -74,7 +74,7 @@ export interface Hold {
   readonly expiresAt: string;
 }
 
-/** Entries of the past that are asked for at once. */
+/** Entries of a past folder per page. */
 const PAGE_SIZE = 100;
 
 /** A page of a folder as it was at a moment. */
@@ -82,7 +82,7 @@ export function fetchPast(folder: string, at: string, page: number, signal: Abor
   return request<Listing>("GET", "/api/files", { query: { folder, at, page, limit: PAGE_SIZE }, signal });
 }
 
-/** What a restore would do; nothing is changed. */
+/** Previews a restore; changes nothing. */
 export function restorePlanQuery(options: RestoreRequest) {
   return queryOptions({
     queryKey: [...keys.history, "plan", options.folder, options.at, options.removeNew],
@@ -93,9 +93,9 @@ export function restorePlanQuery(options: RestoreRequest) {
 }
 
 /**
- * Brings a folder back, in as many calls as it takes.
- * @returns how many changes were made
- * @throws ApiError, OfflineError; what was brought back until then stays so
+ * Restores a folder, in as many calls as it takes.
+ * @returns the number of changes
+ * @throws ApiError, OfflineError; what was restored before the error stays restored
  */
 export async function restoreFolder(options: RestoreRequest): Promise<number> {
   let changes = 0;
@@ -104,12 +104,15 @@ export async function restoreFolder(options: RestoreRequest): Promise<number> {
     const { content, place, undelete, aside, remove } = result.counts;
     const done = content + place + undelete + aside + remove;
     changes += done;
-    // Where a call could do nothing, another would not either.
+    // If one call could change nothing, the next could not either.
     if (!result.hasMore || done === 0) return changes;
   }
 }
 
-/** Brings one entry of the past back: out of the trash, or to the content of then. @throws ApiError, OfflineError */
+/**
+ * Restores one entry of a past folder: from the trash, or to its content at that time.
+ * @throws ApiError, OfflineError
+ */
 export async function restoreEntry(entry: Entry): Promise<void> {
   if (entry.isDeleted === true) await request("POST", "/api/files/trash/restore", { body: { fileIds: [entry.id] } });
   else if (entry.type === "file") await request("POST", `/api/files/${entry.id}/versions/${entry.version}/restore`);
@@ -124,14 +127,17 @@ export const devicesQuery = queryOptions({
   },
 });
 
-/** Undoes what a device did since a time, or tells what that would be. @throws ApiError, OfflineError */
+/**
+ * Undoes or previews the changes by a device since a time.
+ * @throws ApiError, OfflineError
+ */
 export function rewindDevice(deviceId: string, since: string, dryRun: boolean): Promise<RewindResult> {
   return request<RewindResult>("POST", `/api/users/devices/${encodeURIComponent(deviceId)}/rewind`, {
     body: { since, dryRun },
   });
 }
 
-/** What devices asked for and waits. */
+/** Held changes by devices. */
 export const holdsQuery = queryOptions({
   queryKey: [...keys.history, "holds"],
   queryFn: async ({ signal }) => {
@@ -145,7 +151,7 @@ export async function decideHold(holdId: string, accept: boolean): Promise<void>
   await request("POST", `/api/users/holds/${holdId}`, { body: { accept } });
 }
 
-/** One side of a conflict; null for what is not known of it, or once it is gone. */
+/** One side of a conflict. Fields are null if unknown, or if the file no longer exists. */
 export interface ConflictSide {
   readonly name: string | null;
   readonly folder: string | null;
@@ -154,7 +160,7 @@ export interface ConflictSide {
   readonly deviceId: string | null;
 }
 
-/** What a device wanted, and what others had done to the same file. */
+/** A change by a device that conflicts with changes by others to the same file. */
 export interface Conflict {
   readonly conflictId: string;
   readonly type: "modified" | "deleted" | "name";
@@ -162,11 +168,11 @@ export interface Conflict {
   readonly local: ConflictSide;
   readonly remote: ConflictSide;
   readonly detectedAt: string;
-  /** The device's side was chosen, and its content is still to come. */
+  /** The device's version was chosen, but the device has not uploaded it yet. */
   readonly awaitsContent: boolean;
 }
 
-/** What devices still have to settle. */
+/** Unresolved conflicts. */
 export const conflictsQuery = queryOptions({
   queryKey: [...keys.history, "conflicts"],
   queryFn: async ({ signal }) => {
@@ -175,7 +181,11 @@ export const conflictsQuery = queryOptions({
   },
 });
 
-/** Decides for one side. @returns whether the device's content is still to come @throws ApiError, OfflineError */
+/**
+ * Resolves a conflict in favor of one side.
+ * @returns whether the device has yet to upload its version
+ * @throws ApiError, OfflineError
+ */
 export async function decideConflict(id: string, resolution: "keep_remote" | "keep_local"): Promise<boolean> {
   const { status } = await request<{ status: "resolved" | "upload_required" }>("POST", `/api/users/conflicts/${id}`, {
     body: { resolution },

@@ -12,7 +12,7 @@ import { toast } from "../../ui/toast.tsx";
 import { type Conflict, type ConflictSide, conflictsQuery, decideConflict, devicesQuery } from "./api.ts";
 import { text } from "./text.ts";
 
-/** What devices and others changed at the same time: which of the two holds. */
+/** Conflicts between devices and others: chooses the version to keep. */
 export function ConflictsTab() {
   const conflicts = useQuery(conflictsQuery);
   const devices = useQuery(devicesQuery);

@@ -12,7 +12,7 @@ import { toast } from "../../ui/toast.tsx";
 import { decideHold, devicesQuery, type Hold, holdsQuery } from "./api.ts";
 import { text } from "./text.ts";
 
-/** Deletions and replacements that a device asked for and that wait for a person's word (D12). */
+/** Unusually many deletions or replacements by a device, which wait for a person's decision. */
 export function HoldsTab() {
   const holds = useQuery(holdsQuery);
   const devices = useQuery(devicesQuery);

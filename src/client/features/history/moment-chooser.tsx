@@ -5,10 +5,10 @@ import { TextField } from "../../ui/text-field.tsx";
 import { fromLocalInput, HOURS_MAX, hoursAgo, hoursSince, toLocalInput } from "./moment.ts";
 import { text } from "./text.ts";
 
-/** So long the slider rests before its moment is asked for. */
+/** How long the slider must rest before its moment is loaded. */
 const REST_MS = 250;
 
-/** Chooses a moment of the past: by a slider, exactly, or by a press. */
+/** Chooses a past moment: with a slider, by exact date, or with a preset. */
 export function MomentChooser({ at, onChange }: { readonly at: string; readonly onChange: (at: string) => void }) {
   const sliderId = useId();
   const [hours, setHours] = useState<number>();
@@ -28,7 +28,7 @@ export function MomentChooser({ at, onChange }: { readonly at: string; readonly 
     setHours(undefined);
     onChange(moment);
   };
-  // The present is at the end, where time goes; the slider counts from the past.
+  // The present is at the end of the slider.
   const style: CSSProperties = { accentColor: "var(--accent)" };
   return (
     <section aria-label={text.moment} className="flex flex-col gap-3 rounded-xl border border-line p-4">

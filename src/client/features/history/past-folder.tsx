@@ -17,8 +17,8 @@ import { restoreEntry, fetchPast } from "./api.ts";
 import { text } from "./text.ts";
 
 /**
- * A folder as it was.
- * @param onRestore asked to bring back the folder with a path; undefined for people who may only look
+ * A folder as it was at a moment.
+ * @param onRestore called to restore the folder at a path; undefined for people who may only read
  */
 export function PastFolder({
   at,
@@ -36,7 +36,7 @@ export function PastFolder({
     queryFn: ({ pageParam, signal }) => fetchPast(folder, at, pageParam, signal),
     initialPageParam: 1,
     getNextPageParam: ({ pagination }) => (pagination.hasNext ? pagination.page + 1 : undefined),
-    // While the next moment of a folder is on its way the former one stays in sight.
+    // While the folder is loaded at another moment, the previous listing stays visible.
     placeholderData: (before, former) => (former?.queryKey.at(-2) === folder ? before : undefined),
   });
   const queryClient = useQueryClient();

@@ -12,7 +12,7 @@ import { toast } from "../../ui/toast.tsx";
 import { type RestoreResult, restoreFolder, restorePlanQuery } from "./api.ts";
 import { text } from "./text.ts";
 
-/** Shows what bringing a folder back would do, and does it: to its end, also where the dialog is left before. */
+/** Previews and runs a restore of a folder. The restore continues if the dialog is closed. */
 export function RestoreDialog({
   folder,
   at,
@@ -37,7 +37,7 @@ export function RestoreDialog({
     onError: (error) => {
       if (!isMounted.current) toast({ text: messageOf(error), tone: "danger" });
     },
-    // What was brought back before a failure stays so.
+    // Also after an error, because part of the folder may have been restored.
     onSettled: () => invalidateTree(queryClient),
   });
   const name = folder === "/" ? text.root : folder.slice(folder.lastIndexOf("/") + 1);
@@ -84,7 +84,7 @@ export function RestoreDialog({
   );
 }
 
-/** Whether the component is still there, for what comes late. */
+/** Whether the component is still mounted, for late results. */
 function useIsMounted(): { readonly current: boolean } {
   const isShown = useRef(true);
   useEffect(() => {

@@ -7,12 +7,12 @@ import { PastFolder } from "./past-folder.tsx";
 import { RestoreDialog } from "./restore-dialog.tsx";
 import { text } from "./text.ts";
 
-/** The files as they were at a moment (`?at=`), folder by folder (`folder=`), and the way back to it. */
+/** The files as they were at a moment (`?at=`), folder by folder (`folder=`), with a button to restore them. */
 export function RestoreTab() {
   const search = useTextSearch();
   const setSearch = useSetTextSearch();
   const isReader = useSession().user.role === "viewer";
-  // The moment of a page that was opened without one stays as the page goes on.
+  // If the address has no moment, the same default is used as long as the page is open.
   const [fallback] = useState(() => hoursAgo(24));
   const [restoring, setRestoring] = useState<string>();
   const at = readMoment(search["at"]) ?? fallback;

@@ -17,7 +17,7 @@ import { type Device, devicesQuery, type RewindResult, rewindDevice } from "./ap
 import { fromLocalInput, hoursAgo, toLocalInput } from "./moment.ts";
 import { text } from "./text.ts";
 
-/** Undoing what one device did since a time (`?device=`). */
+/** Undoes the changes by one device since a time (`?device=`). */
 export function RewindTab() {
   const devices = useQuery(devicesQuery);
   return (
@@ -35,7 +35,7 @@ export function RewindTab() {
   );
 }
 
-/** What is undone: asked for, shown and done as one, whatever the form says by then. */
+/** The options of the preview. The undo uses the same, even if the form has changed since. */
 interface RewindOptions {
   readonly device: Device;
   readonly since: string;
@@ -63,7 +63,7 @@ function RewindForm({ devices }: { readonly devices: readonly Device[] }) {
     onSettled: () => invalidateTree(queryClient),
   });
   const close = () => {
-    // Its end would be told by the next plan's dialog.
+    // Its result would appear in the next preview's dialog.
     if (undo.isPending) return;
     plan.reset();
     undo.reset();

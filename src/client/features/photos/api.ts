@@ -1,4 +1,4 @@
-/** What the photos page asks of the server. */
+/** API requests of the photos page. */
 import { queryOptions } from "@tanstack/react-query";
 import { apiAddress, request } from "../../api/http.ts";
 import { keys, LIVE_INTERVAL_MS, live } from "../../api/queries.ts";
@@ -8,13 +8,13 @@ import type { Chunk, DayCount } from "./layout.ts";
 /** Which photos are shown. */
 export type PhotoKind = "all" | "photo" | "video";
 
-/** A picture or film as the wall needs it. */
+/** A photo or video in the grid. */
 export interface PhotoRecord {
   readonly id: string;
   readonly name: string;
   readonly isVideo: boolean;
   readonly durationSeconds: number | null;
-  /** With the offset of the place; its first ten characters are the day there. */
+  /** With the UTC offset of the place; the first ten characters are the local date. */
   readonly takenAt: string;
   readonly hasThumbnail: boolean;
 }
@@ -33,20 +33,21 @@ function timelineKey(kind: PhotoKind) {
   return [...keys.photos, "timeline", kind] as const;
 }
 
-/** How many there are of each day. */
+/** The number of photos per day. */
 export function timelineQuery(kind: PhotoKind) {
   return queryOptions({
     queryKey: timelineKey(kind),
     queryFn: ({ signal }) =>
       request<Timeline>("GET", "/api/photos/timeline", { query: { type: typeOf(kind) }, signal }),
-    // While older photos are looked through there are more by the second, and what came lately may go to its own day.
+    // While older photos are being indexed, the number grows every second, and new photos may still move to another
+    // day.
     refetchInterval: ({ state }) =>
       state.data?.isIndexing || state.data?.isSettling ? SETTLING_INTERVAL_MS : LIVE_INTERVAL_MS,
     refetchOnWindowFocus: "always",
   });
 }
 
-/** The photos of some days. Where there are not as many as were counted, the days are counted again. */
+/** The photos of some days. If there are fewer than counted, the days are counted again. */
 export function chunkQuery(kind: PhotoKind, chunk: Chunk) {
   return queryOptions({
     queryKey: [...keys.photos, "chunk", kind, chunk],
@@ -61,7 +62,7 @@ export function chunkQuery(kind: PhotoKind, chunk: Chunk) {
   });
 }
 
-/** The same with all that lists tell of files, for what is done with them. */
+/** The same photos with their full file records, for actions on them. */
 export function recordsQuery(kind: PhotoKind, chunk: Chunk) {
   return queryOptions({
     queryKey: [...keys.photos, "records", kind, chunk],
@@ -71,7 +72,7 @@ export function recordsQuery(kind: PhotoKind, chunk: Chunk) {
   });
 }
 
-/** The address of a photo's small picture. */
+/** The address of a photo's thumbnail. */
 export function thumbnailAddress({ id }: PhotoRecord, size: "small" | "medium"): string {
   return apiAddress(`/api/files/${id}/download`, { thumbnail: size });
 }

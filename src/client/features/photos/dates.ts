@@ -1,10 +1,10 @@
-/** Days and months in words. They are those of the place where a photo was taken: no zone of the reader's moves them. */
+/** Formats days and months in the local time of the place where a photo was taken, not in the reader's time zone. */
 
 import { locale } from "../../base/format.ts";
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** "Monday, 5 January 2026"; without the year where it is this one. */
+/** "Monday, 5 January 2026"; without the year if it is the current one. */
 export function formatDay(date: string): string {
   const isThisYear = date.startsWith(String(new Date().getFullYear()));
   return format(date, {

@@ -1,36 +1,36 @@
 /**
- * Where each photo of the wall stands, told from the number of photos of each day alone: so the wall has its whole height,
- * and every place in it can be gone to, before a single photo is loaded. Pure.
+ * Computes the position of each photo in the grid from the number of photos per day alone. So the grid has its full
+ * height, and can be scrolled anywhere, before any photo is loaded. Pure.
  */
 
-/** A day as the server counts it. */
+/** A day with its number of photos. */
 export interface DayCount {
   readonly date: string;
   readonly count: number;
 }
 
-/** A day on the wall. */
+/** A day in the grid. */
 export interface Section extends DayCount {
-  /** Number of its first photo among all. */
+  /** The index of its first photo among all photos. */
   readonly first: number;
-  /** Pixels from the top of the wall. */
+  /** Pixels from the top of the grid. */
   readonly top: number;
   readonly height: number;
 }
 
-/** The wall: equal squares below a heading for each day. */
+/** The grid: equal squares below a heading for each day. */
 export interface Layout {
   readonly sections: readonly Section[];
   readonly total: number;
   readonly columns: number;
-  /** Side of a square. */
+  /** The side length of a square. */
   readonly side: number;
-  /** From one square to the next. */
+  /** The distance from one square to the next. */
   readonly step: number;
   readonly height: number;
 }
 
-/** A piece of the wall that is loaded at once: whole days. */
+/** Whole days that are loaded together. */
 export interface Chunk {
   /** The newest and the oldest of its days. */
   readonly from: string;
@@ -38,7 +38,7 @@ export interface Chunk {
   readonly count: number;
 }
 
-/** Room of a day's heading. */
+/** The height of a day's heading. */
 export const HEADING_HEIGHT = 44;
 const GAP = 4;
 const SIDE_MIN = 92;
@@ -47,7 +47,7 @@ const WIDE_FROM = 720;
 const SECTION_GAP = 12;
 const CHUNK_PHOTOS = 300;
 
-/** Lays out days, the newest first, in a width. */
+/** Lays out days, newest first, in a width. */
 export function layoutOf(days: readonly DayCount[], width: number): Layout {
   const sideMin = width >= WIDE_FROM ? SIDE_WIDE : SIDE_MIN;
   const columns = Math.max(2, Math.floor((width + GAP) / (sideMin + GAP)));
@@ -65,17 +65,17 @@ export function layoutOf(days: readonly DayCount[], width: number): Layout {
   return { sections, total: first, columns, side, step, height: top };
 }
 
-/** Index of the section at a height of the wall; 0 where there is none. */
+/** The index of the section at a height of the grid; 0 if there is none. */
 export function sectionAt({ sections }: Layout, y: number): number {
   return lastWhere(sections, (section) => section.top <= y);
 }
 
-/** Index of the section that has a photo. */
+/** The index of the section that contains a photo. */
 export function sectionOf({ sections }: Layout, photo: number): number {
   return lastWhere(sections, (section) => section.first <= photo);
 }
 
-/** Where a photo stands. */
+/** The position of a photo. */
 export function offsetOf(layout: Layout, photo: number): { x: number; y: number } {
   const section = layout.sections[sectionOf(layout, photo)];
   if (section === undefined) return { x: 0, y: 0 };
@@ -86,7 +86,7 @@ export function offsetOf(layout: Layout, photo: number): { x: number; y: number 
   };
 }
 
-/** The photos whose squares are at least in part between two heights: first and behind the last. */
+/** The photos that are at least partly between two heights: the first, and the one after the last. */
 export function photosBetween(layout: Layout, top: number, bottom: number): { first: number; end: number } {
   const at = (y: number, isEnd: boolean) => {
     const section = layout.sections[sectionAt(layout, Math.max(0, y))];
@@ -97,7 +97,7 @@ export function photosBetween(layout: Layout, top: number, bottom: number): { fi
   return { first: at(top, false), end: Math.max(at(top, false), at(bottom, true)) };
 }
 
-/** The photo that is `by` rows below another, in the same column where there is one. */
+/** The photo `by` rows below another, in the same column if possible. */
 export function rowsFrom(layout: Layout, photo: number, by: 1 | -1): number {
   const index = sectionOf(layout, photo);
   const section = layout.sections[index];
@@ -112,7 +112,7 @@ export function rowsFrom(layout: Layout, photo: number, by: 1 | -1): number {
   return next.first + Math.min(start + column, next.count - 1);
 }
 
-/** Days in pieces of some hundred photos. */
+/** Groups days into chunks of a few hundred photos. */
 export function chunksOf(days: readonly DayCount[]): Chunk[] {
   const chunks: Chunk[] = [];
   let open: Chunk | undefined;
@@ -125,17 +125,17 @@ export function chunksOf(days: readonly DayCount[]): Chunk[] {
   return open === undefined ? chunks : [...chunks, open];
 }
 
-/** Indexes of the chunks that have a day from `newest` to `oldest`. */
+/** The indexes of the chunks that contain a day from `newest` to `oldest`. */
 export function chunksBetween(chunks: readonly Chunk[], newest: string, oldest: string): number[] {
   return chunks.flatMap((chunk, index) => (chunk.to <= newest && chunk.from >= oldest ? [index] : []));
 }
 
-/** The chunk that has the day next to another: the next newer or the next older one. */
+/** The chunk with the next newer or the next older day. */
 export function adjacentChunk(chunks: readonly Chunk[], date: string, isNewer: boolean): Chunk | undefined {
   return isNewer ? chunks.findLast(({ from }) => from > date) : chunks.find(({ to }) => to < date);
 }
 
-/** Months of the timeline, the newest first, with their first photo. */
+/** The months of the timeline, newest first, with their first photo. */
 export function monthsOf({ sections }: Layout): { month: string; first: number; top: number }[] {
   const months: { month: string; first: number; top: number }[] = [];
   for (const { date, first, top } of sections) {
@@ -145,7 +145,7 @@ export function monthsOf({ sections }: Layout): { month: string; first: number; 
   return months;
 }
 
-/** Index of the last entry of an ordered list that fits; 0 where none does. */
+/** The index of the last entry of a sorted list that fits; 0 if none does. */
 function lastWhere<T>(list: readonly T[], fits: (entry: T) => boolean): number {
   let [low, high] = [0, list.length - 1];
   while (low < high) {

@@ -20,7 +20,7 @@ const TagsDialog = lazyPart(() => import("../../entries/dialogs/tags-dialog.tsx"
 
 type OpenDialog = { readonly kind: "share" | "tags"; readonly files: readonly FileRecord[] };
 
-/** How many photos are selected, and what can be done with them. */
+/** The toolbar of the selection: the number of selected photos and the actions on them. */
 export function PhotoActions({
   wall: library,
   selected,
@@ -36,7 +36,7 @@ export function PhotoActions({
   const [dialog, setDialog] = useState<OpenDialog>();
   const [isLoading, setLoading] = useState(false);
 
-  /** Does something with the files that are selected. */
+  /** Runs an action on the selected files. */
   const withFiles = async (action: (files: readonly FileRecord[]) => void) => {
     if (isLoading || selected.size === 0) return;
     setLoading(true);
@@ -107,17 +107,20 @@ export function PhotoActions({
   );
 }
 
-/** The files of what is selected, piece by piece. @throws ApiError, OfflineError */
+/**
+ * The files of the selected photos, chunk by chunk.
+ * @throws ApiError, OfflineError
+ */
 async function filesOf(library: PhotoLibrary, selected: Selected): Promise<FileRecord[]> {
   const chunks = new Set([...selected.values()].flatMap((photo) => library.chunkOf(dayOf(photo)) ?? []));
   const files: FileRecord[] = [];
   for (const chunk of chunks) {
-    // One after another: each is a request of some hundred records.
+    // One after another: each is a request for a few hundred records.
     // oxlint-disable-next-line no-await-in-loop -- see above
     const records = await library.loadRecords(chunk);
     files.push(...records.filter(({ id }) => selected.has(id)));
   }
-  // One that went to another day since it was selected is in none of these.
+  // A photo that moved to another day since it was selected is not among them.
   const found = new Set(files.map(({ id }) => id));
   for (const id of [...selected.keys()].filter((one) => !found.has(one))) {
     // oxlint-disable-next-line no-await-in-loop -- seldom more than a few
@@ -126,7 +129,10 @@ async function filesOf(library: PhotoLibrary, selected: Selected): Promise<FileR
   return files;
 }
 
-/** A file by its id; empty where it is gone. @throws ApiError, OfflineError */
+/**
+ * A file by its id; empty if it no longer exists.
+ * @throws ApiError, OfflineError
+ */
 async function findFile(id: string): Promise<FileRecord[]> {
   try {
     return [await request<FileRecord>("GET", `/api/files/${id}`)];

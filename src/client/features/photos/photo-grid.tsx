@@ -14,16 +14,16 @@ import { useSize, useViewport } from "./use-viewport.ts";
 import { dayOf, type PhotoLibrary } from "./use-photo-library.ts";
 import { VisibleDays } from "./visible-days.tsx";
 
-/** Room that is kept above and below the photo that the keyboard goes to. */
+/** Space that stays visible above and below the photo at the cursor. */
 const MARGIN = 56;
 
-/** The wall of photos, the timeline beside it, and what can be done with what is selected. */
+/** The grid of photos, the timeline next to it, and the actions on the selection. */
 export function PhotoGrid({
   wall,
   onSeen: onVisibleDays,
 }: {
   readonly wall: PhotoLibrary;
-  /** Told of which days photos are wanted. */
+  /** Called with the range of days whose photos are visible. */
   readonly onSeen: (days: { newest: string; oldest: string } | undefined) => void;
 }) {
   const scroller = useRef<HTMLDivElement>(null);
@@ -61,11 +61,14 @@ export function PhotoGrid({
     tile.focus({ preventScroll: true });
   });
 
-  /** The button that cleared the selection is gone with it: the keyboard goes on where it was. */
+  /** The button that cleared the selection is gone, so the focus returns to the cursor. */
   const focusCursor = () =>
     scroller.current?.querySelector<HTMLElement>(`[data-photo="${cursor}"]`)?.focus({ preventScroll: true });
 
-  /** The photos from one to another, loaded where they are not there yet. @throws ApiError, OfflineError */
+  /**
+   * The photos of a range, loading those that are missing.
+   * @throws ApiError, OfflineError
+   */
   const photosFrom = async (one: number, other: number): Promise<PhotoRecord[]> => {
     const [from, to] = one < other ? [one, other] : [other, one];
     const sections = layout.sections.slice(sectionOf(layout, from), sectionOf(layout, to) + 1);
@@ -86,7 +89,7 @@ export function PhotoGrid({
   };
   const preview = usePhotoPreview(wall, (photo) => {
     const index = indexOf(photo) ?? cursor;
-    // After the overlay has given the focus back to the photo that it came from.
+    // After the preview has returned the focus to the photo it was opened from.
     requestAnimationFrame(() => requestAnimationFrame(() => goTo(index)));
   });
   const photoAt = (index: number): PhotoRecord | undefined => {
@@ -94,7 +97,7 @@ export function PhotoGrid({
     return section === undefined ? undefined : wall.photos.get(section.date)?.[index - section.first];
   };
 
-  // Tiles are drawn anew only where something of them changes: their handlers stay the same, and read what is current.
+  // Stable handlers that read the current state, so that a tile is rendered again only if its own props change.
   const handle = useRef<TileEvents | undefined>(undefined);
   handle.current = {
     onOpen: (index) => {
@@ -187,7 +190,7 @@ export function PhotoGrid({
           onScroll={updateView}
           onKeyDown={onKeyDown}
           onKeyUp={(event) => {
-            // A button takes the space bar for a press when it is let go.
+            // A button would treat releasing the space bar as a press.
             const isPhoto = event.target instanceof HTMLElement && event.target.dataset["photo"] !== undefined;
             if (event.key === " " && isPhoto) event.preventDefault();
           }}

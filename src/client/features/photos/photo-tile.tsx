@@ -8,21 +8,21 @@ import { type PhotoRecord, thumbnailAddress } from "./api.ts";
 import { formatMoment } from "./dates.ts";
 import { text } from "./text.ts";
 
-/** How long a finger rests on a photo to select it. */
+/** How long a finger must rest on a photo to select it. */
 const LONG_PRESS_MS = 450;
 /** A finger that moves further scrolls. */
 const STILL_PIXELS = 10;
-/** Up to so many device pixels the smallest thumbnail will do. */
+/** Up to this many device pixels the smallest thumbnail is enough. */
 const SMALL_PIXELS = 128;
 
-/** What a tile tells of itself. */
+/** Events of a tile. */
 export interface TileEvents {
   readonly onOpen: (index: number) => void;
   readonly onToggle: (index: number, photo: PhotoRecord, isRange: boolean) => void;
   readonly onFocus: (index: number) => void;
 }
 
-/** One photo of the wall: a button that opens it, and a box that selects it. */
+/** One photo of the grid: a button that opens it, and a checkbox that selects it. */
 export const PhotoTile = memo(function PhotoTile({
   photo,
   index,
@@ -34,7 +34,7 @@ export const PhotoTile = memo(function PhotoTile({
   isCurrent,
   events,
 }: {
-  /** Undefined while it is loaded. */
+  /** Undefined while it is loading. */
   readonly photo: PhotoRecord | undefined;
   readonly index: number;
   readonly x: number;
@@ -43,7 +43,7 @@ export const PhotoTile = memo(function PhotoTile({
   readonly isSelected: boolean;
   /** Whether any photo is selected: then a press selects. */
   readonly isSelecting: boolean;
-  /** Whether it is the one that the Tab key reaches. */
+  /** Whether this tile is the tab stop. */
   readonly isCurrent: boolean;
   readonly events: TileEvents;
 }) {
@@ -142,7 +142,7 @@ function Picture({
   );
 }
 
-/** A finger that rests. The press that ends it is none. */
+/** A long press by touch. The click at its end is ignored. */
 function useLongPress(onLong: () => void) {
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const start = useRef({ x: 0, y: 0 });
@@ -172,7 +172,7 @@ function useLongPress(onLong: () => void) {
       onPointerCancel: end,
       onPointerLeave: end,
       onContextMenu: (event: MouseEvent) => {
-        // A browser's own menu of a picture would come up where a long press selects.
+        // The browser's own image menu would open on a long press.
         if (wasLong.current) event.preventDefault();
       },
     },

@@ -15,10 +15,10 @@ import { PhotoGrid } from "./photo-grid.tsx";
 import { text } from "./text.ts";
 import { usePhotoLibrary } from "./use-photo-library.ts";
 
-/** Where photos go that are put onto this page. */
+/** Where photos are uploaded that are added on this page. */
 const FOLDER = "/Photos";
 
-/** All pictures and films by the day they were taken. */
+/** All photos and videos by the day they were taken. */
 export function PhotosPage() {
   const { user } = useSession();
   const canWrite = user.role !== "viewer";

@@ -5,12 +5,12 @@ import { type Layout, monthsOf, sectionAt } from "./layout.ts";
 import { text } from "./text.ts";
 import { useScrollTop, useSize } from "./use-viewport.ts";
 
-/** A year's label needs so much room. */
+/** The height that a year label needs. */
 const LABEL_PIXELS = 26;
 
 /**
- * The timeline beside the wall: shows where in time the wall stands, and goes to any month by a drag, a press or the keys
- * (arrows a month, Page Up and Page Down a year, Home and End to the newest and the oldest).
+ * The timeline next to the grid. Shows the month at the scroll position, and scrolls to any month by dragging, pressing
+ * or keys (arrows: a month, Page Up and Down: a year, Home and End: newest and oldest).
  */
 export function TimelineSlider({
   layout,
@@ -18,7 +18,7 @@ export function TimelineSlider({
   viewHeight,
 }: {
   readonly layout: Layout;
-  /** What scrolls the wall. */
+  /** The element that scrolls the grid. */
   readonly scroller: RefObject<HTMLElement | null>;
   readonly viewHeight: number;
 }) {
@@ -34,8 +34,8 @@ export function TimelineSlider({
   const years = useMemo(() => yearLabels(months, layout.height, trackHeight), [months, layout.height, trackHeight]);
   const range = Math.max(1, layout.height - viewHeight);
   const part = Math.min(1, Math.max(0, top / range));
-  // The place that is told lies at the top of the view where the wall begins, and at its bottom where it ends: so that
-  // every month can be reached. A pixel more, since browsers round where they scroll to.
+  // The reference point is the top of the view at the start of the grid, and the bottom of the view at its end, so that
+  // every month can be reached. One pixel more, because browsers round scroll positions.
   const monthAt = (scrolled: number): number => {
     const at = Math.min(1, Math.max(0, scrolled / range)) * layout.height + 1;
     const date = layout.sections[sectionAt(layout, at)]?.date ?? "";
@@ -52,7 +52,7 @@ export function TimelineSlider({
     if (target !== undefined) onScroll((target.top / Math.max(1, layout.height)) * range);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // Where it is now: of keys that come fast, the page was not drawn anew for each.
+    // Reads the live scroll position: keys may be pressed faster than the page renders.
     const from = monthAt(scroller.current?.scrollTop ?? 0);
     const targets: Readonly<Record<string, number>> = {
       ArrowDown: from + 1,
@@ -75,7 +75,7 @@ export function TimelineSlider({
   return (
     <div
       ref={track}
-      // Above the round button "New", where there is one: its end can be taken hold of too.
+      // Above the round "New" button, so that its end can be reached.
       className="absolute inset-y-0 end-0 z-10 w-11 touch-none select-none max-lg:bottom-24"
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
@@ -131,7 +131,7 @@ export function TimelineSlider({
 
 type Months = ReturnType<typeof monthsOf>;
 
-/** The month of the wall that is about a year from another: the first of its year that is known. */
+/** The month about a year away: the first month of the neighboring year that has photos. */
 function yearFrom(months: Months, from: number, by: 1 | -1): number {
   const year = Number(months[from]?.month.slice(0, 4) ?? 0);
   if (by === 1) {
@@ -143,7 +143,7 @@ function yearFrom(months: Months, from: number, by: 1 | -1): number {
   return months.findIndex(({ month }) => month.slice(0, 4) === newer.month.slice(0, 4));
 }
 
-/** Years beside the line where there is room for them. */
+/** Year labels where there is room for them. */
 function yearLabels(months: Months, height: number, trackHeight: number): { year: string; at: number }[] {
   const labels: { year: string; at: number }[] = [];
   let year = "";

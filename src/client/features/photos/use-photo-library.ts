@@ -6,7 +6,7 @@ import { type Chunk, chunksBetween, chunksOf, type DayCount } from "./layout.ts"
 
 const NO_DAYS: readonly DayCount[] = [];
 
-/** The days of the wall, and the photos of those that are seen. */
+/** The days of the photo grid, and the photos of the visible days. */
 export function usePhotoLibrary(
   kind: PhotoKind,
   visibleDays: { readonly newest: string; readonly oldest: string } | undefined,
@@ -26,10 +26,16 @@ export function usePhotoLibrary(
 
   const chunkOf = useCallback((date: string) => chunks.find(({ from, to }) => to <= date && date <= from), [chunks]);
 
-  /** The photos of a chunk, loaded where they are not there yet. @throws ApiError, OfflineError */
+  /**
+   * The photos of a chunk, from the cache if possible.
+   * @throws ApiError, OfflineError
+   */
   const load = useCallback((chunk: Chunk) => queryClient.ensureQueryData(chunkQuery(kind, chunk)), [queryClient, kind]);
 
-  /** The files of a chunk. @throws ApiError, OfflineError */
+  /**
+   * The file records of a chunk.
+   * @throws ApiError, OfflineError
+   */
   const loadRecords = useCallback(
     (chunk: Chunk): Promise<(PhotoRecord & FileRecord)[]> => queryClient.fetchQuery(recordsQuery(kind, chunk)),
     [queryClient, kind],
@@ -38,7 +44,7 @@ export function usePhotoLibrary(
   return { timeline, days, chunks, photos, chunkOf, load, loadRecords };
 }
 
-/** What {@link usePhotoLibrary} gives. */
+/** The result of {@link usePhotoLibrary}. */
 export type PhotoLibrary = ReturnType<typeof usePhotoLibrary>;
 
 function byDay(
@@ -50,7 +56,7 @@ function byDay(
   );
 }
 
-/** The day on which a photo was taken, there. */
+/** The local date on which a photo was taken. */
 export function dayOf({ takenAt }: PhotoRecord): string {
   return takenAt.slice(0, 10);
 }

@@ -13,17 +13,20 @@ type PhotoFile = PhotoRecord & FileRecord;
 
 interface PreviewedPhotos {
   readonly files: readonly PhotoFile[];
-  /** The one in sight. */
+  /** The photo that is shown. */
   readonly id: string;
-  /** The days that `files` are of, both included: chunks get other borders as photos come and go. */
+  /** The range of days in `files`, both included. Chunk boundaries change as photos come and go. */
   readonly newest: string;
   readonly oldest: string;
 }
 
-/** So near to the end of what is loaded the next piece is fetched. */
+/** How close to the end of the loaded photos the next chunk is loaded. */
 const NEAR = 3;
 
-/** Shows photos one after another, over the borders of what is loaded. @param onClosed told which was shown last */
+/**
+ * Shows photos in the preview, across chunk boundaries.
+ * @param onClosed called with the photo that was shown last
+ */
 export function usePhotoPreview(library: PhotoLibrary, onClosed: (photo: PhotoRecord) => void) {
   const [shown, setShown] = useState<PreviewedPhotos>();
   const isLoading = useRef(false);
@@ -51,7 +54,7 @@ export function usePhotoPreview(library: PhotoLibrary, onClosed: (photo: PhotoRe
     if (index < NEAR) extend(next.newest, true).catch(ignore);
   };
 
-  /** Loads what lies beyond a day; photos of the same piece that are nearer are there already. */
+  /** Loads the photos beyond a day. Photos of the same chunk on the near side are loaded already. */
   const extend = async (edge: string, isNewer: boolean) => {
     const chunk = adjacentChunk(library.chunks, edge, isNewer);
     if (chunk === undefined) return;
@@ -59,7 +62,7 @@ export function usePhotoPreview(library: PhotoLibrary, onClosed: (photo: PhotoRe
     const beyond = loaded.filter((photo) => (isNewer ? dayOf(photo) > edge : dayOf(photo) < edge));
     setShown((now) => {
       if (now === undefined || (isNewer ? now.newest : now.oldest) !== edge) return now;
-      // One whose day was settled meanwhile stays where it was.
+      // A photo whose day has changed in the meantime keeps its place.
       const files = beyond.filter((photo) => now.files.every(({ id }) => id !== photo.id));
       return isNewer
         ? { ...now, files: [...files, ...now.files], newest: chunk.from }
@@ -90,7 +93,7 @@ function indexIn({ files, id }: PreviewedPhotos): number {
   return files.findIndex((file) => file.id === id);
 }
 
-/** What can't be loaded is not gone on to; what is known is still shown. */
+/** If more photos can't be loaded, the known ones are still shown. */
 function ignore(): void {
   return;
 }

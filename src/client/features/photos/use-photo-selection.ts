@@ -3,12 +3,12 @@ import { announce } from "../../base/announce.ts";
 import type { PhotoRecord } from "./api.ts";
 import { text } from "./text.ts";
 
-/** Which photos are selected, by id. */
+/** The selected photos by id. */
 export type Selected = ReadonlyMap<string, PhotoRecord>;
 
 const NONE: Selected = new Map<string, PhotoRecord>();
 
-/** What is selected, and what changes it. */
+/** The selection, and functions to change it. */
 export function usePhotoSelection() {
   const [selected, setSelected] = useState(NONE);
   const change = useCallback((next: (before: Selected) => Selected) => {
@@ -27,7 +27,7 @@ export function usePhotoSelection() {
       }),
     [change],
   );
-  /** Takes all in; leaves all out where they all were in. */
+  /** Adds all photos; removes them if all were selected. */
   const toggleAll = useCallback(
     (photos: readonly PhotoRecord[]) =>
       change((before) => {

@@ -1,12 +1,12 @@
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
 import { type Layout, photosBetween, sectionOf } from "./layout.ts";
 
-/** So much above and below what is seen is drawn too. */
+/** How many pixels above and below the visible area are rendered too. */
 const BEYOND_PIXELS = 600;
-/** After a leap the wall is drawn at once, and what it shows is asked for when it has come to rest. */
+/** After a jump the grid is rendered at once, but photos are loaded only when scrolling has stopped. */
 const REST_MS = 120;
 
-/** Width and height of an element's inside, followed. */
+/** The inner width and height of an element, kept up to date. */
 export function useSize(ref: RefObject<HTMLElement | null>): { width: number; height: number } {
   const [size, setSize] = useState({ width: 0, height: 0 });
   useLayoutEffect(() => {
@@ -21,7 +21,10 @@ export function useSize(ref: RefObject<HTMLElement | null>): { width: number; he
   return size;
 }
 
-/** How far an element is scrolled, followed by whoever shows just that: the wall itself is drawn anew only by rows. */
+/**
+ * The scroll position of an element, for components that show only that. The grid itself is rendered again only row by
+ * row.
+ */
 export function useScrollTop(ref: RefObject<HTMLElement | null>): number {
   const follow = useCallback(
     (listener: () => void) => {
@@ -34,7 +37,7 @@ export function useScrollTop(ref: RefObject<HTMLElement | null>): number {
   return useSyncExternalStore(follow, () => ref.current?.scrollTop ?? 0);
 }
 
-/** Which photos of a wall are in view, and of which days photos are wanted. */
+/** The range of photos in view, and the range of days whose photos are needed. */
 export function useViewport(scroller: RefObject<HTMLElement | null>, layout: Layout, height: number) {
   const [range, setRange] = useState({ first: 0, end: 0 });
   const [visibleDays, setVisibleDays] = useState<{ newest: string; oldest: string }>();

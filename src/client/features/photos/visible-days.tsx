@@ -8,7 +8,7 @@ import { PhotoTile, type TileEvents } from "./photo-tile.tsx";
 import { text } from "./text.ts";
 import type { Selected } from "./use-photo-selection.ts";
 
-/** The days that are in view, and the one of the photo that the keyboard is at. */
+/** The days in view, and the day of the photo at the cursor. */
 export function VisibleDays({
   layout,
   range,
@@ -19,7 +19,7 @@ export function VisibleDays({
   onToggleDay,
 }: {
   readonly layout: Layout;
-  /** The photos in view: the first, and the one behind the last. */
+  /** The photos in view: the first, and the one after the last. */
   readonly range: { readonly first: number; readonly end: number };
   readonly photos: ReadonlyMap<string, readonly PhotoRecord[]>;
   readonly selected: Selected;

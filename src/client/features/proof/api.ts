@@ -5,13 +5,19 @@ import type { Session } from "../../api/types.ts";
 import { currentAddress } from "../../base/address.ts";
 import { PasskeyDismissed } from "../../api/passkey.ts";
 
-/** By the password, and a code where the account asks for one. @throws ApiError */
+/**
+ * With the password, and a code if the account requires one.
+ * @throws ApiError
+ */
 export async function confirmByPassword(currentPassword: string, code: string): Promise<void> {
   const body = { currentPassword, ...(code.trim() !== "" && { code: code.trim() }) };
   await request("POST", "/api/auth/confirm", { body });
 }
 
-/** By a passkey. @throws PasskeyDismissed | ApiError */
+/**
+ * With a passkey.
+ * @throws PasskeyDismissed | ApiError
+ */
 export async function confirmByPasskey(): Promise<void> {
   const path = "/api/auth/confirm/passkey";
   const { options } = await request<{ options: PublicKeyCredentialRequestOptionsJSON }>("POST", `${path}/options`);
@@ -23,8 +29,8 @@ export async function confirmByPasskey(): Promise<void> {
 }
 
 /**
- * Begins to confirm by the provider, in a window of its own, so that what was typed on this page stays. Where the browser
- * opens none, this page goes there and comes back.
+ * Starts a confirmation by the OIDC provider in a new window, so that input on this page is not lost. If the browser
+ * opens no window, this page goes there and returns.
  */
 export async function openProvider(): Promise<void> {
   const path = "/api/auth/confirm/provider";
@@ -38,7 +44,7 @@ export async function openProvider(): Promise<void> {
   window.location.assign(back.url);
 }
 
-/** Whether this session counts as confirmed by now. */
+/** Whether this session is confirmed now. */
 export async function isConfirmed(): Promise<boolean> {
   const { session } = await request<{ session: Session }>("GET", "/api/auth/session");
   return session.confirmedUntil !== null && session.confirmedUntil !== undefined;

@@ -20,11 +20,11 @@ const POLL_MS = 2_000;
 
 interface Props {
   readonly proof: ProofRequest;
-  /** @param isDone false where the person would rather not */
+  /** @param isDone false if the person cancelled */
   readonly onDone: (isDone: boolean) => void;
 }
 
-/** Asks the person to show that it is them: by the password, or by what the account has in its place. */
+/** Asks the person to confirm their identity: with the password, or another method of the account. */
 export function ProofDialog({ proof, onDone }: Props) {
   if (proof.methods.includes("password")) return <PasswordForm proof={proof} onDone={onDone} />;
   return (
@@ -44,11 +44,11 @@ export function ProofDialog({ proof, onDone }: Props) {
 function PasswordForm({ proof, onDone }: Props) {
   const [password, setPassword] = useState("");
   const [code, setCode] = useState("");
-  // Not `autoFocus`: it would take the focus before the dialog has seen where to give it back to.
+  // Not `autoFocus`: the dialog could not remember the previously focused element.
   const first = useRef<HTMLInputElement>(null);
   const confirm = useMutation({ mutationFn: () => confirmByPassword(password, code), onSuccess: () => onDone(true) });
   const { error } = confirm;
-  // Switched on since the question was asked.
+  // Two-factor authentication was turned on since the dialog opened.
   const needsCode = proof.needsCode || (error instanceof ApiError && error.reason === "second_factor_required");
   const rejection = readRejection(error, ["password", "code"], {
     bad_credentials: { field: "password", message: text.passwordWrong },
@@ -97,7 +97,7 @@ function PasswordForm({ proof, onDone }: Props) {
   );
 }
 
-/** Passkey and provider, as far as the account has them. */
+/** Passkey and provider, if the account has them. */
 function OtherMethods({ proof, onDone }: Props) {
   const hasPasskey = proof.methods.includes("passkey") && knowsPasskeys();
   const hasProvider = proof.methods.includes("provider");
@@ -130,7 +130,7 @@ function ProviderMethod({ onDone }: Pick<Props, "onDone">) {
   const isWaiting = begin.isSuccess;
   useEffect(() => {
     if (!isWaiting) return undefined;
-    // A look that fails is no answer: the next one may be.
+    // A failed check says nothing; the next one may succeed.
     const look = () => void isConfirmed().then((is) => is && onDone(true), ignore);
     const timer = setInterval(look, POLL_MS);
     return () => clearInterval(timer);

@@ -1,6 +1,6 @@
-/** The query of a search as the filters beside it see it: words, and `key:value` for each filter. Pure. */
+/** The search query as the filter controls see it: search terms and `key:value` filters. Pure. */
 
-/** Filters that have a control of their own; the language has more. */
+/** Filters that have a control; the query language has more. */
 export const FILTER_KEYS = ["type", "modified", "size", "tag", "ext", "in"] as const;
 
 /** One of {@link FILTER_KEYS}. */
@@ -13,12 +13,12 @@ interface QueryTerm {
   readonly isExcluded: boolean;
 }
 
-/** The value of a filter; undefined where the query has none, or excludes it. */
+/** The value of a filter; undefined if the query does not have it, or excludes it. */
 export function filterOf(query: string, key: FilterKey): string | undefined {
   return split(query).find((term) => term.key === key && !term.isExcluded)?.value;
 }
 
-/** The query with a filter set to a value, or without it. The other terms stay as written. */
+/** The query with a filter set to a value, or without it. Other terms stay as written. */
 export function withFilter(query: string, key: FilterKey, value: string | undefined): string {
   const others = split(query)
     .filter((term) => term.key !== key || term.isExcluded)
@@ -26,23 +26,23 @@ export function withFilter(query: string, key: FilterKey, value: string | undefi
   return [...others, ...(value === undefined || value === "" ? [] : [`${key}:${quoted(value)}`])].join(" ");
 }
 
-/** The words that are searched for in names, without those that are excluded: they are marked where they are found. */
+/** The terms that are searched for in names, without excluded ones, to highlight them. */
 export function searchTerms(query: string): string[] {
   return split(query)
     .filter(({ key, isExcluded, value }) => (key === undefined || key === "name") && !isExcluded && value !== "")
     .map(({ value }) => value);
 }
 
-/** A stretch of a name, and whether it was searched for. */
+/** A part of a name, and whether it matches. */
 export interface NamePart {
   readonly text: string;
   readonly isFound: boolean;
 }
 
-/** Cuts a name where words begin that were searched for; upper and lower case and accents don't count. */
+/** Splits a name at words that begin with a search term, ignoring case and accents. */
 export function splitByMatches(name: string, words: readonly string[]): NamePart[] {
   const wanted = words.map(folded).filter((word) => word !== "");
-  // Letter by letter, since folding changes how long a name is.
+  // By grapheme, because folding changes the length of a name.
   const letters = [...new Intl.Segmenter().segment(name)].map(({ segment }) => segment);
   const plain = letters.map(folded);
   const found = letters.map(() => false);
@@ -77,7 +77,7 @@ function quoted(value: string): string {
   return /\s/.test(value) ? `"${value.replaceAll('"', "")}"` : value;
 }
 
-/** Cuts at spaces outside of quotes, as the server does. */
+/** Splits at spaces outside of quotes, as the server does. */
 function split(query: string): QueryTerm[] {
   const terms: QueryTerm[] = [];
   for (const found of query.matchAll(/(-?)(?:([A-Za-z]+):)?(?:"([^"]*)(?:"|$)|(\S+))/g)) {

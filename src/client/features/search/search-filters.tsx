@@ -8,7 +8,7 @@ import { tagsQuery } from "../../entries/dialogs/tags-dialog.tsx";
 import { FILTER_KEYS, type FilterKey, filterOf, withFilter } from "./query-words.ts";
 import { text } from "./text.ts";
 
-/** The filters of a search; each is a word of the query, so that the address and the field tell the same. */
+/** The search filters. Each one edits a term of the query, so that the address and the search field stay in sync. */
 export function SearchFilters({
   query,
   onChange,
@@ -72,7 +72,7 @@ function ChoiceFilter({
   readonly options: readonly (readonly [string, string])[];
   readonly onChange: (value: string) => void;
 }) {
-  // What was typed into the query may be none of those that are offered.
+  // A value that was typed into the query may not be among the options.
   const isOther = value !== "" && !options.some(([offered]) => offered === value);
   const all = [["", text.any] as const, ...options, ...(isOther ? [[value, text.other(value)] as const] : [])];
   return (
@@ -85,7 +85,7 @@ function ChoiceFilter({
   );
 }
 
-/** A filter that is written; it counts when Enter is pressed or the field is left. */
+/** A text filter. It takes effect on Enter, or when the field is left. */
 function TextFilter({
   label,
   example,
@@ -143,7 +143,7 @@ function sizes(): [string, string][] {
   ];
 }
 
-/** Days as the server counts them: in UTC. */
+/** Days in UTC, as the server counts them. */
 function times(): [string, string][] {
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
   return [

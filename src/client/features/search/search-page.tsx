@@ -34,7 +34,7 @@ interface ResultPage extends ListPage<Entry> {
   readonly isIndexing: boolean;
 }
 
-/** The search page: the address has the query, the field above and the filters change it. */
+/** The search page. The query is in the address; the search field and the filters change it. */
 export function SearchPage() {
   const query = (useTextSearch()["q"] ?? "").trim();
   const setSearch = useSetTextSearch();
@@ -127,7 +127,7 @@ const COLUMNS: readonly GridColumn<Entry>[] = [
     track: "minmax(6rem, 16rem)",
     render: (entry) => <span title={entry.folder}>{locationOf(entry)}</span>,
   },
-  // Best first: the order is the search's own.
+  // Results are sorted by relevance, so these columns are not sortable.
   withoutSort(modifiedColumn<Entry>()),
   withoutSort(sizeColumn<Entry>()),
 ];

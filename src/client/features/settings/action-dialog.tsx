@@ -4,7 +4,7 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { readRejection } from "../../api/rejection.ts";
 
-/** Asks before it does something, and stays open, with words, as long as that is refused. */
+/** Asks for confirmation, then runs an action. Stays open with the error if the action fails. */
 export function ActionDialog(props: {
   title: string;
   description: string;

@@ -1,13 +1,13 @@
-/** What the settings read of the account, and how they change it. Fields are named as the API names them. */
+/** API requests of the settings pages, with field names as in the API. */
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query";
 import { request } from "../../api/http.ts";
 import { keys } from "../../api/queries.ts";
 import type { Usage, User } from "../../api/types.ts";
 
-/** The four kinds of messages. */
+/** The categories of notifications. */
 export const CATEGORIES = ["uploads", "shares", "storage", "security"] as const;
 
-/** When messages are held back. */
+/** When no push notifications are sent. */
 export interface QuietHours {
   readonly enabled: boolean;
   readonly start: string;
@@ -127,7 +127,7 @@ interface Resources {
   rateLimits: RateLimits;
 }
 
-/** Where each is read, and by which name what was read is known. */
+/** The endpoint and the query key of each resource. */
 const SOURCES: {
   readonly [K in keyof Resources]: { readonly path: `/api/${string}`; readonly queryKey: readonly unknown[] };
 } = {
@@ -143,13 +143,13 @@ const SOURCES: {
   rateLimits: { path: "/api/users/usage/rate-limits", queryKey: ["account", "rate-limits"] },
 };
 
-/** One thing of the account, read when it is shown. */
+/** One resource of the account, loaded when it is shown. */
 export function useResource<K extends keyof Resources>(name: K): UseQueryResult<Resources[K]> {
   const { path, queryKey } = SOURCES[name];
   return useQuery({ queryKey, queryFn: ({ signal }) => request<Resources[K]>("GET", path, { signal }) });
 }
 
-/** A function that reads things of the account anew; resolves when they are shown. */
+/** Returns a function that reloads resources of the account. It resolves when they are loaded. */
 export function useRefresh(): (...names: (keyof Resources)[]) => Promise<void> {
   const client = useQueryClient();
   return async (...names) => {
@@ -157,7 +157,7 @@ export function useRefresh(): (...names: (keyof Resources)[]) => Promise<void> {
   };
 }
 
-/** A function that changes settings, and shows them as the server then has them. */
+/** Returns a function that changes settings and shows the server's response. */
 export function useChangeSettings(): (change: SettingsChange) => Promise<void> {
   const client = useQueryClient();
   return async (change) => {

@@ -1,4 +1,4 @@
-/** Media types in the few kinds that people think of. */
+/** Groups media types into a few familiar kinds. */
 import type { Usage } from "../../api/types.ts";
 
 const ARCHIVES = /zip|tar|7z|rar|gzip|bzip2|zstd|compressed|iso9660/;
@@ -12,7 +12,7 @@ export function kindOf(mediaType: string): string {
   return ARCHIVES.test(mediaType) ? "archive" : "other";
 }
 
-/** What is used, by kind in place of media type, the largest first. */
+/** The storage usage by kind instead of media type, largest first. */
 export function usageByKind(byType: Usage["byType"]): { kind: string; files: number; bytes: number }[] {
   const kinds = new Map<string, { kind: string; files: number; bytes: number }>();
   for (const { type, files, bytes } of byType) {

@@ -15,12 +15,12 @@ import { text } from "./text.ts";
 
 const LIFETIMES = ["30", "90", "365", "never"];
 
-/** Makes an API key and shows it, this once. */
+/** Creates an API key and shows it, which can't be done again. */
 export function NewKeyDialog(props: { isAdmin: boolean; onMade(): void; onClose(): void }) {
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState<ReadonlySet<string>>(new Set(["files:read", "files:write"]));
   const [lifetime, setLifetime] = useState("90");
-  // Not `autoFocus`: it would take the focus before the dialog has seen where to give it back to.
+  // Not `autoFocus`: the dialog could not remember the previously focused element.
   const first = useRef<HTMLInputElement>(null);
   const make = useMutation({
     mutationFn: () => {
@@ -36,7 +36,7 @@ export function NewKeyDialog(props: { isAdmin: boolean; onMade(): void; onClose(
     return (
       <Dialog
         open
-        // It is shown this once: a press beside the dialog must not lose it.
+        // The key can't be shown again, so a press outside must not close the dialog.
         isPersistent
         onClose={props.onClose}
         title={text.keyCreated}

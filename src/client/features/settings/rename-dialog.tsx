@@ -5,7 +5,7 @@ import { FormDialog } from "../../ui/form-dialog.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { text } from "./text.ts";
 
-/** Asks for another name. It stays open, with words, where the server refuses. */
+/** Asks for a new name. Stays open with the error if the server rejects it. */
 export function RenameDialog(props: {
   title: string;
   label: string;
@@ -14,7 +14,7 @@ export function RenameDialog(props: {
   onClose(): void;
 }) {
   const [name, setName] = useState(props.name);
-  // Not `autoFocus`: it would take the focus before the dialog has seen where to give it back to.
+  // Not `autoFocus`: the dialog could not remember the previously focused element.
   const first = useRef<HTMLInputElement>(null);
   const deed = useMutation({ mutationFn: () => props.rename(name.trim()), onSuccess: props.onClose });
   const submit = () => {

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** One thing of a list with what can be done with it. */
+/** An item of a list with its actions. */
 export interface Row {
   readonly key: string;
   readonly icon: ReactNode;
@@ -8,11 +8,11 @@ export interface Row {
   /** Lines below the title. */
   readonly lines: readonly ReactNode[];
   readonly actions?: ReactNode;
-  /** What is shown below, at full width. */
+  /** Content below the item, at full width. */
   readonly more?: ReactNode;
 }
 
-/** A list of things of the account (sign-ins, devices, keys). */
+/** A list of the account's sessions, devices or keys. */
 export function Rows({ rows, label }: { rows: readonly Row[]; label: string }) {
   return (
     <ul aria-label={label} className="divide-y divide-line">

@@ -75,7 +75,7 @@ const SECTIONS: readonly Section[] = [
   },
 ];
 
-/** `/settings/$section`: everything that a person decides about their own account. An unknown section is the first. */
+/** `/settings/$section`: the settings of the person's own account. Unknown sections show the first one. */
 export function SettingsPage() {
   const { section: requested } = useParams({ strict: false });
   const [first] = SECTIONS;
@@ -96,7 +96,7 @@ export function SettingsPage() {
   );
 }
 
-/** The sections: a list beside them where there is room, a menu above them where there is not. */
+/** The sections: a list at the side, or a menu on narrow screens. */
 function Navigation({ current }: { current: string }) {
   return (
     <nav aria-label={text.title} className="shrink-0 lg:w-48">

@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import { Select } from "../../ui/select.tsx";
 import { text } from "./text.ts";
 
-/** Chooses a time zone, of those that the browser knows. */
+/** Chooses one of the time zones that the browser knows. */
 export function TimeZoneField(props: { value: string; disabled?: boolean; onChange(zone: string): void }) {
   const options = useMemo(() => {
     const zones = new Set([...Intl.supportedValuesOf("timeZone"), "UTC", props.value]);

@@ -1,4 +1,4 @@
-/** A browser and its system, as far as the text that browsers send tells them. */
+/** Reads browser and operating system from a `User-Agent` header. */
 import { text } from "./text.ts";
 
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
@@ -21,7 +21,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
   [/Linux/, "Linux"],
 ];
 
-/** "Firefox on Linux", of a `User-Agent`; what is unknown is left out. */
+/** "Firefox on Linux"; unknown parts are left out. */
 export function agentName(userAgent: string | null): string {
   const find = (known: readonly (readonly [RegExp, string])[]) =>
     known.find(([pattern]) => pattern.test(userAgent ?? ""))?.[1];

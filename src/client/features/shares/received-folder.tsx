@@ -22,7 +22,7 @@ import { text } from "../../entries/sharing/text.ts";
 const Preview = lazyPart(() => import("../../entries/preview/preview.tsx").then((part) => part.Preview));
 const PAGE_SIZE = 100;
 
-/** A folder that somebody shares with the account: looking through it, and sending files where that is allowed. */
+/** A folder that another account shares: browse it, and upload files if that is allowed. */
 export function ReceivedFolder({
   share,
   top,

@@ -16,7 +16,7 @@ import { text } from "../../entries/sharing/text.ts";
 
 type Filter = "all" | "open" | "closed";
 
-/** All that the account shares: links with their state and what was counted of them. */
+/** All shares that the account has created, with their state and statistics. */
 export function SharedByMePage() {
   const { show } = useTextSearch();
   const setSearch = useSetTextSearch();

@@ -9,7 +9,7 @@ import { RejectionMessage } from "../../ui/rejection-message.tsx";
 import { text } from "./text.ts";
 import { useRetryWait } from "../../ui/use-retry-wait.ts";
 
-/** Asks for a link by which a new password can be set. The answer doesn't tell whether there is such an account. */
+/** Requests a password reset link. The response does not reveal whether the account exists. */
 export function ForgotStep(props: { email: string; onBack(): void }) {
   const [email, setEmail] = useState(props.email);
   const [isMissing, setMissing] = useState(false);

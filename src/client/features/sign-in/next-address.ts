@@ -1,7 +1,8 @@
 /**
- * Where to go after a sign-in: a path of this application, never an address elsewhere.
- * @param next as the address bar has it, below the base path
- * @returns `/files` for whatever isn't plainly a path: other origins (`//host`, `/\host`), schemes, the sign-in itself
+ * Where to go after a sign-in: a path of this application, never an external address.
+ * @param next as in the address bar, below the base path
+ * @returns `/files` for anything that is not clearly a path: other origins (`//host`, `/\host`), schemes, the sign-in
+ * page
  */
 export function safeNext(next: string | undefined): `/${string}` {
   if (next === undefined || !isOwnPath(next)) return START;
@@ -13,7 +14,7 @@ export function safeNext(next: string | undefined): `/${string}` {
 const START = "/files";
 const ANYWHERE = "http://here.invalid";
 
-/** A backslash and a control character are a slash and nothing to a browser. */
+/** Browsers treat a backslash as a slash, and drop control characters. */
 function isOwnPath(path: string): path is `/${string}` {
   return /^\/(?![/\\])/.test(path) && !/[\\\p{Cc}]/u.test(path);
 }

@@ -14,13 +14,13 @@ import { text } from "./text.ts";
 import { usePasskey } from "./use-passkey.ts";
 import { useRetryWait } from "../../ui/use-retry-wait.ts";
 
-/** The first step: e-mail and password, or one of the ways around them. */
+/** The first step: email and password, or one of the alternatives. */
 export function PasswordStep(props: {
   methods: SignInMethods;
   email: string;
   returnTo: string;
   onDone(): void;
-  /** The password was right, and a second factor is asked for. */
+  /** The password is correct, and a two-factor code is required. */
   onCode(credentials: Credentials): void;
   onForgot(email: string): void;
 }) {

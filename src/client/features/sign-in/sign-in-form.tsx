@@ -8,11 +8,11 @@ import { ForgotStep } from "./forgot-step.tsx";
 import { PasswordStep } from "./password-step.tsx";
 
 /**
- * Signs the person in, by whatever way this server offers: password and second factor, passkey, another service. Stands
- * on the sign-in page, and in the dialog over a page whose session has ended.
- * @param email where it is known who was signed in
- * @param returnTo where another service brings the browser back to: a path with the base path
- * @param onDone called when this browser is signed in by its cookie
+ * Signs the person in with any method of this server: password and two-factor code, passkey, OIDC provider. Used on the
+ * sign-in page, and in the dialog over a page whose session has ended.
+ * @param email if it is known who was signed in
+ * @param returnTo where the provider sends the browser back to: a path with the base path
+ * @param onDone called when this browser has its session cookie
  */
 export function SignInForm({ email, returnTo, onDone }: { email?: string; returnTo?: string; onDone(): void }) {
   const methods = useSignInMethods();

@@ -14,14 +14,14 @@ import { safeNext } from "./next-address.ts";
 import { SignInForm } from "./sign-in-form.tsx";
 import { text } from "./text.ts";
 
-/** `/sign-in?next=…`: signs in and goes where the person wanted to. */
+/** `/sign-in?next=…`: signs in and goes to the requested page. */
 export function SignInPage() {
   const next = safeNext(useTextSearch()["next"]);
   const methods = useSignInMethods();
   const session = useSessionState();
   const navigate = useNavigate();
   useEffect(() => {
-    // Whoever comes here by a bookmark may be signed in. Where it can't be asked, the form tells.
+    // Somebody with a bookmark may be signed in already. If that can't be checked, the form shows the error.
     if (sessionState().status === "unknown") loadSession().catch(() => undefined);
   }, []);
   const isIn = session.status === "signed-in" && !session.isLost;
@@ -54,7 +54,7 @@ export function SignInPage() {
   );
 }
 
-/** Nobody has an account yet: where the link is that makes the first. */
+/** No account exists yet: explains where to find the link that creates the first one. */
 function NotSetUp({ onRetry, isBusy }: { onRetry(): void; isBusy: boolean }) {
   return (
     <SignInLayout title={text.notSetUp} lead={text.notSetUpLead}>

@@ -3,10 +3,10 @@ import { messageOf } from "../../api/http.ts";
 import { cancelPasskey, PasskeyDismissed, signInWithPasskey } from "../../api/passkey.ts";
 import { text } from "./text.ts";
 
-/** A challenge is good for five minutes; the suggestions in the e-mail field get a fresh one before. */
+/** A challenge is valid for five minutes. The autofill of the email field gets a new one before that. */
 const RENEW_MS = 4 * 60 * 1000;
 
-/** The two ways to a passkey: offered among the suggestions of the e-mail field all along, and by a button. */
+/** The two ways to use a passkey: the autofill of the email field, and a button. */
 export function usePasskey(isOffered: boolean, onDone: () => void) {
   const [isBusy, setBusy] = useState(false);
   const [message, setMessage] = useState<string>();

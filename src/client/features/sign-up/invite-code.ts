@@ -1,4 +1,4 @@
-/** The code of an invitation, from what was pasted: the code itself, or the link that has it as `token`. */
+/** The invitation code in pasted text: the code itself, or the link that has it as `token`. */
 export function inviteCodeOf(pasted: string): string {
   const trimmed = pasted.trim();
   const query = trimmed.split("#")[0]?.split("?")[1];

@@ -15,9 +15,9 @@ import { text } from "./text.ts";
 type Field = "email" | "name" | "password" | "invite";
 
 /**
- * Makes an account and signs this browser in.
- * @param asksInvite whether an invitation is needed
- * @param invite the code that the address brought along
+ * Creates an account and signs this browser in.
+ * @param asksInvite whether an invitation is required
+ * @param invite the code from the address
  */
 export function SignUpForm(props: { asksInvite: boolean; invite: string; onDone(): void }) {
   const [form, setForm] = useState({ email: "", name: "", password: "", invite: props.invite });

@@ -11,7 +11,7 @@ import { SignInLayout } from "../../ui/sign-in-layout.tsx";
 import { SignUpForm } from "./sign-up-form.tsx";
 import { text } from "./text.ts";
 
-/** `/sign-up?invite=…`: makes an account, as far as this server lets people. */
+/** `/sign-up?invite=…`: creates an account, if this server allows it. */
 export function SignUpPage() {
   const { invite = "" } = useTextSearch();
   const methods = useSignInMethods();

@@ -5,12 +5,12 @@ import { showFailures, showRunning } from "../../entries/actions/action-status.t
 import { text as browseText } from "../../entries/text.ts";
 import { text } from "./text.ts";
 
-/** Calls side by side: the API deletes one at a time. */
+/** How many requests run in parallel: the API deletes one entry at a time. */
 const PARALLEL = 4;
 
 /**
- * Deletes entries of the trash for good, each by itself; tells of those that could not be.
- * @returns ids of those that are gone, also by somebody else
+ * Deletes entries of the trash permanently, and shows those that failed.
+ * @returns the ids of the entries that no longer exist, also if somebody else deleted them
  */
 export async function deletePermanently(entries: readonly TrashedEntry[]): Promise<readonly string[]> {
   const queue = [...entries];

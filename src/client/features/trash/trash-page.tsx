@@ -46,7 +46,7 @@ const SOURCE: PageSource<TrashedEntry> = {
   },
 };
 
-/** What was deleted: to put back, or to delete for good. */
+/** The trash: restore entries, or delete them permanently. */
 export function TrashPage() {
   const { user } = useSession();
   const canWrite = user.role !== "viewer";
@@ -65,7 +65,7 @@ export function TrashPage() {
 
   const focusList = () =>
     afterFocusReturns(() => frame.current?.querySelector<HTMLElement>('[data-position][tabindex="0"]')?.focus());
-  /** Tells of what fails, and lets all lists ask again. */
+  /** Runs an action, shows its error, and refreshes all lists. */
   const runAction = async (action: () => Promise<void>) => {
     try {
       await action();
@@ -83,7 +83,7 @@ export function TrashPage() {
     });
   const remove = () =>
     runAction(async () => {
-      // Before the question: nothing is deleted that came into the trash after it.
+      // Read before the confirmation, so that nothing is deleted that was trashed after it.
       const entries = await collection.resolve();
       const isSure = await confirm({
         title: text.confirmRemoveTitle(entries.length),

@@ -10,10 +10,10 @@ import type { UploadSource } from "./engine/types.ts";
 import { uploads } from "./uploads.ts";
 import { carriesFiles, walkTransfer } from "./engine/walk.ts";
 
-/** Files of a dropped tree are handed on in portions of this many. */
+/** Dropped files are added to the upload queue in batches of this size. */
 const BATCH_SIZE = 200;
 
-/** Takes files and folders that are dropped on what it holds, or pasted anywhere on the page, into `folder`. */
+/** Uploads files and folders into `folder` that are dropped on its content, or pasted anywhere on the page. */
 export function DropZone({
   folder,
   share,
@@ -23,13 +23,13 @@ export function DropZone({
 }: {
   readonly folder: string;
   readonly share?: string | undefined;
-  /** Where nothing may be put. */
+  /** Where uploads are not allowed. */
   readonly disabled?: boolean;
   readonly className?: string;
   readonly children: ReactNode;
 }) {
   const [isOver, setIsOver] = useState(false);
-  // Enter and leave come for each element on the way: what was entered last tells.
+  // Enter and leave events fire for every child element; only leaving the last entered one counts.
   const lastEntered = useRef<EventTarget | null>(null);
 
   useEffect(() => {
@@ -82,7 +82,7 @@ export function DropZone({
   );
 }
 
-/** Reads all that is there and puts it into the queue, portion by portion. */
+/** Reads all dropped items and uploads them, batch by batch. */
 async function uploadTransfer(
   transfer: DataTransfer,
   folder: string,
@@ -115,7 +115,7 @@ async function uploadTransfer(
   if (unreadable.length > 0) toast({ text: text.unreadable(unreadable.length), tone: "danger" });
 }
 
-/** Pasted pictures are all called image.png: they get the time of pasting instead. */
+/** Pasted images are all called image.png; they are named by the time of pasting. */
 function withPastedName(source: UploadSource): UploadSource {
   const { file } = source;
   if (file.name !== "image.png") return source;
@@ -129,7 +129,7 @@ function withPastedName(source: UploadSource): UploadSource {
   return { file: renamed, path: renamed.name };
 }
 
-/** Makes an empty folder and what lies above it, but for what is among those `made` already. */
+/** Creates an empty folder and its parents, except those in `created`. */
 async function makeFolder(
   folder: string,
   path: string,
@@ -152,7 +152,7 @@ async function makeFolder(
   }
 }
 
-/** Where words are written, what is pasted belongs to them: programs for tables and letters put a picture beside the words. */
+/** In text fields, pasting belongs to the field: office programs add an image to copied text. */
 function isField(target: EventTarget | null): boolean {
   return target instanceof Element && target.matches(":read-write");
 }

@@ -1,4 +1,5 @@
-// The engine of this page, tied to account, session, lists and browser. It is loaded apart from the pages that add to it.
+// The upload engine of this page, connected to account, session, lists and browser. Loaded separately from the pages
+// that add files.
 import { useSyncExternalStore } from "react";
 import { announce } from "../../base/announce.ts";
 import { recoverSession, whenSignedIn } from "../../api/session.ts";
@@ -14,19 +15,19 @@ import { text } from "./text.ts";
 import { sendByTus, terminateUpload } from "./engine/transfer.ts";
 import type { UploadsSnapshot } from "./engine/types.ts";
 
-/** Lists are asked for again at most so often while files arrive, in milliseconds. */
+/** How often lists are refreshed at most while files are uploaded, in milliseconds. */
 const REFRESH_EVERY_MS = 2000;
 
 let refreshTimer: ReturnType<typeof setTimeout> | undefined;
 let engine: UploadEngine | undefined;
 
-/** The engine of this page, made when it is first needed. */
+/** The engine of this page, created on first use. */
 export function uploadEngine(): UploadEngine {
   engine ??= makeEngine();
   return engine;
 }
 
-/** All uploads and what they come to, followed ten times a second at most. */
+/** All uploads and their totals, updated at most ten times a second. */
 export function useUploads(): UploadsSnapshot {
   const { store } = uploadEngine();
   return useSyncExternalStore(store.subscribe, store.getSnapshot);
@@ -39,7 +40,7 @@ function makeEngine(): UploadEngine {
     terminate: terminateUpload,
     persistence: new UploadPersistence(openUploadDatabase(), ownTab()),
     whenSignedIn: async () => {
-      // Where the server can't be asked, the next attempt tells so in better words.
+      // If the server can't be asked, the next attempt fails with a better message.
       if (!(await recoverSession().catch(() => true))) await whenSignedIn();
     },
     onStored: () => {

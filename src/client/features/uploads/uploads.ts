@@ -1,4 +1,4 @@
-// Uploading, for the rest of the pages. What does it is loaded when it is first needed: the upload tray has it loaded by then.
+// Uploading for all pages. The engine is loaded on first use; usually the upload tray has loaded it by then.
 import { messageOf } from "../../api/http.ts";
 import { announce } from "../../base/announce.ts";
 import { loadScript } from "../../ui/lazy-part.ts";
@@ -8,11 +8,11 @@ import { pickFiles, pickFolder } from "./engine/pick.ts";
 import { text } from "./text.ts";
 import type { UploadSource } from "./engine/types.ts";
 
-/** Puts files on their way, from anywhere in the pages. */
+/** Adds uploads from anywhere in the pages. */
 export const uploads = {
   /**
-   * Uploads files into a folder; `path` is relative to it and ends in the name. Folders that are missing are made.
-   * @returns the batch, to be given with more files of the same deed; undefined where nothing could begin, which is told
+   * Uploads files into a folder. `path` is relative to it, with the file name; missing folders are created.
+   * @returns the batch, to add more files to it; undefined if the upload could not start, after an error was shown
    */
   async add(
     items: readonly UploadSource[],
@@ -33,7 +33,7 @@ export const uploads = {
   async pickFiles(folder: string, options: Omit<AddOptions, "folder"> = {}): Promise<void> {
     await uploads.add(await pickFiles(), folder, options);
   },
-  /** Lets the person choose a folder, and uploads all that is in it under its name. */
+  /** Lets the person choose a folder, and uploads its content under its name. */
   async pickFolder(folder: string, options: Omit<AddOptions, "folder"> = {}): Promise<void> {
     await uploads.add(await pickFolder(), folder, options);
   },

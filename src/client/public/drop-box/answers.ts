@@ -1,6 +1,6 @@
-/** What the API answers, as far as it is the API that answers: a proxy between gives pages of its own. */
+/** Parses API responses. Responses may also come from a proxy, with pages of its own. */
 
-/** A JSON text; undefined where it is none. */
+/** Parses JSON; undefined if it is invalid. */
 export function parsed(body: string): unknown {
   try {
     return JSON.parse(body);
@@ -10,7 +10,7 @@ export function parsed(body: string): unknown {
   }
 }
 
-/** The words of a refusal. */
+/** The message of an error response. */
 export function messageIn(body: string): string | undefined {
   const answer = parsed(body);
   if (typeof answer !== "object" || answer === null || !("error" in answer)) return undefined;

@@ -1,4 +1,4 @@
-/** Makes of the form for one file a place to drop many, folders too, that shows how far each is. */
+/** Turns the form for one file into a drop area for many files and folders, with their progress. */
 import { button, element } from "../dom.ts";
 import { type DroppedFiles, type PickedFile, pickedFromTransfer, pickedFromList } from "./picking.ts";
 import { Queue } from "./queue.ts";
@@ -6,7 +6,7 @@ import { Rows, sizeInWords } from "./rows.ts";
 import type { Sending } from "./sending.ts";
 import { Unlocking } from "./unlocking.ts";
 
-/** Takes the form over. */
+/** Takes over the form. */
 export function startDropBox(form: HTMLFormElement): void {
   const { dropBox: url = "", maxBytes, unlockUrl, grant } = form.dataset;
   const unlocking = new Unlocking(unlockUrl, grant, () => queue.resume(lockedOf(queue)));
@@ -71,14 +71,15 @@ function chooser(text: string, add: (picked: PickedFile[]) => void) {
   const input = element("input", { attributes: { type: "file", multiple: "", hidden: "", "aria-label": text } });
   input.addEventListener("change", () => {
     add(pickedFromList(input.files ?? []));
-    // The same file may be chosen again.
+    // Lets the same file be chosen again.
     input.value = "";
   });
   return { input, button: button(text, () => input.click(), { className: "button second", label: text }) };
 }
 
 function listenForDrops(place: HTMLElement, add: (dropped: DroppedFiles) => void): void {
-  // Beside the place a drop would open the file and leave the page. Words may go into the field for the name.
+  // Outside of the drop area, the browser would open the file and leave the page. Text may be dropped into the name
+  // field.
   document.addEventListener("dragover", (event) => {
     if (!hasFiles(event)) return;
     event.preventDefault();
@@ -99,7 +100,7 @@ function hasFiles({ dataTransfer }: DragEvent): boolean {
   return dataTransfer?.types.includes("Files") === true;
 }
 
-/** What became of all files together. */
+/** The total progress of all files. */
 class Total {
   readonly element = element("div", { className: "total", attributes: { hidden: "" } });
   readonly #queue: Queue;
@@ -120,7 +121,7 @@ class Total {
     const ofAll = files === 1 ? "1 file" : `${files} files`;
     const notSent = failed > 0 ? ` ${failed} failed.` : "";
     const words = done === files ? `${ofAll} uploaded. Thank you.` : `${done} of ${ofAll} uploaded.${notSent}`;
-    // Read out when it changes: not with each byte.
+    // Announced when it changes, not with each byte.
     if (this.#said.textContent !== words) this.#said.textContent = words;
     this.#bar.value = bytes === 0 ? done / Math.max(files, 1) : sentBytes / bytes;
     this.#bar.hidden = done === files;

@@ -1,17 +1,17 @@
-/** What somebody drops or chooses, as files with their paths. */
+/** Dropped or chosen items as files with their paths. */
 
-/** A file, and its path below what was dropped. */
+/** A file, and its path below the dropped folder. */
 export interface PickedFile {
   readonly file: File;
   readonly path: string;
 }
 
-/** Of a file field; one for folders tells the path. */
+/** The files of a file input; a folder input has paths. */
 export function pickedFromList(files: FileList | readonly File[]): PickedFile[] {
   return [...files].map((file) => ({ file, path: file.webkitRelativePath || file.name }));
 }
 
-/** What was dropped. */
+/** Dropped files. */
 export interface DroppedFiles {
   readonly picked: readonly PickedFile[];
   /** How many files and folders could not be read. */
@@ -19,8 +19,8 @@ export interface DroppedFiles {
 }
 
 /**
- * Of something dropped: files, and folders with all below them. The entries have to be taken at once, before the first
- * await; afterwards the browser has emptied the transfer.
+ * Reads dropped files and folders. The entries must be taken before the first await, because the browser clears the
+ * transfer afterwards.
  */
 export async function pickedFromTransfer(transfer: DataTransfer): Promise<DroppedFiles> {
   const entries = [...transfer.items].flatMap((item) => {
@@ -34,7 +34,7 @@ export async function pickedFromTransfer(transfer: DataTransfer): Promise<Droppe
   return { picked, unreadable };
 }
 
-/** @returns how many entries could not be read: the others go on */
+/** @returns how many entries could not be read; the others are still read */
 async function readEntry(entry: FileSystemEntry, found: PickedFile[]): Promise<number> {
   try {
     return await readFiles(entry, found);
@@ -52,7 +52,7 @@ async function readFiles(entry: FileSystemEntry, found: PickedFile[]): Promise<n
   } else if (entry instanceof FileSystemDirectoryEntry) {
     const reader = entry.createReader();
     for (;;) {
-      // Browsers give a hundred at a time; none means the end.
+      // Browsers return a hundred at a time, and none at the end.
       const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
       if (some.length === 0) break;
       for (const each of some) unreadable += await readEntry(each, found);

@@ -1,10 +1,10 @@
-/** All files on their way into a drop box: some at once, the others after them. */
+/** The uploads of a drop box: some in parallel, the others after them. */
 import type { PickedFile } from "./picking.ts";
 import { type Destination, Sending } from "./sending.ts";
 
 const AT_ONCE = 3;
 
-/** The sums over all files. */
+/** The totals of all files. */
 export interface QueueTotals {
   readonly files: number;
   readonly done: number;
@@ -16,7 +16,7 @@ export interface QueueTotals {
   readonly sentBytes: number;
 }
 
-/** See the head of this file. `onChange` is called with each file that changed. */
+/** Sends files, a few in parallel. `onChange` is called with each file that changed. */
 export class Queue {
   readonly #destination: Destination;
   readonly #maxBytes: number;
@@ -33,7 +33,7 @@ export class Queue {
     return this.#all;
   }
 
-  /** Takes files in, the largest that may be sent being known beforehand. */
+  /** Adds files. Files over the size limit are rejected at once. */
   add(picked: readonly PickedFile[]): Sending[] {
     const added = picked.map(
       ({ file, path }) =>
@@ -47,7 +47,7 @@ export class Queue {
     return added;
   }
 
-  /** Goes on with what is paused or has failed. */
+  /** Resumes paused and failed uploads. */
   resume(which: Iterable<Sending> = this.#all): void {
     for (const one of which) {
       const { state } = one.status;
@@ -56,7 +56,7 @@ export class Queue {
     this.#fill();
   }
 
-  /** Stops for now. */
+  /** Pauses uploads. */
   pause(which: Iterable<Sending> = this.#all): void {
     for (const one of which) {
       const { state } = one.status;
@@ -65,7 +65,7 @@ export class Queue {
     this.#fill();
   }
 
-  /** Takes a file out of the list; what arrived of it is thrown away. */
+  /** Removes a file from the list, and deletes what was uploaded of it. */
   remove(one: Sending): void {
     this.#all.delete(one);
     if (one.status.state !== "done") void one.cancel();

@@ -3,8 +3,8 @@ import { defaultOptions, type PreviousUpload, type UrlStorage } from "tus-js-cli
 const { urlStorage: storage } = defaultOptions;
 
 /**
- * Where the browser remembers what was begun, so that a file chosen again goes on where it was. It may be full, or refused
- * to pages: then a file is sent whole, which is better than not at all.
+ * Where the browser stores unfinished uploads, so that choosing a file again resumes it. Storage may be full or
+ * forbidden: then the file is sent from the start.
  */
 export const remembered: UrlStorage = {
   findAllUploads: () => attempt<PreviousUpload[]>(() => storage.findAllUploads(), []),

@@ -1,12 +1,12 @@
-/** The list of files on their way: a row each, drawn anew as they go. */
+/** The list of uploads: one row each, updated with their progress. */
 import { button, element } from "../dom.ts";
 import type { Queue } from "./queue.ts";
 import type { Sending } from "./sending.ts";
 
-/** Rows that a page draws at most: those of more files follow as others arrive. */
+/** The most rows that are rendered. Others follow as uploads finish. */
 const ROWS_MAX = 200;
 
-/** What a file's row consists of. */
+/** The elements of a row. */
 interface Row {
   readonly item: HTMLLIElement;
   readonly said: HTMLElement;
@@ -15,7 +15,7 @@ interface Row {
   readonly remove: HTMLButtonElement;
 }
 
-/** See the head of this file. */
+/** Renders the list of uploads. */
 export class Rows {
   readonly list = element("ul", { className: "queue", attributes: { "aria-label": "Files" } });
   readonly #queue: Queue;
@@ -25,14 +25,14 @@ export class Rows {
     this.#queue = queue;
   }
 
-  /** Draws what has become of a file, and rows that there is room for now. */
+  /** Updates a row, and adds rows if there is room. */
   draw(one: Sending): void {
     const row = this.#rows.get(one);
     if (row !== undefined) fill(row, one);
     if (one.status.state === "done") this.makeRoom();
   }
 
-  /** Gives rows to files that have none. */
+  /** Adds rows for files that have none, up to the limit. */
   makeRoom(): void {
     if (this.#rows.size >= ROWS_MAX) {
       for (const [one, { item }] of this.#rows) {
@@ -43,7 +43,7 @@ export class Rows {
     }
     for (const one of this.#queue.all) {
       if (this.#rows.size >= ROWS_MAX) return;
-      // What arrived and had to make room stays away.
+      // A finished file whose row was removed stays away.
       if (!this.#rows.has(one) && one.status.state !== "done") this.#add(one);
     }
   }
@@ -106,7 +106,7 @@ function fill({ said, bar, toggle, remove }: Row, one: Sending): void {
 
 const UNITS = ["bytes", "KB", "MB", "GB", "TB"] as const;
 
-/** A size for people, counted in 1,024s as the limits are. */
+/** A size in units of 1024, like the limits. */
 export function sizeInWords(bytes: number): string {
   let value = bytes;
   let unit = 0;

@@ -1,48 +1,50 @@
-/** One file on its way into a drop box: in pieces that the server keeps, so that a break costs nothing that arrived. */
+/** One file that is uploaded to a drop box with tus, so that an interruption costs nothing that was stored. */
 import { DetailedError, defaultOptions, type HttpResponse, type HttpStack, Upload } from "tus-js-client";
 import { isReadable } from "../../base/readable-file.ts";
 import { messageIn } from "./answers.ts";
 import { remembered } from "./remembered.ts";
 
-/** Where files go, and what is said of them. */
+/** Where files go, and who sends them. */
 export interface Destination {
   readonly url: string;
-  /** What let the visitor in, where the link has a password; asked for anew with each request. */
+  /** The grant for a link with a password; read again for each request. */
   readonly grant: () => string | undefined;
   readonly sender: () => string;
 }
 
 export type SendingState = "waiting" | "sending" | "paused" | "failed" | "done";
 
-/** What has become of a file. */
+/** The state of an upload. */
 export interface SendingStatus {
   readonly state: SendingState;
   readonly sentBytes: number;
-  /** What is wrong, or what it waits for, in words. */
+  /** What is wrong, or what it waits for, for people to read. */
   readonly problem: string | undefined;
   /** It waits for the password of the link. */
   readonly isLocked: boolean;
 }
 
-/** Up to this size all goes with the first request. Of a larger one nothing could be sent on where that breaks off. */
+/**
+ * Files up to this size are sent with the first request. A larger one could not be resumed if that were interrupted.
+ */
 const ONE_REQUEST_BYTES_MAX = 1024 * 1024;
 
 const UNREADABLE =
   "Can't read this file. It may have been changed, moved, or deleted on your device. Choose it again above, and remove this one.";
 
-/** Answers to the question how far an upload is that say it is no more. */
+/** Responses to the offset request which mean that the upload no longer exists. */
 const EXPIRED_STATUSES: ReadonlySet<number> = new Set([404, 410]);
 
-/** Asks by GET where the library asks by HEAD, whose refusals have no words. */
+/** Sends GET where the library sends HEAD, because rejections of HEAD have no message. */
 const httpStack: HttpStack = {
   getName: () => defaultOptions.httpStack.getName(),
   createRequest: (method, url) => defaultOptions.httpStack.createRequest(method === "HEAD" ? "GET" : method, url),
 };
 
-/** Waits between attempts: as long as it takes, a lost connection comes back. */
+/** Waits between attempts. They never end: a lost connection returns at some time. */
 const RETRY_DELAYS_MS = [500, 1_000, 2_000, 4_000, 8_000, ...Array.from({ length: 500 }, () => 15_000)];
 
-/** See the head of this file. `onChange` is called after each change of {@link Sending.status}. */
+/** Uploads one file. `onChange` is called after each change of {@link Sending.status}. */
 export class Sending {
   readonly file: File;
   /** With the folders that it was in, if any. */
@@ -51,7 +53,7 @@ export class Sending {
   readonly #onChange: (sending: Sending) => void;
   #upload: Upload | undefined;
   #isPreparing = false;
-  /** What the server has said that it has. */
+  /** The bytes that the server has confirmed. */
   #storedBytes = 0;
   #status: SendingStatus = { state: "waiting", sentBytes: 0, problem: undefined, isLocked: false };
 
@@ -69,11 +71,11 @@ export class Sending {
     return this.#status;
   }
 
-  /** Begins, or goes on where it was. */
+  /** Starts or resumes. */
   start(): void {
     this.#setStatus({ state: "sending", problem: undefined, isLocked: false });
     if (this.#upload !== undefined) this.#upload.start();
-    // Stopped and begun again while the file is still looked at: once that is done, it goes by the state of then.
+    // Paused and resumed while the file is still being checked: the check continues with the current state.
     else if (!this.#isPreparing) void this.#start();
   }
 
@@ -93,30 +95,30 @@ export class Sending {
   async #prepare(): Promise<Upload | undefined> {
     if (!(await isReadable(this.file))) return undefined;
     const upload = this.#make();
-    // Chosen again after the page was closed: the rest is sent.
+    // The file was chosen again after the page was closed: only the rest is sent.
     const [previous] = await upload.findPreviousUploads();
     if (previous !== undefined) upload.resumeFromPreviousUpload(previous);
     return upload;
   }
 
-  /** Stops; what has arrived is kept for a while. */
+  /** Pauses. The server keeps what it has for a while. */
   async pause(): Promise<void> {
     if (this.#status.state === "done") return;
     this.#setStatus({ state: "paused", problem: undefined });
     await this.#upload?.abort();
   }
 
-  /** Waits for its turn again. */
+  /** Puts it back into the queue. */
   queue(): void {
     this.#setStatus({ state: "waiting", problem: undefined, isLocked: false });
   }
 
-  /** Refuses it before anything is sent. */
+  /** Rejects it before anything is sent. */
   reject(problem: string): void {
     this.#setStatus({ state: "failed", problem });
   }
 
-  /** Stops, and has what arrived thrown away. A failure of that leaves it to the server, which sweeps. */
+  /** Cancels, and deletes what was uploaded. If that fails, the server deletes it when it expires. */
   async cancel(): Promise<void> {
     this.#status = { ...this.#status, state: "paused" };
     await this.#upload?.abort(true).catch(() => undefined);
@@ -166,7 +168,7 @@ export class Sending {
     });
   }
 
-  /** A file that was changed or taken away looks like a lost connection: the browser only ends the request. */
+  /** A file that was changed or removed looks like a lost connection: the browser only aborts the request. */
   async #failIfUnreadable(): Promise<void> {
     if (await isReadable(this.file, this.#storedBytes)) return;
     if (this.#status.state !== "sending") return;
@@ -181,8 +183,7 @@ export class Sending {
 }
 
 /**
- * The refusal of the question how far an upload is. Thrown at the library, which would forget the upload with whatever
- * refusal, begin anew, and send all that arrived once more.
+ * A rejected offset request. Thrown at the library, which would otherwise forget the upload and send everything again.
  */
 class RejectedError extends Error {
   readonly response: HttpResponse;
@@ -193,15 +194,15 @@ class RejectedError extends Error {
   }
 }
 
-/** Whether an upload may still be there, when this was answered to the question how far it is. */
+/** Whether the upload may still exist after this response to the offset request. */
 function isUrlStillValid(status: number): boolean {
   return (status < 200 || status >= 300) && !EXPIRED_STATUSES.has(status);
 }
 
-/** Whether a failure passes by itself: no connection, a server that restarts, too many at once. A full disk does not. */
+/** Whether a failure is temporary: no connection, a server that restarts, too many requests. A full disk is not. */
 function isPassing(status: number | undefined): boolean {
   if (status === undefined || status === 0) return true;
-  // 408: the line was too slow, or broken, for a while.
+  // 408: the connection was too slow, or interrupted.
   return status === 408 || status === 409 || status === 423 || status === 429 || (status >= 500 && status !== 507);
 }
 

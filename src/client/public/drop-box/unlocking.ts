@@ -1,8 +1,8 @@
-/** The password of a locked drop box, asked for again where what it gave has run out while files were being sent. */
+/** Asks for the password of a locked drop box again if its grant expires while files are being sent. */
 import { button, element } from "../dom.ts";
 import { messageIn, parsed } from "./answers.ts";
 
-/** See the head of this file. `onOpen` is called when files may go on. */
+/** The password form. `onOpen` is called when uploads may continue. */
 export class Unlocking {
   readonly element = element("div", { className: "notice", attributes: { hidden: "" } });
   readonly #url: string | undefined;
@@ -28,12 +28,12 @@ export class Unlocking {
     });
   }
 
-  /** What let the visitor in. */
+  /** The grant of the entered password. */
   get grant(): string | undefined {
     return this.#grant;
   }
 
-  /** Shows the question, where there is a password at all. */
+  /** Shows the form, if the link has a password. */
   ask(): void {
     if (this.#url === undefined || !this.element.hidden) return;
     this.element.hidden = false;

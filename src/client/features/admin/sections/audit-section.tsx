@@ -19,7 +19,7 @@ import type { AuditEntry } from "../types.ts";
 
 const TONES = { done: "success", refused: "warning", failed: "danger" } as const;
 
-/** Who did what, from where and when; newest first. */
+/** The audit log: who did what, from where and when; newest first. */
 export function AuditSection() {
   const search = useTextSearch();
   const setSearch = useSetTextSearch();
@@ -37,7 +37,7 @@ export function AuditSection() {
   return (
     <>
       <AuditFilter
-        // What was typed belongs to one address of the page: with another one it begins anew.
+        // The typed values belong to one address of the page. Another address mounts the filter again.
         key={JSON.stringify(filter)}
         values={search}
         onApply={(values) => setSearch({ ...values, page: undefined }, { push: true })}
@@ -76,7 +76,7 @@ export function AuditSection() {
   );
 }
 
-/** The filter of an address, as the API takes it; days are those of the reader. */
+/** Converts the filter in the address to API parameters. Days are in the reader's time zone. */
 function filterOf({ user, action, outcome, ip, from, to }: TextSearch) {
   return { user, action, outcome, ip, from: startOf(from), to: startOf(to, 1) };
 }

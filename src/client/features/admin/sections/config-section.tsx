@@ -17,7 +17,7 @@ interface Config {
   readonly settings: readonly Setting[];
 }
 
-/** Every setting as it holds, and where it came from. */
+/** All settings with their current values and sources. */
 export function ConfigSection() {
   const query = useQuery({
     queryKey: keys.admin("config"),

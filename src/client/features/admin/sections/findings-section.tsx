@@ -20,7 +20,7 @@ import { useAction } from "../use-action.ts";
 
 const STATES = ["open", "resolved", "all"] as const;
 
-/** What readings of the store found wrong, and how long ago every byte was read. */
+/** Integrity findings, and how long ago every byte was last verified. */
 export function FindingsSection() {
   const search = useTextSearch();
   const setSearch = useSetTextSearch();

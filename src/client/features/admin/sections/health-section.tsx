@@ -22,7 +22,7 @@ const STATES = {
   error: { icon: CircleX, title: () => text.healthError, look: "bg-danger-soft text-danger" },
 } as const;
 
-/** How the server stands, and what wants to be looked at. */
+/** The state of the server, and what needs attention. */
 export function HealthSection() {
   const query = useQuery({
     queryKey: keys.admin("health"),

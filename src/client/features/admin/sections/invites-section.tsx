@@ -21,7 +21,7 @@ import { useAction } from "../use-action.ts";
 
 const TONES = { open: "accent", used: "success", expired: "neutral" } as const;
 
-/** Invitations, newest first; new ones, and taking one back. */
+/** Invitations, newest first, with buttons to create and revoke them. */
 export function InvitesSection() {
   const page = Number(useTextSearch()["page"] ?? 1) || 1;
   const setSearch = useSetTextSearch();

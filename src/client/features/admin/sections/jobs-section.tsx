@@ -14,7 +14,7 @@ import { useAction } from "../use-action.ts";
 
 const FOLLOW_MS = 5000;
 
-/** Scheduled jobs, how their last run ended, and a way to run one now. */
+/** Scheduled jobs with their last result, and a button to run one now. */
 export function JobsSection() {
   const query = useQuery({
     queryKey: keys.admin("jobs"),

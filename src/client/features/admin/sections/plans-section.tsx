@@ -9,7 +9,7 @@ import { Loaded } from "../loaded.tsx";
 import { text } from "../text.ts";
 import type { Plan } from "../types.ts";
 
-/** The plans with their numbers as they hold; they are changed in the configuration. */
+/** The plans with their current limits. They are changed in the configuration. */
 export function PlansSection() {
   const query = useQuery({
     queryKey: keys.admin("plans"),

@@ -14,7 +14,7 @@ interface Drawing {
   readonly series: readonly Series[];
 }
 
-/** Storage, files, transfers and users over days, as pictures and as one table. */
+/** Storage, files, transfers and users per day, as plots and as one table. */
 export function GrowthPlots({ days }: { readonly days: readonly Day[] }) {
   const times = useMemo(() => days.map(({ date }) => Date.parse(date)), [days]);
   const drawings = useMemo(() => drawingsOf(days), [days]);
@@ -79,7 +79,7 @@ function drawingsOf(days: readonly Day[]): Drawing[] {
   ];
 }
 
-/** What a picture tells, for whoever doesn't see it. */
+/** Describes a plot as text, for people who can't see it. */
 function summaryOf(series: readonly Series[], format: (value: number) => string): string {
   return series
     .map(({ label, values }) => {

@@ -5,7 +5,7 @@ import { loadScript } from "../../../ui/lazy-part.ts";
 import { formatNumber } from "../../../base/format.ts";
 import { text } from "../text.ts";
 
-/** A line of a plot: a value for each day, null where nobody knows one. */
+/** A line of a plot: a value for each day; null if unknown. */
 export interface Series {
   readonly label: string;
   readonly values: readonly (number | null)[];
@@ -14,13 +14,13 @@ export interface Series {
 
 const HEIGHT = 220;
 
-/** Steps of the grid; none is part of a byte or of a file. */
+/** Grid steps that are whole bytes or whole files. */
 const POWERS_OF_TWO = Array.from({ length: 52 }, (_, power) => 2 ** power);
 const ROUND_NUMBERS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
 /**
- * Lines over days. The drawing is a picture; what it shows is in `summary`, and in the table beside it. Where what draws
- * can't be loaded, the summary stands in its place; it is asked for again with the next days.
+ * A plot of lines over days. The canvas is described by `summary` and by the table next to it. If the plot library
+ * can't be loaded, the summary is shown instead, and loading is tried again with the next data.
  */
 export function Plot({
   days,
@@ -29,12 +29,12 @@ export function Plot({
   format = formatNumber,
   isBytes = false,
 }: {
-  /** Instants, in milliseconds. */
+  /** Timestamps in milliseconds. */
   readonly days: readonly number[];
   readonly series: readonly Series[];
   readonly summary: string;
   readonly format?: (value: number) => string;
-  /** Sizes: the lines of the grid stand at powers of two. */
+  /** The values are sizes: grid lines are at powers of two. */
   readonly isBytes?: boolean;
 }) {
   const ref = useRef<HTMLDivElement>(null);
@@ -76,7 +76,7 @@ interface PlotState {
   readonly isBytes: boolean;
 }
 
-/** Draws into `host` and follows its width and the device's scheme, until `signal`. */
+/** Draws into `host` and follows its width and the color scheme, until `signal` is aborted. */
 function draw(
   Drawing: typeof uPlot,
   host: HTMLElement,
@@ -134,7 +134,7 @@ function draw(
   });
 }
 
-/** A colour of the style sheet as a canvas takes it: in the scheme that holds now. */
+/** A color of the style sheet in the current color scheme, for the canvas. */
 function colorOf(host: HTMLElement, name: string): string {
   const probe = document.createElement("span");
   probe.style.color = `var(--${name})`;

@@ -14,7 +14,7 @@ import { GrowthPlots } from "./growth-plots.tsx";
 
 const PERIODS_DAYS = ["30", "90", "365", "731"] as const;
 
-/** What the server holds, and how it has grown. */
+/** What the server stores, and how that has grown. */
 export function StorageSection() {
   const [period, setPeriod] = useState<(typeof PERIODS_DAYS)[number]>("30");
   const stats = useQuery({

@@ -12,7 +12,7 @@ import type { Account, AccountDevice, AccountSession } from "../types.ts";
 import { useAction } from "../use-action.ts";
 import { nameOf } from "./user-columns.tsx";
 
-/** Where an account is signed in and on which devices; ends sessions and removes devices. */
+/** The sessions and devices of an account, with buttons to end sessions and remove devices. */
 export function AccessDialog({ account, onClose }: { readonly account: Account; readonly onClose: () => void }) {
   const base = `/api/admin/users/${account.id}` as const;
   const sessions = useQuery({

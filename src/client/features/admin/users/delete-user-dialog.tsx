@@ -8,7 +8,7 @@ import type { Account } from "../types.ts";
 import { showNothing, useAction } from "../use-action.ts";
 import { nameOf } from "./user-columns.tsx";
 
-/** Erases an account with all its files, once its e-mail was typed: nobody does that by accident. */
+/** Deletes an account with all its files. The email must be typed, so that nobody does that by accident. */
 export function DeleteUserDialog({ account, onClose }: { readonly account: Account; readonly onClose: () => void }) {
   const [typed, setTyped] = useState("");
   const erase = useAction(

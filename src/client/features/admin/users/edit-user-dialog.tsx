@@ -13,7 +13,7 @@ import { showNothing, useAction } from "../use-action.ts";
 import { choiceOf, QuotaField, quotaOf } from "./quota-field.tsx";
 import { nameOf } from "./user-columns.tsx";
 
-/** Changes what an account is called, is and may; only what was changed is sent. */
+/** Changes the profile, role and limits of an account. Only changed fields are sent. */
 export function EditUserDialog({ account, onClose }: { readonly account: Account; readonly onClose: () => void }) {
   const isOwn = useSession().user.id === account.id;
   const [name, setName] = useState(account.name);

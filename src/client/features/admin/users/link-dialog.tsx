@@ -5,7 +5,7 @@ import { formatDateTime } from "../../../base/format.ts";
 import { text } from "../text.ts";
 import type { PasswordLink } from "../types.ts";
 
-/** A link at which somebody sets a password, to take along. */
+/** Shows a link to set a password with, to copy. */
 export function LinkDialog({
   title,
   link: { url, expiresAt },

@@ -11,7 +11,7 @@ import type { Account, PasswordLink, PlanName } from "../types.ts";
 import { showNothing, useAction } from "../use-action.ts";
 import { LinkDialog } from "./link-dialog.tsx";
 
-/** Makes an account; where no password was given, shows the link at which its owner sets one. */
+/** Creates an account. If no password was given, shows the link with which its owner sets one. */
 export function NewUserDialog({ onClose }: { readonly onClose: () => void }) {
   const [email, setEmail] = useState("");
   const [name, setName] = useState("");
@@ -30,7 +30,7 @@ export function NewUserDialog({ onClose }: { readonly onClose: () => void }) {
         },
       }),
     (account) => {
-      if (account.passwordLink !== undefined) return; // The dialog with the link tells, and nothing should lie over it.
+      if (account.passwordLink !== undefined) return; // The dialog with the link already confirms the success.
       toast({ text: text.createdDone(account.email), tone: "success" });
       onClose();
     },

@@ -9,7 +9,7 @@ import type { Account } from "../types.ts";
 import { showNothing, useAction } from "../use-action.ts";
 import { nameOf } from "./user-columns.tsx";
 
-/** Sets an account's password. */
+/** Sets the password of an account. */
 export function PasswordDialog({ account, onClose }: { readonly account: Account; readonly onClose: () => void }) {
   const [password, setPassword] = useState("");
   const [endsKeys, setEndsKeys] = useState(false);

@@ -4,13 +4,13 @@ import { text } from "../text.ts";
 
 const GIGABYTE = 1024 ** 3;
 
-/** What was chosen for an account's quota; gigabytes as they were typed. */
+/** The chosen quota of an account; gigabytes as typed. */
 export interface QuotaChoice {
   readonly kind: "plan" | "own" | "none";
   readonly gigabytes: string;
 }
 
-/** The choice as the API takes it; undefined where what was typed is no size. */
+/** The choice as an API value; undefined if the typed number is not a valid size. */
 export function quotaOf({ kind, gigabytes }: QuotaChoice): number | null | "plan" | undefined {
   if (kind !== "own") return kind === "plan" ? "plan" : null;
   const number = Number(gigabytes.trim().replace(",", "."));
@@ -18,14 +18,14 @@ export function quotaOf({ kind, gigabytes }: QuotaChoice): number | null | "plan
   return gigabytes.trim() === "" || !(number >= 0) || !Number.isSafeInteger(bytes) ? undefined : bytes;
 }
 
-/** The choice that a quota stands for. */
+/** The choice that represents a quota. */
 export function choiceOf({ quota, quotaOverride }: { quota: number | null; quotaOverride: boolean }): QuotaChoice {
   if (!quotaOverride) return { kind: "plan", gigabytes: "" };
   if (quota === null) return { kind: "none", gigabytes: "" };
   return { kind: "own", gigabytes: String(Math.round((quota / GIGABYTE) * 1000) / 1000) };
 }
 
-/** How much an account may hold: as its plan says, so and so much, or without a limit. */
+/** The quota of an account: from its plan, a fixed size, or unlimited. */
 export function QuotaField({
   value,
   onChange,

@@ -18,7 +18,7 @@ import { nameOf } from "./user-columns.tsx";
 
 type OpenDialog = { readonly kind: "edit" | "password" | "access" | "delete"; readonly account: Account };
 
-/** What an administrator can do with an account: the lines of its menu, and the dialogs that they open. */
+/** The actions on an account: its menu entries, and the dialogs that they open. */
 export function useUserActions(): { itemsFor: (account: Account) => readonly MenuItem[]; dialogs: ReactNode } {
   const { user } = useSession();
   const confirm = useConfirm();
@@ -63,7 +63,7 @@ export function useUserActions(): { itemsFor: (account: Account) => readonly Men
   };
   const open = (kind: OpenDialog["kind"], account: Account) => () => setShown({ kind, account });
 
-  // One's own account is changed in its settings; the server refuses it here.
+  // Administrators change their own account in the settings; the server rejects it here.
   const isOwn = (account: Account) => account.id === user.id;
   const itemsFor = (account: Account): MenuItem[] => [
     { label: text.edit, icon: Pencil, run: open("edit", account) },
@@ -84,7 +84,7 @@ export function useUserActions(): { itemsFor: (account: Account) => readonly Men
     null,
     account.disabled
       ? { label: text.enable, icon: CircleCheck, run: () => setDisabled.mutate({ account, disabled: false }) }
-      : // Whoever would lock themselves out does it by another administrator.
+      : // Another administrator must disable this account, so that nobody locks themselves out.
         { label: text.disable, icon: Ban, disabled: isOwn(account), run: () => void askToDisable(account) },
     { label: text.delete, icon: Trash2, danger: true, disabled: isOwn(account), run: open("delete", account) },
   ];

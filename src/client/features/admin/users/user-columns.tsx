@@ -8,12 +8,12 @@ import type { MenuItem } from "../../../ui/menu-items.ts";
 import { text } from "../text.ts";
 import type { Account } from "../types.ts";
 
-/** What an account is called: its name, or its e-mail where it has none. */
+/** The display name of an account: its name, or its email if it has none. */
 export function nameOf({ name, email }: Account): string {
   return name === "" ? email : name;
 }
 
-/** The columns of the table of accounts. */
+/** The columns of the accounts table. */
 export function userColumns({
   sort,
   order,

@@ -18,7 +18,7 @@ import { NewUserDialog } from "./new-user-dialog.tsx";
 import { useUserActions } from "./use-user-actions.tsx";
 import { userColumns } from "./user-columns.tsx";
 
-/** All accounts, by what they are called, are and may; new ones, and what can be done with each. */
+/** All accounts with search and filters, a button for a new account, and a menu for each. */
 export function UsersSection() {
   const search = useTextSearch();
   const setSearch = useSetTextSearch();
@@ -97,7 +97,7 @@ export function UsersSection() {
   );
 }
 
-/** Follows the address, but not while somebody writes: the address comes later than the letters. */
+/** Follows the address, but not while the person types: the address lags behind. */
 function SearchField({ value, onChange }: { readonly value: string; readonly onChange: (value: string) => void }) {
   const [typed, setTyped] = useState(value);
   const field = useRef<HTMLInputElement>(null);

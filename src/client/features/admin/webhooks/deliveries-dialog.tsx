@@ -14,7 +14,7 @@ import type { Delivery, Webhook } from "../types.ts";
 
 const TONES = { queued: "accent", delivered: "success", failed: "danger" } as const;
 
-/** What a webhook was and is to be told, newest first. */
+/** The past and pending deliveries of a webhook, newest first. */
 export function DeliveriesDialog({ webhook, onClose }: { readonly webhook: Webhook; readonly onClose: () => void }) {
   const [page, setPage] = useState(1);
   const query = useQuery({

@@ -3,7 +3,7 @@ import { CopyField } from "../../../ui/copy-field.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { text } from "../text.ts";
 
-/** A webhook's signing secret, this once. */
+/** Shows the signing secret of a webhook, which can't be shown again. */
 export function SecretDialog({ secret, onClose }: { readonly secret: string; readonly onClose: () => void }) {
   return (
     <Dialog

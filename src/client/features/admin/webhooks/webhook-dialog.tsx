@@ -8,7 +8,7 @@ import { text } from "../text.ts";
 import { type Webhook, WEBHOOK_EVENTS, type WebhookWithSecret } from "../types.ts";
 import { showNothing, useAction } from "../use-action.ts";
 
-/** Address and events of a webhook; of a new one where none is given. */
+/** The address and events of a webhook; creates a new one if none is given. */
 export function WebhookDialog({
   webhook,
   onClose,

@@ -20,7 +20,7 @@ import { DeliveriesDialog } from "./deliveries-dialog.tsx";
 import { SecretDialog } from "./secret-dialog.tsx";
 import { WebhookDialog } from "./webhook-dialog.tsx";
 
-/** The webhooks of one's account: new ones, trials, secrets, and what was sent. */
+/** The account's webhooks: create, test, edit, renew the secret, list deliveries. */
 export function WebhooksSection() {
   const [edited, setEdited] = useState<Webhook | "new">();
   const [secret, setSecret] = useState<string>();

@@ -9,7 +9,7 @@ import { TextField } from "../../../ui/text-field.tsx";
 import { ActionDialog } from "../action-dialog.tsx";
 import { text } from "../text.ts";
 
-/** Taking everything along, and leaving. */
+/** Exports the account's data, and deletes the account. */
 export function AccountSection() {
   const { user } = useSession();
   const [isErasing, setErasing] = useState(false);

@@ -17,7 +17,7 @@ import { NewKeyDialog } from "../new-key-dialog.tsx";
 import { type Row, Rows } from "../rows.tsx";
 import { text } from "../text.ts";
 
-/** Keys for scripts: make one, see what they may and when they were used, delete one. */
+/** API keys: create, list and delete. */
 export function ApiKeysSection() {
   const { user } = useSession();
   const keys = useResource("apiKeys");

@@ -13,7 +13,7 @@ import { type AccountSettings, type SettingsChange, useChangeSettings, useResour
 import { Loaded } from "../loaded.tsx";
 import { text } from "../text.ts";
 
-/** How the pages look and speak. */
+/** Theme, language and view. */
 export function AppearanceSection() {
   const settings = useResource("settings");
   return (
@@ -52,7 +52,7 @@ function ThemeCard() {
   );
 }
 
-/** Languages that the pages speak; each named in itself. A new one is added here and in app/locale.ts. */
+/** Languages of the pages, each with its own name. Add new ones here and in app/locale.ts. */
 const LANGUAGES = [{ value: "en", label: "English" }];
 
 function LanguageCard() {
@@ -60,7 +60,7 @@ function LanguageCard() {
   const choose = (tag: string) => {
     setLanguage(tag);
     writeStored("locale", tag === "" ? undefined : tag);
-    // Words are looked up once, before the first render.
+    // Text is looked up once, before the first render.
     window.location.reload();
   };
   return (

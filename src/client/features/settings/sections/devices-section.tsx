@@ -14,7 +14,7 @@ import { Loaded } from "../loaded.tsx";
 import { type Row, Rows } from "../rows.tsx";
 import { text } from "../text.ts";
 
-/** The phones of the account: what they are told to do, and how to part with one. */
+/** The account's phones: their sync settings, and a button to remove one. */
 export function DevicesSection() {
   const devices = useResource("devices");
   const refresh = useRefresh();

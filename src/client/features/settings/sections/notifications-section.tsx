@@ -10,7 +10,7 @@ import { Loaded } from "../loaded.tsx";
 import { TimeZoneField } from "../time-zone-field.tsx";
 import { text } from "../text.ts";
 
-/** Of what one is told, and when not. */
+/** Notification categories and quiet hours. */
 export function NotificationsSection() {
   const settings = useResource("settings");
   return (
@@ -63,7 +63,7 @@ function QuietHoursCard({ quietHours }: { quietHours: QuietHours }) {
   const change = useChangeSettings();
   const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const [form, setForm] = useState<QuietHours>(
-    // Nobody has chosen yet: what fits is the place where this browser is.
+    // If no time zone was chosen yet, the browser's own is suggested.
     quietHours.enabled || quietHours.timezone !== "UTC" ? quietHours : { ...quietHours, timezone: here },
   );
   const [isBusy, setBusy] = useState(false);

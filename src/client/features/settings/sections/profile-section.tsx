@@ -16,7 +16,7 @@ import { useRefresh, useResource } from "../api.ts";
 import { Loaded } from "../loaded.tsx";
 import { text } from "../text.ts";
 
-/** Who one is here: name, e-mail, role and plan. */
+/** Name, email, role and plan. */
 export function ProfileSection() {
   const profile = useResource("profile");
   return (

@@ -4,7 +4,7 @@ import { PasskeysCard } from "../security/passkeys-card.tsx";
 import { PasswordCard } from "../security/password-card.tsx";
 import { TwoFactorCard } from "../security/two-factor-card.tsx";
 
-/** All by which one signs in: password, second factor, passkeys, other services. */
+/** The sign-in methods: password, two-factor authentication, passkeys, other providers. */
 export function SecuritySection() {
   const methods = useSignInMethods();
   return (

@@ -16,7 +16,7 @@ import { agentName } from "../user-agent.ts";
 
 const ICONS = { web: <Laptop />, mobile: <Smartphone />, cli: <SquareTerminal /> };
 
-/** Where one is signed in; each can be ended, and all others at once. */
+/** The account's sessions; each can be ended, or all others at once. */
 export function SessionsSection() {
   const sessions = useResource("sessions");
   const refresh = useRefresh();

@@ -9,7 +9,7 @@ import { usageByKind } from "../file-kinds.ts";
 import { Loaded } from "../loaded.tsx";
 import { text } from "../text.ts";
 
-/** How much of everything is used: storage, transfers, devices, requests. */
+/** Usage of storage, transfers, devices and request limits. */
 export function UsageSection() {
   const usage = useResource("usage");
   const limits = useResource("rateLimits");
@@ -103,7 +103,7 @@ function ByType({ usage: { byType } }: { usage: Usage }) {
   );
 }
 
-/** How the API writes that there is no limit. */
+/** How the API represents no limit. */
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
 function Limits({ limits }: { limits: RateLimits }) {

@@ -13,7 +13,7 @@ import { Loaded } from "../loaded.tsx";
 import { Rows } from "../rows.tsx";
 import { text } from "../text.ts";
 
-/** The other service by which this account can be entered: link and unlink. */
+/** The OIDC provider of this account: link and unlink. */
 export function IdentitiesCard({ providerName }: { providerName: string }) {
   const identities = useResource("identities");
   const refresh = useRefresh();

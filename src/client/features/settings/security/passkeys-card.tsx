@@ -23,7 +23,7 @@ import { agentName } from "../user-agent.ts";
 
 /**
  * Passkeys: list, add, rename, remove.
- * @param isOffered whether browsers offer passkeys to the address of this server
+ * @param isOffered whether browsers support passkeys at this server's address
  */
 export function PasskeysCard({ isOffered }: { isOffered: boolean }) {
   const passkeys = useResource("passkeys");
@@ -125,7 +125,10 @@ export function PasskeysCard({ isOffered }: { isOffered: boolean }) {
   );
 }
 
-/** Lets the browser make a passkey and registers it. @throws ApiError; Error with words where the browser made none */
+/**
+ * Creates a passkey in the browser and registers it.
+ * @throws ApiError; PageError if the browser created none
+ */
 async function addPasskey(name: string): Promise<void> {
   const { options } = await request<{ options: PublicKeyCredentialCreationOptionsJSON }>(
     "POST",

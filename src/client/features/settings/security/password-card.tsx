@@ -14,7 +14,7 @@ import { PasswordStrength } from "../../../ui/password-strength.tsx";
 import { useRefresh } from "../api.ts";
 import { text } from "../text.ts";
 
-/** Changes the password; everything else that is signed in then has to sign in again. */
+/** Changes the password, which ends all other sessions. */
 export function PasswordCard() {
   const [next, setNext] = useState("");
   const [endsKeys, setEndsKeys] = useState(false);

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 
 /**
  * A text as a QR code: dark on light in every theme, because many cameras read nothing else.
- * @param label what it is, for those who don't see it
+ * @param label a description for screen readers
  */
 export function QrCode({ value, label }: { value: string; label: string }) {
   const code = useQuery({

@@ -8,14 +8,16 @@ import { Dialog } from "../../../ui/dialog.tsx";
 import { toast } from "../../../ui/toast.tsx";
 import { text } from "../text.ts";
 
-/** Shows the recovery codes, this once. It closes when the person says that they are kept. */
+/**
+ * Shows the recovery codes, which can't be shown again. It closes only after the person confirms that they saved them.
+ */
 export function RecoveryCodesDialog({ codes, onClose }: { codes: readonly string[]; onClose(): void }) {
   const [isConfirmed, setConfirmed] = useState(false);
   const asText = `${text.recoveryFileHead(window.location.host)}\n\n${codes.join("\n")}\n`;
   return (
     <Dialog
       open
-      // They are shown this once: neither Escape nor a press beside the dialog may lose them.
+      // They can't be shown again, so neither Escape nor a press outside may close the dialog.
       onClose={() => isConfirmed && onClose()}
       isPersistent
       hasClose={false}
@@ -67,7 +69,7 @@ function save(content: string): void {
   URL.revokeObjectURL(link.href);
 }
 
-/** Prints the codes alone: from a frame of their own, which goes when the browser is done with it. */
+/** Prints only the codes, from a hidden frame that is removed after printing. */
 function print(content: string): void {
   const frame = document.createElement("iframe");
   frame.src = addressOf(content);

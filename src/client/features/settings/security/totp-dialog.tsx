@@ -8,20 +8,20 @@ import { Notice } from "../../../ui/notice.tsx";
 import { text } from "../text.ts";
 import { QrCode } from "./qr-code.tsx";
 
-/** What an authenticator app is given. */
+/** The secret for an authenticator app. */
 export interface NewSecret {
   readonly secret: string;
   readonly otpauthUrl: string;
 }
 
-/** Shows the secret as a picture and as text, and puts it in force once a code made from it was seen. */
+/** Shows the secret as QR code and text. It takes effect after a valid code was entered. */
 export function TotpDialog(props: {
   secret: NewSecret;
   onEnabled(recoveryCodes: readonly string[]): void;
   onClose(): void;
 }) {
   const [code, setCode] = useState("");
-  // Not `autoFocus`: it would take the focus before the dialog has seen where to give it back to.
+  // Not `autoFocus`: the dialog could not remember the previously focused element.
   const first = useRef<HTMLInputElement>(null);
   const enable = useMutation({
     mutationFn: () =>

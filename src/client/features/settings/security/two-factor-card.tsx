@@ -14,19 +14,19 @@ import { text } from "../text.ts";
 import { RecoveryCodesDialog } from "./recovery-codes-dialog.tsx";
 import { type NewSecret, TotpDialog } from "./totp-dialog.tsx";
 
-/** What is open over the card. */
+/** The dialog that is open. */
 type Step =
   | { readonly is: "disable" | "renew" }
   | { readonly is: "scan"; readonly secret: NewSecret }
   | { readonly is: "codes"; readonly codes: readonly string[] };
 
-/** Two-factor sign-in by an authenticator app: set-up, recovery codes, switching off. */
+/** Two-factor authentication with an authenticator app: set up, recovery codes, turn off. */
 export function TwoFactorCard() {
   const state = useResource("twoFactor");
   const refresh = useRefresh();
   const [step, setStep] = useState<Step>();
   const close = () => setStep(undefined);
-  /** A dialog closes after its deed; what the deed opened in its place stays. */
+  /** A dialog closes after its action, unless the action opened another one in its place. */
   const closeFrom = (from: Step["is"]) => setStep((now) => (now?.is === from ? undefined : now));
   const startSetup = useMutation({
     mutationFn: () => request<NewSecret>("POST", "/api/users/two-factor/setup"),

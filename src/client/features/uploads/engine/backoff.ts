@@ -1,4 +1,7 @@
-/** Waits between attempts, in milliseconds: the first at once enough for a hiccup, the last often enough for a night. */
+/**
+ * Waits between attempts in milliseconds: the first short enough for a brief interruption, the last short enough for an
+ * outage of a night.
+ */
 const DELAYS_MS = [500, 1000, 2000, 4000, 8000, 15_000] as const;
 
 /** A wait that can be cut short. */
@@ -8,8 +11,8 @@ export interface Wakeable {
 }
 
 /**
- * How long to wait before attempt `attempt` (0 is the first repetition), in milliseconds, spread by up to a quarter so that
- * many files don't come back in one instant. What the server asked for is kept to, up to two minutes.
+ * How long to wait before retry number `attempt` (from 0), in milliseconds. Spread by up to a quarter, so that many
+ * files don't retry at the same instant. A wait that the server asked for is respected, up to two minutes.
  */
 export function delayBefore(attempt: number, retryAfterSeconds: number | undefined, random = Math.random()): number {
   const own = DELAYS_MS[Math.min(attempt, DELAYS_MS.length - 1)] ?? 15_000;
@@ -17,7 +20,7 @@ export function delayBefore(attempt: number, retryAfterSeconds: number | undefin
   return Math.max(own, asked) * (1 + random / 4);
 }
 
-/** Waits `ms`, or until it is woken, whichever is first. */
+/** Waits `ms`, or until it is woken. */
 export function wakeableWait(ms: number): Wakeable {
   let wake = (): void => undefined;
   const done = new Promise<void>((resolve) => {

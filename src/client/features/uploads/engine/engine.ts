@@ -1,4 +1,4 @@
-// The queue: which uploads run, what follows from their failures, and what people do with them.
+// The upload queue: which uploads run, how failures are handled, and what people can do.
 import { delayBefore, wakeableWait } from "./backoff.ts";
 import { UploadStore } from "./upload-store.ts";
 import { TransferError, smallerChunk, type Failure } from "./failures.ts";
@@ -20,35 +20,38 @@ import {
   type UploadState,
 } from "./types.ts";
 
-/** So many files are sent at a time. */
+/** How many files are sent in parallel. */
 const PARALLEL_MAX = 3;
-/** An answer that should not be is asked for again so often; sends that get nowhere in another way as well. */
+/** How often an unexpected response is retried, or an upload that makes no progress. */
 const UNEXPECTED_MAX = 5;
 
-/** What the engine needs of the world. */
+/** What the engine depends on. */
 export interface EngineDependencies {
   readonly endpoint: () => string;
   readonly send: (request: SendRequest) => Promise<SendResult>;
-  /** Lets the server forget an upload that was cancelled; never rejects. */
+  /** Deletes a cancelled upload on the server; never rejects. */
   readonly terminate: (url: string) => Promise<void>;
   readonly persistence: UploadPersistence;
-  /** Resolves when somebody is signed in again, or when it is worth asking. */
+  /** Resolves when somebody is signed in again, or when it is worth trying again. */
   readonly whenSignedIn: () => Promise<void>;
   /** Called after a file is stored. */
   readonly onStored: () => void;
-  /** Called when nothing is left to send: how many were stored since it began, how many need a person. */
+  /**
+   * Called when nothing is left to send, with the number of files stored since the start and the number that need a
+   * person.
+   */
   readonly onSettled: (stored: number, troubled: number) => void;
 }
 
-/** How files are added. */
+/** Options for adding files. */
 export interface AddOptions {
   readonly folder: string;
   readonly share?: string | undefined;
-  /** Files that are added piece by piece in one go have the same. */
+  /** The same for files that are added together in several calls. */
   readonly batch?: string | undefined;
 }
 
-/** Sends files, a few at a time, for as long as it takes. */
+/** Sends files, a few in parallel, for as long as it takes. */
 export class UploadEngine {
   readonly store = new UploadStore();
   private readonly sources: UploadSources;
@@ -65,11 +68,12 @@ export class UploadEngine {
   }
 
   /**
-   * Begins for an account: takes up what this tab had before a reload, and later what other tabs leave behind when they go.
+   * Starts for an account: resumes the uploads of this tab from before a reload, and later those of tabs that were
+   * closed.
    */
   async start(userId: string): Promise<void> {
     if (this.userId === userId) return;
-    // What was given since nobody was there is this account's: a page takes files before its tray is drawn.
+    // Files that were added before the start belong to this account: a page accepts files before its tray is rendered.
     if (this.userId !== undefined) this.stop();
     this.userId = userId;
     const starting = this.deps.persistence.start(userId, (kept) => this.restore(kept));
@@ -77,7 +81,7 @@ export class UploadEngine {
     await starting;
   }
 
-  /** Ends all sending and forgets the account; what is remembered stays for the next time. */
+  /** Stops sending and forgets the account. Saved uploads stay for the next start. */
   stop(): void {
     this.userId = undefined;
     this.deps.persistence.end();
@@ -86,7 +90,10 @@ export class UploadEngine {
     this.store.remove(this.store.all().map(({ id }) => id));
   }
 
-  /** Puts files into the queue. Returns at once. @returns the batch, to add more to it */
+  /**
+   * Adds files to the queue. Returns at once.
+   * @returns the batch, for adding more files to it
+   */
   add(sources: readonly UploadSource[], options: AddOptions): string {
     const { folder, share, batch = newId() } = options;
     const uploads = sources.map((source): Upload => {
@@ -98,7 +105,7 @@ export class UploadEngine {
     for (const { id } of uploads) this.queue.push(id);
     this.deps.persistence.save(uploads);
     const { userId } = this;
-    // Who signs out ends nothing: it goes on with the next sign-in.
+    // A sign-out does not end an upload: it continues after the next sign-in.
     this.deps.persistence.saveFiles(uploads, (id) => this.userId !== userId || this.isOpen(id));
     this.pump();
     return batch;
@@ -115,7 +122,7 @@ export class UploadEngine {
     for (const { id } of this.store.all()) this.pause(id);
   }
 
-  /** Goes on with what is paused, failed, or waits for the network. */
+  /** Resumes an upload that is paused, failed, or waiting for the network. */
   resume(id: string): void {
     const upload = this.store.find(id);
     if (upload === undefined) return;
@@ -129,7 +136,7 @@ export class UploadEngine {
     for (const { id } of this.store.all()) this.resume(id);
   }
 
-  /** Ends one that is not done, and lets the server forget what it has of it; takes others off the list. */
+  /** Cancels an unfinished upload and deletes it on the server; removes others from the list. */
   cancel(id: string): void {
     const upload = this.store.find(id);
     if (upload === undefined) return;
@@ -143,7 +150,7 @@ export class UploadEngine {
     for (const { id } of this.store.all()) this.cancel(id);
   }
 
-  /** Takes what is done off the list. */
+  /** Removes finished uploads from the list. */
   clearEnded(): void {
     this.store.remove(
       this.store
@@ -153,7 +160,7 @@ export class UploadEngine {
     );
   }
 
-  /** Answers a taken name; `forAll` answers for all files that were added with it, now and later. */
+  /** Decides a name conflict; `forAll` decides all files of the same batch, including later ones. */
   resolveConflict(id: string, choice: ConflictChoice, forAll: boolean): void {
     const upload = this.store.find(id);
     if (upload === undefined) return;
@@ -164,7 +171,10 @@ export class UploadEngine {
     }
   }
 
-  /** Takes files for uploads whose file could not be read again. @returns how many were the right ones */
+  /**
+   * Accepts files for uploads whose file could not be read again.
+   * @returns how many of them matched
+   */
   provide(files: readonly File[]): number {
     let matches = 0;
     for (const upload of this.store.all()) {
@@ -176,13 +186,16 @@ export class UploadEngine {
     return matches;
   }
 
-  /** Asks the browser to let files be read again, within a click. @returns whether one could not be had that way */
+  /**
+   * Asks the browser for permission to read files again; only within a click.
+   * @returns whether a file is still unreadable
+   */
   async requestAccess(): Promise<boolean> {
     let isIncomplete = false;
     for (const upload of this.store.all()) {
       if (!this.isMissing(upload.id)) continue;
       const isReadable = await this.sources.requestAccess(upload);
-      // While the person was asked it may have been sent on another's asking, or cancelled.
+      // In the meantime the upload may have been sent or cancelled.
       if (!this.isMissing(upload.id)) continue;
       if (isReadable) this.enqueue(upload.id);
       else isIncomplete = true;
@@ -190,12 +203,12 @@ export class UploadEngine {
     return isIncomplete;
   }
 
-  /** Whether the browser could let the file of a missing upload be read again. */
+  /** Whether the browser can ask for permission to read the file of a missing upload. */
   canRequestAccess(id: string): boolean {
     return this.sources.findHandle(id) !== undefined;
   }
 
-  /** The network is back, or the page is looked at again: what waits tries at once. */
+  /** The network is back, or the page is visible again: waiting uploads retry at once. */
   wake(): void {
     for (const run of this.runs.values()) run.wait?.wake();
   }
@@ -246,7 +259,7 @@ export class UploadEngine {
     this.stored = 0;
   }
 
-  /** Sends one until it is done, needs a person, or is halted. */
+  /** Sends one upload until it is done, needs a person, or is aborted. */
   private async run(id: string, run: UploadRun): Promise<void> {
     const { signal } = run.controller;
     for (let attempt = 0; !signal.aborted; attempt += 1) {
@@ -286,11 +299,14 @@ export class UploadEngine {
     }
   }
 
-  /** Does what a failure asks for. @returns whether to try again */
+  /**
+   * Handles a failure.
+   * @returns whether to try again
+   */
   private async recoverFrom(id: string, run: UploadRun, failure: Failure, attempt: number) {
     const upload = this.store.find(id);
     if (upload === undefined) return false;
-    // Bytes that leave the page count as progress, whatever becomes of them: these are counted without regard to it.
+    // Counted per kind and not reset by progress: bytes that leave the page count as progress even if they are lost.
     const times = run.failures.get(failure.kind) ?? 1;
     switch (failure.kind) {
       case "network":
@@ -298,7 +314,7 @@ export class UploadEngine {
       case "busy":
         return this.waitFor(id, run, failure.message, delayBefore(attempt, failure.retryAfterSeconds));
       case "outOfStep":
-        // The first time is told by the server's offset at once; who meets it again waits.
+        // The first time, the server's offset is enough. Repeated mismatches wait.
         return this.waitFor(id, run, undefined, times === 1 ? 0 : delayBefore(times - 1, undefined));
       case "unexpected":
         if (times >= UNEXPECTED_MAX) break;
@@ -322,7 +338,7 @@ export class UploadEngine {
         return true;
       }
       case "taken": {
-        // The answer is written into the upload when it is made: this one is of no use any more, and holds room.
+        // The choice is fixed when the upload is created, so this upload is useless now, and takes up space.
         if (upload.url !== undefined) await this.deps.terminate(upload.url);
         if (run.controller.signal.aborted) return false;
         this.store.change(id, { url: undefined, sent: 0 });
@@ -342,20 +358,23 @@ export class UploadEngine {
   private async waitFor(id: string, run: UploadRun, problem: string | undefined, ms: number): Promise<boolean> {
     if (problem !== undefined) this.store.change(id, { state: "stalled", problem });
     run.wait = wakeableWait(ms);
-    // Whoever aborts wakes it as well.
+    // Aborting wakes it too.
     await run.wait.done;
     run.wait = undefined;
     return !run.controller.signal.aborted;
   }
 
   private stopFor(id: string, state: UploadState, problem: string): false {
-    // Without an address the server has kept nothing of what was sent.
+    // Without a URL, the server has stored nothing of it.
     if (this.store.find(id)?.url === undefined) this.store.change(id, { sent: 0 });
     this.setState(id, state, problem);
     return false;
   }
 
-  /** Puts a person's answer on an upload. @returns whether it is to be sent */
+  /**
+   * Applies a person's choice to an upload.
+   * @returns whether to send it
+   */
   private applyChoice(id: string, choice: ConflictChoice): boolean {
     if (choice === "skip") {
       this.store.change(id, { state: "skipped", problem: undefined });

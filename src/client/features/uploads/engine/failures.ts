@@ -1,16 +1,17 @@
-// What an upload's failed request means. A proxy's own page is told from Larder's answer by its form: ours are envelopes.
+// Classifies failed upload requests. Responses of proxies are distinguished from Larder's by their form: Larder's have
+// an envelope.
 import { text } from "../text.ts";
 
-/** An answer that was no success, as far as judging it goes; `status` 0 where none came. */
+/** The parts of a failed response that matter; `status` is 0 if there was no response. */
 export interface FailedResponse {
   readonly status: number;
   readonly body: string;
   readonly retryAfter: string | undefined;
-  /** Whether the upload had an address at the server already. */
+  /** Whether the upload already had a URL. */
   readonly hasUrl: boolean;
 }
 
-/** What follows from a failure. Seconds are told by the server; messages are words for people. */
+/** What a failure means. Waits come from the server; messages are meant for people. */
 export type Failure =
   | { readonly kind: "network" }
   | { readonly kind: "busy"; readonly message: string; readonly retryAfterSeconds: number | undefined }
@@ -24,7 +25,7 @@ export type Failure =
   | { readonly kind: "unreadable" }
   | { readonly kind: "refused"; readonly message: string };
 
-/** Carries a {@link FailedEntry} through a rejected promise. */
+/** Carries a {@link Failure} through a rejected promise. */
 export class TransferError extends Error {
   readonly failure: Failure;
 
@@ -35,15 +36,18 @@ export class TransferError extends Error {
   }
 }
 
-/** Bodies of one request: the first unless a proxy refuses it, then the next. The last is below nginx's default of 1 MiB. */
+/**
+ * Maximum request sizes: the first, unless a proxy rejects it, then the next. The last is below nginx's default of 1
+ * MiB.
+ */
 export const CHUNK_SIZES = [64 * 1024 * 1024, 8 * 1024 * 1024, 768 * 1024] as const;
 
-/** The next smaller body of one request; undefined where there is none. */
+/** The next smaller request size; undefined if there is none. */
 export function smallerChunk(chunkSize: number): number | undefined {
   return CHUNK_SIZES.find((size) => size < chunkSize);
 }
 
-/** Says what a failed request of an upload means, and so what to do next. */
+/** Classifies a failed request of an upload, which decides what to do next. */
 export function classifyFailure(response: FailedResponse): Failure {
   const { status, hasUrl } = response;
   if (status === 0) return { kind: "network" };
@@ -54,7 +58,7 @@ export function classifyFailure(response: FailedResponse): Failure {
   const message = limitMessage(error) ?? error.message;
   if (status === 401) return { kind: "signedOut" };
   if (status === 429 || status === 503 || status === 423 || reason === "idempotency_key") {
-    // With 503 the server says so in the body alone.
+    // With 503, the server says so only in the body.
     const waitSeconds = retryAfterSeconds ?? readSeconds(String(field(error.details, "retryAfter")));
     return { kind: "busy", message, retryAfterSeconds: waitSeconds };
   }
@@ -65,7 +69,7 @@ export function classifyFailure(response: FailedResponse): Failure {
   return { kind: "refused", message };
 }
 
-/** An answer that Larder did not write: a proxy's page, or the empty answer of a server that is just starting. */
+/** A response that Larder did not write: a proxy's error page, or the empty response of a server that is starting. */
 function classifyForeignResponse(status: number, retryAfterSeconds: number | undefined, hasUrl: boolean): Failure {
   if (status === 413) return { kind: "bodyTooLarge" };
   if (status === 408 || status === 504 || status === 522 || status === 524) {
@@ -73,18 +77,18 @@ function classifyForeignResponse(status: number, retryAfterSeconds: number | und
   }
   if (status === 401) return { kind: "signedOut" };
   if (status === 429 || status >= 500) return { kind: "busy", message: text.proxyAway(status), retryAfterSeconds };
-  // tus answers without a body where HEAD asks.
+  // tus responses to HEAD have no body.
   if (hasUrl && (status === 404 || status === 410)) return { kind: "gone" };
   if (hasUrl && (status === 409 || status === 460)) return { kind: "outOfStep" };
   return { kind: "refused", message: text.proxyRejected(status) };
 }
 
-/** The server tells limits in bytes; people read them in larger units (D23: rule, limit and value). */
+/** The server reports limits in bytes; people read larger units. */
 function limitMessage({ reason, details }: EnvelopeError): string | undefined {
   const [limit, used, required] = ["limit", "used", "required"].map((name) => field(details, name));
   if (typeof limit !== "number") return undefined;
   if (reason === "file_too_large") return text.fileTooLarge(limit);
-  // Of another quota than that of bytes, the server names the number.
+  // For quotas other than bytes, the server's message has the number.
   if (
     reason !== "quota_exceeded" ||
     field(details, "of") !== undefined ||

@@ -1,15 +1,15 @@
-// While files are being sent the page asks before it is left, and keeps the device awake where the browser lets it. A file
-// that is dropped beside the place for it would make the browser leave the page for that file: it is refused.
+// While files are being sent, asks before the page is closed, and keeps the device awake if the browser allows it.
+// Files that are dropped outside of a drop zone are rejected, because the browser would leave the page to open them.
 import type { UploadStore } from "./upload-store.ts";
 import { carriesFiles } from "./walk.ts";
 
-/** Follows the board for the life of the page. */
+/** Watches the uploads as long as the page is open. */
 export function guardLeaving(store: Pick<UploadStore, "subscribe" | "getSnapshot">): void {
   let isSending = false;
   let wakeLock: Promise<WakeLockSentinel | undefined> | undefined;
 
   const acquireLock = (): void => {
-    // Not there on plain HTTP, and refused when the battery is low: sending goes on without.
+    // Missing on plain HTTP, and rejected when the battery is low. Sending works without it.
     if ("wakeLock" in navigator) wakeLock = navigator.wakeLock.request("screen").catch(() => undefined);
   };
   const releaseLock = (): void => {
@@ -30,13 +30,13 @@ export function guardLeaving(store: Pick<UploadStore, "subscribe" | "getSnapshot
     }
   });
   document.addEventListener("visibilitychange", () => {
-    // The browser lets go of it by itself when the page is hidden.
+    // The browser releases the lock automatically when the page is hidden.
     if (isSending && !document.hidden) acquireLock();
   });
   for (const type of ["dragover", "drop"] as const) document.addEventListener(type, rejectStrayFiles);
 }
 
-/** Comes after every place that takes files. */
+/** Runs after all drop zones. */
 function rejectStrayFiles(event: DragEvent): void {
   if (event.defaultPrevented || event.dataTransfer === null || !carriesFiles(event.dataTransfer)) return;
   event.preventDefault();

@@ -2,7 +2,7 @@ import { CHUNK_SIZES } from "./failures.ts";
 import { newId } from "./tabs.ts";
 import type { Upload, UploadSource } from "./types.ts";
 
-/** An upload that has not begun, of a file that goes to `source.path` below `folder`. */
+/** A new upload of a file that goes to `source.path` below `folder`. */
 export function newUpload(source: UploadSource, folder: string, share: string | undefined, batch: string): Upload {
   const { file, path } = source;
   return {
@@ -25,7 +25,7 @@ export function newUpload(source: UploadSource, folder: string, share: string | 
   };
 }
 
-/** What the server is told of an upload when it is made (Upload-Metadata of tus). */
+/** The metadata with which an upload is created on the server (Upload-Metadata of tus). */
 export function metadataOf(upload: Upload): Record<string, string> {
   const parts = upload.path.split("/");
   const filename = parts.at(-1) ?? upload.name;

@@ -1,10 +1,10 @@
-// What the engine remembers beyond the page, for which account and tab.
+// Saves the engine's uploads across page loads, by account and tab.
 import { SAVED_BYTES_MAX, SAVED_FILE_BYTES_MAX, type SavedUpload, type UploadDatabase } from "./upload-db.ts";
 import { UploadSources } from "./sources.ts";
 import type { TabOwnership } from "./tabs.ts";
 import type { Upload } from "./types.ts";
 
-/** Writes uploads behind their changes, and brings back those of an earlier page or of a tab that is gone. */
+/** Saves uploads after their changes, and restores those of an earlier page or a closed tab. */
 export class UploadPersistence {
   readonly sources: UploadSources;
   private readonly database: UploadDatabase;
@@ -12,7 +12,7 @@ export class UploadPersistence {
   private readonly sequences = new Map<string, number>();
   private userId: string | undefined;
   private sequence = Date.now();
-  /** Sizes of the files whose bytes are kept by this page. */
+  /** Sizes of the files whose bytes this page has saved. */
   private readonly savedBytes = new Map<string, number>();
   private savingFiles = Promise.resolve();
   private writing = Promise.resolve();
@@ -23,7 +23,7 @@ export class UploadPersistence {
     this.sources = new UploadSources(keeper);
   }
 
-  /** Hands over what this tab had, and from then on what other tabs of the account leave behind when they go. */
+  /** Restores this tab's uploads, and later those of other tabs of the account when they are closed. */
   async start(userId: string, adopt: (kept: readonly SavedUpload[]) => Promise<void>): Promise<void> {
     this.userId = userId;
     const tab = await this.tab;
@@ -31,14 +31,14 @@ export class UploadPersistence {
       if (this.userId !== userId) return;
       const kept = await this.database.all();
       await adopt(kept.filter((one) => one.userId === userId && one.tab === id));
-      // The next tab that waits for the same end must find them taken.
+      // The next tab that waits for the same lock must see that these uploads are taken.
       await this.writing;
     };
     const watchedTabs = new Set([tab.id]);
     const watchTab = (other: string): void => {
       if (watchedTabs.has(other)) return;
       watchedTabs.add(other);
-      // A tab that was reloaded comes back under its name: its next end is waited for, too.
+      // A reloaded tab returns with the same name, so its next end is watched too.
       void tab.whenClosed(other, () => adoptFrom(other)).finally(() => watchedTabs.delete(other));
     };
     for (const { tab: other } of await this.database.all()) watchTab(other);
@@ -46,12 +46,12 @@ export class UploadPersistence {
     tab.onOtherTab(watchTab);
   }
 
-  /** Writes for nobody from now on. */
+  /** Saves nothing from now on. */
   end(): void {
     this.userId = undefined;
   }
 
-  /** Notes uploads as they are now. Doesn't wait. */
+  /** Saves uploads as they are now. Does not wait. */
   save(uploads: readonly Upload[]): void {
     const { userId } = this;
     if (userId === undefined) return;
@@ -68,7 +68,7 @@ export class UploadPersistence {
     });
   }
 
-  /** Forgets uploads that ended, and their bytes. Doesn't wait. */
+  /** Deletes finished uploads and their bytes. Does not wait. */
   remove(ids: readonly string[]): void {
     for (const id of ids) {
       this.sources.forget(id);
@@ -78,7 +78,7 @@ export class UploadPersistence {
     this.write(() => this.database.remove(ids));
   }
 
-  /** Keeps the bytes of small files that can't be read again otherwise, one after the other and behind everything else. */
+  /** Saves the bytes of small files that could not be read again, one after the other, after everything else. */
   saveFiles(uploads: readonly Upload[], isOpen: (id: string) => boolean): void {
     this.savingFiles = this.savingFiles.then(async () => {
       for (const { id, size } of uploads) {
@@ -96,7 +96,7 @@ export class UploadPersistence {
     return [...this.savedBytes.values()].reduce((left, size) => left - size, SAVED_BYTES_MAX);
   }
 
-  /** One write after the other: what was noted later must also be written later. */
+  /** One write after the other, so that later states are written later. */
   private write(work: () => Promise<void>): void {
     this.writing = this.writing.then(work);
   }

@@ -1,14 +1,14 @@
-// Files and folders out of the browser's own choosers.
+// Opens the browser's file and folder pickers.
 import type { UploadSource } from "./types.ts";
 
 declare global {
   interface Window {
-    /** Chromium alone (File System Access); what it gives can be read again after a reload. */
+    /** Chromium only (File System Access). Its handles can be read again after a reload. */
     showOpenFilePicker?(options: { multiple: boolean }): Promise<FileSystemFileHandle[]>;
   }
 }
 
-/** Lets the person choose files; none where they change their mind. */
+/** Lets the person choose files; empty if they cancel. */
 export async function pickFiles(): Promise<UploadSource[]> {
   if (window.showOpenFilePicker === undefined)
     return (await chooseByInput(false)).map((file) => ({ file, path: file.name }));
@@ -32,7 +32,7 @@ export async function pickFolder(): Promise<UploadSource[]> {
   return files.map((file) => ({ file, path: file.webkitRelativePath === "" ? file.name : file.webkitRelativePath }));
 }
 
-/** Lets the person choose files without a way to read them again. */
+/** Lets the person choose files, without handles to read them again. */
 export function chooseByInput(isFolder: boolean): Promise<File[]> {
   const { promise, resolve } = Promise.withResolvers<File[]>();
   const input = document.createElement("input");
@@ -42,7 +42,7 @@ export function chooseByInput(isFolder: boolean): Promise<File[]> {
   input.hidden = true;
   input.addEventListener("change", () => resolve([...(input.files ?? [])]));
   input.addEventListener("cancel", () => resolve([]));
-  // Some browsers let go of a chooser whose input isn't in the document.
+  // Some browsers drop a picker whose input isn't in the document.
   document.body.append(input);
   input.click();
   return promise.finally(() => input.remove());

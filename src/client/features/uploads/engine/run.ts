@@ -1,21 +1,21 @@
 import type { Wakeable } from "./backoff.ts";
 import type { Failure } from "./failures.ts";
 
-/** What only this page knows of a running upload. */
+/** The state of a running upload, which is not saved. */
 export interface UploadRun {
   readonly controller: AbortController;
-  /** What it waits for before it tries again. */
+  /** The wait before the next attempt. */
   wait: Wakeable | undefined;
-  /** How often each kind of failure was met. */
+  /** The number of failures by kind. */
   readonly failures: Map<Failure["kind"], number>;
 }
 
-/** A run that has just begun. */
+/** A new run. */
 export function newRun(): UploadRun {
   return { controller: new AbortController(), wait: undefined, failures: new Map() };
 }
 
-/** Ends what runs: the request, or the wait for the next. */
+/** Ends a run: its request, or its wait. */
 export function abortRun(run: UploadRun): void {
   run.controller.abort();
   run.wait?.wake();

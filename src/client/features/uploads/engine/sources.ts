@@ -1,17 +1,17 @@
-// Where the bytes of an upload come from: the file that was given, one kept in the browser, or one that may be read again.
+// Where the bytes of an upload come from: the chosen file, a copy saved in the browser, or a handle.
 import type { SavedUpload, UploadDatabase } from "./upload-db.ts";
 import type { Upload, UploadSource } from "./types.ts";
 
 declare global {
   interface FileSystemHandle {
-    /** Chromium alone (File System Access). */
+    /** Chromium only (File System Access). */
     queryPermission?(descriptor: { mode: "read" }): Promise<PermissionState>;
-    /** Needs a click or a key. */
+    /** Requires a click or a key press. */
     requestPermission?(descriptor: { mode: "read" }): Promise<PermissionState>;
   }
 }
 
-/** Knows the file of each upload of this page, as far as it can be read. */
+/** The file of each upload of this page, as far as it can be read. */
 export class UploadSources {
   private readonly files = new Map<string, File>();
   private readonly handles = new Map<string, FileSystemFileHandle>();
@@ -39,12 +39,15 @@ export class UploadSources {
     this.handles.delete(id);
   }
 
-  /** The file is not what it was, or can't be read any more. */
+  /** The file has changed, or can no longer be read. */
   drop(id: string): void {
     this.files.delete(id);
   }
 
-  /** Finds the bytes of an upload of an earlier page again, without asking anybody. @returns whether it did */
+  /**
+   * Finds the bytes of an upload of an earlier page without asking the person.
+   * @returns whether it did
+   */
   async recover(kept: SavedUpload): Promise<boolean> {
     const { upload, handle } = kept;
     if (handle !== undefined) this.handles.set(upload.id, handle);
@@ -52,7 +55,10 @@ export class UploadSources {
     return this.accept(upload, bytes === undefined ? await readIfGranted(handle) : fileOf(upload, bytes));
   }
 
-  /** Asks the person to allow reading again; only within a click or key. @returns whether the very file is there */
+  /**
+   * Asks the person for permission to read the file again; only within a click or key press.
+   * @returns whether it is the same file
+   */
   async requestAccess(upload: Upload): Promise<boolean> {
     const handle = this.handles.get(upload.id);
     if (handle === undefined) return false;
@@ -61,7 +67,10 @@ export class UploadSources {
     return this.accept(upload, await handle.getFile().catch(() => undefined));
   }
 
-  /** Takes a file for this upload if it is the same one as before. @returns whether it is */
+  /**
+   * Accepts a file for this upload if it is the same one as before.
+   * @returns whether it is
+   */
   accept(upload: Upload, file: File | undefined): boolean {
     if (file === undefined || !isSameFile(upload, file)) return false;
     this.files.set(upload.id, file);
@@ -69,7 +78,7 @@ export class UploadSources {
   }
 }
 
-/** Whether a file is the one that an upload began with, as far as its outside tells. */
+/** Whether a file is the one that an upload started with, by name, size and date. */
 export function isSameFile(upload: Pick<Upload, "name" | "size" | "lastModified">, file: File): boolean {
   return file.name === upload.name && file.size === upload.size && file.lastModified === upload.lastModified;
 }
@@ -84,7 +93,7 @@ async function readIfGranted(handle: FileSystemFileHandle | undefined): Promise<
     const permission = (await handle.queryPermission?.({ mode: "read" })) ?? "granted";
     return permission === "granted" ? await handle.getFile() : undefined;
   } catch {
-    // Moved or deleted since: the person is asked to choose it.
+    // Moved or deleted since: the person must choose it again.
     return undefined;
   }
 }

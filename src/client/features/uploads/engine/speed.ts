@@ -1,29 +1,29 @@
-// How fast bytes go, over the last seconds: an average over all the time would tell of a network that is long gone.
+// The current upload speed. An average over the whole upload would describe past network conditions.
 
-/** Over how long the speed is taken, in milliseconds. */
+/** The period over which the speed is measured, in milliseconds. */
 const WINDOW_MS = 8000;
 
-/** At least this long, before a speed is told at all, in milliseconds. */
+/** The shortest period for which a speed is reported, in milliseconds. */
 const SHORTEST_MS = 1000;
 
-/** Counts bytes as they go and tells their speed over the last eight seconds. Times are milliseconds of one clock. */
+/** Measures the speed over the last eight seconds. All times are milliseconds of one clock. */
 export class Speedometer {
   private samples: { atMs: number; bytes: number }[] = [];
   private total = 0;
 
-  /** Notes that `bytes` more went at `atMs`. */
+  /** Records that `bytes` more were sent at `atMs`. */
   add(bytes: number, atMs: number): void {
     if (bytes <= 0) return;
     if (this.samples.length === 0) this.samples.push({ atMs, bytes: 0 });
     this.total += bytes;
     const last = this.samples.at(-1);
-    // Ten samples a second are enough.
+    // Ten samples per second are enough.
     if (last !== undefined && this.samples.length > 1 && atMs - last.atMs < 100) last.bytes = this.total;
     else this.samples.push({ atMs, bytes: this.total });
     this.forget(atMs);
   }
 
-  /** Bytes a second, or undefined where too little is known. Sinks while nothing goes. */
+  /** Bytes per second; undefined if there is too little data. Falls while nothing is sent. */
   speed(nowMs: number): number | undefined {
     this.forget(nowMs);
     const first = this.samples[0];
@@ -32,7 +32,7 @@ export class Speedometer {
     return spanMs < SHORTEST_MS ? undefined : ((this.total - first.bytes) * 1000) / spanMs;
   }
 
-  /** Begins anew: after a pause the silence is no slowness. */
+  /** Starts over: a pause is not a slow connection. */
   reset(): void {
     this.samples = [];
     this.total = 0;
@@ -47,7 +47,7 @@ export class Speedometer {
   }
 }
 
-/** Seconds until `bytesLeft` have gone at this speed; undefined where that can't be said. */
+/** Seconds until `bytesLeft` are sent at this speed; undefined if unknown. */
 export function secondsLeft(bytesLeft: number, bytesPerSecond: number | undefined): number | undefined {
   if (bytesPerSecond === undefined || bytesPerSecond < 1) return undefined;
   return Math.ceil(bytesLeft / bytesPerSecond);

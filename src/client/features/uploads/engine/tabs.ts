@@ -1,12 +1,13 @@
-// Which tab has which upload in hand. A tab holds a lock under its name for as long as it lives; who gets that lock knows
-// that the tab is gone, however it went. Without Web Locks (plain HTTP) only a reload of the same tab takes over.
+// Which tab owns which upload. A tab holds a lock with its name as long as it is open. Whoever gets that lock knows
+// that the tab is closed, even after a crash. Without Web Locks (plain HTTP), only a reload of the same tab takes over
+// its uploads.
 
-/** The name of this tab, and the coming and going of others. */
+/** The name of this tab, and events of other tabs. */
 export interface TabOwnership {
   readonly id: string;
-  /** Does `take` when that tab is gone, one tab at a time; never where the browser can't tell. */
+  /** Runs `take` when that tab is closed, in one tab at a time. Never runs without Web Locks. */
   whenClosed(tab: string, take: () => Promise<void>): Promise<void>;
-  /** Tells of tabs that are there or come later. */
+  /** Reports tabs that are open or opened later. */
   onOtherTab(listener: (tab: string) => void): void;
 }
 
@@ -18,13 +19,10 @@ interface Greeting {
 const NAME = "larder-upload-tab";
 const lockName = (tab: string): string => `${NAME}:${tab}`;
 
-/**
- * Makes this page the owner of its tab's uploads. The name survives a reload; a tab that was doubled with its storage gets
- * another one.
- */
+/** Makes this page the owner of its tab's uploads. The name survives a reload. A duplicated tab gets a new one. */
 export async function ownTab(): Promise<TabOwnership> {
   const remembered = sessionStorage.getItem(NAME);
-  // Not there in insecure contexts, whatever the types say.
+  // Missing in insecure contexts, whatever the types say.
   const locks: LockManager | undefined = "locks" in navigator ? navigator.locks : undefined;
   const id = remembered !== null && (await holdLock(locks, remembered)) ? remembered : newId();
   if (id !== remembered) await holdLock(locks, id);
@@ -46,12 +44,15 @@ export async function ownTab(): Promise<TabOwnership> {
   };
 }
 
-/** A random id; `crypto.randomUUID` isn't there on plain HTTP. */
+/** A random id. `crypto.randomUUID` is missing on plain HTTP. */
 export function newId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Takes the lock for the life of the page; false where another has it. A page that is just being left gets a moment. */
+/**
+ * Takes the lock as long as the page is open; false if another tab has it. Waits briefly for a page that is being
+ * closed.
+ */
 async function holdLock(locks: LockManager | undefined, tab: string): Promise<boolean> {
   if (locks === undefined) return true;
   const { promise: untilClosed } = Promise.withResolvers<never>();

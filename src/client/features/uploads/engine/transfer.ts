@@ -1,46 +1,45 @@
-// One file over tus 1.0, one attempt: what is to be done about a failure is the engine's decision.
+// Sends one file with tus 1.0, in one attempt. The engine decides what to do after a failure.
 import { type DetailedError, type HttpRequest, type HttpResponse, Upload } from "tus-js-client";
 import { isReadable } from "../../../base/readable-file.ts";
 import { TransferError, classifyFailure } from "./failures.ts";
 
-/** What is sent, and who hears of it. */
+/** What to send, and the callbacks. */
 export interface SendRequest {
   readonly file: File;
-  /** Where uploads are made. */
+  /** The URL at which uploads are created. */
   readonly endpoint: string;
-  /** The upload's address, where it was made before: sending goes on from the server's offset. */
+  /** The upload's URL if it exists already: sending continues from the server's offset. */
   readonly url: string | undefined;
   readonly metadata: Readonly<Record<string, string>>;
   readonly chunkSize: number;
-  /** One for each file, so that a creation whose answer was lost isn't done twice. */
+  /** One per file, so that a creation whose response was lost isn't repeated. */
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
-  /** Bytes that are sent, the server's offset included. */
+  /** The bytes sent so far, including the server's offset. */
   readonly onProgress: (sent: number) => void;
   readonly onUrl: (url: string) => void;
 }
 
-/** What the server said of the whole file. */
+/** The result of a complete upload. */
 export interface SendResult {
   readonly fileId: string | undefined;
 }
 
-/** A connection in which nothing moved for so long is given up, in milliseconds: a laptop that slept leaves such. */
+/** How long a connection may stall, in milliseconds. A laptop that slept leaves such connections. */
 const SILENCE_MS_MAX = 60_000;
 
-/** The same once all is sent: a large file is finished by the server in this time. */
+/** The same after all bytes are sent, while the server finishes a large file. */
 const FINISHING_MS_MAX = 600_000;
 
-/** Answers that say all there is to say without a body; 0 is none at all. */
+/** Statuses that need no reason from the body; 0 means that there was no response. */
 const STATUSES_WITHOUT_REASON: ReadonlySet<number> = new Set([0, 401, 404, 410]);
 
-/** Up to this size the content goes with the creation, in one request. */
+/** Files up to this size are sent with the creation, in one request. */
 const ONE_REQUEST_BYTES_MAX = 8 * 1024 * 1024;
 
 /**
- * Sends a file, or what is left of it, and resolves when the server has it whole.
- *
- * @throws TransferError with what the failure means; DOMException AbortError when the signal ended it
+ * Sends a file, or the rest of it. Resolves when the server has it completely.
+ * @throws TransferError with the classified failure; DOMException AbortError if the signal aborted it
  */
 export async function sendByTus(request: SendRequest): Promise<SendResult> {
   const { file, signal } = request;
@@ -56,7 +55,7 @@ export async function sendByTus(request: SendRequest): Promise<SendResult> {
     };
     const giveUp = (reason: unknown): void => {
       end();
-      // Ends the request that runs; what it leaves behind is this promise's rejection.
+      // Ends the running request. Its own error is replaced by this rejection.
       void upload.abort().catch(() => undefined);
       reject(toError(reason));
     };
@@ -67,12 +66,12 @@ export async function sendByTus(request: SendRequest): Promise<SendResult> {
       watchdog = setTimeout(() => giveUp(new TransferError({ kind: "network" })), limit);
     };
     const upload: Upload = new Upload(file, {
-      // With both, the library would begin anew by itself on every refusal of the address.
+      // With both, the library would start over whenever the URL is rejected.
       ...(request.url === undefined ? { endpoint: request.endpoint } : { uploadUrl: request.url }),
       metadata: request.metadata,
       chunkSize: request.chunkSize,
       uploadDataDuringCreation: file.size <= Math.min(ONE_REQUEST_BYTES_MAX, request.chunkSize),
-      // The engine repeats and remembers.
+      // The engine retries and resumes.
       retryDelays: null,
       storeFingerprintForResuming: false,
       onBeforeRequest: (outgoing) => {
@@ -106,16 +105,19 @@ export async function sendByTus(request: SendRequest): Promise<SendResult> {
   });
 }
 
-/** Lets the server forget an upload. Harmless where it is gone, or where the network is away: it expires by itself. */
+/**
+ * Deletes an upload on the server. Harmless if it is gone. If the server can't be reached, the upload expires
+ * automatically.
+ */
 export async function terminateUpload(url: string): Promise<void> {
   await Upload.terminate(url, { retryDelays: [1000] }).catch(() => undefined);
 }
 
-/** @throws TransferError with what the library's error means */
+/** @throws TransferError with the classified error of the library */
 async function fail(error: Error, file: File, offset: number, hasUrl: boolean): Promise<never> {
   const response = isDetailed(error) ? error.originalResponse : null;
   const status = response?.getStatus() ?? 0;
-  // A file that was changed or taken away looks like a failed network: the browser only ends the request.
+  // A file that was changed or removed looks like a network failure: the browser only aborts the request.
   if (status === 0 && !(await isReadable(file, offset))) throw new TransferError({ kind: "unreadable" });
   const lacksReason =
     isDetailed(error) && error.originalRequest.getMethod() === "HEAD" && !STATUSES_WITHOUT_REASON.has(status);
@@ -126,8 +128,9 @@ async function fail(error: Error, file: File, offset: number, hasUrl: boolean): 
 }
 
 /**
- * An upload whose bytes are all there becomes a file when it is asked for, and may be refused then (a taken name, no room);
- * an answer to HEAD can't say why. @returns what GET is answered in its place; nothing where it is no refusal any more
+ * When all bytes are there, a HEAD request turns the upload into a file. That may be rejected (name conflict, no
+ * space), but a response to HEAD has no body to say why.
+ * @returns the response to GET instead; empty if GET is no longer rejected
  */
 async function fetchErrorBody(url: string): Promise<{ body: string; retryAfter: string | undefined }> {
   try {
@@ -135,7 +138,7 @@ async function fetchErrorBody(url: string): Promise<{ body: string; retryAfter: 
     if (response.ok) return { body: "", retryAfter: undefined };
     return { body: await response.text(), retryAfter: response.headers.get("Retry-After") ?? undefined };
   } catch {
-    // The line broke: the next attempt asks again.
+    // The connection failed; the next attempt asks again.
     return { body: "", retryAfter: undefined };
   }
 }

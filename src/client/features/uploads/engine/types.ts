@@ -1,15 +1,15 @@
-// The nouns of uploading: one file on its way, and what all of them come to.
+// Types of the uploads: one file, and the totals of all.
 
-/** How a file that meets a taken name is stored: beside the other, as its next version, or not before a person was asked. */
+/** What to do if the name is taken: keep both, add a version, or ask the person first. */
 export type OnConflict = "error" | "rename" | "version";
 
-/** What a person answers where a name is taken. */
+/** A person's choice for a name conflict. */
 export type ConflictChoice = "rename" | "version" | "skip";
 
 /**
- * Where an upload stands.
- * `stalled`: the network or the server is away, it goes on by itself; `signedOut`: it goes on after the sign-in;
- * `conflict`: the name is taken and a person must say; `missing`: the file must be chosen or allowed again.
+ * The state of an upload.
+ * `stalled`: the network or the server is unavailable, retries automatically; `signedOut`: continues after the sign-in;
+ * `conflict`: the name is taken and a person must decide; `missing`: the file must be chosen, or access allowed, again.
  */
 export type UploadState =
   | "waiting"
@@ -24,44 +24,44 @@ export type UploadState =
   | "skipped"
   | "done";
 
-/** One file on its way. Sizes in bytes, `lastModified` in milliseconds since 1970. Never changed in place. */
+/** The upload of one file. Sizes in bytes, `lastModified` in milliseconds since 1970. Immutable. */
 export interface Upload {
   readonly id: string;
-  /** Files that were added in one go: an answer "for all" holds for them. */
+  /** Files that were added together; a choice "for all" applies to them. */
   readonly batch: string;
-  /** Absolute path of the folder that it was added to. */
+  /** Absolute path of the destination folder. */
   readonly folder: string;
-  /** Below the folder, name included: `holiday/day 1/a.jpg`. */
+  /** Path below the folder with the file name: `holiday/day 1/a.jpg`. */
   readonly path: string;
   readonly name: string;
   readonly size: number;
   readonly mimeType: string;
   readonly lastModified: number;
   readonly onConflict: OnConflict;
-  /** Id of a share that was made for this account: `folder` is a path below it. */
+  /** Id of a share from another account; `folder` is then a path below it. */
   readonly share: string | undefined;
-  /** Address of the upload at the server, once it has one. */
+  /** The URL of the upload on the server, once it has one. */
   readonly url: string | undefined;
-  /** Largest body of one request; shrinks where a proxy refuses it. */
+  /** The largest request size; reduced if a proxy rejects it. */
   readonly chunkSize: number;
   readonly state: UploadState;
   readonly sent: number;
-  /** What is wrong, in words, where something is. */
+  /** What is wrong, for people to read. */
   readonly problem: string | undefined;
-  /** Id of the stored file, when it is done. */
+  /** Id of the stored file, once it is done. */
   readonly fileId: string | undefined;
 }
 
-/** A file to be uploaded, where it comes from, and where it goes below the folder. */
+/** A file to upload, where it comes from, and its path below the folder. */
 export interface UploadSource {
   readonly file: File;
-  /** Relative to the folder, name included. */
+  /** Relative to the folder, with the file name. */
   readonly path: string;
-  /** Lets the file be read again after a reload, where the browser has such. */
+  /** Lets the file be read again after a reload, if the browser supports it. */
   readonly handle?: FileSystemFileHandle | undefined;
 }
 
-/** All uploads together. */
+/** The totals of all uploads. */
 export interface UploadTotals {
   readonly files: number;
   readonly filesDone: number;
@@ -82,7 +82,7 @@ export interface UploadsSnapshot {
   readonly totals: UploadTotals;
 }
 
-/** States in which an upload is neither at its end nor needs a person. */
+/** States that are neither final nor need a person. */
 export const OPEN_STATES: ReadonlySet<UploadState> = new Set([
   "waiting",
   "sending",
@@ -91,8 +91,8 @@ export const OPEN_STATES: ReadonlySet<UploadState> = new Set([
   "signedOut",
 ]);
 
-/** States in which nothing happens before a person does something. */
+/** States that wait for a person. */
 export const BLOCKED_STATES: ReadonlySet<UploadState> = new Set(["conflict", "missing", "failed"]);
 
-/** States that are left by nothing but being cleared away. */
+/** Final states. */
 export const ENDED_STATES: ReadonlySet<UploadState> = new Set(["done", "skipped"]);

@@ -1,24 +1,24 @@
-// What is remembered of uploads beyond the page: IndexedDB, so that a reload goes on where it was. A slow or broken
-// database never holds an upload up: it is waited for half a minute, beside the sending, then things go on without.
+// Uploads saved in IndexedDB, so that a reload resumes them. A slow or broken database never delays an upload: calls
+// run next to the sending and give up after half a minute.
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import type { Upload } from "./types.ts";
 
-/** An upload as it is remembered: with its owner, its tab, and the way back to its bytes. */
+/** A saved upload with its account, its tab, and the handle of its file. */
 export interface SavedUpload {
   readonly upload: Upload;
-  /** Account that uploads; another who signs in here doesn't get it. */
+  /** The account that uploads; other accounts in this browser don't see it. */
   readonly userId: string;
-  /** Tab that has it in hand. */
+  /** The tab that owns it. */
   readonly tab: string;
-  /** Order of adding. */
+  /** The order of adding. */
   readonly sequence: number;
   readonly handle?: FileSystemFileHandle | undefined;
 }
 
-/** What the engine needs of a memory. None of these throws or waits longer than half a minute. */
+/** The database of saved uploads. No call throws, or takes longer than half a minute. */
 export interface UploadDatabase {
   put(kept: readonly SavedUpload[]): Promise<void>;
-  /** Keeps the bytes of a small file themselves, so that it may change or go on the disk. */
+  /** Saves the bytes of a small file, so that the file on disk may change or be removed. */
   putBytes(id: string, file: File): Promise<void>;
   findBytes(id: string): Promise<Blob | undefined>;
   remove(ids: readonly string[]): Promise<void>;
@@ -30,15 +30,15 @@ interface Schema extends DBSchema {
   files: { key: string; value: Blob };
 }
 
-/** Nothing that is sent waits for this memory: only what was left behind is found later where it is slow. */
+/** Sending never waits for the database. If it is slow, interrupted uploads are only found later. */
 const TIMEOUT_MS = 30_000;
 
-/** Bytes kept in the browser are copies: only small files are, and not many. */
+/** Saved bytes are copies, so only small files are saved, and not many. */
 export const SAVED_FILE_BYTES_MAX = 4 * 1024 * 1024;
-/** All kept bytes together. */
+/** The limit for all saved bytes together. */
 export const SAVED_BYTES_MAX = 256 * 1024 * 1024;
 
-/** Opens the memory of this browser. Where there is none (private windows), nothing is remembered and nothing fails. */
+/** Opens the database. In private windows, which have none, nothing is saved and nothing fails. */
 export function openUploadDatabase(databaseName = "larder-uploads"): UploadDatabase {
   const opening = openDB<Schema>(databaseName, 1, {
     upgrade(database) {
@@ -46,7 +46,7 @@ export function openUploadDatabase(databaseName = "larder-uploads"): UploadDatab
       database.createObjectStore("files");
     },
     terminated() {
-      // The browser closed it: later calls fail and count as forgotten.
+      // The browser closed it. Later calls fail and count as empty.
     },
   }).catch(() => undefined);
 
@@ -65,7 +65,7 @@ export function openUploadDatabase(databaseName = "larder-uploads"): UploadDatab
       }),
     putBytes: (id, file) =>
       withDatabase(undefined, async (database) => {
-        // A File would be kept as a note of where it lies.
+        // A File would be saved as a reference to the file on disk.
         await database.put("files", new Blob([await file.arrayBuffer()]), id);
       }),
     findBytes: (id) => withDatabase<Blob | undefined>(undefined, (database) => database.get("files", id)),

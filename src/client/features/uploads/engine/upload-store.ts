@@ -1,4 +1,4 @@
-// All uploads of this page, for the tray to look at: changed often, shown ten times a second at most.
+// All uploads of this page. They change often, so the tray is notified at most ten times a second.
 import { Speedometer, secondsLeft } from "./speed.ts";
 import {
   ENDED_STATES,
@@ -9,20 +9,20 @@ import {
   type UploadsSnapshot,
 } from "./types.ts";
 
-/** Watchers are told at most so often, in milliseconds. */
+/** The minimum interval between notifications, in milliseconds. */
 const NOTIFY_EVERY_MS = 100;
 
-/** What a change of an upload may set. */
+/** The fields of an upload that can change. */
 export type UploadChange = Partial<Omit<Upload, "id">>;
 
-/** Holds uploads in the order of adding, and what they come to. */
+/** The uploads in the order of adding, and their totals. */
 export class UploadStore {
   private readonly uploads = new Map<string, Upload>();
   private readonly listeners = new Set<() => void>();
   private readonly speedometer = new Speedometer();
   private snapshot: UploadsSnapshot = { uploads: [], totals: totalsOf([], undefined) };
   private timer: ReturnType<typeof setTimeout> | undefined;
-  /** When that one tells, by the clock. */
+  /** When the timer is due. */
   private dueMs = 0;
   private readonly now: () => number;
 
@@ -30,32 +30,38 @@ export class UploadStore {
     this.now = now;
   }
 
-  /** For useSyncExternalStore: tells `listener` of changes. @returns a function that ends it */
+  /**
+   * For useSyncExternalStore.
+   * @returns a function that unsubscribes
+   */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   };
 
-  /** What was told last; the same object until something changes. */
+  /** The latest snapshot; the same object until something changes. */
   readonly getSnapshot = (): UploadsSnapshot => this.snapshot;
 
-  /** As it is now; undefined when it was taken away. */
+  /** The current state of an upload; undefined if it was removed. */
   find(id: string): Upload | undefined {
     return this.uploads.get(id);
   }
 
-  /** All as they are now, in a list of its own: they may be changed while it is gone through. */
+  /** The current state of all uploads, as a copy that may be iterated while uploads change. */
   all(): Upload[] {
     return [...this.uploads.values()];
   }
 
-  /** Puts uploads behind those that are there. */
+  /** Appends uploads. */
   add(uploads: readonly Upload[]): void {
     for (const upload of uploads) this.uploads.set(upload.id, upload);
     this.notifySoon();
   }
 
-  /** Changes one; without effect when it was taken away. @returns it as it is now */
+  /**
+   * Changes an upload; does nothing if it was removed.
+   * @returns its new state
+   */
   change(id: string, change: UploadChange): Upload | undefined {
     const upload = this.uploads.get(id);
     if (upload === undefined) return undefined;
@@ -65,7 +71,7 @@ export class UploadStore {
     return changed;
   }
 
-  /** Notes how far one has come; what is sent now counts for the speed, what the server had already doesn't. */
+  /** Records progress. Only bytes that were sent now count for the speed, not those that the server had already. */
   progress(id: string, sent: number, isContinuation: boolean): void {
     const upload = this.uploads.get(id);
     if (upload === undefined || upload.sent === sent) return;
@@ -95,7 +101,7 @@ export class UploadStore {
     if (!isMoving) this.speedometer.reset();
     this.snapshot = { uploads, totals: totalsOf(uploads, this.speedometer.speed(this.now())) };
     for (const listener of this.listeners) listener();
-    // The speed sinks while nothing comes, and the remaining time with it.
+    // The speed falls while nothing is sent, and the remaining time grows.
     if (isMoving) this.notifySoon(1000);
   }
 }

@@ -1,11 +1,11 @@
-// Files out of what was dropped or pasted, folders included, as a stream: a tree of a hundred thousand files begins to
-// upload while it is still being read.
+// Reads dropped or pasted files and folders as a stream, so that a tree of a hundred thousand files starts to upload
+// while it is still being read.
 import type { UploadSource } from "./types.ts";
 
-/** Something found while walking: a file, or a folder without any. */
+/** A file, or a folder without any. */
 export type WalkedItem = UploadSource | { readonly emptyFolder: string };
 
-/** What a drop carries, taken while its event runs: afterwards the browser gives nothing any more. */
+/** A dropped item. It must be taken during the event, because the browser clears the transfer afterwards. */
 type DroppedItem =
   | { readonly kind: "handle"; readonly handle: Promise<FileSystemHandle | null>; readonly file: File | null }
   | { readonly kind: "entry"; readonly entry: FileSystemEntry }
@@ -13,19 +13,19 @@ type DroppedItem =
 
 declare global {
   interface DataTransferItem {
-    /** Chromium alone (File System Access). */
+    /** Chromium only (File System Access). */
     getAsFileSystemHandle?(): Promise<FileSystemHandle | null>;
   }
 }
 
-/** Whether a drag or a paste carries files. */
+/** Whether a drag or a paste contains files. */
 export function carriesFiles(transfer: DataTransfer | null): boolean {
   return transfer?.types.includes("Files") ?? false;
 }
 
 /**
- * Walks through all that was dropped or pasted. Must be called while the event runs; the stream may be read afterwards.
- * What can't be read is passed over and counted in `onUnreadable`.
+ * Walks through all dropped or pasted items. Must be called during the event; the stream may be read afterwards.
+ * Unreadable items are skipped and reported to `onUnreadable`.
  */
 export function walkTransfer(transfer: DataTransfer, onUnreadable: (path: string) => void): AsyncGenerator<WalkedItem> {
   const dropped: DroppedItem[] = [];
@@ -68,7 +68,7 @@ async function* walkEntry(
   const reader = entry.createReader();
   let isEmpty = true;
   for (;;) {
-    // Gives at most a hundred at a time, and none at the end.
+    // Returns at most a hundred at a time, and none at the end.
     const entries = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),
     ).catch(() => undefined);

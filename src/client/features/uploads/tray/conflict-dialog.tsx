@@ -7,7 +7,7 @@ import { text } from "../text.ts";
 import type { ConflictChoice, Upload } from "../engine/types.ts";
 import { uploadEngine } from "../page-engine.ts";
 
-/** Asks what to do about a taken name; once for all where the person says so. The other uploads go on meanwhile. */
+/** Asks what to do about a name conflict, once for all if the person wants. Other uploads continue. */
 export function ConflictDialog({
   upload,
   hasOthers,

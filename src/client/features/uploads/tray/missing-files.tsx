@@ -5,7 +5,7 @@ import { text } from "../text.ts";
 import type { Upload } from "../engine/types.ts";
 import { uploadEngine } from "../page-engine.ts";
 
-/** Where files can't be read any more: lets the person allow it, or choose them again. */
+/** For files that can no longer be read: lets the person allow access, or choose them again. */
 export function MissingFiles({ uploads }: { readonly uploads: readonly Upload[] }) {
   const missing = uploads.filter(({ state }) => state === "missing");
   if (missing.length === 0) return null;

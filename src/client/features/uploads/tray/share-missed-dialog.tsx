@@ -2,7 +2,7 @@ import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { text } from "../text.ts";
 
-/** Tells that what another app shared was lost, since the browser had not begun to take it yet. */
+/** Explains that shared files were lost, because the service worker was not running yet. */
 export function ShareMissedDialog({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog

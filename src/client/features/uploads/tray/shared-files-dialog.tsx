@@ -12,7 +12,7 @@ import { uploads } from "../uploads.ts";
 
 const NONE: SharedFiles = { files: [], keys: [] };
 
-/** Takes what another app shared ("Share → Larder"), asks for a folder, and uploads it there. */
+/** Takes files that another app shared ("Share → Larder"), asks for a folder, and uploads them there. */
 export function SharedFilesDialog() {
   const [shared, setShared] = useState(NONE);
   const { files } = shared;
@@ -24,7 +24,7 @@ export function SharedFilesDialog() {
     enabled: files.length > 0,
   });
   useEffect(() => {
-    // A browser without the database has received nothing either.
+    // A browser without IndexedDB has received nothing either.
     void listSharedFiles()
       .then(setShared)
       .catch(() => setShared(NONE));
@@ -37,7 +37,7 @@ export function SharedFilesDialog() {
   ];
   const forget = (): void => {
     setShared(NONE);
-    // Where that fails they are offered once more, which loses nothing.
+    // If that fails, they are offered once more, which loses nothing.
     void deleteSharedFiles(shared.keys).catch(() => undefined);
   };
   const upload = async (): Promise<void> => {

@@ -10,7 +10,7 @@ import { text } from "../text.ts";
 import { ENDED_STATES, OPEN_STATES, BLOCKED_STATES, type Upload } from "../engine/types.ts";
 import { uploadEngine } from "../page-engine.ts";
 
-/** One upload: what it is, how far it is, what is wrong, and what can be done. */
+/** One upload: its name, progress, problem and actions. */
 export function UploadRow({ upload, onDecide }: { readonly upload: Upload; readonly onDecide: () => void }) {
   const { state, name, path, mimeType, sent, size } = upload;
   const isBlocked = BLOCKED_STATES.has(state);
@@ -40,7 +40,7 @@ export function UploadRow({ upload, onDecide }: { readonly upload: Upload; reado
   );
 }
 
-/** Leads to the folder that the file lies in. */
+/** A link to the folder that contains the file. */
 function StoredLink({ upload }: { upload: Upload }) {
   const below = upload.path.split("/").slice(0, -1).join("/");
   const folder = below === "" ? upload.folder : `${upload.folder === "/" ? "" : upload.folder}/${below}`;

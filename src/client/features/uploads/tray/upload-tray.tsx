@@ -26,8 +26,8 @@ const ShareMissed = lazy(() =>
 );
 
 /**
- * Shows what is being uploaded, at the lower edge of every page; nothing where there is nothing. It also takes up what was
- * left by an earlier page, and what other apps shared (`?shared=1`), and tells where that was lost (`?shared=missed`).
+ * The list of uploads, at the lower edge of every page; hidden if there are none. It also resumes uploads of an earlier
+ * page, and handles files shared by other apps (`?shared=1`) or lost (`?shared=missed`).
  */
 export function UploadTray({ sharedAs }: { readonly sharedAs: string | null }) {
   const { user } = useSession();
@@ -175,7 +175,7 @@ function TrayFooter({ totals }: { totals: UploadTotals }) {
   );
 }
 
-/** What all of it comes to, in a few words. */
+/** The state of all uploads as a short title. */
 function titleOf(totals: UploadTotals): string {
   const { filesOpen, filesDone, filesBlocked, isPaused, isStalled, isSending } = totals;
   if (filesOpen > 0 && isStalled && !isSending) return text.waitingTitle;
@@ -204,7 +204,7 @@ function without(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
   return new Set([...ids].filter((other) => other !== id));
 }
 
-/** How "Share → Larder" opened the page, until that is forgotten. */
+/** How "Share → Larder" opened the page, until that is dismissed. */
 function useSharedAddress(openedBy: string | null): readonly [shared: string | null, forget: () => void] {
   const [shared, setShared] = useState(openedBy);
   const setSearch = useSetTextSearch();
