@@ -9,17 +9,17 @@ export type Schema = TSchema | Readonly<Record<string, unknown>>;
 
 /** The chapters of the document, in their order, and what each is about. */
 export const TAGS = {
-  Authentication: "Sign up, sign in, refresh and sign out; passkeys, single sign-on, forgotten passwords.",
+  Authentication: "Sign up, sign in, refresh and sign out; passkeys, single sign-on, password reset.",
   Files: "Upload, download, list, search, move, copy and delete files.",
-  Folders: "Make, rename, move, describe, delete and download folders.",
-  Versions: "Earlier contents of a file.",
-  Trash: "What was deleted and can be restored.",
+  Folders: "Create, rename, move, describe, delete and download folders.",
+  Versions: "Earlier versions of a file.",
+  Trash: "Deleted files and folders that can be restored.",
   Shares: "Links, drop boxes, and shares between accounts.",
-  "Public links": "What the holder of a link may do, without an account.",
-  Users: "The caller's own account: profile, settings, usage, sessions, keys, devices.",
+  "Public links": "What anyone with a link can do, without an account.",
+  Users: "Your own account: profile, settings, usage, sessions, keys, devices.",
   Mobile: "Devices: registration, sync, resumable uploads, offline changes, notifications.",
-  Webhooks: "HTTP calls to an address of yours when something happens.",
-  Administration: "Accounts, invitations, statistics, jobs and the audit log; for administrators.",
+  Webhooks: "HTTP requests to your own address when something happens.",
+  Administration: "Accounts, invitations, statistics, jobs and the audit log. For administrators.",
 } as const;
 
 /** The text of a route in the document. */
@@ -103,7 +103,7 @@ export const sharedComponents = {
     "X-RateLimit-Reset": { description: "Unix timestamp when the window resets", schema: { type: "integer" } },
     "X-RateLimit-Window": { description: "Window length in seconds", schema: { type: "integer" } },
     "X-RateLimit-Resource": { description: "Name of the limited resource category", schema: { type: "string" } },
-    "X-Request-Id": { description: "Names this request in the server's log", schema: { type: "string" } },
+    "X-Request-Id": { description: "Identifies this request in the server's log", schema: { type: "string" } },
     "Retry-After": { description: "Seconds to wait until the request is accepted", schema: { type: "integer" } },
   },
   responses: errorResponses(),
@@ -141,7 +141,7 @@ export function describeRoutes(routes: readonly { readonly hooks: { detail?: obj
 function operationOf(doc: Documentation): object {
   const json = doc.body ?? envelope(doc.data ?? { type: "object" });
   const success = {
-    description: "Done",
+    description: "OK",
     ...(doc.status !== 204 && {
       content:
         doc.content === undefined
@@ -192,7 +192,7 @@ function isTelling(reason: Reason): boolean {
 
 /** What the route does, and why it may fail beside what may happen to any. */
 function describe(doc: Documentation): string {
-  const reasons = (doc.errors ?? []).filter(isTelling);
+  const reasons = [...new Set(doc.errors)].filter(isTelling);
   const failures = reasons.length === 0 ? [] : [`Fails with ${reasons.join(", ")}.`];
   return [...(doc.description === undefined ? [] : [doc.description]), ...failures].join("\n\n");
 }

@@ -11,12 +11,12 @@ export const NewApiKeyBody = t.Object({
   scopes: t.Optional(
     t.Array(t.Union(SCOPES.map((scope) => t.Literal(scope))), {
       maxItems: 20,
-      description: `${DEFAULT_SCOPES.join(", ")} where absent; admin is for administrators`,
+      description: `${DEFAULT_SCOPES.join(", ")} by default; admin is for administrators`,
     }),
   ),
   expiresAt: t.Optional(
     t.Union([t.String({ maxLength: 40 }), t.Null()], {
-      description: "ISO 8601 with its offset; without an end where absent",
+      description: "ISO 8601 with its offset; by default the key does not expire",
     }),
   ),
   ...PROOF_FIELDS,
@@ -25,7 +25,7 @@ export const NewApiKeyBody = t.Object({
 const API_KEY = {
   id: t.String(),
   name: t.String(),
-  prefix: t.String({ examples: ["lk_Xv3k9Q"], description: "What the key begins with" }),
+  prefix: t.String({ examples: ["lk_Xv3k9Q"], description: "First characters of the key" }),
   scopes: t.Array(ScopeName),
   createdAt: Timestamp,
   lastUsedAt: TimestampOrNull,
@@ -38,5 +38,5 @@ export const ApiKeyRecord = t.Object(API_KEY);
 /** Answer of POST /api/users/api-keys */
 export const NewApiKeyRecord = t.Object({
   ...API_KEY,
-  key: t.String({ description: "The key itself, shown this once" }),
+  key: t.String({ description: "The key; shown only in this response" }),
 });

@@ -6,15 +6,15 @@ import { t } from "elysia";
 
 export const createApiKey = (): RouteDocs => ({
   tag: "Users",
-  summary: "Make an API key for a script",
+  summary: "Create an API key",
   description:
-    "The key is shown this once and stored as a digest. It is sent as `Authorization: Bearer lk_…` or as " +
-    "`X-API-Key`; where both are sent, Authorization counts, and either goes before the session cookie. Scopes: " +
-    "files:read and files:write for /api/files, shares for links and for making a file public, profile for " +
-    "profile, settings, usage and webhooks, admin for /api/admin and /metrics while the account is an " +
-    "administrator's. A key manages neither keys, sessions nor passwords. A new password leaves keys as they are, " +
-    "unless it comes with `endKeys`. Making one needs proof: `currentPassword`, or a confirmed session. Devices " +
-    "and keys make none: 403 scope.",
+    "The key is shown only in this response; the server stores its digest. Send it as `Authorization: Bearer " +
+    "lk_…` or as `X-API-Key`. If a request has both headers, Authorization counts; both take precedence over the " +
+    "session cookie. Scopes: `files:read` and `files:write` for /api/files; `shares` for links and for making a " +
+    "file public; `profile` for profile, settings, usage and webhooks; `admin` for /api/admin and /metrics, as " +
+    "long as the account is an administrator. A key manages no keys, sessions or passwords. A new password leaves " +
+    "keys valid, unless the request has `endKeys`. Needs proof: `currentPassword`, or a confirmed session. " +
+    "Devices and keys cannot create keys: 403 scope.",
   status: 201,
   data: NewApiKeyRecord,
   errors: ["role", "invalid_request", ...PROOF_ERRORS],
@@ -22,14 +22,14 @@ export const createApiKey = (): RouteDocs => ({
 
 export const listApiKeys = (): RouteDocs => ({
   tag: "Users",
-  summary: "One's own API keys, newest first",
-  description: "Without the keys themselves: those are shown once, when they are created.",
+  summary: "List your API keys, newest first",
+  description: "The keys themselves are not included: each is shown once, when it is created.",
   data: t.Object({ apiKeys: t.Array(ApiKeyRecord) }),
 });
 
 export const deleteApiKey = (): RouteDocs => ({
   tag: "Users",
-  summary: "Delete an API key: it is dead at once",
+  summary: "Delete an API key",
   description: "Requests with this key fail from now on.",
   data: t.Object({ id: t.String() }),
   errors: ["not_found", "invalid_field"],

@@ -2,14 +2,14 @@ import { t } from "elysia";
 import { Timestamp } from "../../../http/fields.ts";
 import { SCOPES } from "./scopes.ts";
 
-const Email = t.String({ maxLength: 320, examples: ["ada@example.org"], description: "Valid e-mail address" });
+const Email = t.String({ maxLength: 320, examples: ["ada@example.org"], description: "Valid email address" });
 const Password = t.String({ minLength: 8, maxLength: 2048, description: "8 to 256 characters, any Unicode" });
 
 /** What proves a second factor. */
 export const Code = t.String({
   maxLength: 64,
   examples: ["123456"],
-  description: "Of the authenticator app, or a recovery code; only for accounts with two-factor sign-in",
+  description: "From the authenticator app, or a recovery code; only with two-factor authentication",
 });
 
 /** What proves that the owner asks; an addition to bodies of what needs it. */
@@ -42,7 +42,7 @@ export const SignUpBody = t.Object({
   email: Email,
   password: Password,
   name: t.Optional(t.String()),
-  invite: t.Optional(t.String({ description: "Where sign-up is by invitation" })),
+  invite: t.Optional(t.String({ description: "Required if sign-up is by invitation" })),
   cookie: t.Optional(t.Boolean({ description: "Also sets the session cookie, for browsers" })),
 });
 
@@ -65,7 +65,7 @@ export const SessionRecord = t.Object({
   id: t.String(),
   kind: t.String({ enum: ["web", "mobile", "cli", "key"] }),
   createdAt: Timestamp,
-  expiresAt: t.Union([Timestamp, t.Null()], { description: "null for an API key without an end" }),
+  expiresAt: t.Union([Timestamp, t.Null()], { description: "null for an API key that does not expire" }),
   device: t.Optional(SessionDevice),
   confirmedUntil: t.Optional(
     t.Union([Timestamp, t.Null()], { description: "While it counts as confirmed: POST /api/auth/confirm" }),

@@ -4,21 +4,22 @@ import { ConfirmedRecord, SessionResponse, SignedInResponse } from "./model.ts";
 
 export const confirm = (): RouteDocs => ({
   tag: "Authentication",
-  summary: "Confirm this session by the account's password",
+  summary: "Confirm this session with the account's password",
   description:
-    "For ten minutes this session alone may use the routes that otherwise return 401 password_required: make API keys, change e-mail, " +
-    "password, second factor and passkeys, erase the account, and administer other accounts. It ends with the " +
-    "session, with a new password and when two-factor sign-in is switched on; a refreshed token is not confirmed. " +
-    "With two-factor sign-in it needs `code`, which is used up. Wrong ones count as failed sign-ins. The details of " +
-    "401 password_required list the `methods` of the account (password, passkey, provider) and `needsCode`.",
+    "Some routes need proof of who is calling: create API keys, change email, password, two-factor authentication and " +
+    "passkeys, delete the account, and manage other accounts. Without it they return 401 password_required, whose details " +
+    "list the `methods` of the account (password, passkey, provider) and `needsCode`. The proof is `currentPassword` (and " +
+    "`code`) in the request, or a session that was confirmed here. The confirmation lasts ten minutes. It ends earlier with " +
+    "the session, with a new password, and when two-factor authentication is turned off. A refreshed token is not confirmed. " +
+    "With two-factor authentication, `code` is required and is used up. Wrong passwords and codes count as failed sign-ins.",
   data: ConfirmedRecord,
   errors: ["bad_credentials", "account_disabled", "second_factor_required", "invalid_code"],
 });
 
 export const signUp = (): RouteDocs => ({
   tag: "Authentication",
-  summary: "Make an account and sign in",
-  description: "Depends on the server's setting `signup`: open, by invitation, or closed.",
+  summary: "Create an account and sign in",
+  description: "Depends on the setting `signup` of the server: open, by invitation, or closed.",
   status: 201,
   body: SignedInResponse,
   errors: ["email_taken", "signup_closed"],
@@ -28,32 +29,33 @@ export const signIn = (): RouteDocs => ({
   tag: "Authentication",
   summary: "Sign in",
   description:
-    "An unknown e-mail and a wrong password get the same answer. An account with two-factor sign-in answers the " +
-    "right password with 401 second_factor_required, and `details.methods`; the same again with `code` signs in.",
+    "An unknown email and a wrong password get the same response. With two-factor authentication, the right " +
+    "password without a code returns 401 second_factor_required and `details.methods`. Send the same request with " +
+    "`code` to sign in.",
   body: SignedInResponse,
   errors: ["bad_credentials", "account_disabled", "second_factor_required", "invalid_code"],
 });
 
 export const session = (): RouteDocs => ({
   tag: "Authentication",
-  summary: "Who am I, and until when",
-  description: "An API key shows itself as a session of the kind `key`, with its scopes.",
+  summary: "Get the current user and session",
+  description: "An API key is shown as a session of kind `key`, with its scopes.",
   body: SessionResponse,
 });
 
 export const refresh = (): RouteDocs => ({
   tag: "Authentication",
-  summary: "A new token in place of this one",
+  summary: "Replace this token with a new one",
   description:
-    "The token that was sent is dead from then on. A device's token gives one of that device, for 7 days; its " +
-    "refresh token stays as it is.",
+    "The old token stops working at once. A device's token is replaced by another token of that device, valid for " +
+    "7 days. The device's refresh token stays valid.",
   body: SignedInResponse,
 });
 
 export const signOut = (): RouteDocs => ({
   tag: "Authentication",
-  summary: "End this session, or all of them",
-  description: "A device's token ends all that the device is signed in by. The device stays registered.",
+  summary: "End this session, or all sessions",
+  description: "A device's token ends all tokens of that device. The device stays registered.",
   body: {
     type: "object",
     required: ["success", "message"],

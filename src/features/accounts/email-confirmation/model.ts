@@ -2,7 +2,7 @@ import { t } from "elysia";
 
 /** POST /api/auth/email/confirm */
 export const ConfirmBody = t.Object({
-  token: t.String({ minLength: 1, maxLength: 200, description: "From the link in the mail" }),
+  token: t.String({ minLength: 1, maxLength: 200, description: "From the link in the email" }),
 });
 
 /** The answer of POST /api/auth/email/confirm. */
@@ -12,5 +12,5 @@ export const ConfirmedRecord = t.Object({ email: t.String(), emailVerified: t.Li
 export const SentRecord = t.Object({
   email: t.String(),
   emailVerified: t.Boolean(),
-  sent: t.Boolean({ description: "false where the address is confirmed already" }),
+  sent: t.Boolean({ description: "false if the address is already confirmed" }),
 });

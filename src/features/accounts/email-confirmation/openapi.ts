@@ -4,18 +4,19 @@ import { ConfirmedRecord, SentRecord } from "./model.ts";
 
 export const confirmEmail = (): RouteDocs => ({
   tag: "Authentication",
-  summary: "Confirm an e-mail address by the link in the mail",
+  summary: "Confirm an email address",
   description:
-    "`token` is from the link, which works once, for 24 hours, and only while the account has that address. What " +
-    "others shared with the address opens from now on. Another link: 401 invalid_token.",
+    "`token` comes from the link in the email. The link works once, for 24 hours, and only while the account has " +
+    "that address. From then on, what others shared with the address is accessible. Any other link returns 401 " +
+    "invalid_token.",
   data: ConfirmedRecord,
   errors: ["invalid_token"],
 });
 
 export const sendConfirmation = (): RouteDocs => ({
   tag: "Authentication",
-  summary: "Send the mail again by which one's e-mail address is confirmed",
-  description: "Three mails an hour for an account and to an address; 429 above that. Earlier links stay good.",
+  summary: "Send the confirmation email again",
+  description: "At most three emails an hour per account and per address; more return 429. Earlier links stay valid.",
   data: SentRecord,
   errors: ["invalid_request"],
 });

@@ -6,11 +6,11 @@ import { ROLES } from "../users/types.ts";
 
 /** POST /api/admin/invites */
 export const NewInviteBody = t.Object({
-  email: t.Optional(t.String({ maxLength: 320, description: "The only address that it is good for" })),
+  email: t.Optional(t.String({ maxLength: 320, description: "The only email address that can use it" })),
   role: t.Optional(t.Union([t.Literal("admin"), t.Literal("user"), t.Literal("viewer")])),
   plan: t.Optional(t.Union([t.Literal("free"), t.Literal("pro"), t.Literal("enterprise")])),
   expiresAt: t.Optional(t.String({ description: "Default: in 7 days; at most in 365" })),
-  expiresIn: t.Optional(t.String({ description: "In place of expiresAt", examples: ["7d"] })),
+  expiresIn: t.Optional(t.String({ description: "Instead of expiresAt", examples: ["7d"] })),
   ...PROOF_FIELDS,
 });
 
@@ -20,7 +20,7 @@ const INVITE = {
   id: t.String(),
   email: TextOrNone,
   role: t.String({ enum: [...ROLES] }),
-  plan: t.Union([t.String(), t.Null()], { description: "Null: the default plan" }),
+  plan: t.Union([t.String(), t.Null()], { description: "null for the default plan" }),
   state: t.String({ enum: ["open", "used", "expired"] }),
   createdAt: Timestamp,
   createdBy: TextOrNone,
@@ -35,8 +35,8 @@ export const InviteRecord = t.Object(INVITE);
 /** The answer of POST /api/admin/invites. */
 export const NewInviteRecord = t.Object({
   ...INVITE,
-  invite: t.String({ description: "The token, told this once: `invite` of POST /api/auth/signup" }),
-  url: t.String({ description: "The page that takes it up" }),
+  invite: t.String({ description: "The token, shown only in this response: `invite` of POST /api/auth/signup" }),
+  url: t.String({ description: "The page for it" }),
   mailed: t.Boolean({ description: "Whether it is sent to `email`" }),
 });
 

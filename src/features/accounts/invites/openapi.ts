@@ -6,12 +6,12 @@ import { t } from "elysia";
 
 export const createInvite = (): RouteDocs => ({
   tag: "Administration",
-  summary: "Invite somebody",
+  summary: "Create an invitation",
   description:
-    "Makes one account, of this role and plan, by `invite` in POST /api/auth/signup or on the page at `url`; also " +
-    "where sign-up is open, not where it is closed. Bound to `email` where given, and sent there where mail is " +
-    "configured. Inviting an administrator needs proof: `currentPassword` (and `code`), or a confirmed session; an " +
-    "API key can't.",
+    "An invitation creates one account with this role and plan. Use it as `invite` in POST /api/auth/signup, or " +
+    "on the page at `url`. It also works if sign-up is open, but not if it is closed. With `email`, it is valid " +
+    "for that address only, and is sent there if the server can send email. To invite an administrator, proof is " +
+    "needed: `currentPassword` (and `code`), or a confirmed session. An API key cannot invite administrators.",
   status: 201,
   data: NewInviteRecord,
   errors: ["email_taken", ...PROOF_ERRORS],
@@ -19,8 +19,8 @@ export const createInvite = (): RouteDocs => ({
 
 export const listInvites = (): RouteDocs => ({
   tag: "Administration",
-  summary: "Invitations, newest first",
-  description: "Without their codes: those are shown once, when they are created.",
+  summary: "List invitations, newest first",
+  description: "The codes are not included: each is shown once, when it is created.",
   data: InvitePageRecord,
   errors: ["invalid_field"],
   query: {
@@ -31,8 +31,8 @@ export const listInvites = (): RouteDocs => ({
 
 export const revokeInvite = (): RouteDocs => ({
   tag: "Administration",
-  summary: "Take an invitation back",
-  description: "An account that it made stays.",
+  summary: "Revoke an invitation",
+  description: "An account that was created with it stays.",
   data: t.Object({ id: t.String() }),
   errors: ["not_found", "invalid_field"],
 });

@@ -4,14 +4,14 @@ import { PROOF_FIELDS } from "../auth/model.ts";
 
 /** POST /api/auth/oidc/token */
 export const CodeBody = t.Object({
-  code: t.String({ minLength: 1, maxLength: 200, description: "In which the sign-in ended" }),
+  code: t.String({ minLength: 1, maxLength: 200, description: "The code at the end of the sign-in" }),
   verifier: t.Optional(
-    t.String({ maxLength: 1024, description: "Whose sha256 was the `challenge`; needed where there was one" }),
+    t.String({ maxLength: 1024, description: "Its sha256 was the `challenge`; required if there was one" }),
   ),
   cookie: t.Optional(t.Boolean({ description: "Also sets the session cookie, for browsers" })),
 });
 
-const ReturnTo = t.String({ description: "Path of this server where the browser goes in the end" });
+const ReturnTo = t.String({ description: "Path on this server where the browser is sent at the end" });
 
 /** POST /api/auth/confirm/provider */
 export const ProviderConfirmBody = t.Object({ returnTo: t.Optional(ReturnTo) });
@@ -33,13 +33,10 @@ export const Identity = t.Object({
 export const Methods = t.Object({
   password: t.Boolean(),
   signup: t.String({ enum: ["open", "invite", "closed"] }),
-  oidc: t.Union([
-    t.Object({ name: t.String({ description: "What the button says" }), startUrl: t.String() }),
-    t.Null(),
-  ]),
+  oidc: t.Union([t.Object({ name: t.String({ description: "Label of the button" }), startUrl: t.String() }), t.Null()]),
   passkeys: t.Boolean(),
-  mail: t.Boolean({ description: "Whether a new password can be asked for by mail" }),
+  mail: t.Boolean({ description: "Whether a new password can be requested by email" }),
   isSetUp: t.Boolean({
-    description: "Whether there is any account; the first one is made by the link in the server's log",
+    description: "Whether there is an account; the first one is created with the link in the server's log",
   }),
 });

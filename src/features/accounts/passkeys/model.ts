@@ -16,7 +16,7 @@ const RegistrationResponse = t.Object(
       transports: t.Optional(t.Array(t.String({ maxLength: 32 }), { maxItems: 16 })),
     }),
   },
-  { description: "RegistrationResponseJSON, as the browser gives it" },
+  { description: "RegistrationResponseJSON from the browser" },
 );
 
 /** POST /api/users/passkeys */
@@ -38,7 +38,7 @@ export const AuthenticationResponse = t.Object(
       userHandle: t.Optional(t.String({ maxLength: 256, pattern: "^[A-Za-z0-9_-]*$" })),
     }),
   },
-  { description: "AuthenticationResponseJSON, as the browser gives it" },
+  { description: "AuthenticationResponseJSON from the browser" },
 );
 
 /** POST /api/auth/passkey/verify */
@@ -55,7 +55,7 @@ export const PasskeyRecord = t.Object({
   id: t.String(),
   name: t.String(),
   rpId: t.String({ examples: ["files.example.org"], description: "The host name that it opens" }),
-  backedUp: t.Boolean({ description: "Its provider copies it to the owner's other devices" }),
+  backedUp: t.Boolean({ description: "Its provider syncs it to the owner's other devices" }),
   createdAt: Timestamp,
   lastUsedAt: t.Union([Timestamp, t.Null()]),
 });

@@ -4,23 +4,23 @@ import { MessageResponse } from "./model.ts";
 
 export const forgotPassword = (): RouteDocs => ({
   tag: "Authentication",
-  summary: "Ask for a link to set a new password",
+  summary: "Request a link to set a new password",
   description:
-    "The answer is the same, and takes as long, whether there is an account or not. The link comes by mail, " +
-    "works once and for 30 minutes, and ends when a newer one is asked for or the password, the e-mail or the " +
-    "account's state changes; at most three in 30 minutes per account. Where the server sends no mail, the message " +
-    "says so: then an administrator, or `larder user reset-link`, makes the link. Counts as sign-in, per address.",
+    "The response and its time are the same whether or not there is such an account. The link is sent by email, " +
+    "works once, and expires after 30 minutes. It also expires when a newer link is requested, or when the " +
+    "password, the email or the state of the account changes. At most three links in 30 minutes per account. If " +
+    "the server cannot send email, the message says so: an administrator, or `larder user reset-link`, can create " +
+    "a link. Counts as a sign-in, per address.",
   body: MessageResponse,
 });
 
 export const resetPassword = (): RouteDocs => ({
   tag: "Authentication",
-  summary: "Set a new password by a link",
+  summary: "Set a new password with a link",
   description:
-    "`token` is from the link. All sessions end, those of phones included, and API keys with `endKeys`; passkeys and " +
-    "two-factor sign-in stay. " +
-    "A link that was used, is over or is unknown: 401 invalid_token. A password that is refused leaves the link " +
-    "as it was.",
+    "`token` comes from the link. All sessions end, including those of devices; with `endKeys` also API keys. " +
+    "Passkeys and two-factor authentication stay. A link that was used, has expired or is unknown returns 401 " +
+    "invalid_token. If the new password is rejected, the link stays valid.",
   body: MessageResponse,
   errors: ["invalid_token"],
 });

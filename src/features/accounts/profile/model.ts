@@ -8,7 +8,7 @@ import { PLAN_NAMES, ROLES } from "../users/types.ts";
 export const ProfileBody = t.Object({
   name: t.Optional(t.String()),
   email: t.Optional(t.String({ maxLength: 320 })),
-  newPassword: t.Optional(t.String({ maxLength: 2048, description: "8 to 256 characters; ends all other sessions" })),
+  newPassword: t.Optional(t.String({ maxLength: 2048, description: "8 to 256 characters. Ends all other sessions" })),
   endKeys: t.Optional(t.Boolean({ description: "With newPassword: ends all API keys too" })),
   ...PROOF_FIELDS,
 });
@@ -59,7 +59,7 @@ export const ProfileRecord = t.Object({
   plan: t.String({ enum: [...PLAN_NAMES] }),
   createdAt: Timestamp,
   emailVerified: t.Boolean({
-    description: "false: the e-mail must be confirmed before this account shares, or opens shares for its e-mail",
+    description: "false: the email must be confirmed before this account shares, or opens shares for its email",
   }),
 });
 

@@ -6,63 +6,63 @@ import { t } from "elysia";
 
 export const getProfile = (): RouteDocs => ({
   tag: "Users",
-  summary: "One's own profile",
-  description: "Name, e-mail, role and plan of the caller.",
+  summary: "Get your profile",
+  description: "Name, email, role and plan.",
   data: ProfileRecord,
 });
 
 export const updateProfile = (): RouteDocs => ({
   tag: "Users",
-  summary: "Change name, e-mail or password",
+  summary: "Change your name, email or password",
   description:
-    "E-mail and password need proof: currentPassword (and code), or a confirmed session. A new password ends all " +
-    "other sessions, and API keys with `endKeys`. Passkeys stay.",
+    "Email and password need proof: `currentPassword` (and `code`), or a confirmed session. A new password ends " +
+    "all other sessions; with `endKeys` also API keys. Passkeys stay.",
   data: ProfileRecord,
   errors: ["email_taken", ...PROOF_ERRORS],
 });
 
 export const deleteAccount = (): RouteDocs => ({
   tag: "Users",
-  summary: "Erase the account with all its files",
+  summary: "Delete your account and all its files",
   description:
-    "Files, links, devices and sessions end at once; this cannot be undone. Needs proof: `password` (and `code`), " +
-    "or a confirmed session.",
+    "Files, links, devices and sessions are removed at once. This cannot be undone. Needs proof: `password` (and " +
+    "`code`), or a confirmed session.",
   data: t.Object({ id: t.String() }),
   errors: ["last_admin", ...PROOF_ERRORS],
 });
 
 export const getSettings = (): RouteDocs => ({
   tag: "Users",
-  summary: "Settings",
-  description: "Language, time zone, theme, default view, notifications and how many versions are retained.",
+  summary: "Get your settings",
+  description: "Language, time zone, theme, default view, notifications, and how many versions are retained.",
   data: SettingsRecord,
 });
 
 export const updateSettings = (): RouteDocs => ({
   tag: "Users",
-  summary: "Change settings; what is not named stays",
-  description: "Returns all settings as they are afterwards.",
+  summary: "Change your settings",
+  description: "Fields that are left out stay unchanged. Returns all settings.",
   data: SettingsRecord,
 });
 
 export const usage = (): RouteDocs => ({
   tag: "Users",
-  summary: "Storage and transfers used",
-  description: "Bytes and counts of the caller's account against its plan, and transfers of the current month.",
+  summary: "Get your storage usage and transfers",
+  description: "Bytes and counts of the account compared with its plan, and transfers of the current month.",
   data: UsageRecord,
 });
 
 export const rateLimits = (): RouteDocs => ({
   tag: "Users",
-  summary: "Requests used in each window",
+  summary: "Get your current rate limits",
   description: "One record for each rate-limit category, used or not.",
   data: RateLimitUsage,
 });
 
 export const listSessions = (): RouteDocs => ({
   tag: "Users",
-  summary: "Where one is signed in",
-  description: "Sessions of browsers, scripts and devices, with the address last seen.",
+  summary: "List your sessions",
+  description: "Sessions of browsers, scripts and devices, each with the address last seen.",
   data: t.Object({ sessions: t.Array(SessionItem) }),
 });
 

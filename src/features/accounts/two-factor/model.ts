@@ -8,7 +8,7 @@ export const EnableBody = t.Object({ code: t.String({ maxLength: 64, examples: [
 /** POST /api/users/two-factor/disable and /recovery-codes */
 export const FactorProofBody = t.Object({
   ...PROOF_FIELDS,
-  recoveryCode: t.Optional(t.String({ maxLength: 64, description: "In place of code" })),
+  recoveryCode: t.Optional(t.String({ maxLength: 64, description: "Instead of code" })),
 });
 
 /** GET /api/users/two-factor */
@@ -20,11 +20,13 @@ export const TwoFactorRecord = t.Object({
 
 /** Answer of POST /api/users/two-factor/setup */
 export const SetUpRecord = t.Object({
-  secret: t.String({ description: "Base 32, to be typed into an authenticator app" }),
-  otpauthUrl: t.String({ description: "The same as an address, to be shown as a QR code" }),
+  secret: t.String({ description: "Base 32, to type into an authenticator app" }),
+  otpauthUrl: t.String({ description: "The same as a URI, to show as a QR code" }),
 });
 
 /** Answer of enable and recovery-codes */
 export const RecoveryCodesRecord = t.Object({
-  recoveryCodes: t.Array(t.String({ examples: ["7k3m-0p9x-ab4t-qz82"] }), { description: "Shown this once" }),
+  recoveryCodes: t.Array(t.String({ examples: ["7k3m-0p9x-ab4t-qz82"] }), {
+    description: "Shown only in this response",
+  }),
 });

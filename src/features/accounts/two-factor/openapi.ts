@@ -6,41 +6,41 @@ import { t } from "elysia";
 
 export const status = (): RouteDocs => ({
   tag: "Users",
-  summary: "Whether sign-in asks for a second factor",
-  description: "Also says how many recovery codes are unused.",
+  summary: "Get the state of two-factor authentication",
+  description: "Includes the number of unused recovery codes.",
   data: TwoFactorRecord,
 });
 
 export const setUp = (): RouteDocs => ({
   tag: "Users",
-  summary: "Begin to set up two-factor sign-in",
+  summary: "Start to set up two-factor authentication",
   description:
-    "Gives a secret for an authenticator app (TOTP, RFC 6238: SHA-1, 6 digits, 30 seconds). It is in force once " +
-    "…/enable has seen a code made from it, within an hour. Needs proof, as …/disable and …/recovery-codes do: " +
-    "`currentPassword` (and `code`), or a confirmed session.",
+    "Returns a secret for an authenticator app (TOTP, RFC 6238: SHA-1, 6 digits, 30 seconds). It takes effect " +
+    "after a code made from it is sent to …/enable within an hour. Needs proof, as do …/disable and " +
+    "…/recovery-codes: `currentPassword` (and `code`), or a confirmed session.",
   data: SetUpRecord,
   errors: ["invalid_request", ...PROOF_ERRORS],
 });
 
 export const enable = (): RouteDocs => ({
   tag: "Users",
-  summary: "Put two-factor sign-in in force",
-  description: "Gives ten recovery codes, each good once in place of a code. Sessions and API keys stay as they are.",
+  summary: "Turn on two-factor authentication",
+  description: "Returns ten recovery codes. Each works once in place of a code. Sessions and API keys stay valid.",
   data: RecoveryCodesRecord,
   errors: ["invalid_code", "invalid_request"],
 });
 
 export const disable = (): RouteDocs => ({
   tag: "Users",
-  summary: "Switch two-factor sign-in off",
-  description: "The recovery codes end too.",
+  summary: "Turn off two-factor authentication",
+  description: "The recovery codes stop working.",
   data: t.Object({ enabled: t.Boolean() }),
   errors: ["invalid_request", ...PROOF_ERRORS],
 });
 
 export const renewRecoveryCodes = (): RouteDocs => ({
   tag: "Users",
-  summary: "New recovery codes in place of all former ones",
+  summary: "Replace all recovery codes",
   description: "The previous codes stop working.",
   data: RecoveryCodesRecord,
   errors: ["invalid_request", ...PROOF_ERRORS],

@@ -12,7 +12,7 @@ const TimestampOrNone = t.Union([Timestamp, t.Null()]);
 const Role = t.Union([t.Literal("admin"), t.Literal("user"), t.Literal("viewer")]);
 const Plan = t.Union([t.Literal("free"), t.Literal("pro"), t.Literal("enterprise")]);
 const Quota = t.Union([Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), t.Null(), t.Literal("plan")], {
-  description: 'Bytes; null for no limit; "plan" for what the plan gives',
+  description: 'Bytes; null for no limit; "plan" for the limit of the plan',
 });
 const Password = t.String({ minLength: 8, maxLength: 2048, description: "8 to 256 characters, any Unicode" });
 const Email = t.String({ maxLength: 320 });
@@ -40,7 +40,8 @@ export const AccountBody = t.Object({
   emailVerified: t.Optional(
     t.Boolean({
       description:
-        "true: the e-mail is the owner's, so shares that wait for it open; false: it needs a confirmation, if mail.verify is on",
+        "true: the email belongs to the owner, and shares that wait for it open; false: it must be confirmed, if " +
+        "mail.verify is on",
     }),
   ),
   endKeys: t.Optional(t.Boolean({ description: "With password: ends all API keys of the account too" })),
@@ -54,10 +55,10 @@ export const AccountRecord = t.Object({
   name: t.String(),
   role: t.String({ enum: [...ROLES] }),
   plan: t.String({ enum: [...PLAN_NAMES] }),
-  quota: t.Union([Count, t.Null()], { description: "As it holds; null for none" }),
-  quotaOverride: t.Boolean({ description: "Whether it is the account's own and not the plan's" }),
+  quota: t.Union([Count, t.Null()], { description: "The effective value; null for none" }),
+  quotaOverride: t.Boolean({ description: "Whether it is set for the account, not by the plan" }),
   disabled: t.Boolean(),
-  emailVerified: t.Boolean({ description: "false: the e-mail waits for its confirmation" }),
+  emailVerified: t.Boolean({ description: "false: the email is not confirmed yet" }),
   createdAt: Timestamp,
   lastActiveAt: TimestampOrNone,
   storage: t.Object({ used: Count, files: Count, folders: Count }),
@@ -79,7 +80,7 @@ export const NewAccountRecord = t.Composite([
     passwordLink: t.Optional(
       t.Object(
         { url: t.String(), expiresAt: Timestamp },
-        { description: "Where no password was given: sets one, once" },
+        { description: "If no password was given: link to set one; works once" },
       ),
     ),
   }),
@@ -119,7 +120,7 @@ export const StatsRecord = t.Object({
     versionsBytes: Count,
     trashBytes: Count,
     blobs: Count,
-    blobBytes: Type.Integer({ description: "What lies in the store, equal contents once" }),
+    blobBytes: Type.Integer({ description: "Blobs in the store; equal content counts once" }),
     diskFreeBytes: Count,
     diskTotalBytes: Count,
   }),
@@ -131,7 +132,7 @@ export const StatsRecord = t.Object({
     downloadedBytes: Count,
   }),
   uploadsUnderWay: Count,
-  queues: t.Record(t.String(), Count, { description: "What waits to leave, or to be done" }),
+  queues: t.Record(t.String(), Count, { description: "Waiting to be sent or processed" }),
   requests: t.Object({
     period: t.String({ examples: ["1h"] }),
     accepted: Count,
@@ -151,7 +152,7 @@ export const PlanRecord = t.Object({
   maxFileSize: Count,
   quota: CountOrNone,
   maxNodes: t.Union([Count, t.Null()], {
-    description: "Files and folders, those in the trash included; null: no limit",
+    description: "Files and folders, including the trash; null for no limit",
   }),
   devices: CountOrNone,
   limits: t.Record(t.String(), t.Object({ limit: CountOrNone, windowSeconds: Count })),
@@ -178,16 +179,16 @@ export const HealthRecord = t.Object({
     [
       t.Object({
         isUp: t.Boolean(),
-        problem: t.Union([t.String(), t.Null()], { description: "Why it can't be used" }),
-        since: t.Union([Timestamp, t.Null()], { description: "Since when it can't be used" }),
-        waiting: Type.Integer({ description: "Contents that lie on this disk alone; counted to a hundred thousand" }),
+        problem: t.Union([t.String(), t.Null()], { description: "Why it is disabled" }),
+        since: t.Union([Timestamp, t.Null()], { description: "When it was disabled" }),
+        waiting: Type.Integer({ description: "Blobs that are only on this disk; counted up to 100,000" }),
       }),
       t.Null(),
     ],
-    { description: "null where none is set up" },
+    { description: "null if none is set up" },
   ),
   failedJobs: t.Array(t.Object({ name: t.String(), lastError: t.String(), lastFinishedAt: TimestampOrNone })),
-  queues: t.Record(t.String(), Count, { description: "What waits to leave, or to be done" }),
+  queues: t.Record(t.String(), Count, { description: "Waiting to be sent or processed" }),
   certificateEndsAt: TimestampOrNone,
   versions: t.Object({ larder: t.String(), commit: t.String(), bun: t.String(), sqlite: t.String() }),
   memoryBytes: Type.Integer({ description: "Resident memory of the server" }),
@@ -201,13 +202,13 @@ export const ConfigRecord = t.Object({
   settings: t.Array(
     t.Object({
       key: t.String({ examples: ["plans.free.quota"] }),
-      value: t.String({ description: "As one would write it; (set) for a secret" }),
+      value: t.String({ description: "As it is written in the configuration; (set) for a secret" }),
       default: t.String(),
       isDefault: t.Boolean(),
       isSecret: t.Boolean(),
       source: t.String({ examples: ["default", "LARDER_PORT", "/srv/larder/larder.toml:3"] }),
       environment: t.String({ description: "The variable that sets it" }),
-      accepts: t.String({ description: "What may be written" }),
+      accepts: t.String({ description: "What can be written" }),
       help: t.String(),
     }),
   ),
@@ -223,15 +224,15 @@ export const HistoryRecord = t.Object({
       activeUsers: Count,
       files: Count,
       folders: Count,
-      usedBytes: Type.Integer({ description: "All that counts against quotas" }),
+      usedBytes: Type.Integer({ description: "Everything that counts toward quotas" }),
       versionsBytes: Count,
       trashBytes: Count,
-      contents: Type.Integer({ description: "In the store, equal ones once" }),
+      contents: Type.Integer({ description: "In the store; equal content counts once" }),
       storedBytes: Count,
       diskFreeBytes: Count,
       diskTotalBytes: Count,
       uploads: t.Union([Count, t.Null()], {
-        description: "On that day; null where nobody knows, because the day before was not sampled",
+        description: "On that day; null if the day before was not sampled",
       }),
       uploadedBytes: CountOrNone,
       downloads: CountOrNone,

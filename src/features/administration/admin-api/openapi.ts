@@ -22,14 +22,13 @@ import { PROOF_ERRORS } from "../../accounts/auth/confirm-routes.ts";
 import { SessionItem, UsageRecord } from "../../accounts/profile/model.ts";
 import { t } from "elysia";
 
-const NEEDS_PROOF =
-  "Needs proof: `currentPassword` (and `code`), or a confirmed session. On one's own account it is 403 role.";
+const NEEDS_PROOF = "Needs proof: see POST /api/auth/confirm. For your own account: 403 role.";
 
-const NO_CONTENTS = "An administrator manages accounts and sees no contents.";
+const NO_CONTENTS = "An administrator manages accounts but does not see their files.";
 
 export const listSessions = (): RouteDocs => ({
   tag: "Administration",
-  summary: "Where an account is signed in",
+  summary: "List the sessions of an account",
   description: "Sessions of browsers, scripts and devices.",
   data: t.Object({ sessions: t.Array(SessionItem) }),
   errors: ["not_found", "invalid_field"],
@@ -37,8 +36,8 @@ export const listSessions = (): RouteDocs => ({
 
 export const endSessions = (): RouteDocs => ({
   tag: "Administration",
-  summary: "End all sessions of an account, phones included",
-  description: `Tokens stop working at once; API keys stay. ${NEEDS_PROOF}`,
+  summary: "End all sessions of an account",
+  description: `All tokens, including those of devices, stop working at once. API keys stay valid. ${NEEDS_PROOF}`,
   data: t.Object({ id: t.String() }),
   errors: ["not_found", "invalid_field", ...PROOF_ERRORS],
 });
@@ -53,7 +52,7 @@ export const endSession = (): RouteDocs => ({
 
 export const listDevices = (): RouteDocs => ({
   tag: "Administration",
-  summary: "Devices of an account",
+  summary: "List the devices of an account",
   description: "Registered phones and computers.",
   data: t.Object({ devices: t.Array(DeviceFactsRecord) }),
   errors: ["not_found", "invalid_field"],
@@ -69,20 +68,22 @@ export const removeDevice = (): RouteDocs => ({
 
 export const disableTwoFactor = (): RouteDocs => ({
   tag: "Administration",
-  summary: "Take an account's second factors away, for an owner who lost theirs",
-  description: `Authenticator apps and recovery codes end; the password stays. ${NEEDS_PROOF}`,
+  summary: "Turn off two-factor authentication of an account",
+  description:
+    "For an owner who lost their second factor. Authenticator apps and recovery codes stop working; the password " +
+    `stays. ${NEEDS_PROOF}`,
   data: t.Object({ id: t.String() }),
   errors: ["not_found", "invalid_field", ...PROOF_ERRORS],
 });
 
 export const listAccounts = (): RouteDocs => ({
   tag: "Administration",
-  summary: "All accounts",
+  summary: "List all accounts",
   description: NO_CONTENTS,
   data: AccountPageRecord,
   errors: ["invalid_field"],
   query: {
-    search: { type: "string", description: "Part of the e-mail or the name" },
+    search: { type: "string", description: "Part of the email or the name" },
     role: { type: "string", enum: [...ROLES] },
     plan: { type: "string", enum: [...PLAN_NAMES] },
     disabled: { type: "boolean" },
@@ -95,11 +96,11 @@ export const listAccounts = (): RouteDocs => ({
 
 export const createAccount = (): RouteDocs => ({
   tag: "Administration",
-  summary: "Make an account",
+  summary: "Create an account",
   description:
-    "Without a password, `passwordLink` is the address at which its owner sets one. Role `user` and the default " +
-    "plan, unless given. The role `admin` needs proof: `currentPassword` (and `code`), or a confirmed session. An API " +
-    "key makes no administrators and gets no link.",
+    "Without a password, the owner sets one at `passwordLink`. The role is `user` and the plan is the default " +
+    "plan, unless given. The role `admin` needs proof: `currentPassword` (and `code`), or a confirmed session. An " +
+    "API key cannot create administrators and gets no link.",
   status: 201,
   data: NewAccountRecord,
   errors: ["email_taken", ...PROOF_ERRORS],
@@ -107,7 +108,7 @@ export const createAccount = (): RouteDocs => ({
 
 export const getAccount = (): RouteDocs => ({
   tag: "Administration",
-  summary: "An account",
+  summary: "Get an account",
   description: NO_CONTENTS,
   data: AccountRecord,
   errors: ["not_found", "invalid_field"],
@@ -115,27 +116,28 @@ export const getAccount = (): RouteDocs => ({
 
 export const updateAccount = (): RouteDocs => ({
   tag: "Administration",
-  summary: "Change an account; what is not named stays",
+  summary: "Change an account",
   description:
-    "Takes effect at once. A new password and `disabled` end all its sessions, phones included. The last enabled " +
-    "administrator stays one: 409 last_admin. A quota below what is used refuses new files and deletes none. An API " +
-    "key changes plan, quota, name and disabled alone. Password, e-mail, its confirmation and role need proof: " +
-    "`currentPassword` (and `code`), or a confirmed session; on one's own account they are 403 role.",
+    "Fields that are left out stay unchanged. Changes take effect at once. A new password and `disabled` end all " +
+    "sessions of the account, including those of devices. The last enabled administrator cannot lose the role or " +
+    "be disabled: 409 last_admin. With a quota below the usage, new files are rejected and no file is deleted. An " +
+    "API key can change only plan, quota, name and disabled. Password, email, its confirmation and role need " +
+    "proof: `currentPassword` (and `code`), or a confirmed session. For your own account they return 403 role.",
   data: AccountRecord,
   errors: ["not_found", "email_taken", "last_admin", ...PROOF_ERRORS],
 });
 
 export const deleteAccount = (): RouteDocs => ({
   tag: "Administration",
-  summary: "Erase an account with all its files",
-  description: `This cannot be undone. The last enabled administrator cannot be erased. ${NEEDS_PROOF}`,
+  summary: "Delete an account and all its files",
+  description: `This cannot be undone. The last enabled administrator cannot be deleted. ${NEEDS_PROOF}`,
   data: t.Object({ id: t.String() }),
   errors: ["not_found", "invalid_field", "last_admin", ...PROOF_ERRORS],
 });
 
 export const accountUsage = (): RouteDocs => ({
   tag: "Administration",
-  summary: "Storage and transfers of an account",
+  summary: "Get the storage usage and transfers of an account",
   description: "The same record as the account's own usage.",
   data: UsageRecord,
   errors: ["not_found", "invalid_field"],
@@ -143,59 +145,63 @@ export const accountUsage = (): RouteDocs => ({
 
 export const createResetLink = (): RouteDocs => ({
   tag: "Administration",
-  summary: "A link at which the account's owner sets a new password",
-  description: `Works once and for a short time; hand it over by a way that only they read. ${NEEDS_PROOF}`,
+  summary: "Create a link to set a new password for an account",
+  description: `The link works once and for a short time. Send it in a way that only the owner can read. ${NEEDS_PROOF}`,
   data: ResetLinkRecord,
   errors: ["not_found", "invalid_field", "account_disabled", ...PROOF_ERRORS],
 });
 
 export const stats = (): RouteDocs => ({
   tag: "Administration",
-  summary: "What the server holds and does",
-  description: "Sums over a very large server may be up to a minute old.",
+  summary: "Get the statistics of the server",
+  description: "On a very large server, sums may be up to one minute old.",
   data: StatsRecord,
 });
 
 export const listPlans = (): RouteDocs => ({
   tag: "Administration",
-  summary: "The plans with their numbers as they hold",
-  description: "They are changed in the configuration.",
+  summary: "List the plans and their limits",
+  description: "Plans are changed in the configuration.",
   data: t.Object({ plans: t.Array(PlanRecord) }),
 });
 
 export const listJobs = (): RouteDocs => ({
   tag: "Administration",
-  summary: "Scheduled jobs and how they stand",
+  summary: "List the scheduled jobs",
   description: "Each with its schedule, its last run and its result.",
   data: t.Object({ jobs: t.Array(JobRecord) }),
 });
 
 export const runJob = (): RouteDocs => ({
   tag: "Administration",
-  summary: "Run a job now, or after its present run",
-  description: "Answers when it is done, or after 5 seconds with `isRunning`; it goes on.",
+  summary: "Run a job",
+  description:
+    "If the job is already running, it runs again afterward. Returns when the job is done, or after 5 seconds " +
+    "with `isRunning`; the job then continues.",
   data: JobRecord,
   errors: ["not_found", "invalid_field"],
 });
 
 export const health = (): RouteDocs => ({
   tag: "Administration",
-  summary: "How the server stands, and what wants to be looked at",
-  description: "Lists problems that need the administrator, and figures of the running server.",
+  summary: "Get the health of the server",
+  description: "Lists problems that an administrator should fix, and figures of the running server.",
   data: HealthRecord,
 });
 
 export const configuration = (): RouteDocs => ({
   tag: "Administration",
-  summary: "Every setting as it holds, and where it came from",
-  description: "Settings are changed in the configuration, by whoever runs the server. Secrets are not shown.",
+  summary: "List all settings",
+  description:
+    "Each with its value and its source. Settings are changed in the configuration, by the operator of the " +
+    "server. Secrets are not shown.",
   data: ConfigRecord,
 });
 
 export const statsHistory = (): RouteDocs => ({
   tag: "Administration",
-  summary: "What the server held and did on each of the last days, the oldest first",
-  description: "Days on which it did not run are missing. Today is as it stands now. Days are those of UTC.",
+  summary: "Get the statistics of the last days, oldest first",
+  description: "Days on which the server did not run are missing. Today is included as of now. Days are in UTC.",
   query: { days: { type: "integer", minimum: 1, maximum: DAYS_MAX, default: 30 } },
   data: HistoryRecord,
   errors: ["invalid_field"],

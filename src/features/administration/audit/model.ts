@@ -14,11 +14,11 @@ const WHAT = {
   at: Timestamp,
   action: t.String({ examples: ["sign_in", "user.change"] }),
   outcome: t.String({ enum: [...AUDIT_OUTCOMES] }),
-  reason: t.Union([t.String(), t.Null()], { description: "Why not: the reason that was answered" }),
+  reason: t.Union([t.String(), t.Null()], { description: "The error reason" }),
   target: Target,
   clientAddress: TextOrNone,
   userAgent: TextOrNone,
-  times: Type.Integer({ minimum: 1, description: "Refusals that repeat within a minute share an entry" }),
+  times: Type.Integer({ minimum: 1, description: "Repeated rejections within one minute share an entry" }),
 };
 
 /** An entry of GET /api/admin/audit. */
@@ -35,7 +35,7 @@ export const ActivityRecord = t.Object({
   ...WHAT,
   by: t.String({
     enum: ["you", "administrator", "guest", "unknown"],
-    description: "guest: somebody with whom it is shared",
+    description: "guest: someone with whom it is shared",
   }),
   via: Via,
 });

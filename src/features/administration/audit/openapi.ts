@@ -5,10 +5,10 @@ import { AUDIT_OUTCOMES } from "./types.ts";
 import { ActivityPageRecord, AuditPageRecord, LIMIT_DEFAULT, LIMIT_MAX } from "./model.ts";
 
 const FILTER_QUERY = {
-  user: { type: "string", description: "Id or e-mail: who did it, or whom it was done to" },
+  user: { type: "string", description: "Id or email of the account that did it, or that it was done to" },
   action: {
     type: "string",
-    description: `One of: ${AUDIT_ACTIONS.join(", ")}; or what stands before the dot, for all that begins so`,
+    description: `One of: ${AUDIT_ACTIONS.join(", ")}; or the part before the dot, for all of these`,
   },
   outcome: { type: "string", enum: [...AUDIT_OUTCOMES] },
   ip: { type: "string", description: "The client's address" },
@@ -23,10 +23,10 @@ const PAGE_QUERY = {
 
 export const listAudit = (): RouteDocs => ({
   tag: "Administration",
-  summary: "Who did what, from where, and when; newest first",
+  summary: "List the audit log, newest first",
   description:
-    "`user` is who did it, `account` whom it was done to. Files and folders are named by their ids alone: an " +
-    "administrator sees no contents.",
+    "`user` is the account that did it, and `account` is the account that it was done to. Files and folders are " +
+    "named only by their ids.",
   data: AuditPageRecord,
   errors: ["invalid_field"],
   query: { ...FILTER_QUERY, ...PAGE_QUERY },
@@ -34,17 +34,17 @@ export const listAudit = (): RouteDocs => ({
 
 export const exportAudit = (): RouteDocs => ({
   tag: "Administration",
-  summary: "The audit log as a file, newest first",
-  description: "`jsonl`: an entry a line, as the list has them; `csv`: a table. The filters are those of the list.",
-  content: { "application/jsonl": "An entry a line", "text/csv": "A table" },
+  summary: "Download the audit log, newest first",
+  description: "`jsonl`: one entry per line, as in the list. `csv`: a table. The filters are those of the list.",
+  content: { "application/jsonl": "One entry per line", "text/csv": "A table" },
   errors: ["invalid_field"],
   query: { format: { type: "string", enum: ["jsonl", "csv"], default: "jsonl" }, ...FILTER_QUERY },
 });
 
 export const listActivity = (): RouteDocs => ({
   tag: "Users",
-  summary: "What was done with one's own account: sign-ins, wrong passwords, changes; newest first",
-  description: "Entries of the audit log that concern the caller's account.",
+  summary: "List the activity of your account, newest first",
+  description: "Sign-ins, wrong passwords and changes: the entries of the audit log that concern your account.",
   data: ActivityPageRecord,
   errors: ["invalid_field"],
   query: PAGE_QUERY,

@@ -7,15 +7,15 @@ import { ACTIVITY_KINDS } from "./types.ts";
 const Named = t.Union([t.Object({ id: t.String(), name: t.String() }), t.Null()]);
 const Place = t.Object({
   name: t.String(),
-  folder: t.Union([t.String(), t.Null()], { description: "null where that folder is gone" }),
+  folder: t.Union([t.String(), t.Null()], { description: "null if that folder no longer exists" }),
 });
 
 const NodeActivityRecord = t.Object({
   kind: t.String({
     enum: [...ACTIVITY_KINDS],
     description:
-      "content: it got another content; shared: a share that it still has was made; downloaded: only where the operator " +
-      "has downloads noted (audit.files)",
+      "content: it was replaced; shared: an active share was created; downloaded: only if the operator logs " +
+      "downloads (audit.files)",
   }),
   at: Timestamp,
   by: Named,

@@ -4,10 +4,10 @@ import { NodeActivityPageRecord } from "./model.ts";
 
 export const activity = (): RouteDocs => ({
   tag: "Files",
-  summary: "What happened to a file or folder, newest first",
+  summary: "List what happened to a file or folder, newest first",
   description:
-    "As far back as versions and former places are kept (30 days, configurable). Somebody with whom it is shared " +
-    "sees who made it and its contents alone.",
+    "As far back as versions and former locations are retained (30 days, configurable). Users with whom it is " +
+    "shared see only who created it and who changed its content.",
   query: {
     page: { type: "integer", minimum: 1, default: 1 },
     limit: { type: "integer", minimum: 1, maximum: 100, default: 20 },

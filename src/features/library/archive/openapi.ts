@@ -1,13 +1,12 @@
 /** Texts of these routes in the OpenAPI document. */
 import type { RouteDocs } from "../../../http/documented.ts";
 
-const DESCRIPTION =
-  `A ZIP whose entries are stored as they are, under the name of each file and folder asked for. The same
-files give the same bytes: ETag, Range and If-Range hold, so that a download that broke off goes on. Names that would lead
-elsewhere or fail when unpacked (separators, colons, control characters, names of devices, dots and spaces at the end) have
-\`_\` in their place; of names that are the same then, and of the same names from several folders, all but one are numbered.
-Archives of more than 4 MiB are sent without a Content-Length: HEAD tells it, and so does Content-Range. Where a file can't
-be read the connection breaks. Downloads of the single files are not counted.`.replaceAll("\n", " ");
+const DESCRIPTION = `A ZIP file whose entries are not compressed, with the name of each requested file and folder. The
+same files always give the same bytes, so ETag, Range and If-Range work, and an interrupted download can be resumed. In
+names that would be unsafe when unpacked (separators, colons, control characters, device names, trailing dots and spaces),
+\`_\` replaces the unsafe characters. Names that are then equal, and equal names from several folders, are numbered. A ZIP
+file of more than 4 MiB has no Content-Length: use HEAD or Content-Range to get its size. If a file cannot be read, the
+connection is closed. The downloads of the single files are not counted.`.replaceAll("\n", " ");
 
 const ERRORS = [
   "not_found",
@@ -22,19 +21,21 @@ const ERRORS = [
 
 export const downloadFolder = (): RouteDocs => ({
   tag: "Folders",
-  summary: "A folder as a ZIP",
+  summary: "Download a folder as a ZIP file",
   description: DESCRIPTION,
-  query: { name: { type: "string", description: "Name of the archive; by default that of the folder" } },
-  headers: { Range: "RFC 9110 §14, a single one" },
-  content: { "application/zip": "The archive" },
-  otherResponses: { 206: "The range asked for", 304: "The client has it already" },
+  query: { name: { type: "string", description: "Name of the ZIP file; by default the name of the folder" } },
+  headers: { Range: "RFC 9110 §14, a single range" },
+  content: { "application/zip": "The ZIP file" },
+  otherResponses: { 206: "The requested range", 304: "The client has the current content" },
   errors: ERRORS,
 });
 
 export const downloadSelection = (): RouteDocs => ({
   tag: "Files",
-  summary: "Files and folders as a ZIP",
-  description: `${DESCRIPTION} The same fields may come as a form (application/x-www-form-urlencoded, fileIds repeated), so that a page lets the browser do the saving.`,
-  content: { "application/zip": "The archive" },
+  summary: "Download files and folders as a ZIP file",
+  description:
+    "Like GET /api/files/folders/{id}/archive. The fields can also be sent as a form " +
+    "(application/x-www-form-urlencoded, with fileIds repeated), so that the browser saves the file.",
+  content: { "application/zip": "The ZIP file" },
   errors: ERRORS,
 });

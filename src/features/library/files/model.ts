@@ -31,11 +31,13 @@ const OF_THE_PAST = {
   contentAvailable: t.Optional(
     t.Boolean({
       description:
-        "With at: whether the content of then is still kept; where not, size, checksum, version and mimeType are those " +
-        "of the nearest one that is",
+        "With at: whether the content of that time is retained. If not, size, checksum, version and mimeType are " +
+        "those of the nearest retained one",
     }),
   ),
-  isDeleted: t.Optional(t.Boolean({ description: "With at: it is in the trash now, or was deleted by a device" })),
+  isDeleted: t.Optional(
+    t.Boolean({ description: "With at: the item is now in the trash, or was deleted by a device" }),
+  ),
 };
 
 /** A record of a file: what all have in common, and this. */
@@ -105,7 +107,7 @@ export const ListingRecord = {
   properties: {
     files: { type: "array", items: { oneOf: [ref("FileItem"), ref("FolderItem")] } },
     pagination: ref("Pagination"),
-    at: { ...Timestamp, description: "With at: the moment that is shown" },
+    at: { ...Timestamp, description: "With at: the time shown" },
     currentFolder: {
       type: "object",
       required: ["path", "name", "parent"],
@@ -130,9 +132,7 @@ const FileIds = t.Array(t.String(), { minItems: 1, maxItems: 1000, description: 
 
 const DESTINATION = {
   destinationFolder: t.String(),
-  share: t.Optional(
-    t.String({ description: "Id of a share that was made for you: destinationFolder is a path below it" }),
-  ),
+  share: t.Optional(t.String({ description: "Id of a share with you; destinationFolder is a path below it" })),
 };
 
 /** POST /api/files/move */
@@ -173,7 +173,7 @@ export const CopiedRecord = {
 /** GET /api/files/{id}/checksum */
 export const ContentCheckRecord = t.Object({
   stored: Checksum,
-  actual: t.Union([Checksum, t.Null()], { description: "null where the content is missing" }),
+  actual: t.Union([Checksum, t.Null()], { description: "null if the content is missing" }),
   ok: t.Boolean(),
 });
 
@@ -188,7 +188,7 @@ export const UploadRequest = {
         properties: {
           file: { type: "string", format: "binary" },
           folder: { type: "string", default: "/" },
-          share: { type: "string", description: "Id of a share that was made for you: folder is a path below it" },
+          share: { type: "string", description: "Id of a share with you; folder is a path below it" },
           description: { type: "string" },
           tags: { type: "string", description: "Comma-separated; may also be repeated" },
           isPublic: { type: "boolean", default: false },

@@ -6,15 +6,16 @@ const AT = {
   type: "string",
   format: "date-time",
   description:
-    "The tree as it was at this moment, at most 30 days ago (configurable): names, places and contents; labels are those " +
-    "of today. With folder, type, sort, order, page and limit only. What was deleted for good is not shown.",
+    "The tree as it was at this time, at most 30 days ago (configurable): names, locations and file content. Tags " +
+    "and descriptions are the current ones. Can be combined only with folder, type, sort, order, page and limit. " +
+    "Permanently deleted files are not included.",
 };
 
 const QUERY_OF_LISTING = {
-  folder: { type: "string", default: "/", description: "Folder path; with share one below it" },
+  folder: { type: "string", default: "/", description: "Folder path; with share, a path below it" },
   share: {
     type: "string",
-    description: "Id of a share that was made for you: lists what it opens. Of a single file that file, unfiltered",
+    description: "Id of a share with you: lists the shared folder, or the single shared file",
   },
   page: { type: "integer", minimum: 1, default: 1 },
   limit: { type: "integer", minimum: 1, maximum: 100, default: 20 },
@@ -25,23 +26,23 @@ const QUERY_OF_LISTING = {
   tags: { type: "string", description: "Comma-separated; all of them, or any with tagMode=any" },
   tagMode: { type: "string", enum: ["all", "any"], default: "all" },
   mimeType: { type: "string", description: "A media type, or a family such as image/*" },
-  recursive: { type: "boolean", description: "Everything below the folder; the default with search or tags" },
+  recursive: { type: "boolean", description: "Include everything below the folder; the default with search or tags" },
   at: AT,
 };
 
 /** What every download of a file takes and answers. */
 export const DOWNLOAD = {
   query: {
-    inline: { type: "boolean", description: "Show in place: pictures, sound, film, PDF and plain text only" },
+    inline: { type: "boolean", description: "Show in the browser: photos, audio, videos, PDF and plain text only" },
     thumbnail: {
       type: "string",
       enum: ["true", "false", "1", "0", "small", "medium", "large", ""],
-      description: "WebP of at most 128, 512 (true) or 1600 pixels; the content itself where none can be made",
+      description: "WebP of at most 128, 512 (true) or 1600 pixels; the file itself if no thumbnail can be created",
     },
   },
-  headers: { Range: "RFC 9110 §14, single or multiple" },
+  headers: { Range: "RFC 9110 §14, one or more ranges" },
   content: { "application/octet-stream": "The content" },
-  otherResponses: { 206: "The ranges asked for", 304: "The client has it already" },
+  otherResponses: { 206: "The requested ranges", 304: "The client has the current content" },
   errors: [
     "not_found",
     "invalid_field",
@@ -53,13 +54,14 @@ export const DOWNLOAD = {
   ],
 } satisfies Partial<RouteDocs>;
 
-const SHARED_PATHS = "In what others share with you, paths begin at the share: a shared folder is /.";
+const SHARED_PATHS = "In a share with you, paths are relative to the shared folder.";
 
 export const move = (): RouteDocs => ({
   tag: "Files",
   summary: "Move files and folders",
   description:
-    "Each by itself; the call fails where every item failed. Inside one account: between accounts copy, then delete.",
+    "Each item is processed separately. The request fails only if every item failed. Items stay in their account: " +
+    "to move to another account, copy, then delete.",
   data: MovedRecord,
   errors: [
     "invalid_path",
@@ -77,10 +79,10 @@ export const copy = (): RouteDocs => ({
   tag: "Files",
   summary: "Copy files and folders",
   description:
-    "Content is shared, no byte is written. A copy is never public. Of what others share with you it makes " +
-    "files of your own, which count for you.",
+    "No bytes are copied: both files refer to the same blob. A copy is never public. Copies of what others share " +
+    "with you belong to you and count toward your quota.",
   status: 201,
-  headers: { "Idempotency-Key": "The same key within 24 hours gets the first answer again" },
+  headers: { "Idempotency-Key": "The same key within 24 hours returns the first response again" },
   data: CopiedRecord,
   errors: [
     "invalid_path",
@@ -100,11 +102,11 @@ export const upload = (): RouteDocs => ({
   tag: "Files",
   summary: "Upload a file",
   description:
-    "Fields may come in any order. The answer is sent when content and record are on disk. With share it goes " +
-    "below a folder that somebody shares with you for writing, and counts for them.",
+    "Fields can come in any order. The response is sent after the file is durable on disk. With `share`, the file " +
+    "is stored below a folder that someone shares with you for writing, and counts toward their quota.",
   status: 201,
   requestBody: UploadRequest,
-  headers: { "Idempotency-Key": "The same key within 24 hours gets the first answer again" },
+  headers: { "Idempotency-Key": "The same key within 24 hours returns the first response again" },
   data: ref("UploadedFile"),
   errors: [
     "invalid_multipart",
@@ -129,12 +131,12 @@ export const upload = (): RouteDocs => ({
 
 export const replaceContent = (): RouteDocs => ({
   tag: "Files",
-  summary: "Store a new version of a file's content",
-  description: "The body is the content. The previous content becomes an earlier version.",
+  summary: "Upload a new version of a file",
+  description: "The request body is the file content. The previous content becomes an earlier version.",
   requestBody: RawRequest,
   headers: {
-    "If-Match": "Only if the content has this ETag",
-    "Idempotency-Key": "The same key within 24 hours gets the first answer again",
+    "If-Match": "Only if the current content has this ETag",
+    "Idempotency-Key": "The same key within 24 hours returns the first response again",
   },
   data: ref("UploadedFile"),
   errors: [
@@ -153,15 +155,15 @@ export const replaceContent = (): RouteDocs => ({
 
 export const download = (): RouteDocs => ({
   tag: "Files",
-  summary: "The content of a file, or its thumbnail",
+  summary: "Download a file, or its thumbnail",
   description: "Supports ranges and conditional requests (RFC 9110).",
   ...DOWNLOAD,
 });
 
 export const checkContent = (): RouteDocs => ({
   tag: "Files",
-  summary: "Read the content again and compare it with its digest",
-  description: "Reads the whole file from the disk.",
+  summary: "Verify the content of a file",
+  description: "Reads the whole file from disk and compares it with its digest.",
   data: ContentCheckRecord,
   errors: ["not_found", "invalid_field", "storage_error"],
 });
@@ -171,14 +173,14 @@ export const list = (): RouteDocs => ({
   summary: "List a folder, or search below it",
   query: QUERY_OF_LISTING,
   data: ListingRecord,
-  description: `${SHARED_PATHS} Give share to list them.`,
+  description: `${SHARED_PATHS} With \`share\`, lists what was shared with you.`,
   errors: ["invalid_field", "invalid_path", "not_found"],
 });
 
 export const get = (): RouteDocs => ({
   tag: "Files",
-  summary: "All about a file",
-  description: `${SHARED_PATHS} Whether it is public is told to its owner alone.`,
+  summary: "Get a file",
+  description: `${SHARED_PATHS} Only the owner sees whether the file is public.`,
   query: { at: AT },
   data: ref("FileInfo"),
   errors: ["not_found", "invalid_field"],
@@ -186,9 +188,11 @@ export const get = (): RouteDocs => ({
 
 export const update = (): RouteDocs => ({
   tag: "Files",
-  summary: "Rename, move, describe, label or publish a file",
-  description: `${SHARED_PATHS} What was itself shared keeps its name and place, and only its owner publishes it.`,
-  headers: { "If-Match": "Only if the content has this ETag" },
+  summary: "Change a file",
+  description:
+    `Renames, moves, describes, tags or publishes a file. ${SHARED_PATHS} An item that was itself shared keeps ` +
+    "its name and location. Only its owner can publish it.",
+  headers: { "If-Match": "Only if the current content has this ETag" },
   data: ref("UpdatedFile"),
   errors: [
     "invalid_path",
@@ -205,8 +209,8 @@ export const update = (): RouteDocs => ({
 
 export const remove = (): RouteDocs => ({
   tag: "Files",
-  summary: "Delete a file for good",
-  description: "It is gone at once from listings, links, search, sync and usage.",
+  summary: "Delete a file permanently",
+  description: "The file is removed from listings, links, search, sync and usage at once.",
   data: ref("DeletedNode"),
   errors: ["not_found", "invalid_field", "share_permission"],
 });

@@ -3,11 +3,11 @@ import { ref, type RouteDocs } from "../../../http/documented.ts";
 
 export const create = (): RouteDocs => ({
   tag: "Folders",
-  summary: "Make a folder",
+  summary: "Create a folder",
   status: 201,
-  headers: { "Idempotency-Key": "The same key within 24 hours gets the first answer again" },
+  headers: { "Idempotency-Key": "The same key within 24 hours returns the first response again" },
   data: ref("FolderItem"),
-  description: "With share it is made in what somebody shares with you for writing.",
+  description: "With `share`, the folder is created in what someone shares with you for writing.",
   errors: [
     "invalid_path",
     "path_too_long",
@@ -22,8 +22,8 @@ export const create = (): RouteDocs => ({
 
 export const get = (): RouteDocs => ({
   tag: "Folders",
-  summary: "All about a folder",
-  description: "In what others share with you, paths begin at the share: a shared folder is /.",
+  summary: "Get a folder",
+  description: "In a share with you, paths are relative to the shared folder.",
   data: ref("FolderItem"),
   errors: ["not_found", "invalid_field"],
 });
@@ -31,7 +31,7 @@ export const get = (): RouteDocs => ({
 export const update = (): RouteDocs => ({
   tag: "Folders",
   summary: "Rename, move or describe a folder",
-  description: "What was itself shared with you keeps its name and place.",
+  description: "An item that was itself shared with you keeps its name and location.",
   data: ref("FolderItem"),
   errors: [
     "invalid_path",
@@ -46,9 +46,9 @@ export const update = (): RouteDocs => ({
 
 export const remove = (): RouteDocs => ({
   tag: "Folders",
-  summary: "Delete a folder for good",
-  description: "A folder that is not empty needs `recursive=true`.",
-  query: { recursive: { type: "boolean", default: false, description: "Needed where it is not empty" } },
+  summary: "Delete a folder permanently",
+  description: "A folder that is not empty requires `recursive=true`.",
+  query: { recursive: { type: "boolean", default: false, description: "Required if the folder is not empty" } },
   data: ref("DeletedNode"),
   errors: ["not_found", "invalid_field", "invalid_path", "folder_not_empty", "share_permission"],
 });

@@ -23,9 +23,9 @@ export interface FolderRoutesOptions {
 
 const CreateBody = t.Object({
   name: t.String(),
-  path: t.Optional(t.String({ default: "/", description: "Parent path; made where it is missing" })),
+  path: t.Optional(t.String({ default: "/", description: "Parent path; created if it is missing" })),
   description: t.Optional(t.String()),
-  share: t.Optional(t.String({ description: "Id of a share that was made for you: path is one below it" })),
+  share: t.Optional(t.String({ description: "Id of a share with you; path is below it" })),
 });
 
 const UpdateBody = t.Object({

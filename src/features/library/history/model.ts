@@ -12,16 +12,18 @@ const NODE = {
 
 /** POST /api/files/restore */
 export const RestoreBody = t.Object({
-  folder: t.String({ description: "Path that the folder had at that moment; / is everything" }),
+  folder: t.String({ description: "Path of the folder at that time; / is everything" }),
   at: t.String({
     maxLength: 64,
     examples: ["2026-01-02T03:04:05.678Z"],
-    description: "The moment, at most 30 days ago (configurable)",
+    description: "The time, at most 30 days ago (configurable)",
   }),
-  dryRun: t.Optional(t.Boolean({ description: "Tell what would be done, and do nothing" })),
-  removeNew: t.Optional(t.Boolean({ description: "Put into the trash what came into the folder since" })),
+  dryRun: t.Optional(t.Boolean({ description: "Return what would be done, and change nothing" })),
+  removeNew: t.Optional(t.Boolean({ description: "Move to the trash what was added to the folder since" })),
   partial: t.Optional(
-    t.Boolean({ description: "Where there is more than one call takes, do a part of it; call until hasMore is false" }),
+    t.Boolean({
+      description: "If there are too many changes for one request, apply a part; repeat until hasMore is false",
+    }),
   ),
 });
 
@@ -47,15 +49,15 @@ export const RestoreRecord = t.Object({
         [t.Literal("content"), t.Literal("place"), t.Literal("undelete"), t.Literal("aside"), t.Literal("remove")],
         {
           description:
-            "content: the content of then is a new version; place: renamed or moved back; undelete: out of the trash, or " +
-            "made again; aside: renamed because it stood where something else was; remove: new, put into the trash",
+            "content: the former content becomes a new version; place: renamed or moved back; undelete: restored from " +
+            "the trash, or created again; aside: renamed because it was in the way; remove: new, moved to the trash",
         },
       ),
-      from: t.Optional(t.Object({ name: t.String(), folder: FolderPath }, { description: "Where it was until now" })),
-      formerId: t.Optional(t.String({ description: "The id before it was deleted, where it got another" })),
-      version: t.Optional(Type.Integer({ minimum: 1, description: "The version whose content it has again" })),
+      from: t.Optional(t.Object({ name: t.String(), folder: FolderPath }, { description: "Former location" })),
+      formerId: t.Optional(t.String({ description: "The id before it was deleted, if it changed" })),
+      version: t.Optional(Type.Integer({ minimum: 1, description: "The version that was restored" })),
     }),
-    { description: "What was done, in this order, the first 1,000; a file may be in it more than once" },
+    { description: "Changes in order, the first 1,000; a file can appear more than once" },
   ),
   skipped: t.Array(
     t.Object({
@@ -69,8 +71,8 @@ export const RestoreRecord = t.Object({
       ]),
       message: t.String(),
     }),
-    { description: "What is left other than it was, and why; the first 1,000" },
+    { description: "Items that stay changed, and why; the first 1,000" },
   ),
-  new: t.Array(t.Object(NODE), { description: "What came into the folder since and is left there; the first 1,000" }),
-  hasMore: t.Boolean({ description: "With partial: more is left to be brought back" }),
+  new: t.Array(t.Object(NODE), { description: "Items added to the folder since, which stay there; the first 1,000" }),
+  hasMore: t.Boolean({ description: "With partial: more items are left to restore" }),
 });

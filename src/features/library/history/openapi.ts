@@ -5,16 +5,16 @@ import { RestoreRecord } from "./model.ts";
 
 export const restore = (): RouteDocs => ({
   tag: "Versions",
-  summary: "Bring a folder back to a moment",
+  summary: "Restore a folder to an earlier time",
   description:
-    "With everything below it, in short steps between other requests. It does not start if the quota is too small for " +
-    "all of it. If it ends early (the server stopped, for instance), the finished steps stay, and the same call " +
-    "continues. Contents that have changed come back as new versions, names and places are " +
-    "put back, what is in the trash comes out of it, and what a device deleted is made again (with a new id, as " +
-    "long as its bytes are in the store). Nothing is destroyed: what stands in the way is renamed, and what is new " +
-    "stays, or goes into the trash with removeNew. What a person deleted for good stays deleted, and so do labels " +
-    "as they are now. A dry run answers the same and changes nothing. One's own files only, at most " +
-    `${RESTORE_CHANGES_MAX} changes a call.`,
+    "Restores the folder and everything below it, in short steps between other requests. It does not start if the " +
+    "quota is too small for the result. If it is interrupted (for example, the server stopped), the completed " +
+    "steps stay, and the same request continues. Changed files get their earlier content as a new version. Names " +
+    "and locations are restored. Items in the trash are restored. Files that a device deleted are created again " +
+    "with a new id, if their bytes are still in the store. Nothing is destroyed: items in the way are renamed. " +
+    "New items stay, or are moved to the trash with removeNew. Files that a person deleted permanently stay " +
+    "deleted. Tags and descriptions stay as they are. A dry run returns the same and changes nothing. Only your " +
+    `own files; at most ${RESTORE_CHANGES_MAX} changes per request.`,
   data: RestoreRecord,
   errors: [
     "invalid_field",

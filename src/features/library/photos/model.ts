@@ -13,13 +13,13 @@ export const Photo = t.Object({
   isVideo: t.Boolean(),
   mimeType: t.String(),
   size: Count,
-  width: t.Union([Count, t.Null()], { description: "Pixels as they are to be seen" }),
+  width: t.Union([Count, t.Null()], { description: "Pixels as displayed" }),
   height: CountOrNone,
   durationSeconds: t.Union([t.Number({ minimum: 0 }), t.Null()]),
   takenAt: t.String({
     format: "date-time",
     examples: ["2026-07-01T12:30:00.000+02:00"],
-    description: "With the offset of the place, where that is known; its first ten characters are the day there",
+    description: "With the UTC offset of the location, if known; the first ten characters are the local date",
   }),
   thumbnailUrl: t.String(),
   hasThumbnail: t.Boolean(),
@@ -28,7 +28,7 @@ export const Photo = t.Object({
 /** With `full`, the record of a file besides. */
 const PhotoRecord = { anyOf: [Photo, { allOf: [ref("FileItem"), Photo] }] };
 
-const IsIndexing = t.Boolean({ description: "What was stored before this version is still being looked through" });
+const IsIndexing = t.Boolean({ description: "Files stored before this version are still being indexed" });
 
 /** GET /api/photos */
 export const PhotosRecord = {
@@ -36,7 +36,7 @@ export const PhotosRecord = {
   required: ["photos", "nextCursor", "isIndexing"],
   properties: {
     photos: { type: "array", items: PhotoRecord },
-    nextCursor: t.Union([t.String(), t.Null()], { description: "For the photos behind these; null at the end" }),
+    nextCursor: t.Union([t.String(), t.Null()], { description: "Cursor for the next photos; null at the end" }),
     isIndexing: IsIndexing,
   },
 };
@@ -44,19 +44,19 @@ export const PhotosRecord = {
 /** GET /api/photos/timeline */
 export const TimelineRecord = t.Object({
   days: t.Array(t.Object({ date: t.String({ format: "date", examples: ["2026-07-01"] }), count: Count }), {
-    description: "Days on which something was taken, the newest first",
+    description: "Days with photos, newest first",
   }),
   total: Count,
   isIndexing: IsIndexing,
   isSettling: t.Boolean({
-    description: "What came lately may yet go to another day: its content is still to be asked when it was taken",
+    description: "Recent photos may move to another day: their capture time is not read yet",
   }),
 });
 
 /** The filters in the query string of both, for the document. */
 export const QUERY_OF_PHOTOS = {
   type: { type: "string", enum: [...PHOTO_TYPES] },
-  tags: { type: "string", description: "Labels that all must carry, separated by commas" },
+  tags: { type: "string", description: "Tags that all files must have, separated by commas" },
   folder: { type: "string", description: "Only below this folder" },
 };
 

@@ -10,9 +10,9 @@ export const SearchRecord = {
     files: { type: "array", items: { oneOf: [ref("FileItem"), ref("FolderItem")] } },
     pagination: ref("Pagination"),
     totalIsLowerBound: t.Boolean({
-      description: "There are more than pagination.total; only that many are counted and can be paged through",
+      description: "There are more than pagination.total; only that many can be paged through",
     }),
-    isIndexing: t.Boolean({ description: "What was changed a moment ago may be missing" }),
+    isIndexing: t.Boolean({ description: "The most recent changes may be missing" }),
     query: Type.Array(
       t.Object({
         key: t.String({ description: "text for words, else the filter" }),
@@ -20,7 +20,7 @@ export const SearchRecord = {
         isPhrase: t.Optional(t.Boolean()),
         isExcluded: t.Boolean(),
       }),
-      { description: "How the search was understood; everything must hold" },
+      { description: "How the search was parsed; all conditions apply" },
     ),
   },
 };

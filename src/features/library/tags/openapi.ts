@@ -4,17 +4,18 @@ import { TagListRecord, TaggedRecord } from "./model.ts";
 
 export const listTags = (): RouteDocs => ({
   tag: "Files",
-  summary: "The tags of one's own files, and how many carry each",
-  description: "Most used first, then by name. Upper and lower case are one tag, in its first spelling.",
+  summary: "List the tags of your files, with the number of files",
+  description: "Most used first, then by name. Tags that differ only in case are one tag, in its first spelling.",
   data: TagListRecord,
 });
 
 export const updateTags = (): RouteDocs => ({
   tag: "Files",
-  summary: "Give tags to many files, or take them off",
+  summary: "Add or remove tags of many files",
   description:
-    "Each file by itself, 1 to 1,000 a call; the call fails where every file failed. " +
-    "A file has at most 50 tags of 64 characters; what a file has or lacks already is no change of it.",
+    "1 to 1,000 files per request, each processed separately. The request fails only if every file failed. A file " +
+    "has at most 50 tags of 64 characters. Adding a tag that a file has, or removing one that it lacks, changes " +
+    "nothing.",
   data: TaggedRecord,
   errors: ["invalid_field", "not_found", "share_permission"],
 });

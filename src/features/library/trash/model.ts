@@ -55,5 +55,8 @@ export const RestoredRecord = {
 
 /** Answer of DELETE trash. */
 export const EmptiedRecord = t.Object({
-  deleted: Type.Integer({ minimum: 0, description: "Files and folders, each with all below it counted once" }),
+  deleted: Type.Integer({
+    minimum: 0,
+    description: "Files and folders; a folder with everything below it counts once",
+  }),
 });

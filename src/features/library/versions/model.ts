@@ -20,12 +20,12 @@ export const VersionsRecord = t.Object({
       mimeType: t.String(),
       createdAt: Timestamp,
       createdBy: t.Union([t.Object({ id: t.String(), name: t.String() }), t.Null()], {
-        description: "Who stored it; null where that account is gone",
+        description: "Who stored it; null if that account was deleted",
       }),
       isCurrent: t.Boolean(),
       downloadUrl: t.String({ format: "uri" }),
     }),
-    { description: "The newest first; the present content is the first" },
+    { description: "Newest first, starting with the current version" },
   ),
 });
 

@@ -21,7 +21,7 @@ export const MediaRecord = t.Object(
     artist: TextOrNull,
     album: TextOrNull,
   },
-  { description: "Read from the content, some moments after it came; pixels as they are to be seen, bits per second" },
+  { description: "Read from the file shortly after the upload. Pixels as displayed; bits per second" },
 );
 
 /** The record of what a content told; null where it told nothing, or was not asked yet. */

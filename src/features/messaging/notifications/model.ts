@@ -70,7 +70,11 @@ export const PushBody = t.Object({
     // Not a Record: that one lets values of any type pass under keys with a line break.
     t.Object(
       {},
-      { additionalProperties: t.String(), maxProperties: 50, description: "For the app, with title and body 3 KiB" },
+      {
+        additionalProperties: t.String(),
+        maxProperties: 50,
+        description: "Data for the app; with title and body at most 3 KiB",
+      },
     ),
   ),
 });

@@ -4,30 +4,30 @@ import { ConfigRecord, InboxRecord, PushRecord, ReadRecord, RegistrationRecord }
 
 export const register = (): RouteDocs => ({
   tag: "Mobile",
-  summary: "Register push token and preferences of a device",
+  summary: "Register the push token and preferences of a device",
   description:
-    "What is left out stays. A push token belongs to the device that registered it last. Preferences are merged " +
-    "into what the device registered before, at first all true; a device that never registered any goes by " +
-    "notifications in the user's settings. provider is null where this server has no way to reach the token: " +
-    "its messages are in the inbox alone.",
+    "Fields that are left out stay unchanged. A push token belongs to the device that registered it last. " +
+    "Preferences are merged into those that the device registered before; at first all are true. A device that " +
+    "never registered preferences uses the notifications in the user's settings. `provider` is null if this " +
+    "server cannot reach the token: messages are then only in the inbox.",
   data: RegistrationRecord,
   errors: ["not_found", "forbidden_target"],
 });
 
 export const configuration = (): RouteDocs => ({
   tag: "Mobile",
-  summary: "Ways by which this server can push",
+  summary: "List the push services of this server",
   description: "The VAPID key for Web Push, and the providers that the administrator has set up.",
   data: ConfigRecord,
 });
 
 export const list = (): RouteDocs => ({
   tag: "Mobile",
-  summary: "Inbox of this device, newest first",
+  summary: "List the inbox of this device, newest first",
   description:
-    "Every message is here at once, whatever preferences, quiet hours and push services make of it, but for " +
-    "those about this device's own uploads and those sent to another device alone. Uploads that follow each " +
-    "other closely share one message, which says how many there were. Kept for 90 days, 1,000 at most.",
+    "Every message appears here at once, regardless of preferences, quiet hours and push services. Messages about " +
+    "this device's own uploads, and messages sent only to another device, are not included. Uploads in short " +
+    "succession share one message with their number. Messages are retained for 90 days, at most 1,000.",
   data: InboxRecord,
   query: {
     page: { type: "integer", minimum: 1, default: 1 },
@@ -40,18 +40,19 @@ export const markRead = (): RouteDocs => ({
   tag: "Mobile",
   summary: "Mark messages as read",
   description:
-    "Read on one device is read on all. Unknown ids are passed over; read tells how many were unread before.",
+    "A message that is read on one device is read on all. Unknown ids are ignored. `read` is the number of " +
+    "messages that were unread before.",
   data: ReadRecord,
 });
 
 export const push = (): RouteDocs => ({
   tag: "Mobile",
-  summary: "Send a message to one's own devices",
+  summary: "Send a message to your own devices",
   description:
-    "To all of them, or the one named. category is uploads where none is given. What becomes of it is decided at " +
-    "once and no push service is waited for: queued is sent now, held when the device's quiet hours end " +
-    "(deliverAt), muted not at all since the device wants none of this category, inbox_only where there is no " +
-    "way to reach it or it is signed out. The message is in the inbox in any case.",
+    "To all of them, or to the one that is named. The default category is `uploads`. The result is known at once, " +
+    "without waiting for a push service. `queued`: sent now. `held`: sent when the quiet hours of the device end " +
+    "(deliverAt). `muted`: not sent, because the device wants none of this category. `inbox_only`: the device " +
+    "cannot be reached or is signed out. The message is always in the inbox.",
   data: PushRecord,
   errors: ["not_found"],
 });

@@ -9,7 +9,7 @@ const Url = t.String({
   maxLength: 2_000,
   // What an address is read as leaves white space and line breaks out; it is kept as it was sent.
   pattern: "^\\S+$",
-  description: "https://, without credentials; private addresses only where the operator allows them",
+  description: "https://, without credentials; private addresses only if the operator allows them",
   examples: ["https://hooks.example.org/larder"],
 });
 const Events = t.Array(t.Union(WEBHOOK_EVENTS.map((event) => t.Literal(event))), { minItems: 1, maxItems: 50 });
@@ -26,10 +26,10 @@ export const WebhookRecord = t.Object({
   url: t.String(),
   events: t.Array(t.String({ enum: [...WEBHOOK_EVENTS] })),
   active: t.Boolean(),
-  stoppedBecause: t.Union([t.String(), t.Null()], { description: "Why the server itself switched it off" }),
-  failures: t.Number({ description: "Attempts in a row that found the target not working" }),
-  waiting: t.Number({ description: "Deliveries that are not finished" }),
-  dropped: t.Number({ description: "Events that were not kept because too many were waiting" }),
+  stoppedBecause: t.Union([t.String(), t.Null()], { description: "Why the server stopped it" }),
+  failures: t.Number({ description: "Consecutive failed attempts" }),
+  waiting: t.Number({ description: "Unfinished deliveries" }),
+  dropped: t.Number({ description: "Events that were dropped because too many were waiting" }),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });
@@ -37,7 +37,7 @@ export const WebhookRecord = t.Object({
 /** A webhook with its secret, which is shown this once. */
 export const WebhookWithSecret = t.Composite([
   WebhookRecord,
-  t.Object({ secret: t.String({ description: "Shown this once: whsec_… of Standard Webhooks" }) }),
+  t.Object({ secret: t.String({ description: "Shown only in this response: whsec_… of Standard Webhooks" }) }),
 ]);
 
 /** One delivery. */

@@ -20,17 +20,17 @@ const SIDE = {
 export const CONFLICT_SCHEMAS = {
   Conflict: t.Object({
     conflictId: t.String(),
-    fileId: t.String({ description: "The file that the change is about; that has the name, for a new file" }),
+    fileId: t.String({ description: "The changed file; for a new file, the file that has the name" }),
     type: t.Union([t.Literal("modified"), t.Literal("deleted"), t.Literal("name")]),
     action: t.Union(["upload", "update", "rename", "move", "delete"].map((action) => t.Literal(action))),
     localId: t.String(),
     local: t.Object(
       { ...SIDE, deviceId: t.String() },
-      { description: "What the device wanted; null for what it did not tell" },
+      { description: "What the device requested; null for fields that it did not send" },
     ),
     remote: t.Object(
       { fileId: t.String(), ...SIDE, deviceId: TextOrNull },
-      { description: "The other side as it stands now; null in all but fileId once it was deleted" },
+      { description: "The other side now; if it was deleted, only fileId is not null" },
     ),
     detectedAt: Timestamp,
     awaitsContent: t.Boolean({ description: "keep_local was chosen, and ends the conflict when the content arrives" }),
@@ -46,7 +46,7 @@ const ResolveItem = t.Object({
   fileId: t.Optional(t.String({ maxLength: 100 })),
   localData: t.Optional(
     t.Object({
-      name: t.Optional(t.String({ description: "A name other than the taken one keeps both files" })),
+      name: t.Optional(t.String({ description: "A free name keeps both files" })),
       modifiedAt: t.Optional(t.String({ description: "ISO 8601" })),
     }),
   ),
@@ -97,12 +97,12 @@ export const ResolvedRecord = {
         properties: {
           conflictId: { type: "string" },
           status: { type: "string", enum: ["resolved", "upload_required", "rejected"] },
-          fileId: { type: "string", description: "The file that came of it, or that the content is to be sent for" },
+          fileId: { type: "string", description: "The resulting file, or the file to send the content for" },
           error: ItemError,
         },
       },
     },
-    conflicts: { ...Conflicts, description: "What is still to be resolved" },
+    conflicts: { ...Conflicts, description: "Unresolved conflicts" },
   },
 };
 
@@ -126,6 +126,6 @@ export const DecidedRecord = {
   properties: {
     conflictId: { type: "string" },
     status: { type: "string", enum: ["resolved", "upload_required"] },
-    fileId: { type: "string", description: "The file that came of it, or that the content is to be sent for" },
+    fileId: { type: "string", description: "The resulting file, or the file to send the content for" },
   },
 };

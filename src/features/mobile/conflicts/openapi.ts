@@ -4,17 +4,19 @@ import { ConflictsRecord, DecidedRecord, ResolvedRecord } from "./model.ts";
 
 export const list = (): RouteDocs => ({
   tag: "Users",
-  summary: "What your devices and others changed at the same time",
-  description: "The conflicts that devices still have to resolve, oldest first, at most 1,000.",
+  summary: "List the conflicts of your devices",
+  description:
+    "Files that a device and someone else changed at the same time, and that are not resolved yet. Oldest first, " +
+    "at most 1,000.",
   data: ConflictsRecord,
 });
 
 export const decide = (): RouteDocs => ({
   tag: "Users",
-  summary: "Decide a conflict in the place of a device",
+  summary: "Resolve a conflict for a device",
   description:
-    "As POST /api/mobile/conflicts/resolve. With `keep_local` and the status `upload_required` the device sends its " +
-    "content when it is back.",
+    "Like POST /api/mobile/conflicts/resolve. With `keep_local` and the status `upload_required`, the device " +
+    "sends its content when it is online again.",
   data: DecidedRecord,
   errors: [
     "not_found",
@@ -31,9 +33,10 @@ export const resolve = (): RouteDocs => ({
   tag: "Mobile",
   summary: "Resolve conflicts",
   description:
-    "Each by itself. `keep_remote` drops the device's change. `keep_local` carries it out: the server's content " +
-    "becomes an earlier version, a deleted file is made again; where a name is taken, the local file becomes the " +
-    "next version of what is there, or stays beside it under the name in `localData`. Where the content is not on " +
-    "the server the status is `upload_required`, and the conflict ends when the content has arrived.",
+    "Each conflict is processed separately. `keep_remote` drops the change of the device. `keep_local` applies " +
+    "it: the server's content becomes an earlier version, and a deleted file is created again. If the name is " +
+    "taken, the local file becomes the next version of the file with that name, or is stored next to it under the " +
+    "name in `localData`. If the content is not on the server, the status is `upload_required`, and the conflict " +
+    "ends when the content arrives.",
   data: ResolvedRecord,
 });

@@ -38,7 +38,7 @@ export const RegisterBody = t.Object({
     model: t.Optional(t.String({ ...Words, examples: ["Pixel 9"], description: "Becomes the device's name" })),
     osVersion: t.Optional(t.String(Words)),
     appVersion: t.Optional(t.String(Words)),
-    pushToken: t.Optional(t.String({ maxLength: 4096, description: "As in notifications/register" })),
+    pushToken: t.Optional(t.String({ maxLength: 4096, description: "The same as in notifications/register" })),
   }),
 });
 
@@ -53,21 +53,21 @@ export const DeviceRefreshBody = t.Object({
 
 // No `default` here: the framework would put it into bodies that leave the field out.
 const SETTINGS = {
-  autoUpload: t.Boolean({ description: "Upload new pictures and videos by itself; at first false" }),
-  backgroundSync: t.Boolean({ description: "Fetch changes while the app is closed; at first true" }),
-  wifiOnly: t.Boolean({ description: "Transfer nothing over a paid connection; at first true" }),
+  autoUpload: t.Boolean({ description: "Upload new photos and videos automatically; by default false" }),
+  backgroundSync: t.Boolean({ description: "Fetch changes while the app is closed; by default true" }),
+  wifiOnly: t.Boolean({ description: "Use no metered connections; by default true" }),
   uploadQuality: t.Union(
     UPLOAD_QUALITIES.map((quality) => t.Literal(quality)),
-    { description: "At first original" },
+    { description: "By default original" },
   ),
   syncFolders: t.Array(t.String({ examples: ["/photos"] }), {
     maxItems: SYNC_FOLDERS_MAX,
-    description: "Folders kept in sync with all below; an empty list, as at first, means all",
+    description: "Folders to sync, with everything below. An empty list, the default, means all",
   }),
   maxCacheSize: Type.Integer({
     minimum: 0,
     maximum: Number.MAX_SAFE_INTEGER,
-    description: "Bytes that the device keeps at most; at first 1 GiB",
+    description: "Maximum bytes that the device stores; by default 1 GiB",
   }),
 };
 
@@ -108,7 +108,7 @@ export const RemovedDevice = t.Object({ id: t.String(), name: t.String(), remove
 
 const Tokens = t.Object({
   accessToken: t.String({ description: "JWT, sent as Authorization: Bearer …" }),
-  refreshToken: t.String({ description: "Good once, within 90 days" }),
+  refreshToken: t.String({ description: "Works once, within 90 days" }),
   expiresIn: t.String({ examples: ["7d"] }),
 });
 const DeviceSummary = t.Object({ id: t.String(), name: t.String(), registeredAt: Timestamp });
@@ -121,8 +121,8 @@ export const DeviceSignedInResponse = t.Object({
   device: DeviceSummary,
   syncData: t.Object({
     lastSyncAt: t.Union([Timestamp, t.Null()]),
-    pendingUploads: Type.Integer({ minimum: 0, description: "Uploads of this device that are under way" }),
-    cacheSize: Type.Integer({ minimum: 0, description: "Bytes of all files: what a full copy takes" }),
+    pendingUploads: Type.Integer({ minimum: 0, description: "Uploads of this device that are in progress" }),
+    cacheSize: Type.Integer({ minimum: 0, description: "Bytes of all files: the size of a full copy" }),
   }),
 });
 

@@ -12,24 +12,25 @@ import { t } from "elysia";
 /** Of accounts with two-factor sign-in, as at /api/auth/signin. */
 const SECOND_FACTOR = ["second_factor_required", "invalid_code"] as const;
 
-const REMOVAL = "Its tokens and what it has under way end at once, and its place is free.";
+const REMOVAL =
+  "Its tokens, uploads and queued operations end at once. It no longer counts toward the number of devices.";
 
 const DEVICE_REMOVAL = { summary: "Remove a device", description: REMOVAL, data: RemovedDevice } as const;
 
 export const register = (): RouteDocs => ({
   tag: "Mobile",
-  summary: "Register a device of an account and sign it in",
+  summary: "Register a device of an account and sign in",
   description:
-    "Again for the same deviceId it renews what is known of the device and ends its former tokens. Beyond the " +
-    "plan's number of devices it is 403 device_limit.",
+    "Repeating it for the same deviceId updates the device and ends its former tokens. More devices than the plan " +
+    "allows return 403 device_limit.",
   body: DeviceSignedInResponse,
   errors: ["bad_credentials", "account_disabled", "device_limit", "forbidden_target", ...SECOND_FACTOR],
 });
 
 export const signIn = (): RouteDocs => ({
   tag: "Mobile",
-  summary: "Sign a registered device in",
-  description: "Ends the device's former tokens.",
+  summary: "Sign in a registered device",
+  description: "Ends the former tokens of the device.",
   body: DeviceSignedInResponse,
   errors: ["bad_credentials", "account_disabled", "not_found", ...SECOND_FACTOR],
 });
@@ -38,24 +39,24 @@ export const refresh = (): RouteDocs => ({
   tag: "Mobile",
   summary: "Exchange the refresh token for new tokens",
   description:
-    "Each refresh token is good once. If the answer got lost, the same token gives fresh tokens once more within " +
-    "30 seconds, as long as those of the lost answer were not used to refresh; these are dead then. A token that " +
-    "comes again otherwise signs the device out. The former access token stays good until it expires.",
+    "Each refresh token works once. If the response was lost, the same token returns new tokens once more within " +
+    "30 seconds, unless the refresh token of the lost response was used. The lost tokens then stop working. Any " +
+    "other repeated use of a token signs the device out. The former access token stays valid until it expires.",
   body: DeviceRefreshedResponse,
   errors: ["invalid_token", "expired_token", "revoked_token"],
 });
 
 export const list = (): RouteDocs => ({
   tag: "Mobile",
-  summary: "The account's devices, the latest active first",
+  summary: "List the devices of the account, last active first",
   description: "Registered phones and computers, with their settings.",
   data: t.Object({ devices: t.Array(DeviceRecord), currentDevice: t.String() }),
 });
 
 export const updateSettings = (): RouteDocs => ({
   tag: "Mobile",
-  summary: "Change a device's settings; what is not named stays",
-  description: "Returns all settings of the device as they are afterwards.",
+  summary: "Change the settings of a device",
+  description: "Fields that are left out stay unchanged. Returns all settings of the device.",
   data: DeviceSettingsRecord,
   errors: ["not_found", "invalid_path"],
 });
@@ -64,7 +65,7 @@ export const remove = (): RouteDocs => ({ tag: "Mobile", ...DEVICE_REMOVAL, erro
 
 export const listOwn = (): RouteDocs => ({
   tag: "Users",
-  summary: "The account's devices, the latest active first",
+  summary: "List your devices, last active first",
   description: "Registered phones and computers, with their settings.",
   data: t.Object({ devices: t.Array(DeviceRecord) }),
 });

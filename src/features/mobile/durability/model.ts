@@ -13,21 +13,21 @@ export const DurabilityBody = t.Object({
   files: t.Optional(
     t.Array(t.Object({ fileId: FileId, checksum: t.Optional(Checksum) }), {
       maxItems: ASKED_MAX,
-      description: "In place of fileIds, or beside them: with the bytes that the device has",
+      description: "Instead of or in addition to fileIds, with the bytes that the device has",
     }),
   ),
-  verify: t.Optional(t.Boolean({ description: "Read the contents again first: 1 GiB a call" })),
+  verify: t.Optional(t.Boolean({ description: "Read the files first: at most 1 GiB per request" })),
 });
 
 /** What the server can say of a file's present content. */
 export const DurabilityRecord = t.Object({
   fileId: t.String(),
   checksum: Checksum,
-  matches: t.Optional(t.Boolean({ description: "Whether the checksum asked about is the present content's" })),
-  stored: t.Boolean({ description: "The bytes lie on disk; they were synced before the file was acknowledged" }),
+  matches: t.Optional(t.Boolean({ description: "Whether the given checksum is that of the current content" })),
+  stored: t.Boolean({ description: "The bytes are on disk; they were synced before the upload was confirmed" }),
   storedAt: Timestamp,
   verifiedAt: TimestampOrNull,
-  verified: t.Boolean({ description: "Read again and found whole; with verify, by this very call" }),
+  verified: t.Boolean({ description: "Read and found intact; with verify, by this request" }),
   damaged: t.Boolean(),
   reason: t.Optional(
     t.Union(

@@ -4,13 +4,14 @@ import { DurabilityListRecord, DurabilityRecord } from "./model.ts";
 
 export const get = (): RouteDocs => ({
   tag: "Mobile",
-  summary: "What a device may rely on before it frees its own copy of a file",
+  summary: "Check whether a device can delete its own copy of a file",
   description:
-    "stored: the bytes lie on disk. verifiedAt: when they were last read again and found whole (verify reads them " +
-    "now). snapshotAt: the newest copy of the database that has the file with this content.",
+    "`stored`: the bytes are on the server's disk. `verifiedAt`: when they were last read and found intact " +
+    "(`verify` reads them now). `snapshotAt`: the newest snapshot of the database that contains the file with " +
+    "this content.",
   query: {
-    verify: { type: "boolean", description: "Read the content again first" },
-    checksum: { type: "string", description: "The bytes that the device has; answered by matches" },
+    verify: { type: "boolean", description: "Read the file first and compare it with its digest" },
+    checksum: { type: "string", description: "Checksum of the bytes that the device has; the response has matches" },
   },
   data: DurabilityRecord,
   errors: ["not_found", "invalid_field"],
@@ -18,9 +19,10 @@ export const get = (): RouteDocs => ({
 
 export const check = (): RouteDocs => ({
   tag: "Mobile",
-  summary: "The same for many files",
+  summary: "Check whether a device can delete its own copies of many files",
   description:
-    "fileIds, then files, in the order given. With verify, contents are read while their sum is within 1 GiB (one " +
-    "larger by itself is read, too); for the others verified is false, with a reason: ask again for these.",
+    "First fileIds, then files, in the given order. With `verify`, files are read up to a total of 1 GiB (a " +
+    "single larger file is read too). For the others, `verified` is false and has a reason: send another request " +
+    "for these.",
   data: DurabilityListRecord,
 });

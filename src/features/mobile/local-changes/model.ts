@@ -15,19 +15,23 @@ const Change = t.Object({
     t.Literal("delete"),
   ]),
   localId: t.String({ minLength: 1, maxLength: 512, description: "The device's own name for the file" }),
-  fileId: t.Optional(t.String({ maxLength: 100, description: "Required but for upload" })),
+  fileId: t.Optional(t.String({ maxLength: 100, description: "Required, except for upload" })),
   name: t.Optional(t.String()),
   folder: t.Optional(t.String({ description: "Absolute path" })),
   size: t.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
   checksum: t.Optional(t.String({ description: "sha256:<hex> of the content that the device has" })),
-  baseChecksum: t.Optional(t.String({ description: "sha256:<hex> of the content that the device's own came from" })),
+  baseChecksum: t.Optional(
+    t.String({ description: "sha256:<hex> of the content on which the device's content is based" }),
+  ),
   lastModified: t.Optional(t.String({ description: "ISO 8601" })),
-  automatic: t.Optional(t.Boolean({ description: "Offered by a backup: what its user deleted is not brought back" })),
+  automatic: t.Optional(
+    t.Boolean({ description: "Sent by an automatic backup: files that the user deleted are not created again" }),
+  ),
 });
 
 /** POST /api/mobile/sync/files */
 export const SyncFilesBody = t.Object({
-  syncToken: t.Optional(t.String({ description: "Where the device stands; others' later changes make conflicts" })),
+  syncToken: t.Optional(t.String({ description: "The device's position; later changes by others cause conflicts" })),
   localChanges: t.Array(Change, { maxItems: 1000 }),
 });
 
@@ -66,17 +70,17 @@ export const SyncFilesRecord = {
           },
           fileId: {
             type: "string",
-            description: "The file that it made or changed, or that the content is to be sent for",
+            description: "The file that it created or changed, or the file to send the content for",
           },
           conflictId: {
             type: "string",
-            description: "The conflict that it met; with upload_required the one that its content will end",
+            description: "The conflict that it caused; with upload_required, the conflict that its content will end",
           },
           error: ItemError,
         },
       },
     },
-    conflicts: { ...Conflicts, description: "All that this device has to resolve" },
+    conflicts: { ...Conflicts, description: "All conflicts that this device has to resolve" },
     nextSyncToken: { type: "string" },
   },
 };

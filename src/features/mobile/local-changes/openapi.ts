@@ -4,13 +4,13 @@ import { SyncFilesRecord } from "./model.ts";
 
 export const reportChanges = (): RouteDocs => ({
   tag: "Mobile",
-  summary: "Bring what changed on the device",
+  summary: "Report changes made on the device",
   description:
-    "Each change by itself, in order; sent again, it changes nothing and gets the same answer. `upload_required`: " +
-    "send the content by upload/init, with `fileId` where one is given. `baseChecksum` is the content that the " +
-    "device's own came from: where the server has another, or, without it, where others changed the file since " +
-    "`syncToken`, it is a conflict. A deletion and an upload of the same bytes in one call are a move. Deletions " +
-    "and replacements far beyond what is usual are `rejected` with the reason `confirmation_required` until a " +
-    "person has confirmed the hold that `details.holdId` names.",
+    "Each change is processed separately and in order. A repeated change has no effect and gets the same " +
+    "response. `upload_required`: send the content through upload/init, with `fileId` if one is given. " +
+    "`baseChecksum` is the content on which the device's content is based. If the server has other content, it is " +
+    "a conflict; without `baseChecksum`, if others changed the file since `syncToken`. A deletion and an upload " +
+    "of the same bytes in one request are a move. Unusually many deletions or replacements are `rejected` with " +
+    "the reason `confirmation_required`, until a person accepts the hold in `details.holdId`.",
   data: SyncFilesRecord,
 });

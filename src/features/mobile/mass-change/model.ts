@@ -5,7 +5,7 @@ import { Timestamp } from "../../../http/fields.ts";
 const HOLD = {
   holdId: t.String(),
   deviceId: t.String({ description: "The device whose changes wait" }),
-  changes: Type.Integer({ minimum: 0, description: "Deletions and replacements that were held" }),
+  changes: Type.Integer({ minimum: 0, description: "Held deletions and replacements" }),
   since: Timestamp,
   expiresAt: Timestamp,
 };
@@ -15,7 +15,7 @@ export const HoldsRecord = t.Object({ holds: t.Array(t.Object(HOLD)) });
 
 /** POST …/holds/{holdId} */
 export const DecideBody = t.Object({
-  accept: t.Boolean({ description: "true: carry the changes out; false: drop them" }),
+  accept: t.Boolean({ description: "true: apply the changes; false: discard them" }),
 });
 
 /** Answer of a decision. */

@@ -20,7 +20,7 @@ export const AddBody = t.Object({
       id: Id,
       type: OperationType,
       priority: t.Optional(Priority),
-      createdAt: t.String({ description: "By the device's clock; a time to come counts as now" }),
+      createdAt: t.String({ description: "By the clock of the device; a future time counts as now" }),
       localPath: t.Optional(Path),
       remotePath: t.Optional(Path),
       fileId: t.Optional(t.String({ minLength: 1, maxLength: 200 })),

@@ -4,22 +4,22 @@ import { AddedRecord, OPERATIONS_MAX, QueueRecord, STATUSES } from "./model.ts";
 
 export const add = (): RouteDocs => ({
   tag: "Mobile",
-  summary: "Queue what was wanted while offline",
+  summary: "Queue operations that were requested offline",
   description:
-    "Each operation by itself, served high, normal, low, then by createdAt. An id that is known gives its present " +
-    "status. A delete (fileId) is carried out by the server; an upload (localPath, remotePath) waits, 30 days at " +
-    "most, until a file arrives at remotePath, and is complete at once where one is there that is newer than " +
-    "createdAt. One with an error that was not known before is not kept: send it again, corrected.",
+    "Each operation is processed separately: high, normal, then low priority, then by createdAt. A known id " +
+    "returns its current status. A `delete` (fileId) is done by the server. An `upload` (localPath, remotePath) " +
+    "waits for at most 30 days until a file arrives at remotePath. It is complete at once if a file newer than " +
+    "createdAt is there. A new operation with an error is not saved: correct it and send it again.",
   data: AddedRecord,
   errors: ["overloaded", "disk_full"],
 });
 
 export const list = (): RouteDocs => ({
   tag: "Mobile",
-  summary: "The calling device's queue",
+  summary: "List the queue of this device",
   description:
-    "What waits, then what failed, then what is done, each in the order in which it is served. Finished " +
-    "operations are forgotten after 7 days.",
+    "Waiting, then failed, then completed operations, each in the order of processing. Completed operations are " +
+    "deleted after 7 days.",
   query: {
     status: { type: "string", enum: STATUSES },
     page: { type: "integer", minimum: 1, default: 1 },

@@ -12,7 +12,7 @@ export const RewindBody = t.Object({
     examples: ["2026-01-02T03:04:05.678Z"],
     description: "Undo what the device did from this time on; at most 30 days ago",
   }),
-  dryRun: t.Optional(t.Boolean({ description: "Tell what would be done, and do nothing" })),
+  dryRun: t.Optional(t.Boolean({ description: "Return what would be done, and change nothing" })),
 });
 
 /** Path of a device, which may be removed. */
@@ -25,7 +25,7 @@ export const RewindRecord = t.Object({
   dryRun: t.Boolean(),
   undone: t.Array(
     t.Object({
-      fileId: t.String({ description: "Of a folder where kind is folder; in a dry run the former id" }),
+      fileId: t.String({ description: "Id of a folder if kind is folder; in a dry run the former id" }),
       kind: Kind,
       action: t.Union([
         t.Literal("deleted_created"),
@@ -39,7 +39,7 @@ export const RewindRecord = t.Object({
       folder: t.String(),
       formerId: t.Optional(t.String({ description: "The id before it was deleted" })),
     }),
-    { description: "What was done, in this order; a file may be in it more than once" },
+    { description: "Changes in order; a file can appear more than once" },
   ),
   skipped: t.Array(
     t.Object({
@@ -55,7 +55,7 @@ export const RewindRecord = t.Object({
       ]),
       message: t.String(),
     }),
-    { description: "What was left as it is, and why; it is not told again" },
+    { description: "Items that were left unchanged, and why; reported once" },
   ),
   failed: t.Array(
     t.Object({
@@ -66,8 +66,8 @@ export const RewindRecord = t.Object({
         details: t.Object({ reason: t.String() }, { additionalProperties: true }),
       }),
     }),
-    { description: "What could not be done; another call tries it again" },
+    { description: "Items that failed; send the request again to retry them" },
   ),
   counts: t.Object({ undone: Count, skipped: Count, failed: Count }),
-  hasMore: t.Boolean({ description: "More is left to be undone: call again" }),
+  hasMore: t.Boolean({ description: "More changes are left: send the request again" }),
 });

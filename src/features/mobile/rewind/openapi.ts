@@ -3,17 +3,21 @@ import type { RouteDocs } from "../../../http/documented.ts";
 import { RewindRecord } from "./model.ts";
 
 const DOCUMENTATION = {
-  summary: "Undo what one device did since a time",
+  summary: "Undo the changes of one device since a time",
   description:
-    "Replaced contents come back as new versions, renames and moves are put back, deleted files are made again (with a " +
-    "new id), and what the device made is deleted, unless somebody else changed the same thing since: that is left and " +
-    "told. A taken name is numbered. Nothing is destroyed: what goes can be brought back from the versions, or from " +
-    "the store within its grace period, after which deleted contents are gone. The device may be removed already. At " +
-    "most 1,000 files and folders a call; what was undone is not undone twice.",
+    "Replaced content is restored as a new version. Renames and moves are reversed. Deleted files are created " +
+    "again with a new id. What the device created is deleted. Items that someone else changed since then are left " +
+    "alone and reported. A taken name is numbered. Nothing is destroyed: removed content can be restored from the " +
+    "versions, or from the store within its grace period. After that, deleted content is gone. The device may " +
+    "have been removed. At most 1,000 files and folders per request; what was undone is not undone twice.",
   data: RewindRecord,
   errors: ["not_found", "invalid_field"],
 } as const;
 
 export const rewindOnDevice = (): RouteDocs => ({ ...DOCUMENTATION, tag: "Mobile" });
 
-export const rewind = (): RouteDocs => ({ ...DOCUMENTATION, tag: "Users" });
+export const rewind = (): RouteDocs => ({
+  ...DOCUMENTATION,
+  description: "Like POST /api/mobile/devices/{deviceId}/rewind, from a browser.",
+  tag: "Users",
+});

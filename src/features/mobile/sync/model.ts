@@ -27,23 +27,23 @@ function responseOf(changed: object, deleted: object) {
     type: "object",
     required: ["lastSyncAt", "hasChanges", "changes", "conflicts", "nextSyncToken", "hasMore", "resetRequired"],
     properties: {
-      lastSyncAt: { type: "string", format: "date-time", nullable: true, description: "When this device asked last" },
+      lastSyncAt: { type: "string", format: "date-time", nullable: true, description: "Last request of this device" },
       hasChanges: { type: "boolean" },
       changes: {
         type: "object",
         required: ["created", "updated", "deleted"],
         properties: {
-          created: { type: "array", items: changed, description: "Unknown at the token's place" },
+          created: { type: "array", items: changed, description: "Unknown if the token has none" },
           updated: { type: "array", items: changed, description: "Also those whose folder was renamed or moved" },
           deleted: { type: "array", items: deleted },
         },
       },
-      conflicts: { ...Conflicts, description: "What this device has to resolve" },
-      nextSyncToken: { type: "string", description: "To be kept and sent with the next request" },
-      hasMore: { type: "boolean", description: "Ask again at once with nextSyncToken" },
+      conflicts: { ...Conflicts, description: "Conflicts that this device has to resolve" },
+      nextSyncToken: { type: "string", description: "Send it with the next request" },
+      hasMore: { type: "boolean", description: "Send the next request with nextSyncToken at once" },
       resetRequired: {
         type: "boolean",
-        description: "The token is older than the deletions that are remembered: begin anew without one",
+        description: "The token is older than the recorded deletions: start again without one",
       },
     },
   };
@@ -65,13 +65,12 @@ export const SyncResponseBody = {
 /** The query of both. */
 export const SYNC_QUERY = {
   syncToken: { type: "string", description: "The last nextSyncToken; wins over lastSync" },
-  lastSync: { type: "string", format: "date-time", description: "Server time, inclusive; a token is exact" },
+  lastSync: { type: "string", format: "date-time", description: "Server time, inclusive; a token is more exact" },
   limit: {
     type: "integer",
     minimum: 1,
     maximum: 1000,
     default: 500,
-    description:
-      "A page may have fewer entries, where their paths or metadata are long; only hasMore tells whether more follow",
+    description: "A page may have fewer entries if paths or metadata are long: check hasMore",
   },
 };

@@ -2,14 +2,13 @@
 import type { RouteDocs } from "../../../http/documented.ts";
 import { SYNC_QUERY, SyncResponseBody, SyncStatusRecord } from "./model.ts";
 
-const DESCRIPTION =
-  "Pages in the order of each one's last change, own changes included; each id once, in its latest state. Keep " +
-  "nextSyncToken and ask with it until hasMore is false: nothing is missed or told twice while others write.";
-
 export const status = (): RouteDocs => ({
   tag: "Mobile",
-  summary: "Which files have changed since",
-  description: DESCRIPTION,
+  summary: "List the files that changed since a sync token",
+  description:
+    "Pages are in the order of the last change of each item. They include your own changes, and each id once, in " +
+    "its latest state. Save nextSyncToken and use it for the next request until hasMore is false: nothing is " +
+    "skipped or repeated while others write.",
   query: SYNC_QUERY,
   data: SyncStatusRecord,
   errors: ["invalid_field", "overloaded"],
@@ -17,8 +16,8 @@ export const status = (): RouteDocs => ({
 
 export const changes = (): RouteDocs => ({
   tag: "Mobile",
-  summary: "What has changed since, files and folders in full",
-  description: DESCRIPTION,
+  summary: "List the files and folders that changed since a sync token, in full",
+  description: "In the same order, and with the same token, as GET /api/mobile/sync/status.",
   query: SYNC_QUERY,
   body: SyncResponseBody,
   errors: ["invalid_field", "overloaded"],

@@ -8,13 +8,13 @@ const ReceivedShareRecord = {
   properties: {
     id: t.String(),
     permissions: t.String({ enum: ["read", "write"] }),
-    versions: t.Boolean({ description: "Whether earlier versions are open, too" }),
+    versions: t.Boolean({ description: "Whether earlier versions are included" }),
     owner: t.Object({ id: t.String(), name: t.String(), email: t.String() }),
     createdAt: Timestamp,
     expiresAt: { ...Timestamp, nullable: true },
     label: { type: "string", nullable: true },
-    file: { allOf: [ref("FileItem")], description: "What is shared, where it is a file" },
-    folder: { allOf: [ref("FolderItem")], description: "What is shared, where it is a folder" },
+    file: { allOf: [ref("FileItem")], description: "The shared file, if it is a file" },
+    folder: { allOf: [ref("FolderItem")], description: "The shared folder, if it is a folder" },
   },
 };
 

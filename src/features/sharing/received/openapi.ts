@@ -4,17 +4,18 @@ import { LeftShareRecord, ReceivedSharesRecord } from "./model.ts";
 
 export const list = (): RouteDocs => ({
   tag: "Shares",
-  summary: "What others share with you",
+  summary: "List what others share with you",
   description:
-    "Newest first, at most 1,000. The ids in it work at the file and folder endpoints, as far as permissions says; " +
-    "GET /api/files?share={id} lists a shared folder. Expired shares, and those of disabled accounts, are not in it.",
+    "Newest first, at most 1,000. The ids work with the file and folder endpoints, as far as `permissions` " +
+    "allows. GET /api/files?share={id} lists a shared folder. Expired shares and shares of disabled accounts are " +
+    "not included.",
   data: ReceivedSharesRecord,
 });
 
 export const leave = (): RouteDocs => ({
   tag: "Shares",
-  summary: "Leave a share that was made for you",
-  description: "Nothing of what was shared changes. The owner is told as when they end it themselves.",
+  summary: "Leave a share",
+  description: "The shared files stay unchanged. The owner is notified as if they had ended it.",
   data: LeftShareRecord,
   errors: ["not_found", "invalid_field"],
 });

@@ -11,7 +11,7 @@ const Url = t.String({ format: "uri" });
 const Permissions = t.Union([t.Literal("read"), t.Literal("upload"), t.Literal("write")]);
 
 const SharedNode = (type: "file" | "folder") =>
-  t.Object({ id: t.String(), name: t.String(), type: t.Literal(type) }, { description: "What is shared" });
+  t.Object({ id: t.String(), name: t.String(), type: t.Literal(type) }, { description: "The shared item" });
 
 /** Records of this feature, by the name under which the OpenAPI document refers to them. */
 export const SHARE_SCHEMAS = {
@@ -32,18 +32,18 @@ export const SHARE_SCHEMAS = {
     views: Count,
     lastAccessedAt: TimestampOrNull,
     createdAt: Timestamp,
-    pinned: t.Boolean({ description: "Shows the content that was shared, whatever came since" }),
+    pinned: t.Boolean({ description: "Always the content that was shared, even after new uploads" }),
     pinnedVersion: CountOrNull,
-    hideLocation: t.Boolean({ description: "Gives pictures without location and camera data, under neutral names" }),
-    maxUploadBytes: t.Union([Count, t.Null()], { description: "Of a drop box: bytes that it takes in all" }),
+    hideLocation: t.Boolean({ description: "Sends photos without location and camera data, with neutral names" }),
+    maxUploadBytes: t.Union([Count, t.Null()], { description: "Drop box: maximum total bytes" }),
     maxUploadsPerAddress: t.Union([Count, t.Null()], {
-      description: "Of a drop box: unfinished resumable uploads (tus) of one address; the drop box takes 200 in all",
+      description: "Drop box: maximum unfinished resumable uploads (tus) per address; at most 200 in total",
     }),
     uploads: Count,
     uploadedBytes: Count,
-    user: t.Union([t.String(), t.Null()], { description: "Of a share for an account: the e-mail it was given to" }),
+    user: t.Union([t.String(), t.Null()], { description: "Share with an account: its email" }),
     versions: t.Union([t.Boolean(), t.Null()], {
-      description: "Of a share for an account: whether earlier versions are shown, too; null for others",
+      description: "Share with an account: whether it includes earlier versions; null for others",
     }),
     file: t.Optional(SharedNode("file")),
     folder: t.Optional(SharedNode("folder")),
@@ -69,43 +69,45 @@ export const RevokedRecord = t.Object({ id: t.String(), revokedAt: Timestamp });
 
 const optional = {
   expiresAt: t.Optional(
-    t.Union([t.String(), t.Null()], { description: "An instant to come, ISO 8601 with Z or an offset" }),
+    t.Union([t.String(), t.Null()], { description: "A future time, ISO 8601 with Z or an offset" }),
   ),
   expiresIn: t.Optional(
     t.Union([t.String(), t.Null()], { description: 'Instead: from now on, such as "12h" or "7d"' }),
   ),
-  password: t.Optional(t.Union([t.String(), t.Null()], { description: "4 to 256 characters; links alone" })),
-  maxDownloads: t.Optional(t.Union([Type.Integer(), t.Null()], { description: "At least 1; links alone" })),
-  label: t.Optional(t.Union([t.String(), t.Null()], { description: "At most 200 characters; drop boxes show theirs" })),
+  password: t.Optional(t.Union([t.String(), t.Null()], { description: "4 to 256 characters; links only" })),
+  maxDownloads: t.Optional(t.Union([Type.Integer(), t.Null()], { description: "At least 1; links only" })),
+  label: t.Optional(
+    t.Union([t.String(), t.Null()], { description: "At most 200 characters; shown to visitors of a drop box" }),
+  ),
   permissions: t.Optional(
     t.Union([t.Literal("read"), t.Literal("upload"), t.Literal("write"), t.Null()], {
       description:
-        "read is the default. upload makes a folder a drop box: it takes files and shows none. write is for a user alone",
+        "By default read. upload makes a folder a drop box: it accepts files and shows none. write is only for a " +
+        "user",
     }),
   ),
   pinned: t.Optional(
     t.Union([t.Boolean(), t.Null()], {
-      description: "Of a file: this very content, also after new uploads. By default the latest is shown",
+      description: "File: always this content, even after new uploads. By default the latest content",
     }),
   ),
   hideLocation: t.Optional(
     t.Union([t.Boolean(), t.Null()], {
       description:
-        "JPEG, PNG and WebP pictures are given without location, camera data and remarks, not encoded anew; of other pictures a large preview is given; films and XMP files are not given. Names of all become neutral",
+        "JPEG, PNG and WebP photos are sent without location, camera data and comments, and are not re-encoded. " +
+        "Other photos are sent as a large preview. Videos and XMP files are not sent. All names become neutral",
     }),
   ),
-  maxUploadBytes: t.Optional(
-    t.Union([Type.Integer(), t.Null()], { description: "Of a drop box: bytes that it takes in all" }),
-  ),
+  maxUploadBytes: t.Optional(t.Union([Type.Integer(), t.Null()], { description: "Drop box: maximum total bytes" })),
   maxUploadsPerAddress: t.Optional(
     t.Union([Type.Integer(), t.Null()], {
-      description: "Of a drop box: unfinished resumable uploads of one address, 1 to 200; null is 20",
+      description: "Drop box: maximum unfinished resumable uploads per address, 1 to 200; null is 20",
     }),
   ),
   versions: t.Optional(
     t.Union([t.Boolean(), t.Null()], {
       description:
-        "Of a share for an account: whether it shows earlier versions, too. By default true for write, false for read",
+        "Share with an account: whether it includes earlier versions. By default true for write, false for read",
     }),
   ),
 };
@@ -115,7 +117,8 @@ export const CreateShareBody = t.Object({
   ...optional,
   user: t.Optional(
     t.Union([t.String(), t.Null()], {
-      description: "E-mail of another account, for which alone it opens, signed in. Nothing tells whether there is one",
+      description:
+        "Email of the only account that can open it, signed in. Whether there is such an account is not revealed",
     }),
   ),
 });
@@ -130,7 +133,7 @@ export const GrantRecord = t.Object({
   expiresAt: Timestamp,
 });
 
-const ChecksumOrNull = t.Union([Checksum, t.Null()], { description: "null where location and camera data are hidden" });
+const ChecksumOrNull = t.Union([Checksum, t.Null()], { description: "null if location and camera data are hidden" });
 const PUBLIC_FILE = {
   name: t.String(),
   type: t.Literal("file"),
@@ -152,10 +155,10 @@ export const PublicShareRecord = t.Union([
     permissions: t.Literal("read"),
     expiresAt: TimestampOrNull,
     itemCount: Count,
-    files: Type.Integer({ minimum: 0, description: "Directly in it" }),
-    folders: Type.Integer({ minimum: 0, description: "Directly in it" }),
+    files: Type.Integer({ minimum: 0, description: "Directly in the folder" }),
+    folders: Type.Integer({ minimum: 0, description: "Directly in the folder" }),
     filesUrl: Url,
-    downloadUrl: t.String({ format: "uri", description: "All of it as a ZIP" }),
+    downloadUrl: t.String({ format: "uri", description: "The whole folder as a ZIP file" }),
   }),
   t.Object({
     name: t.String(),
@@ -163,13 +166,13 @@ export const PublicShareRecord = t.Union([
     permissions: t.Literal("upload"),
     expiresAt: TimestampOrNull,
     label: TextOrNull,
-    maxFileSize: t.Union([Count, t.Null()], { description: "Largest file taken now, in bytes; null for no limit" }),
+    maxFileSize: t.Union([Count, t.Null()], { description: "Largest file accepted now, in bytes; null for no limit" }),
     uploadUrl: Url,
   }),
 ]);
 
 const SizeOrNull = t.Union([Count, t.Null()], {
-  description: "null for pictures and films where location and camera data are hidden: what is given has another size",
+  description: "null for photos and videos whose location and camera data are hidden: the sent file has another size",
 });
 
 /** GET /api/public/{token}/files */
@@ -212,7 +215,7 @@ export const DropRequest = {
         required: ["file"],
         properties: {
           file: { type: "string", format: "binary" },
-          sender: { type: "string", description: "Who sends it; kept with the file as metadata.sender" },
+          sender: { type: "string", description: "Name of the sender; stored as metadata.sender of the file" },
           checksum: { type: "string", description: "sha256:<hex>, verified" },
         },
       },

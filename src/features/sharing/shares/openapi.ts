@@ -12,17 +12,19 @@ import {
 import { QUERY_OF_SHARED_LISTING } from "./listing.ts";
 import { ref, type RouteDocs } from "../../../http/documented.ts";
 
-const GRANT_HEADER = { "X-Share-Grant": "What unlock gave, for a locked share" };
+const GRANT_HEADER = { "X-Share-Grant": "The grant from unlock, for a locked share" };
 
 const LINK_ERRORS = ["invalid_field", "not_found", "share_expired", "share_used_up", "password_required"] as const;
 
 const CREATE_DESCRIPTION =
-  "A link that opens without an account, or, with user, a share for one other account. There may be several. The link can be seen again in the lists.";
+  "A link that opens without an account. With `user`, a share for one other account. An item can have several " +
+  "shares. The link can be seen again in the lists.";
 
 export const openLink = (): RouteDocs => ({
   tag: "Public links",
-  summary: "What a public link opens",
-  description: "A file, a folder, or a drop box (permissions upload), of which nothing is told but its name.",
+  summary: "Open a public link",
+  description:
+    "Returns a file, a folder, or a drop box (`permissions: upload`). A drop box shows nothing but its name.",
   headers: GRANT_HEADER,
   data: PublicShareRecord,
   errors: [...LINK_ERRORS, "share_permission", "thumbnail_pending", "content_missing"],
@@ -31,7 +33,7 @@ export const openLink = (): RouteDocs => ({
 export const listFolder = (): RouteDocs => ({
   tag: "Public links",
   summary: "List a shared folder",
-  description: "Paths begin at the shared folder, which is / itself.",
+  description: "Paths are relative to the shared folder, which is `/`.",
   query: QUERY_OF_SHARED_LISTING,
   headers: GRANT_HEADER,
   data: PublicListingRecord,
@@ -40,9 +42,11 @@ export const listFolder = (): RouteDocs => ({
 
 export const download = (): RouteDocs => ({
   tag: "Public links",
-  summary: "The content behind a public link",
+  summary: "Download the files of a public link",
   description:
-    "Of a shared folder the file that fileId names, without it all of it as a ZIP. Where downloads are limited, one is taken before the first byte; ranges count once per caller, content and hour. A share that hides location gives no ZIP.",
+    "For a shared folder, `fileId` names the file; without it, the whole folder is sent as a ZIP file. If " +
+    "downloads are limited, one is counted before the first byte is sent. Ranges count once per caller, file " +
+    "content and hour. A share that hides location sends no ZIP file.",
   query: {
     fileId: { type: "string", description: "A file of the shared folder" },
     inline: { type: "boolean" },
@@ -50,7 +54,7 @@ export const download = (): RouteDocs => ({
   },
   headers: { Range: "RFC 9110 §14", ...GRANT_HEADER },
   content: { "application/octet-stream": "The content" },
-  otherResponses: { 206: "The ranges asked for", 304: "The client has it already" },
+  otherResponses: { 206: "The requested ranges", 304: "The client has the current content" },
   errors: [
     ...LINK_ERRORS,
     "share_permission",
@@ -67,18 +71,21 @@ export const download = (): RouteDocs => ({
 
 export const unlock = (): RouteDocs => ({
   tag: "Public links",
-  summary: "Give the password of a locked link",
+  summary: "Unlock a link with its password",
   description:
-    "The grant is sent as X-Share-Grant. It lasts an hour, and ends when the share changes. Wrong passwords count like wrong sign-ins, per address and share. Above 50 wrong ones an hour, addresses that have not opened the link within 30 days wait between tries.",
+    "Send the grant as X-Share-Grant. It is valid for one hour, and ends when the share changes. Wrong passwords " +
+    "count like failed sign-ins, per address and share. After more than 50 wrong passwords in an hour, addresses " +
+    "that have not opened the link within 30 days must wait between attempts.",
   data: GrantRecord,
   errors: ["not_found", "share_expired", "bad_credentials"],
 });
 
 export const upload = (): RouteDocs => ({
   tag: "Public links",
-  summary: "Send a file into a drop box",
+  summary: "Upload a file to a drop box",
   description:
-    "It is the owner's from then on, and counts in their quota. Where its name is taken it is numbered; the sender is told neither that nor anything else of the folder.",
+    "The file belongs to the owner of the drop box and counts toward their quota. If its name is taken, it is " +
+    "numbered. The sender learns neither that nor anything else about the folder.",
   status: 201,
   requestBody: DropRequest,
   headers: GRANT_HEADER,
@@ -102,7 +109,7 @@ export const upload = (): RouteDocs => ({
 
 export const listShares = (): RouteDocs => ({
   tag: "Shares",
-  summary: "All shares that one has made, newest first",
+  summary: "List your shares, newest first",
   description: "Links, drop boxes and shares with accounts, with their statistics.",
   query: {
     page: { type: "integer", minimum: 1, default: 1 },
@@ -114,8 +121,8 @@ export const listShares = (): RouteDocs => ({
 
 export const getShare = (): RouteDocs => ({
   tag: "Shares",
-  summary: "A share, with its link and what was counted of it",
-  description: "Only the owner of a share sees it here.",
+  summary: "Get a share, with its link and statistics",
+  description: "Only the owner of a share can see it here.",
   data: ref("Share"),
   errors: ["not_found"],
 });
@@ -124,15 +131,19 @@ export const updateShare = (): RouteDocs => ({
   tag: "Shares",
   summary: "Change a share",
   description:
-    "null clears a field. Visitors who entered its password must enter it again. The link of a public file has no settings but its label. Without a confirmed e-mail a share can only be tightened: what lets anybody do more is 403 email_unconfirmed.",
+    "null clears a field. Visitors who entered its password must enter it again. The link of a public file has no " +
+    "settings but its label. Without a confirmed email, a share can only be restricted further: other changes " +
+    "return 403 email_unconfirmed.",
   data: ref("Share"),
   errors: ["invalid_field", "invalid_request", "not_found", "email_unconfirmed"],
 });
 
 export const revokeShare = (): RouteDocs => ({
   tag: "Shares",
-  summary: "End a share, at once",
-  description: "Ending the link of a public file makes the file private. Viewers may do this, too.",
+  summary: "End a share",
+  description:
+    "Takes effect at once. If the link of a public file is ended, the file becomes private. Viewers may do this " +
+    "too.",
   data: RevokedRecord,
   errors: ["not_found"],
 });
@@ -148,8 +159,8 @@ export const createShare = (what: string): RouteDocs => ({
 
 export const listSharesOf = (what: string): RouteDocs => ({
   tag: "Shares",
-  summary: `The shares of a ${what}`,
-  description: "Links, drop boxes and shares with accounts that the caller has made.",
+  summary: `List the shares of a ${what}`,
+  description: "Links, drop boxes and shares with accounts that you created.",
   data: SharesRecord,
   errors: ["not_found", "share_permission"],
 });

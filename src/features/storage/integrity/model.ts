@@ -8,22 +8,22 @@ const Count = Type.Integer({ minimum: 0 });
 const TimestampOrNone = t.Union([Timestamp, t.Null()]);
 const Kind = t.String({
   enum: [...FINDING_KINDS],
-  description: "database: its structure; the others are of one content",
+  description: "database: its structure; the others: one file content",
 });
 
 /** An entry of GET /api/admin/findings. */
 export const FindingRecord = t.Object({
   id: t.String(),
   kind: Kind,
-  checksum: t.Union([t.String(), t.Null()], { description: "The content: what it should be" }),
+  checksum: t.Union([t.String(), t.Null()], { description: "Expected checksum of the content" }),
   size: t.Union([Count, t.Null()]),
   detail: t.String({ examples: ["it has 1024 bytes instead of 4096"] }),
-  files: Type.Integer({ description: "How many files have or had this content; whose and which, larder verify tells" }),
+  files: Type.Integer({ description: "Number of files that have or had this content; `larder verify` lists them" }),
   foundAt: Timestamp,
-  seenAt: t.String({ format: "date-time", description: "When a reading last found it so" }),
+  seenAt: t.String({ format: "date-time", description: "When it was last detected" }),
   resolvedAt: TimestampOrNone,
   resolution: t.Union([t.String(), t.Null()], {
-    description: "healed: found whole since; removed: no file has the content any more",
+    description: "healed: found intact since; removed: no file has the content anymore",
   }),
 });
 
@@ -38,12 +38,12 @@ export const FindingPageRecord = {
 export const IntegrityRecord = t.Object({
   openFindings: t.Record(t.String(), Count, { description: "By kind" }),
   oldestReadingAt: t.Union([Timestamp, t.Null()], {
-    description: "When the content was read and found whole, or stored, that was read longest ago",
+    description: "When the blob that was verified longest ago was read or stored",
   }),
   readWithinDays: t.Union([t.Number(), t.Null()], {
-    description: "Every byte was read again, or stored, within so many days; null in an empty store",
+    description: "Every byte was read or stored within this number of days; null in an empty store",
   }),
-  scrubWithinDays: t.Number({ description: "As scrub.within asks for" }),
+  scrubWithinDays: t.Number({ description: "As the setting scrub.within requires" }),
 });
 
 export const STATES = ["open", "resolved", "all"] as const;

@@ -4,11 +4,11 @@ import { FindingPageRecord, LIMIT_DEFAULT, LIMIT_MAX, STATES } from "./model.ts"
 
 export const listFindings = (): RouteDocs => ({
   tag: "Administration",
-  summary: "Stored contents that were found damaged or missing, and faults of the database; newest first",
+  summary: "List damaged or missing files and database faults, newest first",
   description:
-    "By the nightly reading (`scrub.*`), by `larder verify`, by a check of a file, or when a file was to be sent. A " +
-    "finding is resolved when a good copy has come: by an upload of the same bytes, or by `larder heal`. Resolved " +
-    "ones are kept for a year.",
+    "Found by the nightly scrub (`scrub.*`), by `larder verify`, by the check of a file, or during a download. A " +
+    "finding is resolved when an intact copy arrives, by an upload of the same bytes or by `larder heal`. " +
+    "Resolved findings are retained for one year.",
   data: FindingPageRecord,
   errors: ["invalid_field"],
   query: {

@@ -19,12 +19,12 @@ const Entry = t.Object({
   size: Bytes,
   mimeType: t.Optional(t.String()),
   folder: t.Optional(t.String({ default: "/" })),
-  checksum: t.Optional(t.String({ description: "sha256:<hex> of the whole, verified at the end" })),
+  checksum: t.Optional(t.String({ description: "sha256:<hex> of the whole file, verified at the end" })),
   priority: t.Optional(t.String()),
   onConflict: t.Optional(t.Union(ON_CONFLICT.map((word) => t.Literal(word)))),
-  fileId: t.Optional(t.String({ description: "Becomes the next version of this file" })),
-  baseChecksum: t.Optional(t.String({ description: "The content that it is to follow" })),
-  automatic: t.Optional(t.Boolean({ description: "Sent by an unattended backup" })),
+  fileId: t.Optional(t.String({ description: "The content becomes the next version of this file" })),
+  baseChecksum: t.Optional(t.String({ description: "Checksum of the content that it replaces" })),
+  automatic: t.Optional(t.Boolean({ description: "Sent by an automatic backup" })),
 });
 
 /** The form of an upload in one request, for the document; it is read as a stream. */
@@ -37,7 +37,7 @@ export const DeviceUploadRequest = {
         properties: {
           ...FORM.properties,
           location: { type: "string", description: "Latitude and longitude, separated by a comma" },
-          automatic: { type: "boolean", default: false, description: "Sent by an unattended backup" },
+          automatic: { type: "boolean", default: false, description: "Sent by an automatic backup" },
         },
       },
     },
@@ -55,8 +55,8 @@ export const InitBody = t.Object({
           description: `Bytes, from ${CHUNK_BYTES_MIN} to ${CHUNK_BYTES_MAX}; ${CHUNK_BYTES_DEFAULT} where none is named`,
         }),
       ),
-      maxRetries: t.Optional(Type.Integer({ description: "0 to 20; 3 where none is named" })),
-      automatic: t.Optional(t.Boolean({ description: "What the user deleted is not taken again" })),
+      maxRetries: t.Optional(Type.Integer({ description: "0 to 20; by default 3" })),
+      automatic: t.Optional(t.Boolean({ description: "Files that the user deleted are not uploaded again" })),
     }),
   ),
 });
@@ -92,10 +92,8 @@ const PlannedFile = t.Object({
   ),
   totalChunks: t.Optional(Type.Integer({ minimum: 0 })),
   chunkSize: t.Optional(Bytes),
-  completedChunks: t.Optional(t.Array(Index, { description: "There from an earlier call for this very file" })),
-  alreadyStored: t.Optional(
-    t.Boolean({ description: "The account holds this content: complete may be called at once" }),
-  ),
+  completedChunks: t.Optional(t.Array(Index, { description: "Exists from an earlier request for the same file" })),
+  alreadyStored: t.Optional(t.Boolean({ description: "The account has this content: call complete at once" })),
   error: t.Optional(ItemError),
 });
 

@@ -24,13 +24,13 @@ export const upload = (): RouteDocs => ({
   tag: "Mobile",
   summary: "Upload a file in one request",
   description:
-    "As files/upload, in the device's name. Time and place are read from a photo where none are given. Nothing is " +
-    "doubled: what an automatic backup sends is answered with the file that has it, and so is any upload that " +
-    "would be a renamed copy beside a file of its very name and bytes.",
+    "Like files/upload, on behalf of the device. If no time and place are given, they are read from the photo. " +
+    "Nothing is duplicated: if an automatic backup sends content that exists, the response is the existing file. " +
+    "The same applies to an upload that would become a renamed copy of a file with the same name and bytes.",
   status: 201,
-  otherResponses: { 200: "Nothing was made: this is the file that is there already" },
+  otherResponses: { 200: "Nothing was created: this is the existing file" },
   requestBody: DeviceUploadRequest,
-  headers: { "Idempotency-Key": "The same key within 24 hours gets the first answer again" },
+  headers: { "Idempotency-Key": "The same key within 24 hours returns the first response again" },
   data: ref("UploadedFile"),
   errors: [
     "invalid_multipart",
@@ -55,12 +55,12 @@ export const upload = (): RouteDocs => ({
 
 export const begin = (): RouteDocs => ({
   tag: "Mobile",
-  summary: "Begin sending files in chunks",
+  summary: "Start a chunked upload",
   description:
-    "Each file is planned by itself: one that can't be gets an error in place of its plan. " +
-    "Quota is held for what is planned until it is completed, cancelled or expired. A file with a checksum that the " +
-    "device is sending already, by the same localId, name, folder, size and fileId, goes on in this session with " +
-    "its uploadId and completedChunks; with another chunkSize it takes the place of the earlier one.",
+    "Each file is planned separately: a file that cannot be accepted has an error instead of a plan. Quota is " +
+    "reserved for planned files until they are completed, canceled or expired. If the device is already uploading " +
+    "the same file (same checksum, localId, name, folder, size and fileId), that upload continues in this session " +
+    "with its uploadId and completedChunks. With another chunkSize, it replaces the earlier one.",
   data: SessionRecord,
   errors: [
     "invalid_path",
@@ -78,19 +78,18 @@ export const begin = (): RouteDocs => ({
 
 export const reportProgress = (): RouteDocs => ({
   tag: "Mobile",
-  summary: "Tell how an upload goes, and hear how it really is",
-  description: "What the client says of chunks and bytes marks nothing: a chunk counts when the server has it.",
+  summary: "Report the progress of an upload and get its actual state",
+  description: "Reported chunks and bytes change nothing: a chunk counts when the server has it.",
   data: ProgressRecord,
   errors: ["not_found", "upload_state"],
 });
 
 export const complete = (): RouteDocs => ({
   tag: "Mobile",
-  summary: "Make a file of what was sent",
+  summary: "Complete an upload",
   description:
-    "Called again it gives the same file. Time and place are read from a photo where none are given. Nothing is " +
-    "doubled: what an automatic backup sends is answered with the file that has it, and so is any upload that " +
-    "would be a renamed copy beside a file of its very name and bytes.",
+    "Creates the file. Repeating it returns the same file. As in POST /api/mobile/upload, time and place are read from the " +
+    "photo if none are given, and nothing is duplicated.",
   data: ref("UploadedFile"),
   errors: [
     "not_found",
@@ -112,7 +111,7 @@ export const complete = (): RouteDocs => ({
 
 export const progress = (): RouteDocs => ({
   tag: "Mobile",
-  summary: "How far an upload is",
+  summary: "Get the progress of an upload",
   description: "Lists the chunks that are on disk and those that are missing.",
   data: ProgressRecord,
   errors: ["not_found"],
@@ -121,16 +120,18 @@ export const progress = (): RouteDocs => ({
 export const cancel = (): RouteDocs => ({
   tag: "Mobile",
   summary: "Cancel an upload",
-  description: "Frees what it holds. One that was cancelled or has expired stays as it is.",
+  description: "Releases its reserved quota. An upload that was canceled or has expired stays as it is.",
   data: ProgressRecord,
   errors: ["not_found", "upload_state"],
 });
 
 export const sendChunk = (): RouteDocs => ({
   tag: "Mobile",
-  summary: "Send one chunk",
-  description: "Open to a device's token, or to the signature in the address. Durable when answered; repeatable.",
-  query: { sig: { type: "string", description: "As given by upload/init" } },
+  summary: "Upload one chunk",
+  description:
+    "Authorized by the token of a device, or by the signature in the address. The chunk is durable when the " +
+    "response is sent. The request can be repeated.",
+  query: { sig: { type: "string", description: "The signature from upload/init" } },
   headers: { "Content-Digest": "sha-256=:<base64>: of the chunk (RFC 9530), verified" },
   requestBody: RawRequest,
   data: ChunkRecord,
@@ -139,9 +140,9 @@ export const sendChunk = (): RouteDocs => ({
 
 export const sendWhole = (): RouteDocs => ({
   tag: "Mobile",
-  summary: "Send a whole planned file at once",
-  description: "As its chunks one after the other: what is whole of a broken transfer is kept.",
-  query: { sig: { type: "string", description: "As given by upload/init" } },
+  summary: "Upload all chunks of a file in one request",
+  description: "Like sending its chunks one after another: if the transfer is interrupted, complete chunks are stored.",
+  query: { sig: { type: "string", description: "The signature from upload/init" } },
   headers: { "Content-Digest": "sha-256=:<base64>: of the file (RFC 9530), verified" },
   requestBody: RawRequest,
   data: ChunkRecord,

@@ -7,13 +7,13 @@ import { OFFSET_MEDIA_TYPE } from "./protocol.ts";
 const Bytes = Type.Integer({ minimum: 0 });
 
 const progress = {
-  id: t.String({ description: "tus_…; nobody but its sender can tell it" }),
+  id: t.String({ description: "tus_…; known only to its sender" }),
   state: t.Union([t.Literal("receiving"), t.Literal("complete")]),
   kind: t.Union([t.Literal("whole"), t.Literal("partial"), t.Literal("final")]),
   name: t.String(),
   offset: Bytes,
-  length: t.Union([Bytes, t.Null()], { description: "null until a deferred length is told" }),
-  expiresAt: t.Union([Timestamp, t.Null()], { description: "Moves on as bytes come; null once it is complete" }),
+  length: t.Union([Bytes, t.Null()], { description: "null until a deferred length is known" }),
+  expiresAt: t.Union([Timestamp, t.Null()], { description: "Extended as bytes arrive; null when complete" }),
 };
 
 const FILE = { description: "What it became", anyOf: [ref("UploadedFile"), { type: "null" }] };
@@ -22,7 +22,7 @@ const FILE = { description: "What it became", anyOf: [ref("UploadedFile"), { typ
 export const TusRecord = {
   type: "object",
   required: [...Object.keys(progress), "folder", "file"],
-  properties: { ...progress, folder: t.String({ description: "As the client gave it" }), file: FILE },
+  properties: { ...progress, folder: t.String({ description: "As sent by the client" }), file: FILE },
 };
 
 /** Uploads of an account that are under way. */

@@ -2,7 +2,7 @@
 import type { RouteDocs } from "../../../http/documented.ts";
 import { FirstBytes, GuestTusRecord, OffsetBytes, TusListRecord, TusRecord } from "./model.ts";
 
-const GRANT = { "X-Share-Grant": "What unlock gave, for a locked share" };
+const GRANT = { "X-Share-Grant": "The grant from unlock, for a locked share" };
 
 /** What may be refused of the bytes of an upload, and of the file that it becomes. */
 export const BYTES_ERRORS = [
@@ -38,27 +38,28 @@ export const TUS_HEADERS = { "Tus-Resumable": "1.0.0" };
 export const CREATION_HEADERS = {
   ...TUS_HEADERS,
   "Upload-Length": "Bytes of the file",
-  "Upload-Defer-Length": "1 where the length is told later, by a PATCH with Upload-Length",
+  "Upload-Defer-Length": "1 if the length follows later, in a PATCH with Upload-Length",
   "Upload-Metadata":
     "filename, filetype, folder, relativePath, onConflict, checksum, tags, metadata, description, lastModified, capturedAt, share; each with its value in base64",
-  "Upload-Concat": "partial, or final; and the addresses of the parts",
-  "Upload-Checksum": "Of the first bytes, where they come along: sha1, sha256 or md5, and the digest in base64",
+  "Upload-Concat": "partial, or final and the addresses of the parts",
+  "Upload-Checksum": "If the request has bytes: sha1, sha256 or md5, and their digest in base64",
 };
 
 /** Headers of a request with bytes. */
 export const BYTES_HEADERS = {
   ...TUS_HEADERS,
-  "Upload-Offset": "Where these bytes belong",
-  "Upload-Length": "What a deferred length turns out to be",
+  "Upload-Offset": "Offset of these bytes",
+  "Upload-Length": "The length, if it was deferred",
   "Upload-Checksum": "sha1, sha256 or md5, and the digest of these bytes in base64",
 };
 
 export const createInDropBox = (): RouteDocs => ({
   tag: "Public links",
-  summary: "Begin a resumable upload into a drop box",
+  summary: "Start a resumable upload to a drop box",
   description:
-    "As /api/tus, for whoever has the link. Of the metadata filename, filetype, checksum and sender count. Only who " +
-    "knows its address goes on with it. The owner's quota is asked for as the bytes come.",
+    "Like /api/tus, for anyone who has the link. Only the metadata filename, filetype, checksum and sender are " +
+    "used. The upload can be continued only by clients that know its address. The owner's quota is checked as the " +
+    "bytes arrive.",
   status: 201,
   headers: { ...CREATION_HEADERS, ...GRANT },
   requestBody: FirstBytes,
@@ -68,8 +69,8 @@ export const createInDropBox = (): RouteDocs => ({
 
 export const progressInDropBox = (): RouteDocs => ({
   tag: "Public links",
-  summary: "How far a resumable upload into a drop box is",
-  description: "HEAD tells it in headers, as tus has it.",
+  summary: "Get the offset of a resumable upload to a drop box",
+  description: "HEAD returns it in headers, as defined by tus.",
   headers: { ...TUS_HEADERS, ...GRANT },
   data: GuestTusRecord,
   errors: ERRORS,
@@ -77,8 +78,8 @@ export const progressInDropBox = (): RouteDocs => ({
 
 export const appendInDropBox = (): RouteDocs => ({
   tag: "Public links",
-  summary: "Send bytes of a resumable upload into a drop box",
-  description: "Durable when answered. The last bytes make the file.",
+  summary: "Append bytes to a resumable upload to a drop box",
+  description: "The bytes are durable when the response is sent. The last bytes create the file.",
   status: 204,
   headers: { ...BYTES_HEADERS, ...GRANT },
   requestBody: OffsetBytes,
@@ -87,10 +88,10 @@ export const appendInDropBox = (): RouteDocs => ({
 
 export const overrideInDropBox = (): RouteDocs => ({
   tag: "Public links",
-  summary: "PATCH, HEAD or DELETE of a resumable upload into a drop box, for clients that can't send these",
-  description: "The method is named by the header X-HTTP-Method-Override.",
+  summary: "Send PATCH, HEAD or DELETE of a resumable upload to a drop box as POST",
+  description: "For clients that cannot send these methods. The header X-HTTP-Method-Override names the method.",
   status: 204,
-  otherResponses: { 200: "In place of HEAD" },
+  otherResponses: { 200: "For HEAD" },
   headers: { ...BYTES_HEADERS, ...GRANT, "X-HTTP-Method-Override": "PATCH, HEAD or DELETE" },
   requestBody: OffsetBytes,
   errors: [...ERRORS, "method_not_allowed"],
@@ -98,7 +99,7 @@ export const overrideInDropBox = (): RouteDocs => ({
 
 export const endInDropBox = (): RouteDocs => ({
   tag: "Public links",
-  summary: "End a resumable upload into a drop box",
+  summary: "Cancel a resumable upload to a drop box",
   description: "Its bytes are removed.",
   status: 204,
   headers: { ...TUS_HEADERS, ...GRANT },
@@ -107,22 +108,23 @@ export const endInDropBox = (): RouteDocs => ({
 
 export const list = (): RouteDocs => ({
   tag: "Files",
-  summary: "Resumable uploads that are under way",
-  description: "The newest first, a thousand at most. The offset is that of the last step that was made durable.",
+  summary: "List resumable uploads in progress",
+  description: "Newest first, at most 1,000. The offset is that of the last durable step.",
   data: TusListRecord,
 });
 
 export const create = (): RouteDocs => ({
   tag: "Files",
-  summary: "Begin a resumable upload",
+  summary: "Start a resumable upload",
   description:
-    "tus 1.0.0, with creation, creation-with-upload, creation-defer-length, expiration, checksum, termination and " +
-    "concatenation. Quota and room are held for its length until it is complete, ended, or 24 hours have passed " +
-    "without a byte. Location is its address; Larder-File-Id names the file once it is complete.",
+    "tus 1.0.0 with creation, creation-with-upload, creation-defer-length, expiration, checksum, termination and " +
+    "concatenation. Quota and disk space are reserved for its length until it is completed or canceled, or until " +
+    "no byte has arrived for 24 hours. Location is its address. Larder-File-Id names the file after it is " +
+    "complete.",
   status: 201,
   headers: {
     ...CREATION_HEADERS,
-    "Idempotency-Key": "The same key within 24 hours gets the same upload again",
+    "Idempotency-Key": "The same key within 24 hours returns the same upload again",
   },
   requestBody: FirstBytes,
   data: TusRecord,
@@ -131,10 +133,10 @@ export const create = (): RouteDocs => ({
 
 export const progress = (): RouteDocs => ({
   tag: "Files",
-  summary: "How far a resumable upload is",
+  summary: "Get the offset of a resumable upload",
   description:
-    "HEAD tells it in headers, as tus has it. Upload-Offset is what is durable. An upload that has all its bytes, " +
-    "but was kept from becoming a file, becomes one now.",
+    "HEAD returns it in headers, as defined by tus. Upload-Offset counts durable bytes. If an upload has all its " +
+    "bytes but could not become a file, it becomes one now.",
   headers: TUS_HEADERS,
   data: TusRecord,
   errors: BYTES_ERRORS,
@@ -142,10 +144,10 @@ export const progress = (): RouteDocs => ({
 
 export const append = (): RouteDocs => ({
   tag: "Files",
-  summary: "Send bytes of a resumable upload",
+  summary: "Append bytes to a resumable upload",
   description:
-    "Durable on return. The received bytes of a request that broke off are stored. A new request takes over from an " +
-    "earlier one. The last bytes make the file.",
+    "The bytes are durable when the response is sent. If the request is interrupted, the received bytes are " +
+    "stored. A new request takes over from an earlier one. The last bytes create the file.",
   status: 204,
   headers: BYTES_HEADERS,
   requestBody: OffsetBytes,
@@ -154,10 +156,10 @@ export const append = (): RouteDocs => ({
 
 export const override = (): RouteDocs => ({
   tag: "Files",
-  summary: "PATCH, HEAD or DELETE of a resumable upload, for clients that can't send these",
-  description: "The method is named by the header X-HTTP-Method-Override.",
+  summary: "Send PATCH, HEAD or DELETE of a resumable upload as POST",
+  description: "For clients that cannot send these methods. The header X-HTTP-Method-Override names the method.",
   status: 204,
-  otherResponses: { 200: "In place of HEAD" },
+  otherResponses: { 200: "For HEAD" },
   headers: { ...BYTES_HEADERS, "X-HTTP-Method-Override": "PATCH, HEAD or DELETE" },
   requestBody: OffsetBytes,
   errors: [...BYTES_ERRORS, "method_not_allowed"],
@@ -165,8 +167,8 @@ export const override = (): RouteDocs => ({
 
 export const end = (): RouteDocs => ({
   tag: "Files",
-  summary: "End a resumable upload",
-  description: "Its bytes go, and what was held for it is free. The file of one that is complete stays.",
+  summary: "Cancel a resumable upload",
+  description: "Its bytes are removed and its reserved quota is released. The file of a completed upload stays.",
   status: 204,
   headers: TUS_HEADERS,
   errors: ["not_found", "precondition_failed", "upload_expired"],
