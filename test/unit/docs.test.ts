@@ -30,7 +30,7 @@ const CONTEXT: CommandContext = {
 
 const pages = new Map<string, string>();
 const commands = new Map<string, Command>();
-/** Every word of the source, the tests, the scripts and the migrations. */
+/** Every word of the source, with and without hyphens, the tests, the scripts and the migrations. */
 const words = new Set<string>();
 
 beforeAll(async () => {
@@ -49,7 +49,9 @@ beforeAll(async () => {
   ]) {
     for await (const path of new Bun.Glob(pattern).scan({ cwd: root, onlyFiles: true })) {
       if (path.includes("node_modules") || path.startsWith("scripts/pictures")) continue;
-      for (const [word] of (await Bun.file(join(root, path)).text()).matchAll(/[\p{L}_]\w*/gu)) words.add(word);
+      for (const [word] of (await Bun.file(join(root, path)).text()).matchAll(/[\p{L}_]\w*(?:-\w+)*/gu)) {
+        for (const known of [word, ...word.split("-")]) words.add(known);
+      }
     }
   }
 });
@@ -147,6 +149,7 @@ function exists(span: string): boolean {
   if (/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/.test(span)) {
     return [first, ...rest].every((word) => words.has(word) || FOREIGN_WORDS.has(word));
   }
+  if (/^[a-z]+(?:-[a-z]+)+$/.test(span)) return words.has(span);
   return true;
 }
 
