@@ -1,27 +1,27 @@
 /**
- * Whether a file is still the very same file, or a copy of it. Device and inode alone can't tell: a removed file's inode
- * is given to the next one, and after a restart a device may have another number (btrfs, overlay, disks found in another
- * order), while some file systems (vfat) even number their files anew. The time of a file's birth, where it can be had,
- * stays for the file's whole life and can't be set by any copying tool, so it decides alone.
+ * Distinguishes a file from its copies. Device and inode are not enough: the inode of a removed file is reused, a device
+ * may get another number after a restart (btrfs, overlay, disks found in another order), and some file systems (vfat)
+ * renumber their files. The creation time never changes and no copying tool can set it, so where the file system has one,
+ * it alone decides.
  */
 import * as fs from "node:fs";
 
-/** What tells a file from its copies. Numbers as text: they have up to 64 bits. */
+/** Identifies a file. Numbers are text, because they have up to 64 bits. */
 export interface FileIdentity {
-  /** Its number; where the birth can't be had, rather the name of what is mounted there, which outlasts a restart. */
+  /** Its number; without a creation time, the name of the mounted device, which survives a restart. */
   readonly device: string;
   readonly inode: string;
-  /** In nanoseconds since 1970; null where this file system doesn't keep it. */
+  /** Creation time in nanoseconds since 1970; null if the file system has none. */
   readonly bornNs: string | null;
 }
 
-/** Longer than the tick by which file systems tell the time. */
+/** Longer than the clock resolution of file systems. */
 const TICK_MS = 20;
 
 /**
- * The identity of the file at `path`; undefined where there is none.
- * @param mayTouch whether the file's times may be moved to tell a real birth from another time; false for who only looks:
- *   the birth of a file that was made just now counts as not known then
+ * The identity of the file at `path`; undefined if there is none.
+ * @param mayTouch whether the file's times may be changed to find out whether its creation time is real. If false, the
+ *   creation time of a file that was created just now counts as unknown.
  * @throws the system's error
  */
 export function identifyFile(path: string, mayTouch = true): FileIdentity | undefined {
@@ -40,8 +40,8 @@ export function isSameFile(a: FileIdentity, b: FileIdentity): boolean {
 }
 
 /**
- * Where the birth can't be had, another of the file's times is given in its place. One that is equal to none of them is
- * real; in a file that is new, the others are moved on to the present to see whether the birth moves along.
+ * File systems without creation times report another of the file's times instead. A value that equals none of the others is
+ * real. In a new file all are equal, so the others are set to now to see whether the creation time follows them.
  */
 function readBirth(path: string, found: fs.BigIntStats, mayTouch: boolean): string | null {
   if (found.birthtimeNs <= 0n) return null;
@@ -57,8 +57,8 @@ function readBirth(path: string, found: fs.BigIntStats, mayTouch: boolean): stri
 }
 
 /**
- * The name of a mounted device as proc(5) has it in mountinfo: a disk, a logical volume, a dataset of ZFS, whose number
- * is another one after each restart. Undefined for names that many have, and where there is no /proc.
+ * The name of a mounted device in /proc/self/mountinfo (proc(5)): a disk, a logical volume or a ZFS dataset, whose number
+ * changes with each restart. Undefined for names that are not unique, and without /proc.
  */
 function nameDevice(device: bigint): string | undefined {
   const major = ((device >> 8n) & 0xfffn) | ((device >> 32n) & ~0xfffn);
@@ -67,7 +67,7 @@ function nameDevice(device: bigint): string | undefined {
   try {
     mounts = fs.readFileSync("/proc/self/mountinfo", "utf8");
   } catch {
-    return undefined; // not Linux: the number has to do
+    return undefined; // not Linux: use the number
   }
   for (const line of mounts.split("\n")) {
     // "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue"

@@ -1,6 +1,6 @@
 /**
- * Brings a database to the data model of this program: forward only, all steps in one transaction, with a snapshot
- * taken by the caller before (D6). A failing step leaves the database as it was.
+ * Migrates a database to the data model of this program: forward only, all steps in one transaction. The caller takes a
+ * snapshot first. A failing step leaves the database unchanged.
  */
 import { constants, Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
@@ -8,34 +8,34 @@ import { pathToFileURL } from "node:url";
 import type { Log } from "../lib/log.ts";
 import { MIGRATIONS, type Migration, SCHEMA } from "./migrations.ts";
 
-/** The database was written by a newer program, or by none that this one knows. */
+/** The database was written by a newer version, or by another program. */
 export class ForeignDatabaseError extends Error {
   override readonly name = "ForeignDatabaseError";
 }
 
-/** A step failed. The database is as it was. */
+/** A step failed. The database is unchanged. */
 export class MigrationError extends Error {
   override readonly name = "MigrationError";
 }
 
-/** The first step of the programs that note how they left a database (`larder.state`). */
+/** The first step of the versions that record in `larder.state` how they left the database. */
 const FIRST_WITH_MARKS = "0015_findings";
 
 /**
- * Rejects a database of a newer program before anything is opened for writing: not a byte of it is changed.
+ * Rejects the database of a newer version before it is opened for writing, so that not a byte of it changes.
  * @throws ForeignDatabaseError; SQLiteError where it can't be read
  */
 export function rejectForeign(path: string): void {
   if (!existsSync(path)) return;
-  // Beside a log the file alone may be of any time; without one, looking at it must not make one.
+  // With a write-ahead log, the file alone may be outdated. Without one, reading it must not create one.
   const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = constants;
   if (existsSync(`${path}-wal`)) readSteps(new Database(path, SQLITE_OPEN_READONLY), pendingMigrations);
   else readSteps(new Database(immutable(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI), pendingMigrations);
 }
 
 /**
- * Whether a database was last written by a program that notes nothing in `larder.state`: what stands there is not about it.
- * False where it can't be read.
+ * Whether a database was last written by a version that records nothing in `larder.state`, so that the file there says
+ * nothing about it. False if the database can't be read.
  */
 export function isOlderThanMarks(path: string): boolean {
   try {
@@ -45,12 +45,12 @@ export function isOlderThanMarks(path: string): boolean {
       return steps.length > 0 && !steps.includes(FIRST_WITH_MARKS);
     });
   } catch {
-    // A half of a copy, for instance: whoever asks must not trust it.
+    // An incomplete copy, for example: the caller must not trust it.
     return false;
   }
 }
 
-/** The address under which SQLite reads a file alone, without a log and without leaving anything beside it. */
+/** The URI with which SQLite reads only the file: no write-ahead log, and no new files next to it. */
 function immutable(path: string): string {
   return `${pathToFileURL(path).href}?immutable=1`;
 }
@@ -64,7 +64,7 @@ function readSteps<T>(database: Database, read: (database: Database) => T): T {
   }
 }
 
-/** The steps that `database` has not seen yet. @throws ForeignDatabaseError when it has seen steps unknown here. */
+/** The steps not yet applied to `database`. @throws ForeignDatabaseError if it has steps unknown to this version */
 export function pendingMigrations(database: Database, known: readonly Migration[] = MIGRATIONS): Migration[] {
   const applied = appliedMigrations(database);
   const unknown = applied.filter((id) => !known.some((migration) => migration.id === id));
@@ -78,8 +78,8 @@ export function pendingMigrations(database: Database, known: readonly Migration[
 }
 
 /**
- * Makes a new database, or runs what is pending on an older one. Logs the rows of each table before and after.
- * @throws ForeignDatabaseError; MigrationError, its cause the SQLiteError, with the old state intact
+ * Creates a new database, or runs the pending steps on an older one. Logs the rows of each table before and after.
+ * @throws ForeignDatabaseError; MigrationError, caused by the SQLiteError, with the database unchanged
  */
 export function migrate(database: Database, log: Log, known: readonly Migration[] = MIGRATIONS): void {
   const pending = pendingMigrations(database, known);
@@ -89,7 +89,7 @@ export function migrate(database: Database, log: Log, known: readonly Migration[
   database
     .transaction(() => (isNew && known === MIGRATIONS ? create(database) : runSteps(database, pending)))
     .immediate();
-  // Whoever looks at the file alone sees of which program it is.
+  // So that the file alone, without its log, shows the version it belongs to.
   database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   log.info(isNew ? "Created the database." : "Upgraded the database.", {
     steps: pending.map((migration) => migration.id),
@@ -97,7 +97,7 @@ export function migrate(database: Database, log: Log, known: readonly Migration[
   });
 }
 
-/** Makes at once what all steps make one after the other: most of them have SQLite read its whole schema again. */
+/** Creates the result of all steps at once: most steps make SQLite parse its whole schema again, which is slow. */
 function create(database: Database): void {
   failAs("Making the database", () => {
     database.run(SCHEMA);

@@ -1,43 +1,43 @@
 /**
- * How the database is opened: one connection that writes, in the server's main thread, and read-only ones in workers.
+ * Opens the database: one connection that writes, in the server's main thread, and read-only ones in workers.
  * WAL with synchronous=FULL: a commit that returned is on disk.
  */
 import { Database, SQLiteError } from "bun:sqlite";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 import { LazyDatabase } from "./lazy-database.ts";
 
-/** The oldest SQLite that is trusted with a write-ahead log (D45). */
+/** The oldest SQLite version without known bugs that lose data of a write-ahead log. */
 export const SQLITE_MINIMUM = "3.51.3";
 
 /** Drizzle. Build a query once with `.prepare()` and keep it where it is called often. */
 export type Orm = BunSQLiteDatabase;
 
-/** One open database: `sqlite` for statements where the plan matters, `orm` for the rest. */
+/** An open database: `sqlite` for statements whose query plan matters, `orm` for all others. */
 export interface Db {
   readonly sqlite: Database;
   readonly orm: Orm;
   /**
-   * Whether another connection has committed since the last call: a command beside the running server.
-   * About two microseconds; what is cached of the database must be dropped when true.
+   * Whether another connection has committed since the last call, such as a command next to the running server.
+   * If so, caches of database content must be dropped. Takes about two microseconds.
    */
   changedElsewhere(): boolean;
-  /** How long one statement may block for another process's lock from now on; by default hardly, as a server must. */
+  /** Sets how long a statement may block on another process's lock. The default is short, as a server needs it. */
   setBusyTimeout(ms?: number): void;
   /**
-   * Folds the log back into the file where nobody else holds the database, and closes.
-   * @returns whether this was the last connection that could write, so that the file is all there is
+   * Merges the write-ahead log into the file if no other connection is open, and closes.
+   * @returns whether this was the last connection that could write, so that the file alone is complete
    */
   close(): boolean;
 }
 
-/** How long a statement waits in place for another process's lock; longer waits are the writer's, off the event loop. */
+/** How long a statement blocks on another process's lock; the writer handles longer waits without blocking. */
 const BUSY_TIMEOUT_MS = 50;
-/** What a connection needs to change rows as all others do. */
+/** Pragmas of every connection that changes rows. */
 const PRAGMAS_OF_CHANGES = ["foreign_keys=ON", "cache_size=-16384", "temp_store=MEMORY", "trusted_schema=OFF"];
 
 /**
- * Opens the database file, making it where there is none.
- * @param busyTimeoutMs how long one statement may block for another process's lock; commands wait long, the server hardly.
+ * Opens the database file; creates it if there is none.
+ * @param busyTimeoutMs how long a statement may block on another process's lock: long for commands, short for the server
  */
 export function openDatabase(path: string, busyTimeoutMs = BUSY_TIMEOUT_MS): Db {
   const sqlite = new LazyDatabase(path, { create: true, readwrite: true, strict: true });
@@ -46,7 +46,7 @@ export function openDatabase(path: string, busyTimeoutMs = BUSY_TIMEOUT_MS): Db 
     "journal_mode=WAL",
     "synchronous=FULL",
     ...PRAGMAS_OF_CHANGES,
-    // Checkpoints are made by the worker while it is quiet; this is the backstop, so that the log stays bounded.
+    // A worker makes checkpoints while the server is idle. This limit keeps the log bounded if it never is.
     "wal_autocheckpoint=4000",
     "journal_size_limit=67108864",
   ];
@@ -54,7 +54,7 @@ export function openDatabase(path: string, busyTimeoutMs = BUSY_TIMEOUT_MS): Db 
   return wrap(sqlite, false);
 }
 
-/** Opens an existing database for changes that are never committed. Never waits in place for another connection. */
+/** Opens an existing database for changes that are never committed. Never blocks on another connection's lock. */
 export function openForTrial(path: string): Database {
   const sqlite = new LazyDatabase(path, { readwrite: true, strict: true });
   for (const pragma of ["busy_timeout=0", ...PRAGMAS_OF_CHANGES]) sqlite.run(`PRAGMA ${pragma}`);
@@ -102,14 +102,14 @@ function wrap(sqlite: Database, isReadOnly: boolean): Db {
 }
 
 /**
- * Ends the write-ahead log, which only the last connection can; the next opening begins one again. A file without a log
- * can be read from where nothing may be written, and copied by itself.
+ * Removes the write-ahead log, which only the last connection can do; opening the database creates it again. A file
+ * without a log can be copied alone, and read from a read-only folder.
  */
 function leaveWal(sqlite: Database): boolean {
   try {
     return sqlite.query<{ journal_mode: string }, []>("PRAGMA journal_mode=DELETE").get()?.journal_mode === "delete";
   } catch (error) {
-    // Others hold it: their end folds the log. A full or broken disk leaves the log for the next opening.
+    // Other connections are open: the last of them merges the log. With a full or broken disk, the next opening does.
     if (error instanceof SQLiteError) return false;
     throw error;
   }

@@ -1,10 +1,10 @@
 import * as fs from "node:fs";
 
 /**
- * Gives a file that was made just now to the owner of another one, where root made it: a command that an administrator runs
- * by sudo must leave nothing behind that the server, which is another user, can't read. SQLite does so with its log. For
- * anybody else than root: nothing.
- * @param path a regular file with this one name; through links, which that owner may have put there, nobody is given anything
+ * Gives a new file the owner of another one, if root created it: a command that an administrator runs with sudo must leave
+ * no file that the server, which runs as another user, can't read. SQLite does the same with its log. Does nothing for
+ * other users than root.
+ * @param path a regular file without further hard links; links are not followed, because that owner may have placed them
  */
 export function giveToOwnerOf(example: string, path: string): void {
   if (process.getuid?.() !== 0) return;
@@ -15,7 +15,7 @@ export function giveToOwnerOf(example: string, path: string): void {
     const made = fs.fstatSync(fd);
     if (made.isFile() && made.nlink === 1 && made.uid === 0) fs.fchownSync(fd, uid, gid);
   } catch {
-    // A file system without owners, or one that lets nobody change them: who then can't read it is told so at the start.
+    // The file system has no owners, or does not let us change them. A server that can't read the file reports it at start.
   } finally {
     fs.closeSync(fd);
   }

@@ -3,56 +3,56 @@ import type { Log } from "../lib/log.ts";
 import type { Bindable, ReadReply, ReadRequest, ReadStatement } from "./reader.worker.ts";
 import { requireDescriptors } from "../lib/descriptors.ts";
 
-/** A statement and, for the compiler alone, what it gives. */
+/** A statement, with the type of its result for the compiler. */
 export interface Read<Result> extends ReadStatement {
   readonly result?: Result;
 }
 
-/** A statement whose rows are wanted; `Row` is what its columns are. */
+/** A statement that returns rows; `Row` describes the columns. */
 export function rows<Row>(sql: string, parameters: readonly Bindable[] = []): Read<readonly Row[]> {
   return { sql, parameters, as: "rows" };
 }
 
-/** A statement that gives one text of comma-separated integers (`group_concat`), wanted as an array of numbers. */
+/** A statement that returns one text of comma-separated integers (`group_concat`), parsed into an array of numbers. */
 export function numbers(sql: string, parameters: readonly Bindable[] = []): Read<Float64Array> {
   return { sql, parameters, as: "numbers" };
 }
 
-/** What each of several statements gives, in their order. */
+/** The results of several statements, in their order. */
 export type Results<Reads extends readonly Read<unknown>[]> = {
   readonly [Index in keyof Reads]: Reads[Index] extends Read<infer Result> ? Result : never;
 };
 
-/** Requests that may wait for the thread; beyond it a caller is better told to come again. */
+/** Requests that may wait for the thread; further ones fail immediately, so that clients retry later. */
 const WAITING_MAX = 64;
 const IDLE_MS = 60_000;
 
-interface Waiting {
+interface PendingRead {
   readonly resolve: (results: readonly (Float64Array | readonly object[])[]) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Reads the database off the event loop, in a thread that is started at the first need and again after it died.
- * It sees what was committed when the request was begun.
+ * Reads the database in a thread, off the event loop. The thread starts with the first request, and again after it died.
+ * A read sees all that was committed before it was requested.
  */
 export class Reader {
   readonly #path: string;
   readonly #log: Log;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PendingRead>();
   #worker: Worker | undefined;
   #idle: ReturnType<typeof setTimeout> | undefined;
   #lastId = 0;
 
-  /** @param path the database file, which must exist by the first request */
+  /** @param path the database file, which must exist when the first request comes */
   constructor(path: string, log: Log) {
     this.#path = path;
     this.#log = log;
   }
 
   /**
-   * Runs the statements one after the other in one snapshot; results in their order.
-   * @throws AppError overloaded where too many wait already; database_error
+   * Runs the statements one after the other in one read transaction; results in their order.
+   * @throws AppError overloaded if too many are waiting; database_error
    */
   read<const Reads extends readonly Read<unknown>[]>(statements: Reads): Promise<Results<Reads>> {
     if (this.#waiting.size >= WAITING_MAX) {
@@ -62,13 +62,13 @@ export class Reader {
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
       this.#worker ??= this.#start();
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the thread answers with what the statements say
-      this.#waiting.set(id, { resolve: resolve as Waiting["resolve"], reject });
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the thread returns what the statements declare
+      this.#waiting.set(id, { resolve: resolve as PendingRead["resolve"], reject });
       this.#worker.postMessage({ id, path: this.#path, statements } satisfies ReadRequest);
     });
   }
 
-  /** Ends the thread; what still waits fails with `shutting_down`. The next request would start another. */
+  /** Ends the thread; pending reads fail with `shutting_down`. Another request would start a new thread. */
   close(): void {
     clearTimeout(this.#idle);
     this.#worker?.terminate();
@@ -104,7 +104,7 @@ export class Reader {
     }
   }
 
-  /** A thread holds some megabytes: an idle one ends, and the next long read starts another. */
+  /** A thread uses several megabytes: an idle one ends, and the next read starts a new one. */
   #endWhenIdle(): void {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => {

@@ -3,8 +3,8 @@ import type { SnapshotReply, SnapshotRequest } from "./snapshot.worker.ts";
 import { requireDescriptors } from "../lib/descriptors.ts";
 
 /**
- * Copies the database off the event loop, in a thread of its own that ends with the copy.
- * @throws Error in the words of SQLite or the system, with its code: a full disk, say. The database is as it was.
+ * Takes a snapshot off the event loop, in a thread that ends with it.
+ * @throws Error with the message and code of SQLite or the system, for example for a full disk
  */
 export async function takeSnapshotAside(request: SnapshotRequest): Promise<Snapshot> {
   requireDescriptors();

@@ -1,6 +1,6 @@
 /**
- * Copies of the database in `snapshots/`: `larder-<when>-<label>.db`, and beside each its sha256 as `sha256sum` writes it.
- * A copy is whole where its digest says so; whoever copies the data directory may have caught one half.
+ * Copies of the database in `snapshots/`: `larder-<when>-<label>.db`, each with its sha256 in a file as `sha256sum` writes
+ * it. The digest proves that a snapshot is complete: a copy of the data directory may contain half of one.
  */
 import { Database } from "bun:sqlite";
 import * as fs from "node:fs";
@@ -12,7 +12,7 @@ export interface Snapshot {
   readonly path: string;
   /** Its file's name. */
   readonly name: string;
-  /** When it was taken: it holds everything that was committed before. */
+  /** When it was taken: it contains everything committed before. */
   readonly takenAtMs: number;
   /** Why it was taken. */
   readonly label: string;
@@ -22,12 +22,12 @@ export interface Snapshot {
 const NAME = /^larder-(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)-(\d{3})Z-([a-z-]+)\.db$/;
 const DIGEST_SUFFIX = ".sha256";
 const PARTIAL_SUFFIX = ".partial";
-/** Read at once for a digest. */
+/** Size of the read buffer for digests. */
 const BUFFER_BYTES = 1024 * 1024;
-/** What is being written was written to just now, by this process or by another one. */
+/** A partial file written to more recently than this still has a writer: this process or another one. */
 const AT_WORK_MS = 10 * 60 * 1000;
 
-/** The copies in `folder`, newest first; none where there is no such folder. What is being written is not among them. */
+/** The complete snapshots in `folder`, newest first; none if there is no such folder. */
 export function listSnapshots(folder: string): Snapshot[] {
   if (!fs.existsSync(folder)) return [];
   return fs
@@ -44,10 +44,10 @@ export function listSnapshots(folder: string): Snapshot[] {
 }
 
 /**
- * Copies the whole database, consistent, into `folder`, and makes copy and digest durable before they get their names.
- * It blocks for the length of the copying: the server has it done by a thread (`snapshot-taker.ts`).
- * @param nowMs what the copy's name says
- * @throws SQLiteError; the system's error. What was written is removed then: on a full disk it is what the others need.
+ * Takes a consistent copy of the whole database into `folder`. Copy and digest are durable before they get their names.
+ * Blocks while copying: the server uses a thread for it (`snapshot-taker.ts`).
+ * @param nowMs the time in the name of the copy
+ * @throws SQLiteError; the system's error. Partial files are removed then, because a full disk needs the space.
  */
 export function takeSnapshot(sqlite: Database, folder: string, label: string, nowMs = Date.now()): Snapshot {
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -71,7 +71,7 @@ export function takeSnapshot(sqlite: Database, folder: string, label: string, no
   return { path, name: basename(path), takenAtMs: nowMs, label, sizeBytes: fs.statSync(path).size };
 }
 
-/** {@link takeSnapshot} over a connection of its own, which only reads. */
+/** {@link takeSnapshot} with its own read-only connection. */
 export function takeSnapshotOf(database: string, folder: string, label: string, nowMs = Date.now()): Snapshot {
   const sqlite = new Database(database, { readonly: true, strict: true });
   try {
@@ -82,19 +82,19 @@ export function takeSnapshotOf(database: string, folder: string, label: string, 
   }
 }
 
-/** Whether a copy is all there: its digest is beside it, and is that of its bytes. Reads the whole. */
+/** Whether a snapshot is complete: it matches the digest next to it. Reads the whole file. */
 export function isWhole(path: string): boolean {
   const expected = readDigest(path);
   return expected !== undefined && fs.existsSync(path) && digestOf(path) === expected;
 }
 
-/** Removes a copy and its digest, the copy first, so that no digest is ever missing beside one. */
+/** Removes a snapshot and its digest; the snapshot first, so that none is ever without a digest. */
 export function removeSnapshot({ path }: Snapshot): void {
   fs.rmSync(path, { force: true });
   fs.rmSync(path + DIGEST_SUFFIX, { force: true });
 }
 
-/** Removes what was left by copies that a crash ended: nothing that was written to within the last ten minutes. */
+/** Removes partial files that a crash left; none written to within the last ten minutes. */
 export function sweepPartials(folder: string, nowMs = Date.now()): void {
   if (!fs.existsSync(folder)) return;
   const names = new Set(fs.readdirSync(folder));
@@ -108,13 +108,14 @@ export function sweepPartials(folder: string, nowMs = Date.now()): void {
   }
 }
 
-/** sha256 of a file in hexadecimal, read piece by piece in place. */
+/** The sha256 of a file in hexadecimal. Blocks while reading, one buffer after the other. */
 export function digestOf(path: string): string {
   const hasher = new Bun.CryptoHasher("sha256");
-  const piece = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  const buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   const fd = fs.openSync(path, "r");
   try {
-    for (let got = fs.readSync(fd, piece); got > 0; got = fs.readSync(fd, piece)) hasher.update(piece.subarray(0, got));
+    for (let got = fs.readSync(fd, buffer); got > 0; got = fs.readSync(fd, buffer))
+      hasher.update(buffer.subarray(0, got));
   } finally {
     fs.closeSync(fd);
   }

@@ -1,7 +1,7 @@
 /**
- * The one writer. BatchWrite that arrive together are committed together (group commit): each runs in a savepoint of its
- * own, so that one refused deed undoes nothing of the others, and all share the one sync to disk that makes them
- * durable. A deed is a synchronous function: nothing is awaited while a transaction is open.
+ * The only writer of a database. Transactions that are queued at the same time share one commit (group commit): each runs
+ * in its own savepoint, so that a failed one undoes nothing of the others, and one sync to disk makes all of them durable.
+ * The body of a transaction is a synchronous function: nothing is awaited while a transaction is open.
  */
 import type { Database } from "bun:sqlite";
 import { SQLiteError } from "bun:sqlite";
@@ -10,50 +10,50 @@ import type { Log } from "../lib/log.ts";
 import { outsideRequests } from "../lib/async-context.ts";
 import { CommitStatistics } from "./commit-statistics.ts";
 
-/** What a deed may do besides SQL. */
+/** What a transaction may do besides SQL. */
 export interface Transaction {
   /**
-   * Runs `effect` once the transaction is durable, before the deed's promise resolves; never if it was undone.
+   * Runs `effect` once the transaction is durable, before its promise resolves; never after a rollback.
    * For caches in memory only. It must not throw.
    */
   afterCommit(effect: () => void): void;
 }
 
-/** A deed: synchronous, all or nothing. */
+/** The body of a transaction: synchronous, all or nothing. */
 export type TransactionBody<T> = (tx: Transaction) => T;
 
-interface Waiting {
-  /** Runs the deed. @returns what tells its caller the result, once it is durable */
+interface QueuedTransaction {
+  /** Runs the body. @returns a function that gives the caller the result, to be called after the commit */
   readonly run: (tx: Transaction) => () => void;
   readonly reject: (error: unknown) => void;
   readonly isRepeatable: boolean;
   readonly isQuiet: boolean;
 }
 
-/** How a deed wants to be run. */
+/** How a transaction is run. */
 export interface TransactionOptions {
-  /** False where it must not be run a second time after room was made on a full disk. */
+  /** False if the body must not run a second time after the disk was full and space was freed. */
   readonly isRepeatable?: boolean;
-  /** True where what it writes is not worth a copy of the database: counts, and when jobs ran. */
+  /** True if the change is not worth a new snapshot of the database: counters, and when jobs ran. */
   readonly isQuiet?: boolean;
 }
 
-/** How long one shared transaction may go on taking deeds: the event loop must not wait for a long queue. */
+/** How long one commit takes transactions from the queue: a long queue must not block the event loop. */
 const BATCH_MS_MAX = 6;
-/** How long a deed waits for another process that holds the database before it is given up. */
+/** How long a transaction waits for another process that has locked the database before it fails. */
 const BUSY_WAIT_MS_MAX = 5_000;
 const BUSY_RETRY_MS = 20;
-/** What waiting doesn't mend: the disk or the file itself. */
+/** Errors that waiting does not fix: of the disk or of the file itself. */
 const FAULTS = /^SQLITE_(IOERR|READONLY|CANTOPEN)/;
 
-/** Serialises and groups all writing to one database. */
+/** Serializes and groups all writes to one database. */
 export class Writer {
   /** For GET /metrics. */
   readonly statistics = new CommitStatistics();
   readonly #sqlite: Database;
   readonly #log: Log;
   readonly #makeRoom: () => boolean;
-  readonly #queue: Waiting[] = [];
+  readonly #queue: QueuedTransaction[] = [];
   #isScheduled = false;
   #isPaused = false;
   #busySinceMs: number | undefined;
@@ -64,7 +64,7 @@ export class Writer {
   #statements: { begin: () => void; commit: () => void; rollback: () => void };
   #savepoint: { open: () => void; release: () => void; undo: () => void };
 
-  /** @param makeRoom called when the disk is full; true where some was found and the deeds are worth another try */
+  /** @param makeRoom called when the disk is full; returns true if it freed space, so that a second attempt makes sense */
   constructor(sqlite: Database, log: Log, makeRoom: () => boolean = () => false) {
     this.#sqlite = sqlite;
     this.#log = log;
@@ -81,52 +81,52 @@ export class Writer {
       rollback: statement("ROLLBACK"),
     };
     this.#savepoint = {
-      open: statement("SAVEPOINT deed"),
-      release: statement("RELEASE deed"),
-      undo: statement("ROLLBACK TO deed"),
+      open: statement("SAVEPOINT tx"),
+      release: statement("RELEASE tx"),
+      undo: statement("ROLLBACK TO tx"),
     };
   }
 
-  /** BatchWrite that wait for their commit. */
+  /** The number of transactions that wait for their commit. */
   get waiting(): number {
     return this.#queue.length;
   }
 
   /**
-   * What is wrong with the database, in words: a broken or read-only disk, until a commit succeeds again; damage, for as
-   * long as the program runs.
+   * What is wrong with the database, as a sentence: a broken or read-only disk until a commit succeeds again; damage until
+   * the program ends.
    */
   get fault(): string | undefined {
     return this.#damage ?? this.#fault;
   }
 
-  /** Whether the file itself is known to be damaged: what is written to it now may be lost with it. */
+  /** Whether the file itself is known to be damaged: anything written now may be lost with it. */
   get isDamaged(): boolean {
     return this.#damage !== undefined;
   }
 
-  /** Takes down that the file is damaged, whoever found it. The way back is told in the log, once. */
+  /** Records that the file is damaged. The log names the way to recover, once. */
   noteDamage(found: string): void {
     if (this.#damage !== undefined) return;
     this.#damage = "The database is damaged. Stop the server, then run: larder restore --snapshot newest";
     this.#log.error(this.#damage, { found });
   }
 
-  /** Grows with each commit that changed rows worth keeping; who remembers it knows whether anything has changed since. */
+  /** Grows with each commit that changed rows worth a snapshot: compare two values to see whether anything changed. */
   get changes(): number {
     return this.#changes;
   }
 
   /**
-   * Runs a deed in a transaction shared with whatever else is waiting, and resolves when it is durable.
-   * On a full disk it may be run a second time, after room was made: it must not have used up anything outside the
-   * database, or be told to be not repeatable.
-   * @throws what the deed threw, its changes undone; AppError disk_full | database_busy | database_error.
+   * Runs `body` in a commit shared with the other queued transactions, and resolves when it is durable.
+   * On a full disk `body` may run a second time after space was freed. If it consumes anything outside the database, pass
+   * `isRepeatable: false`.
+   * @throws what `body` throws, with its changes rolled back; AppError disk_full | database_busy | database_error
    */
-  run<T>(deed: TransactionBody<T>, { isRepeatable = true, isQuiet = false }: TransactionOptions = {}): Promise<T> {
+  run<T>(body: TransactionBody<T>, { isRepeatable = true, isQuiet = false }: TransactionOptions = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const run = (tx: Transaction) => {
-        const result = deed(tx);
+        const result = body(tx);
         return () => resolve(result);
       };
       this.#queue.push({ run, reject, isRepeatable, isQuiet });
@@ -135,14 +135,14 @@ export class Writer {
   }
 
   /**
-   * Runs a deed in a transaction of its own, at once. For the start of the program and for commands;
-   * the event loop waits for the disk meanwhile.
+   * Runs `body` in its own transaction, immediately. For program start and for commands: it blocks the event loop until the
+   * disk has written.
    */
-  runNow<T>(deed: TransactionBody<T>): T {
+  runNow<T>(body: TransactionBody<T>): T {
     const effects: (() => void)[] = [];
     try {
       const result = this.#sqlite
-        .transaction(() => deed({ afterCommit: (effect) => effects.push(effect) }))
+        .transaction(() => body({ afterCommit: (effect) => effects.push(effect) }))
         .immediate();
       this.#changes++;
       for (const effect of effects) effect();
@@ -153,11 +153,11 @@ export class Writer {
   }
 
   /**
-   * Commits nothing until `body` has ended, because another connection of this process holds the database meanwhile.
-   * Takes its turn among the transactions that are queued; {@link runNow} must not be called during it.
+   * Commits nothing while `body` runs, because another connection of this process holds the database during that time.
+   * It is queued like a transaction. {@link runNow} must not be called while it runs.
    */
   async pauseDuring<T>(body: () => Promise<T>): Promise<T> {
-    // Of two that begin with the same commit, one comes first.
+    // Two callers may be resumed by the same commit: only one of them may start.
     do await this.run(() => undefined);
     while (this.#isPaused);
     this.#isPaused = true;
@@ -172,7 +172,7 @@ export class Writer {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    // After the present round of the event loop, so that all that became ready in it shares one commit.
+    // After this turn of the event loop, so that all transactions queued in it share one commit.
     outsideRequests(() => setImmediate(() => this.#commitWaiting()));
   }
 
@@ -188,7 +188,7 @@ export class Writer {
     this.#busySinceMs = undefined;
     const outcomes: (() => void)[] = [];
     const effects: (() => void)[] = [];
-    const taken: Waiting[] = [];
+    const taken: QueuedTransaction[] = [];
     const startedMs = performance.now();
     const changesBefore = this.#totalChanges();
     try {
@@ -217,7 +217,7 @@ export class Writer {
       return;
     }
     const hasWritten = this.#totalChanges() !== changesBefore;
-    // A commit of nothing but refusals reaches no disk.
+    // A commit of failed transactions only writes nothing, so it proves nothing about the disk.
     if (hasWritten) this.#fault = undefined;
     if (hasWritten && taken.some(({ isQuiet }) => !isQuiet)) this.#changes++;
     for (const effect of effects) effect();
@@ -225,8 +225,8 @@ export class Writer {
     if (this.#queue.length > 0) this.#schedule();
   }
 
-  /** Runs one deed in its savepoint; what it gave is told to its caller only after the commit. */
-  #runInSavepoint(waiting: Waiting, effects: (() => void)[]): () => void {
+  /** Runs one transaction in its savepoint. @returns a function that settles its promise, to be called after the commit */
+  #runInSavepoint(waiting: QueuedTransaction, effects: (() => void)[]): () => void {
     const own: (() => void)[] = [];
     this.#savepoint.open();
     try {
@@ -235,7 +235,7 @@ export class Writer {
       effects.push(...own);
       return settle;
     } catch (error) {
-      // A full disk is everybody's, and may have ended the whole transaction already.
+      // A full disk fails all transactions of this commit, and SQLite may have rolled back already.
       if (isFull(error) || !this.#sqlite.inTransaction) throw error;
       this.#savepoint.undo();
       this.#savepoint.release();
@@ -271,7 +271,7 @@ export class Writer {
 
   #undo(): void {
     try {
-      // This throws, too, where the database was closed meanwhile.
+      // This also throws if the database was closed in the meantime.
       if (this.#sqlite.inTransaction) this.#statements.rollback();
     } catch (error) {
       this.#log.error("Could not roll back a transaction.", { error });
@@ -279,7 +279,7 @@ export class Writer {
   }
 }
 
-/** Turns what SQLite says into what the API may say (contract §1); anything else is passed through. */
+/** Translates an error of SQLite into one that clients may see. Other errors are returned as they are. */
 export function translateSqliteError(error: unknown): unknown {
   if (!(error instanceof SQLiteError)) return error;
   if (isBusy(error)) {
@@ -305,13 +305,13 @@ function isFull(error: unknown): boolean {
   return error instanceof SQLiteError && error.code === "SQLITE_FULL";
 }
 
-/** Whether SQLite, here or in a reading thread, found that the file is not as it should be. The full-text tables say so in their own words. */
+/** Whether SQLite, here or in a reader thread, reported a damaged file. The full-text tables report it by message only. */
 export function isDamage(error: unknown): boolean {
   if (!(error instanceof Error) || !("code" in error)) return false;
   return /^SQLITE_(CORRUPT|NOTADB)/.test(String(error.code)) || error.message.includes("vtable constructor failed");
 }
 
-/** Whether SQLite refused because another connection holds the database. */
+/** Whether SQLite failed because another connection has locked the database. */
 export function isBusy(error: unknown): boolean {
   return error instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code ?? "");
 }

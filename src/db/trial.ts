@@ -1,7 +1,7 @@
 /**
- * A transaction that is always rolled back: it shows what changes would lead to. It has a connection of its own and may
- * last for many turns of the event loop. Reads go on during it, and see nothing of it. Writes wait until its end, because
- * SQLite has one writer at a time.
+ * A transaction that is always rolled back: it shows what changes would do. It has its own connection and may last for
+ * many turns of the event loop. Reads continue during a trial and see nothing of it. Writes wait for its end, because
+ * SQLite allows one writer at a time.
  */
 import type { Database } from "bun:sqlite";
 import { openForTrial } from "./open.ts";
@@ -14,7 +14,7 @@ export interface Trial {
   readonly tx: Transaction;
 }
 
-/** How long another process may hold the database before a trial is given up. */
+/** How long a trial waits for another process that has locked the database. */
 const BUSY_WAIT_MS_MAX = 5_000;
 const BUSY_RETRY_MS = 20;
 

@@ -1,10 +1,10 @@
-/** Every event: its name, what it tells, and who emits it. Ids are those of the database; `publicId` is what the API shows. */
+/** Every event: its name, its payload, and which feature emits it. Ids are database ids; `publicId` is the API's id. */
 
-/** A file as events tell of it. */
+/** A file in the payload of an event. */
 export interface FileFacts {
   readonly publicId: string;
   readonly name: string;
-  /** Path of the folder that holds it. */
+  /** Path of the containing folder. */
   readonly folder: string;
   readonly sizeBytes: number;
   readonly mediaType: string;
@@ -12,22 +12,22 @@ export interface FileFacts {
   readonly digest: string;
 }
 
-/** A device as events tell of it. */
+/** A device in the payload of an event. */
 export interface DeviceFacts {
   readonly id: number;
   readonly publicId: string;
   readonly name: string;
 }
 
-/** A folder as events tell of it. */
+/** A folder in the payload of an event. */
 export interface FolderFacts {
   readonly publicId: string;
   readonly name: string;
-  /** Path of the folder that holds it. */
+  /** Path of the containing folder. */
   readonly folder: string;
 }
 
-/** A share as events tell of it. Never its token. */
+/** A share in the payload of an event. Never its token. */
 export interface ShareFacts {
   readonly publicId: string;
   readonly kind: "public" | "link" | "upload" | "account";
@@ -37,7 +37,7 @@ export interface ShareFacts {
   readonly node: { readonly type: "file" | "folder"; readonly publicId: string; readonly name: string };
 }
 
-/** What an account is signed in with, as it was changed. */
+/** A change to the credentials of an account. */
 export type CredentialName =
   | "password"
   | "email"
@@ -47,57 +47,57 @@ export type CredentialName =
   | "passkey_added"
   | "passkey_removed";
 
-/** What each event carries besides the account it belongs to (`users.id`). */
+/** The payload of each event, besides the account it belongs to (`users.id`). */
 export interface EventCatalogue {
   /**
-   * `tree`: a file was made, by upload or copy, or came back: from the trash, by a rewind or to an earlier state. `deviceId`:
-   * the device whose request did it, where it was one. Files copied or restored with their folder have no event of their own.
+   * `tree`: a file was created by upload or copy, or restored: from the trash, by a rewind, or to an earlier state.
+   * `deviceId`: the device whose request did it, if any. Files copied or restored with their folder have no own event.
    */
   "file.created": { readonly file: FileFacts; readonly deviceId: number | null };
-  /** `tree`: a file got its next content. */
+  /** `tree`: a file got a new version. */
   "file.updated": { readonly file: FileFacts; readonly deviceId: number | null };
   /** `tree`: a file was renamed or moved. */
   "file.moved": { readonly file: FileFacts; readonly deviceId: number | null };
-  /** `tree`: a file was deleted or put into the trash. Files that go with their folder have no event of their own. */
+  /** `tree`: a file was deleted or moved to the trash. Files deleted with their folder have no own event. */
   "file.deleted": { readonly file: FileFacts; readonly deviceId: number | null };
-  /** `tree`: a folder was made or restored, not as the parent of a new file and not as part of a copy. */
+  /** `tree`: a folder was created or restored, except as the parent of a new file or as part of a copy. */
   "folder.created": { readonly folder: FolderFacts; readonly deviceId: number | null };
-  /** `tree`: a folder was deleted or put into the trash, with all below it, which is not told one by one. */
+  /** `tree`: a folder was deleted or moved to the trash with all below it, for which there are no events. */
   "folder.deleted": { readonly folder: FolderFacts; readonly deviceId: number | null };
   /**
-   * `webhooks`, for themselves: content of a file was sent, to its owner or by a share. Emitted after the answer, and only
-   * while a webhook of the account subscribes to it.
+   * `webhooks`, for itself: content of a file was sent, to its owner or through a share. Emitted after the response, and
+   * only while a webhook of the account subscribes to it.
    */
   "file.downloaded": { readonly file: FileFacts };
   /** `tree`: the stored bytes of an account grew. Reservations do not count. */
   "storage.grown": { readonly usedBeforeBytes: number; readonly usedAfterBytes: number };
   /** `devices`: a device that the account did not have (or had removed) was registered. */
   "device.registered": { readonly device: DeviceFacts };
-  /** `devices`: a registered device is about to sign in. In the deed, while what it was signed in by still is as it was. */
+  /** `devices`: a registered device is about to sign in. Emitted before its former tokens are replaced. */
   "device.signing_in": { readonly device: DeviceFacts };
   /** `devices`: a device was removed; its tokens are dead. */
   "device.removed": { readonly device: DeviceFacts };
-  /** `devices`: a refresh token came a second time, so that somebody has a copy of it; the device was signed out. */
+  /** `devices`: a refresh token was used twice, so somebody has a copy of it; the device was signed out. */
   "security.token_reused": { readonly device: DeviceFacts };
   /**
-   * `users`, `two-factor`, `passkeys`: what an account is signed in with was changed; `deviceId` is the device that did
-   * it, where it was one.
+   * `users`, `two-factor`, `passkeys`: the credentials of an account were changed. `deviceId` is the device that did it, if
+   * any.
    */
   "security.credentials_changed": {
     readonly what: CredentialName;
     readonly deviceId: number | null;
-    /** The former address, where it is the e-mail that was changed: who is there has to hear of it. */
+    /** The former address if the email was changed: its owner is notified. */
     readonly emailBefore?: string | undefined;
-    /** An administrator did it, over the API or on the command line. */
+    /** An administrator did it, through the API or the command line. */
     readonly byAdministrator?: boolean;
   };
-  /** `users`: a user changed which notifications they want, for devices that registered no preferences. */
+  /** `users`: a user changed their notification preferences, which apply to devices that registered none. */
   "settings.notifications_changed": {};
   /** `mass-change`: a device deletes or replaces far more than usual; its changes wait for approval. */
   "security.mass_change": { readonly device: DeviceFacts; readonly holdId: string; readonly changes: number };
   /**
-   * `uploads`: a device's upload became a file, or was found to be one that is there. `path`: where the device wanted it;
-   * the file may be elsewhere, or be called otherwise.
+   * `uploads`: a device's upload became a file, or an equal file was there already. `path`: the requested path; the file
+   * may be elsewhere or have another name.
    */
   "upload.completed": {
     readonly file: FileFacts;
@@ -105,47 +105,47 @@ export interface EventCatalogue {
     readonly deviceId: number;
     readonly uploadId: string | null;
   };
-  /** `uploads`: a device's upload failed for good: given up, expired, or its bytes are not what was announced. */
+  /** `uploads`: a device's upload failed permanently: canceled, expired, or its bytes do not match the declared checksum. */
   "upload.failed": {
     readonly name: string;
     readonly deviceId: number;
     readonly uploadId: string;
     readonly reason: string;
   };
-  /** `shares`: a share was made; the account is the owner's. */
+  /** `shares`: a share was created; the account is the owner's. */
   "share.created": { readonly share: ShareFacts };
-  /** `shares`, `received-shares`: a share was made for this account, or waited for it; the account is the recipient's. */
+  /** `shares`, `received`: a share for this account was created, or waited for the account; it is the recipient's. */
   "share.received": { readonly share: ShareFacts; readonly ownerName: string };
-  /** `shares`, `received-shares`: a share was ended by its owner, or left by the account that it was made for. */
+  /** `shares`, `received`: the owner ended a share, or the recipient left it. */
   "share.revoked": { readonly share: ShareFacts };
-  /** `shares`: somebody fetched content through a link, once per download; `isFirst` for the first time. */
+  /** `shares`: a file was downloaded through a link; `isFirst` for the first download. */
   "share.downloaded": { readonly file: FileFacts; readonly isFirst: boolean; readonly shareId: string };
-  /** `shares`: a link got as many wrong passwords within an hour as are let through freely. At most once a day for each. */
+  /** `shares`: a link reached the number of wrong passwords per hour that is not delayed. At most once a day per link. */
   "share.guessed": { readonly share: ShareFacts; readonly wrongPasswords: number };
-  /** `users`: an account was made; the account is the new one. */
+  /** `users`: an account was created; the account is the new one. */
   "user.created": { readonly publicId: string; readonly email: string; readonly name: string };
-  /** `users`: the e-mail of an account waits for its confirmation: it is a new account, or the address is new. */
+  /** `users`: an email address needs confirmation: of a new account, or a changed one. */
   "user.email_unconfirmed": { readonly email: string };
-  /** `users`: a new account needs no confirmation of its e-mail, or the e-mail of an account was confirmed, maybe once more. */
+  /** `users`: an email address was confirmed (possibly again), or that of a new account needs no confirmation. */
   "user.email_confirmed": { readonly email: string };
-  /** `api-keys`: a key was made. */
+  /** `api-keys`: a key was created. */
   "security.api_key_created": { readonly keyId: string; readonly name: string };
-  /** `plans`: the stored bytes crossed 80, 95 or 100 % of the quota, upwards. */
+  /** `plans`: the stored bytes exceeded 80, 95 or 100 % of the quota. */
   "storage.warning": {
     readonly percentage: 80 | 95 | 100;
     readonly usedBytes: number;
     readonly quotaBytes: number;
   };
-  /** `integrity`: contents of the account's files were found damaged or missing; some of their names. */
+  /** `integrity`: files of the account are damaged or missing; `names` has some of them. */
   "storage.damaged": { readonly files: number; readonly names: readonly string[] };
-  /** `integrity`: contents, or the database, were found damaged; the account is an administrator's, once for each. */
+  /** `integrity`: blobs or the database are damaged. Emitted once for each administrator's account. */
   "server.damaged": { readonly contents: number; readonly database: boolean };
-  /** `blob-places`: the bucket can't be used; `contents` wait for it on this disk alone. To each administrator, once an outage. */
+  /** `remote-store`: the bucket is unreachable; `contents` blobs are on this disk only. Once per outage and administrator. */
   "server.bucket_away": { readonly problem: string; readonly contents: number };
 }
 
 /** The name of an event. */
 export type EventName = keyof EventCatalogue;
 
-/** What a listener hears. */
+/** The event that a listener receives. */
 export type EventOf<Name extends EventName> = EventCatalogue[Name] & { readonly accountId: number };

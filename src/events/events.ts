@@ -1,24 +1,24 @@
 /**
- * How a lower feature causes something in a higher one without knowing it: it tells what happened, inside the deed that
- * makes it so; who listens writes rows of its own in that same deed. So what follows from a change is as durable as the
- * change, happens exactly once, and is undone with it. Who hears what is listed in `server/subscriptions.ts`.
+ * Events let a lower feature trigger a higher one without importing it. The emitter emits inside the transaction of its
+ * change, and listeners write their own rows in that same transaction. So the consequences of a change are as durable as
+ * the change, happen exactly once, and are rolled back with it. `server/composition/subscriptions.ts` lists the listeners.
  */
 import type { Transaction } from "../db/transaction.ts";
 import type { EventName, EventOf } from "./catalogue.ts";
 
-/** Hears an event inside the deed that emits it: synchronous, no network, no files; what it throws undoes the deed. */
+/** Called inside the emitting transaction: synchronous, no network, no files. If it throws, the transaction is undone. */
 export type Listener<Name extends EventName> = (tx: Transaction, event: EventOf<Name>) => void;
 
 /** The listeners of one server. */
 export class Events {
   readonly #listeners = new Map<EventName, Listener<never>[]>();
 
-  /** Lets `listener` hear every later event of this name, after those that were added before it. */
+  /** Adds a listener for all later events of this name. Listeners are called in the order in which they were added. */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): void {
     this.#listeners.set(name, [...(this.#listeners.get(name) ?? []), listener]);
   }
 
-  /** Tells all listeners, at once. To be called inside a deed. */
+  /** Calls all listeners, synchronously. Must be called inside a transaction. */
   emit<Name extends EventName>(tx: Transaction, name: Name, event: EventOf<Name>): void {
     const listeners = this.#listeners.get(name);
     if (listeners === undefined) return;
@@ -26,7 +26,7 @@ export class Events {
     for (const listener of listeners as unknown as Listener<Name>[]) listener(tx, event);
   }
 
-  /** Whether anybody listens: where making the event costs something, ask first. */
+  /** Whether there are listeners: check this first if building the event is expensive. */
   hasListeners(name: EventName): boolean {
     return this.#listeners.has(name);
   }

@@ -1,8 +1,8 @@
 /**
- * Whether the machine's clock can be believed when something is to be deleted for its age. A dead battery, a wrong time
- * zone of the hardware clock or a bad time server puts a clock months ahead, and thirty days of trash were over at once.
- * Nothing tells a wrong clock from a server that was off for so long; so after a leap ahead what deletes by age waits
- * for a day, and a clock that is put right meanwhile has done no harm.
+ * Detects jumps of the machine's clock, so that a wrong clock deletes nothing. A dead battery, a wrong time zone of the
+ * hardware clock or a bad time server can set a clock months ahead, and thirty days of trash would expire at once. A wrong
+ * clock looks the same as a server that was off for a long time. So after a jump ahead, jobs that delete by age wait a day,
+ * in which the clock can be corrected.
  */
 import type { Db } from "../db/open.ts";
 import type { Writer } from "../db/transaction.ts";
@@ -15,24 +15,24 @@ export interface ClockWatchOptions {
   readonly writer: Writer;
   readonly clock: Clock;
   readonly log: Log;
-  /** Milliseconds that only ever go on, however the clock is set; performance.now by default. */
+  /** A monotonic clock in milliseconds; performance.now by default. */
   readonly steadyMs?: () => number;
 }
 
-/** A clock so far ahead of what is known is doubted: longer than a weekend's rest would be odd for a server. */
+/** A larger jump makes the clock doubtful. A server is rarely off for longer than a weekend. */
 const LEAP_MS = 2 * 24 * 60 * 60 * 1000;
-/** How long after a leap what deletes by age waits. */
+/** How long jobs that delete by age wait after a jump. */
 const DOUBT_MS = 24 * 60 * 60 * 1000;
-const LOOK_MS = 60_000;
+const CHECK_MS = 60_000;
 const KEY = "clock_doubted_at";
 
-/** See the head of this file. */
+/** Watches the clock of one server. */
 export class ClockWatch {
   readonly #options: ClockWatchOptions;
   readonly #steadyMs: () => number;
   #wallMs = 0;
   #seenSteadyMs = 0;
-  /** When the clock leapt, by the clock that leapt; kept in the database, so that a restart doesn't end the doubt. */
+  /** When the clock jumped, by that clock; stored in the database, so that a restart does not end the doubt. */
   #doubtedAtMs: number | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
 
@@ -41,26 +41,26 @@ export class ClockWatch {
     this.#steadyMs = options.steadyMs ?? (() => performance.now());
   }
 
-  /** Compares with the last run of any job, and from then on once a minute with the time that has passed. */
+  /** Compares the clock with the last run of any job, then once a minute with the time that has passed. */
   start(): void {
     const { db, clock } = this.#options;
-    const kept = db.sqlite.query<{ value: string }, [string]>("SELECT value FROM meta WHERE key = ?1").get(KEY);
-    this.#doubtedAtMs = kept === null ? undefined : Number(kept.value);
+    const stored = db.sqlite.query<{ value: string }, [string]>("SELECT value FROM meta WHERE key = ?1").get(KEY);
+    this.#doubtedAtMs = stored === null ? undefined : Number(stored.value);
     const last = db.sqlite.query<{ ms: number | null }, []>("SELECT max(last_finished_at) AS ms FROM jobs").get();
     const nowMs = clock.nowMs();
     this.#remember(nowMs);
     if (this.doubtedUntilMs() !== undefined) this.#warn(nowMs, this.#doubtedAtMs ?? nowMs);
     else if (last?.ms !== undefined && last.ms !== null) this.#judge(nowMs, last.ms);
-    this.#timer = setInterval(() => this.look(), LOOK_MS);
+    this.#timer = setInterval(() => this.look(), CHECK_MS);
     this.#timer.unref();
   }
 
-  /** Ends the looking. */
+  /** Stops watching. */
   stop(): void {
     clearInterval(this.#timer);
   }
 
-  /** Compares the clock with the time that has passed since the last look. */
+  /** Compares the clock with the time that has passed since the last check. */
   look(): void {
     const nowMs = this.#options.clock.nowMs();
     const expectedMs = this.#wallMs + (this.#steadyMs() - this.#seenSteadyMs);
@@ -68,13 +68,13 @@ export class ClockWatch {
     this.#judge(nowMs, expectedMs);
   }
 
-  /** Until when what deletes by age waits, by the clock that is doubted; undefined where it is believed. */
+  /** Until when jobs that delete by age wait, by the doubtful clock; undefined if the clock is trusted. */
   doubtedUntilMs(): number | undefined {
     if (this.#doubtedAtMs === undefined) return undefined;
     this.look();
     const nowMs = this.#options.clock.nowMs();
     const untilMs = this.#doubtedAtMs + DOUBT_MS;
-    // Before the leap: it was put right, and nothing has happened.
+    // The clock is before the jump again: it was corrected in time.
     return nowMs >= this.#doubtedAtMs && nowMs < untilMs ? untilMs : undefined;
   }
 

@@ -1,7 +1,7 @@
 /**
- * The frame of whatever sends rows of an outbox: woken by the deeds that write rows, by a timer for what falls due next,
- * and by the end of each attempt. It begins nothing after the stop and waits for what is under way; what an attempt found
- * out is written until it is written. No request ever waits for it.
+ * The loop that sends the rows of an outbox. Transactions that write rows wake it, and so do a timer for the next due row
+ * and the end of each attempt. After `close` it starts no attempt and waits for those in progress. The result of an attempt
+ * is written with retries until the write succeeds. No request ever waits for this loop.
  */
 import type { Writer } from "../db/transaction.ts";
 import { type Backoff, backoffMs } from "../lib/backoff.ts";
@@ -16,21 +16,21 @@ export interface DispatchLoopOptions {
   /** What is sent, for the log: "webhook deliveries". */
   readonly what: string;
   /**
-   * Begins what is due, by {@link DispatchLoop.begin}. Synchronous, some milliseconds at most.
-   * @returns when something falls due next; undefined where nothing waits
+   * Starts all due attempts with {@link DispatchLoop.begin}. Synchronous, a few milliseconds at most.
+   * @returns when the next row is due; undefined if none waits
    */
   readonly startDue: (nowMs: number) => number | undefined;
 }
 
-/** The clock may be set: what is due is looked for at least so often while something waits. */
+/** Due rows are looked for at least this often while some wait, because the clock may be changed. */
 const POLL_MS = 60_000;
-/** While the database can't be written. */
+/** The delays between write attempts while the database can't be written. */
 const WRITE_BACKOFF: Backoff = { firstMs: 1_000, maxMs: 60_000 };
 
-/** See the head of the file. */
+/** The loop of one outbox. */
 export class DispatchLoop {
   readonly #options: DispatchLoopOptions;
-  readonly #underWay = new Map<number, Promise<void>>();
+  readonly #inProgress = new Map<number, Promise<void>>();
   readonly #stop = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isStarted = false;
@@ -40,18 +40,18 @@ export class DispatchLoop {
     this.#options = options;
   }
 
-  /** Whether this one is being attempted. */
-  isUnderWay(key: number): boolean {
-    return this.#underWay.has(key);
+  /** Whether an attempt for this row is in progress. */
+  isInProgress(key: number): boolean {
+    return this.#inProgress.has(key);
   }
 
-  /** Begins to send. Before it, rows only gather. */
+  /** Starts sending. Until then, rows only accumulate. */
   start(): void {
     this.#isStarted = true;
     this.wake();
   }
 
-  /** Something may be due: looks soon. Costs nothing when called often. */
+  /** Looks for due rows soon. Cheap to call often. */
   wake(): void {
     if (!this.#isStarted || this.#isAwake || this.#stop.signal.aborted) return;
     this.#isAwake = true;
@@ -62,34 +62,34 @@ export class DispatchLoop {
   }
 
   /**
-   * Makes one attempt, unless it is under way already.
+   * Starts one attempt, unless one for this row is in progress.
    * @param key the row
-   * @param attempt is given the signal of the stop; what it throws is logged, and tried again after a while
+   * @param attempt gets the stop signal; if it throws, the error is logged and the attempt repeated after a minute
    */
   begin(key: number, attempt: (stop: AbortSignal) => Promise<void>): Promise<void> {
-    const running = this.#underWay.get(key);
+    const running = this.#inProgress.get(key);
     if (running !== undefined) return running;
     const ended = attempt(this.#stop.signal)
       .catch((error: unknown) => {
         this.#options.log.error(`One of the ${this.#options.what} failed; will retry.`, { error });
-        // Not at once, or it would fail in circles.
+        // Not immediately, or it would fail in a busy loop.
         return this.#rest(POLL_MS);
       })
       .finally(() => {
-        this.#underWay.delete(key);
+        this.#inProgress.delete(key);
         this.wake();
       });
-    this.#underWay.set(key, ended);
+    this.#inProgress.set(key, ended);
     return ended;
   }
 
-  /** Carries out a deed until it is written, or the stop comes: what was sent must not be sent again for a full disk. */
-  async write(deed: () => void): Promise<void> {
+  /** Runs a transaction until it succeeds, or the loop closes: a full disk must not make us send a message twice. */
+  async write(body: () => void): Promise<void> {
     const { writer, log, what } = this.#options;
     for (let failures = 1; ; failures++) {
       try {
         // oxlint-disable-next-line no-await-in-loop -- the next attempt waits for this one
-        await writer.run(deed);
+        await writer.run(body);
         return;
       } catch (error) {
         if (this.#stop.signal.aborted) return;
@@ -100,11 +100,11 @@ export class DispatchLoop {
     }
   }
 
-  /** Begins nothing more, gives up what is under way (it is sent again after the next start), and waits for its end. */
+  /** Starts no more attempts, aborts those in progress (they are repeated after the next start), and waits for their end. */
   async close(): Promise<void> {
     this.#stop.abort();
     clearTimeout(this.#timer);
-    await Promise.all(this.#underWay.values());
+    await Promise.all(this.#inProgress.values());
   }
 
   #look(): void {
@@ -121,7 +121,7 @@ export class DispatchLoop {
     }
   }
 
-  /** Waits, or until the stop. */
+  /** Waits `ms`, or until the loop closes. */
   async #rest(ms: number): Promise<void> {
     const { signal } = this.#stop;
     if (signal.aborted) return;

@@ -1,9 +1,9 @@
 /**
- * Scheduled work, on croner: when it is due, that it never overlaps itself, what became of it. A job does a bounded
- * piece and may be killed at any point; the next run goes on where its cursor says.
+ * Scheduled jobs, with croner: when each is due, that it never overlaps itself, and its last result. A job does a bounded
+ * amount of work and may be killed at any point; the next run continues at the stored cursor.
  *
- * A server at home sleeps at night. So what fell due while it was off, or was interrupted, runs soon after the start,
- * one job after the other rather than all in the same second.
+ * A server at home may be off at night. So a job that was due while it was off, or that was interrupted, runs soon after
+ * the start; such jobs start one after the other, not all in the same second.
  */
 import { Cron } from "croner";
 import type { Db } from "../db/open.ts";
@@ -12,42 +12,42 @@ import { type Clock, toTimestamp } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { ClockWatch } from "./clock-watch.ts";
 
-/** What a run works with besides what its job closed over. */
+/** What the scheduler passes to a run. */
 export interface JobContext {
-  /** Aborted when the server stops: finish the present piece and return. */
+  /** Aborted when the server stops: finish the current step and return. */
   readonly signal: AbortSignal;
-  /** Where the last run said to go on; null at the beginning. */
+  /** The cursor that the last run stored; null to start from the beginning. */
   readonly cursor: string | null;
-  /** Remembers where to go on, durably on return; null for the beginning. */
+  /** Stores the cursor for the next run, durably on return; null for the beginning. */
   readonly setCursor: (cursor: string | null) => Promise<void>;
-  /** What a command gave along ({@link requestJob}); undefined in a run by schedule. */
+  /** Arguments of a command ({@link requestJob}); undefined in a scheduled run. */
   readonly arguments: unknown;
-  /** True where somebody asked for this run; it isn't by schedule. */
-  readonly isAsked?: boolean;
+  /** True if this run was requested, not scheduled. */
+  readonly isRequested?: boolean;
 }
 
-/** A piece of housekeeping. */
+/** A housekeeping job. */
 export interface Job {
-  /** Stable: its row in the database. */
+  /** Stable: the key of its row in the database. */
   readonly name: string;
   /** Cron pattern, in the machine's time zone; five or six parts (with seconds). */
   readonly schedule: string;
-  /** What it is for, in one sentence. */
+  /** Its purpose, in one sentence. */
   readonly description: string;
-  /** True where it deletes what has become old: by itself it doesn't run while the clock is doubted. */
+  /** True if it deletes by age: it is not scheduled while the clock is doubtful. */
   readonly deletesByAge?: boolean;
-  /** Does a bounded piece of the work, and says in words what was done. */
+  /** Does a bounded amount of work. @returns a sentence on what was done */
   run(context: JobContext): Promise<string>;
 }
 
-/** What became of a run. */
+/** The result of a run. */
 export interface JobOutcome {
   readonly isOk: boolean;
-  /** The job's own words, or the message of the error. */
+  /** What the job returned, or the message of the error. */
   readonly text: string;
 }
 
-/** A job and how it stands, as /api/admin/stats shows it. */
+/** A job and its state, as /api/admin/stats returns it. */
 export interface JobState {
   readonly name: string;
   readonly schedule: string;
@@ -55,10 +55,10 @@ export interface JobState {
   readonly isRunning: boolean;
   readonly nextRunAtMs: number | null;
   readonly lastStartedAtMs: number | null;
-  /** Of the last run that came to its end, well or not. */
+  /** Of the last run that ended, successfully or not. */
   readonly lastFinishedAtMs: number | null;
   readonly lastResult: string | null;
-  /** Of the last run that came to its end; null if it went well. */
+  /** Of the last run that ended; null if it succeeded. */
   readonly lastError: string | null;
 }
 
@@ -69,9 +69,9 @@ export interface SchedulerOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly jobs: readonly Job[];
-  /** Tells whether the clock can be believed; without it, it always is. */
+  /** Says whether the clock can be trusted; without it, it always is. */
   readonly clockWatch?: Pick<ClockWatch, "doubtedUntilMs" | "look">;
-  /** How long after the start the first missed job runs, and how far the others lie apart; default 30 s and 15 s. */
+  /** The delay of the first missed job after the start, and between the others; 30 s and 15 s by default. */
   readonly missedAfterMs?: number;
   readonly missedApartMs?: number;
 }
@@ -87,8 +87,8 @@ interface JobRow {
   readonly requestArguments: string | null;
 }
 
-/** What a run is told of who wants it. */
-type Given = Required<Pick<JobContext, "arguments" | "isAsked">>;
+/** How a run was started. */
+type RunOptions = Required<Pick<JobContext, "arguments" | "isRequested">>;
 
 interface Request {
   readonly requestedAt: number;
@@ -99,10 +99,10 @@ interface Entry {
   readonly job: Job;
   readonly cron: Cron;
   running: Promise<JobOutcome> | undefined;
-  /** A run without arguments that waits for the present one to end: whoever wants another gets this. */
+  /** A run without arguments that waits for the current one to end; further requests share it. */
   queued: Promise<JobOutcome> | undefined;
-  /** The last request that was carried out, should the database not have taken that down. */
-  answeredAt: number | undefined;
+  /** The last request that was handled, in case the database could not record that. */
+  handledAt: number | undefined;
 }
 
 const MISSED_AFTER_MS = 30_000;
@@ -112,14 +112,14 @@ const ROW = `SELECT name, last_started_at AS startedAt, last_finished_at AS fini
 const STOPPED: JobOutcome = { isOk: false, text: "The server is stopping." };
 
 /**
- * Asks the running server for a run of a job, from another process: it begins within a second
- * ({@link Scheduler.handleRequests}), or at the server's next start. A request that waits already is replaced.
- * Its end is told by {@link findJobResult} with the returned instant.
+ * Requests a run of a job in the running server, from another process. It starts within a second
+ * ({@link Scheduler.handleRequests}), or when the server starts next. It replaces a waiting request for the same job.
+ * Pass the returned instant to {@link findJobResult} to get the result.
  */
 export function requestJob(writer: Writer, db: Db, name: string, givenArguments: unknown, nowMs: number): number {
   return writer.runNow(() => {
     const last = db.sqlite.query<JobRow, [string]>(`${ROW} WHERE name = ?1`).get(name);
-    // Two requests never share an instant: it is what tells them apart.
+    // The instant identifies a request, so two requests never share one.
     const requestedAt = Math.max(nowMs, (last?.requestedAt ?? 0) + 1);
     db.sqlite
       .query(
@@ -131,7 +131,7 @@ export function requestJob(writer: Writer, db: Db, name: string, givenArguments:
   });
 }
 
-/** What became of a request made by {@link requestJob}; undefined while it waits or runs, or was replaced by another. */
+/** The result of a request made by {@link requestJob}; undefined while it waits or runs, or if it was replaced. */
 export function findJobResult(db: Db, name: string, requestedAt: number): JobOutcome | undefined {
   const row = db.sqlite.query<JobRow, [string]>(`${ROW} WHERE name = ?1`).get(name);
   if (row === null || row.requestedAt !== null || (row.finishedAt ?? 0) < requestedAt) return undefined;
@@ -151,13 +151,13 @@ export class Scheduler {
     this.#options = options;
     for (const job of options.jobs) {
       if (this.#entries.has(job.name)) throw new Error(`Two jobs are named "${job.name}".`);
-      // Without a function: croner only tells the times until start().
+      // Without a function: until start(), croner only computes times.
       this.#entries.set(job.name, {
         job,
         cron: new Cron(job.schedule, { paused: true, unref: true }),
         running: undefined,
         queued: undefined,
-        answeredAt: undefined,
+        handledAt: undefined,
       });
     }
     const { sqlite } = options.db;
@@ -177,21 +177,21 @@ export class Scheduler {
            last_finished_at = excluded.last_finished_at, last_result = excluded.last_result,
            last_error = excluded.last_error`,
       ),
-      // Only the request that was answered: another may have come meanwhile.
-      answered: sqlite.prepare(
+      // Only the handled request: another one may have come since.
+      handled: sqlite.prepare(
         "UPDATE jobs SET requested_at = NULL, request_arguments = NULL WHERE name = ?1 AND requested_at = ?2",
       ),
     };
   }
 
-  /** Begins: by schedule, soon what was missed, at once what a command asked for while no server ran. */
+  /** Starts the schedule, runs missed jobs soon, and handles requests made while no server ran. */
   start(): void {
     const { log, missedAfterMs = MISSED_AFTER_MS, missedApartMs = MISSED_APART_MS } = this.#options;
     const nowMs = this.#options.clock.nowMs();
     let missed = 0;
     const isFirstStart = this.list().every(({ lastStartedAtMs }) => lastStartedAtMs === null);
     for (const entry of this.#entries.values()) {
-      entry.cron.schedule(() => this.#runByItself(entry));
+      entry.cron.schedule(() => this.#runScheduled(entry));
       entry.cron.resume();
       if (this.#isMissed(entry, nowMs)) this.#runLater(entry, missedAfterMs + missed++ * missedApartMs);
     }
@@ -200,7 +200,7 @@ export class Scheduler {
     this.handleRequests();
   }
 
-  /** Every job, in the order given, and how it stands. */
+  /** Every job with its state, in the given order. */
   list(): JobState[] {
     return [...this.#entries.values()].map(({ job, cron, running }) => {
       const row = this.#statements.row.get(job.name);
@@ -219,9 +219,9 @@ export class Scheduler {
   }
 
   /**
-   * Runs a job now, or after its present run, and tells what became of it. Never rejects for what the job does.
-   * Calls without arguments that wait for the same run to end share the next one: what they found to do, it does.
-   * @throws Error for a name that no job has
+   * Runs a job now, or after its current run. Never rejects because of the job.
+   * Calls without arguments that wait for the same run to end share the next run.
+   * @throws Error if no job has this name
    */
   async runNow(name: string, givenArguments?: unknown): Promise<JobOutcome> {
     const entry = this.#entries.get(name);
@@ -233,8 +233,8 @@ export class Scheduler {
   }
 
   /**
-   * Runs what commands beside this server have asked for. To be called when another process has written to the
-   * database; a request for a job that is running is answered after that run.
+   * Runs the jobs that other processes have requested. Call it when another process has written to the database. A request
+   * for a running job is handled after that run.
    */
   handleRequests(): void {
     for (const row of this.#statements.requested.all()) {
@@ -243,14 +243,14 @@ export class Scheduler {
       const { requestedAt } = row;
       if (entry === undefined) {
         this.#options.log.warn("A requested job does not exist in this version; ignored it.", { job: row.name });
-        void this.#record(() => this.#statements.answered.run(row.name, requestedAt));
-      } else if (entry.running === undefined && entry.answeredAt !== requestedAt && !this.#abort.signal.aborted) {
+        void this.#record(() => this.#statements.handled.run(row.name, requestedAt));
+      } else if (entry.running === undefined && entry.handledAt !== requestedAt && !this.#abort.signal.aborted) {
         void this.#run(entry, undefined, { requestedAt, arguments: parseArguments(row.requestArguments) }, true);
       }
     }
   }
 
-  /** Begins nothing more, tells running jobs to stop, and waits for them. */
+  /** Starts no more jobs, signals running ones to stop, and waits for them. */
   async stop(): Promise<void> {
     this.#abort.abort();
     for (const timer of this.#timers) clearTimeout(timer);
@@ -259,7 +259,7 @@ export class Scheduler {
     await Promise.all([...this.#entries.values()].flatMap(({ running }) => running ?? []));
   }
 
-  /** Whether a run fell due and was not finished: never run, interrupted, or a due time since its last start. */
+  /** Whether a run is missing: the job never ran, was interrupted, or was due since its last start. */
   #isMissed({ job, cron }: Entry, nowMs: number): boolean {
     const row = this.#statements.row.get(job.name);
     const startedAt = row?.startedAt ?? null;
@@ -271,21 +271,21 @@ export class Scheduler {
   #runLater(entry: Entry, delayMs: number): void {
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
-      this.#runByItself(entry);
+      this.#runScheduled(entry);
     }, delayMs);
     timer.unref();
     this.#timers.add(timer);
   }
 
-  /** By schedule: where the job still runs, this time is left out. */
-  #runByItself(entry: Entry): void {
+  /** A scheduled run; skipped if the job is still running. */
+  #runScheduled(entry: Entry): void {
     if (entry.running !== undefined) return;
     const doubtedUntilMs = entry.job.deletesByAge === true ? this.#options.clockWatch?.doubtedUntilMs() : undefined;
     if (doubtedUntilMs === undefined) void this.#run(entry, undefined, undefined, false);
     else void this.#recordWaiting(entry.job, doubtedUntilMs);
   }
 
-  /** What deletes by age didn't run: the clock may be wrong. Seen in the administrators' overview. */
+  /** Records that a job that deletes by age waits, because the clock may be wrong. Administrators see it in the overview. */
   #recordWaiting(job: Job, untilMs: number): Promise<void> {
     const nowMs = this.#options.clock.nowMs();
     const text = `Waits until ${toTimestamp(untilMs)}: the clock leapt ahead and may be wrong.`;
@@ -294,26 +294,26 @@ export class Scheduler {
 
   async #runAfter(entry: Entry, givenArguments: unknown): Promise<JobOutcome> {
     while (entry.running !== undefined) await entry.running;
-    // From here on it is the present run, and may have passed what is found to do now.
+    // From here on this is the current run: a later call needs another one.
     if (givenArguments === undefined) entry.queued = undefined;
     return this.#run(entry, givenArguments, undefined, true);
   }
 
-  #run(entry: Entry, givenArguments: unknown, request: Request | undefined, isAsked: boolean): Promise<JobOutcome> {
+  #run(entry: Entry, givenArguments: unknown, request: Request | undefined, isRequested: boolean): Promise<JobOutcome> {
     if (this.#abort.signal.aborted) return Promise.resolve(STOPPED);
     const all = request === undefined ? givenArguments : request.arguments;
-    const running = this.#carryOut(entry.job, { arguments: all, isAsked }, request);
+    const running = this.#runRecorded(entry.job, { arguments: all, isRequested }, request);
     entry.running = running.then((outcome) => {
       entry.running = undefined;
-      if (request !== undefined) entry.answeredAt = request.requestedAt;
-      this.#answerNext();
+      if (request !== undefined) entry.handledAt = request.requestedAt;
+      this.#handleNext();
       return outcome;
     });
     return entry.running;
   }
 
-  /** What was asked for while a job ran. */
-  #answerNext(): void {
+  /** Handles requests that came while a job ran. */
+  #handleNext(): void {
     try {
       if (!this.#abort.signal.aborted) this.handleRequests();
     } catch (error) {
@@ -321,30 +321,30 @@ export class Scheduler {
     }
   }
 
-  /** One run from its first row to its last; never rejects. */
-  async #carryOut(job: Job, given: Given, request: Request | undefined): Promise<JobOutcome> {
+  /** Runs a job and records its start and result; never rejects. */
+  async #runRecorded(job: Job, given: RunOptions, request: Request | undefined): Promise<JobOutcome> {
     const { clock, log } = this.#options;
     const startedAt = clock.nowMs();
     await this.#record(() => this.#statements.started.run(job.name, startedAt));
     const outcome = await this.#attempt(job, given);
     if (!outcome.isOk && this.#abort.signal.aborted) {
-      // Not recorded as finished, nor the request as answered: both go on at the next start.
+      // Recorded neither as finished nor, if requested, as handled: the next start repeats the run.
       log.info("A job was interrupted by the shutdown.", { job: job.name });
       return outcome;
     }
-    // The next start compares the clock with this time: a leap is noted before it would be the time of a run.
+    // The next start compares the clock with this time, so a jump must be detected before it becomes the time of a run.
     this.#options.clockWatch?.look();
     const finishedAt = Math.max(clock.nowMs(), startedAt, request?.requestedAt ?? 0);
     await this.#record(() => {
       const { isOk, text } = outcome;
       this.#statements.finished.run(job.name, startedAt, finishedAt, isOk ? text : null, isOk ? null : text);
-      if (request !== undefined) this.#statements.answered.run(job.name, request.requestedAt);
+      if (request !== undefined) this.#statements.handled.run(job.name, request.requestedAt);
     });
     if (outcome.isOk) log.debug("Job finished.", { job: job.name, result: outcome.text, ms: finishedAt - startedAt });
     return outcome;
   }
 
-  async #attempt(job: Job, given: Given): Promise<JobOutcome> {
+  async #attempt(job: Job, given: RunOptions): Promise<JobOutcome> {
     const { writer, log } = this.#options;
     const { row, cursor: writeCursor } = this.#statements;
     try {
@@ -362,10 +362,10 @@ export class Scheduler {
     }
   }
 
-  /** Writes to the jobs' table. A job runs also when its row can't be written: cleaning up may be what makes room again. */
-  async #record(deed: () => void): Promise<void> {
+  /** Writes to the table of jobs. A failure does not stop the job: cleaning up may be what frees disk space. */
+  async #record(body: () => void): Promise<void> {
     try {
-      await this.#options.writer.run(deed, { isQuiet: true });
+      await this.#options.writer.run(body, { isQuiet: true });
     } catch (error) {
       this.#options.log.error("Could not save the state of a job.", { error });
     }
@@ -377,7 +377,7 @@ function parseArguments(text: string | null): unknown {
   try {
     return JSON.parse(text) ?? undefined;
   } catch {
-    // Written by hand: as good as none.
+    // Not written by us: ignore it.
     return undefined;
   }
 }

@@ -1,30 +1,30 @@
 import type { Transaction, Writer } from "../db/transaction.ts";
 import type { Log } from "../lib/log.ts";
 
-/** Where counts wait, and how they get into the database. All of it is synchronous. */
+/** Where pending counts are, and how they are written to the database. All functions are synchronous. */
 export interface WriteBehindOptions<Pending> {
   readonly writer: Writer;
   readonly log: Log;
   /** What is written, for the log: "download counts". */
   readonly what: string;
-  /** Takes what waits, or so much of it as one deed may hold; from here on it is no longer pending. */
+  /** Takes the pending counts, or as many as fit into one transaction. They are not pending any more then. */
   readonly take: () => Pending;
-  /** Whether something waits still. */
+  /** Whether counts are pending. */
   readonly isWaiting: () => boolean;
   /** Writes what was taken. Called right after `take`, inside the same transaction. */
   readonly write: (taken: Pending, tx: Transaction) => void;
-  /** Puts what was taken back to what waits by now: it could not be written. */
+  /** Returns counts that could not be written to the pending ones. */
   readonly giveBack: (taken: Pending) => void;
 }
 
-/** How long counts may wait; so much a crash may lose (contract §3). */
+/** How long counts stay in memory: a crash loses at most this much. */
 const DELAY_MS = 1_000;
 const QUIET = { isQuiet: true } as const;
 
 /**
- * Writes counts to the database a second after they arise, all in one deed, so that no request waits for the disk.
- * Nothing is written and no timer runs while nothing happens. What is taken and what is written change hands inside
- * one transaction: who adds the waiting counts to the stored ones reads the right sum at every instant.
+ * Writes counts to the database with a delay of one second, all in one transaction, so that no request waits for the disk.
+ * Without new counts nothing is written and no timer runs. Counts are taken and written inside one transaction, so the sum
+ * of pending and stored counts is right at every instant.
  */
 export class WriteBehind<Pending> {
   readonly #options: WriteBehindOptions<Pending>;
@@ -37,17 +37,17 @@ export class WriteBehind<Pending> {
     this.#options = options;
   }
 
-  /** Something is waiting: it will be written within a second. */
+  /** Call this after adding a count: it is written within a second. */
   note(): void {
     if (this.#hasPending) return;
     this.#hasPending = true;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.flush(), DELAY_MS);
-    // Counts alone keep no process alive: the shutdown flushes.
+    // The timer must not keep the process alive: the shutdown flushes.
     this.#timer.unref();
   }
 
-  /** Writes what waits now; resolves when it is durable, or is kept for the next try and logged. */
+  /** Writes the pending counts. Resolves when they are durable, or when a failure is logged and they are pending again. */
   flush(): Promise<void> {
     this.#writing = this.#writing.then(() => this.#write());
     return this.#writing;
@@ -57,17 +57,17 @@ export class WriteBehind<Pending> {
     if (!this.#hasPending) return;
     clearTimeout(this.#timer);
     let isMore = true;
-    // A long queue goes in several deeds, so that no request waits for all of it.
+    // Many counts are written in several transactions, so that no request waits for all of them.
     while (isMore) isMore = await this.#writeSome();
   }
 
-  /** Writes one deed, and tells whether more was waiting then. What arises after it waits for a second of its own. */
+  /** Writes one transaction. @returns whether more counts were pending then; later ones get their own delay */
   async #writeSome(): Promise<boolean> {
     const { writer, log, what, take, isWaiting, write, giveBack } = this.#options;
     const taken: Pending[] = [];
     try {
       const isMore = await writer.run((tx) => {
-        // On a second run, after room was made on a full disk, what was taken is in hand already.
+        // After a full disk the body runs a second time, with the counts that it has taken already.
         const pending = taken[0] ?? take();
         taken[0] = pending;
         this.#hasPending = isWaiting();
@@ -80,7 +80,7 @@ export class WriteBehind<Pending> {
       for (const pending of taken) giveBack(pending);
       this.#hasPending = false;
       this.note();
-      // A full disk fails every second: once is enough to say so.
+      // A full disk fails every second: log it once.
       if (!this.#isFailing) log.error(`Could not write the ${what}; will retry.`, { error });
       this.#isFailing = true;
       return false;

@@ -7,7 +7,7 @@ interface Entry {
 }
 
 /**
- * What may be reached though it is private: networks, each with every port or with one. Written as `10.0.0.0/8`,
+ * Private networks that may be reached, each with all ports or with one. Written as `10.0.0.0/8`,
  * `192.168.1.20:8080`, `10.0.0.0/8:8080`, `fd00::/8`, `[fd00::]/8:8080` or `[fd00::1]:8080`.
  */
 export class AllowedTargets {
@@ -17,7 +17,7 @@ export class AllowedTargets {
     this.#entries = entries;
   }
 
-  /** @throws Error that names the entry that is none */
+  /** @throws Error that names the invalid entry */
   static parse(entries: readonly string[]): AllowedTargets {
     return new AllowedTargets(
       entries.map((entry) => {
@@ -27,12 +27,12 @@ export class AllowedTargets {
     );
   }
 
-  /** Whether nothing private may be reached. */
+  /** Whether no private address may be reached. */
   get isEmpty(): boolean {
     return this.#entries.length === 0;
   }
 
-  /** Whether this port of an address may be reached; false for what is no address. */
+  /** Whether this port of an address may be reached; false for text that is no address. */
   has(address: string, port: number): boolean {
     return this.#entries.some((entry) => (entry.port ?? port) === port && entry.network.has(address));
   }

@@ -1,6 +1,6 @@
 /**
- * Which request the present work is for, so that each line of the log can tell it. It follows promises, timers and
- * events by itself; what begins something that outlives the request leaves it by {@link outsideRequests}.
+ * The request that the current code runs for, so that each log line can name it. The context follows promises, timers and
+ * events automatically. Code that starts work outliving the request leaves it with {@link outsideRequests}.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
@@ -10,23 +10,23 @@ interface RequestName {
 
 const storage = new AsyncLocalStorage<RequestName>();
 
-/** Does the work of a request. Its id is told later, by {@link nameRequest}, where it is made. */
+/** Runs the work of a request. {@link nameRequest} sets its id later. */
 export function insideRequest<T>(work: () => T): T {
   return storage.run({ id: undefined }, work);
 }
 
-/** Gives the present request its id. Without one under way nothing happens. */
+/** Sets the id of the current request. Does nothing outside of requests. */
 export function nameRequest(id: string): void {
   const name = storage.getStore();
   if (name !== undefined) name.id = id;
 }
 
-/** The id of the request that the present work is for; undefined where it is for none. */
-export function presentRequestId(): string | undefined {
+/** The id of the current request; undefined outside of requests. */
+export function currentRequestId(): string | undefined {
   return storage.getStore()?.id;
 }
 
-/** Does work that is for several requests or for none, such as a shared commit. */
+/** Runs work that is for several requests or for none, such as a shared commit. */
 export function outsideRequests<T>(work: () => T): T {
   return storage.exit(work);
 }

@@ -1,14 +1,14 @@
-/** The descriptors of this process: its open files and sockets. Linux only; elsewhere nothing is known of them. */
+/** The file descriptors of this process: its open files and sockets. Known on Linux only. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 
 const FD_FOLDER = "/proc/self/fd";
-/** What a thread opens while it starts, with some to spare. */
+/** Descriptors that a thread opens while it starts, with a margin. */
 const THREAD_DESCRIPTORS = 16;
 
-/** Remembered: Bun raises it as far as it may before anything of ours runs, and there may be no descriptor left to read it. */
+/** Cached: Bun raises it as far as allowed before our code runs, and later no descriptor may be left to read it. */
 let descriptorLimit: number | undefined;
 
-/** How many files and sockets this process has open; undefined where that is unknown. Some microseconds. */
+/** The number of open files and sockets; undefined if unknown. Takes a few microseconds. */
 export function countOpenDescriptors(): number | undefined {
   const folder = statSync(FD_FOLDER, { throwIfNoEntry: false });
   if (folder === undefined) return undefined;
@@ -16,7 +16,7 @@ export function countOpenDescriptors(): number | undefined {
   return folder.size > 0 ? folder.size : listDescriptors().length;
 }
 
-/** How many it may have open; undefined where that is unknown. */
+/** The maximum number of open files and sockets; undefined if unknown. */
 export function readDescriptorLimit(): number | undefined {
   if (descriptorLimit !== undefined) return descriptorLimit;
   try {
@@ -33,18 +33,18 @@ export function listDescriptors(): number[] {
   try {
     return readdirSync(FD_FOLDER).map(Number);
   } catch {
-    // Listing takes a descriptor, and there is none left: then all numbers are in use.
+    // Listing needs a descriptor and none is left: all numbers are in use.
     return Array.from({ length: readDescriptorLimit() ?? 0 }, (_, fd) => fd);
   }
 }
 
-/** Whether a thread may be started. Bun ends the whole process where a thread finds no descriptor at its start. */
+/** Whether a thread can be started. Bun ends the whole process if a thread finds no descriptor when it starts. */
 export function canStartThread(): boolean {
   const [open, limit] = [countOpenDescriptors(), readDescriptorLimit()];
   return open === undefined || limit === undefined || open + THREAD_DESCRIPTORS <= limit;
 }
 
-/** To be called before a thread is started. @throws Error EMFILE where it may not, see {@link canStartThread} */
+/** Call this before starting a thread. @throws Error EMFILE if {@link canStartThread} is false */
 export function requireDescriptors(): void {
   if (canStartThread()) return;
   throw Object.assign(new Error("EMFILE: too many open files to start a thread"), { code: "EMFILE" });

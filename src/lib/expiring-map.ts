@@ -1,12 +1,11 @@
-/** Things that are passed on once and soon: kept in memory, bounded, oldest out first. */
 import type { Clock } from "./clock.ts";
 
-/** See the head of this file. Keys are secrets, or digests of them. */
+/** A bounded map in memory whose entries expire and can be taken once; a full map drops its oldest entry. */
 export class ExpiringMap<T> {
   readonly #clock: Clock;
   readonly #lifetimeMs: number;
   readonly #countMax: number;
-  readonly #things = new Map<string, { readonly thing: T; readonly expiresAtMs: number }>();
+  readonly #entries = new Map<string, { readonly value: T; readonly expiresAtMs: number }>();
 
   constructor(options: { clock: Clock; lifetimeMs: number; countMax: number }) {
     this.#clock = options.clock;
@@ -14,23 +13,23 @@ export class ExpiringMap<T> {
     this.#countMax = options.countMax;
   }
 
-  put(key: string, thing: T): void {
-    if (this.#things.size >= this.#countMax) {
-      const oldest = this.#things.keys().next();
-      if (!oldest.done) this.#things.delete(oldest.value);
+  put(key: string, value: T): void {
+    if (this.#entries.size >= this.#countMax) {
+      const oldest = this.#entries.keys().next();
+      if (!oldest.done) this.#entries.delete(oldest.value);
     }
-    this.#things.set(key, { thing, expiresAtMs: this.#clock.nowMs() + this.#lifetimeMs });
+    this.#entries.set(key, { value, expiresAtMs: this.#clock.nowMs() + this.#lifetimeMs });
   }
 
   has(key: string): boolean {
-    const found = this.#things.get(key);
+    const found = this.#entries.get(key);
     return found !== undefined && found.expiresAtMs > this.#clock.nowMs();
   }
 
-  /** Gives a thing away: it is not there any more. */
+  /** Removes and returns a value; undefined if there is none or it has expired. */
   take(key: string): T | undefined {
-    const found = this.#things.get(key);
-    this.#things.delete(key);
-    return found !== undefined && found.expiresAtMs > this.#clock.nowMs() ? found.thing : undefined;
+    const found = this.#entries.get(key);
+    this.#entries.delete(key);
+    return found !== undefined && found.expiresAtMs > this.#clock.nowMs() ? found.value : undefined;
   }
 }

@@ -1,25 +1,22 @@
-/**
- * A bounded queue with a line for each of those who may ask, such as an address. The lines take turns, so a long one
- * delays nobody else by more than one piece of work. Where the whole queue is full, the longest line gives up its last
- * place to a shorter one.
- */
-
-/** How much a {@link FairQueue} takes. */
+/** Limits of a {@link FairQueue}. */
 export interface FairQueueLimits {
-  /** Pieces of work that run side by side. */
+  /** How much work runs concurrently. */
   readonly runningMax: number;
-  /** Pieces of work that wait, over all lines. */
+  /** How much work may wait, over all lines. */
   readonly waitingMax: number;
 }
 
-/** Called with whether it is this one's turn now, or it has lost its place. */
-type Waiting = (isTurn: boolean) => void;
+/** Called with true when the work may start, with false when it was removed from the queue. */
+type Waiter = (isTurn: boolean) => void;
 
-/** See the head of this file. */
+/**
+ * A bounded queue with one line per requester, such as a client address. The lines take turns, so a long line delays the
+ * others by at most one unit of work. When the whole queue is full, a shorter line replaces the last entry of the longest.
+ */
 export class FairQueue {
   readonly #limits: FairQueueLimits;
-  /** Those that wait, by line; the line whose turn is next comes first. None is empty. */
-  readonly #lines = new Map<string, Waiting[]>();
+  /** Waiting work by line, the line whose turn is next first. No line is empty. */
+  readonly #lines = new Map<string, Waiter[]>();
   #running = 0;
   #waiting = 0;
 
@@ -28,12 +25,12 @@ export class FairQueue {
   }
 
   /**
-   * Does the work when it is its turn.
-   * @param onFull makes the error where there is no place, or the place is given to a shorter line
+   * Runs `work` when it is its turn.
+   * @param onFull creates the error for a full queue, or for work removed in favor of a shorter line
    */
   async run<T>(line: string, work: () => Promise<T>, onFull: () => Error): Promise<T> {
     if (this.#running < this.#limits.runningMax) this.#running++;
-    // The one that ends passes its place on, so that `#running` never falls between.
+    // Work that ends hands its slot to the next one, so that `#running` does not drop in between.
     else if (!(await this.#wait(line))) throw onFull();
     try {
       return await work();
@@ -54,9 +51,9 @@ export class FairQueue {
     });
   }
 
-  /** Takes the last place of the longest line, where that stays no shorter than the line that asks will be. */
+  /** Removes the last entry of the longest line, unless that line would become shorter than the requester's. */
   #makeRoom(ownLength: number): boolean {
-    let longest: Waiting[] = [];
+    let longest: Waiter[] = [];
     for (const line of this.#lines.values()) if (line.length > longest.length) longest = line;
     if (longest.length <= ownLength + 1) return false;
     this.#waiting--;
@@ -64,7 +61,7 @@ export class FairQueue {
     return true;
   }
 
-  #next(): Waiting | undefined {
+  #next(): Waiter | undefined {
     const [first] = this.#lines;
     if (first === undefined) return undefined;
     const [name, line] = first;

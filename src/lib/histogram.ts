@@ -2,18 +2,18 @@
 export class Histogram {
   /** Upper bounds, inclusive, ascending. */
   readonly bounds: readonly number[];
-  /** One for each bound, and one for what is above them all; not cumulative. */
+  /** One count for each bound, and one for larger values; not cumulative. */
   readonly counts: Float64Array;
-  /** Of all that was observed. */
+  /** The sum of all observed values. */
   sum = 0;
 
-  /** @param bounds ascending; in the unit of what is observed */
+  /** @param bounds ascending; in the unit of the observed values */
   constructor(bounds: readonly number[]) {
     this.bounds = bounds;
     this.counts = new Float64Array(bounds.length + 1);
   }
 
-  /** How often something was observed. */
+  /** The number of observed values. */
   get count(): number {
     return this.counts.reduce((sum, one) => sum + one, 0);
   }
@@ -21,9 +21,9 @@ export class Histogram {
   /** Counts a value. */
   observe(value: number): void {
     const { bounds } = this;
-    let place = 0;
-    while (place < bounds.length && value > (bounds[place] ?? Number.POSITIVE_INFINITY)) place++;
-    this.counts[place] = (this.counts[place] ?? 0) + 1;
+    let index = 0;
+    while (index < bounds.length && value > (bounds[index] ?? Number.POSITIVE_INFINITY)) index++;
+    this.counts[index] = (this.counts[index] ?? 0) + 1;
     this.sum += value;
   }
 }

@@ -3,7 +3,7 @@ const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 const TIME_CHARACTERS = 10;
 const RANDOM_CHARACTERS = 10;
 
-/** What an id is the id of; becomes its prefix. */
+/** The kind of thing that an id is for: its prefix. */
 export type IdPrefix =
   | "file"
   | "fold"
@@ -28,7 +28,7 @@ let lastMs = 0;
 let lastRandom: number[] = [];
 
 /**
- * A new opaque, prefixed, time-ordered id such as `file_01j9z3k8xq4w7v2m5n6p` (contract §4): 50 bits of
+ * A new opaque, prefixed, time-ordered id such as `file_01j9z3k8xq4w7v2m5n6p`: 50 bits of
  * milliseconds, then 50 random bits. Ids made by one process sort in the order they were made, also within
  * a millisecond and while the clock stands or goes back.
  */
@@ -39,7 +39,7 @@ export function newId(prefix: IdPrefix, nowMs: number): string {
     // The top bit stays free, so that the increments within one millisecond never overflow into the time.
     lastRandom[0] = (lastRandom[0] ?? 0) & 15;
   } else {
-    // The step is random too: the next id can't be told from the last one.
+    // The step is random too, so that the next id can't be guessed from the last one.
     let carry = 1 + (crypto.getRandomValues(new Uint16Array(1))[0] ?? 0);
     for (let i = RANDOM_CHARACTERS - 1; i >= 0 && carry > 0; i--) {
       const sum = (lastRandom[i] ?? 0) + carry;
@@ -55,7 +55,7 @@ export function newId(prefix: IdPrefix, nowMs: number): string {
   return `${prefix}_${time}${lastRandom.map((digit) => ALPHABET.charAt(digit)).join("")}`;
 }
 
-/** Random, URL-safe text of the given strength, for tokens that open something by themselves. */
+/** Random, URL-safe text of the given strength, for tokens that grant access without anything else. */
 export function newSecretToken(bits = 192): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(Math.ceil(bits / 8)))).toString("base64url");
 }

@@ -1,8 +1,8 @@
-/** Lets pieces of work on one key run one after the other, and those on different keys side by side. */
+/** Runs work on one key sequentially, and on different keys concurrently. */
 export class KeyedMutex<Key> {
   readonly #last = new Map<Key, Promise<void>>();
 
-  /** Runs `work` when all earlier work on this key has ended, well or not. @throws what `work` throws */
+  /** Runs `work` after all earlier work on this key has ended or failed. @throws what `work` throws */
   async run<T>(key: Key, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(key);
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,15 +1,15 @@
-import { presentRequestId } from "./async-context.ts";
+import { currentRequestId } from "./async-context.ts";
 
-/** How loud a line is; lines below the configured level are not written. */
+/** The severity of a line; lines below the configured level are not written. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-/** What a line looks like. */
+/** The format of the lines. */
 export type LogForm = "pretty" | "json";
 
-/** What a line tells besides its message. Never a token, a password, a secret or content of a file. */
+/** Fields of a line besides its message. Never a token, a password, a secret or content of a file. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Where the program says what it does. One line an event, control characters escaped (D66). */
+/** The program's log. One line per event; control characters are escaped. */
 export interface Log {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -23,20 +23,20 @@ const FAINT = 2;
 
 const ORDER: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
 
-/** So many warnings or errors of one kind are written within a minute; the rest is counted. */
+/** Warnings or errors of one kind written per minute; more are only counted. */
 const REPEATS_MAX = 20;
 const REPEATS_MS = 60_000;
-/** Kinds that are told apart at a time. */
+/** Kinds that are counted at a time. */
 const KINDS_MAX = 500;
-/** Of the message of an error, for telling kinds apart. */
+/** How much of an error's message distinguishes kinds. */
 const KIND_LENGTH = 80;
 
-/** Whether lines for a person are coloured: at a terminal that can do it, unless NO_COLOR asks for none (no-color.org). */
+/** Whether `pretty` lines are colored: at a terminal that supports it, unless NO_COLOR is set (no-color.org). */
 export function usesColors(environment: Readonly<Record<string, string | undefined>>, isTerminal: boolean): boolean {
   return isTerminal && !environment["NO_COLOR"] && environment["TERM"] !== "dumb";
 }
 
-/** The form for a setting: `auto` is for a person where one sits at a terminal, and for programs elsewhere. */
+/** The format for a setting: `auto` is `pretty` at a terminal and `json` elsewhere. */
 export function logForm(setting: "auto" | LogForm, isTerminal: boolean): LogForm {
   if (setting !== "auto") return setting;
   return isTerminal ? "pretty" : "json";
@@ -46,9 +46,8 @@ export function logForm(setting: "auto" | LogForm, isTerminal: boolean): LogForm
  * A log of lines on standard error (standard output belongs to commands and to {@link announcer}).
  * `json` writes one object a line, `pretty` is for a person at a terminal; both escape control characters.
  *
- * A line that is written for a request carries its id, where requests are followed (`server/observe.ts`). Of warnings and
- * errors that repeat themselves the first twenty a minute are written, and then how many more there were: a fault that
- * everybody meets must not fill the disk as well.
+ * A line written for a request carries its id (`server/observability/observe.ts`). Of repeated warnings and errors the first
+ * twenty per minute are written, then how many more there were: a fault that affects every request must not fill the disk.
  */
 export function createLog(
   format: LogForm,
@@ -59,7 +58,7 @@ export function createLog(
   const paint = isColored ? colored : (text: string) => text;
   const writeLine = (at: LogLevel, message: string, fields: LogFields) => {
     const time = new Date().toISOString();
-    const requestId = fields["requestId"] ?? presentRequestId();
+    const requestId = fields["requestId"] ?? currentRequestId();
     const plain = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, describe(value)]));
     const all = requestId === undefined ? plain : { requestId, ...plain };
     if (format === "json") write(jsonLine({ time, level: at, message, ...all }));
@@ -106,14 +105,14 @@ interface Kind {
   leftOut: number;
 }
 
-/** Counts lines by kind, and tells after a minute what was left out. */
+/** Counts lines by kind, and reports after a minute how many were omitted. */
 class Repeats {
   readonly #kinds = new Map<string, Kind>();
-  readonly #tell: (level: LogLevel, message: string, count: number) => void;
+  readonly #report: (level: LogLevel, message: string, count: number) => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(tell: (level: LogLevel, message: string, count: number) => void) {
-    this.#tell = tell;
+  constructor(report: (level: LogLevel, message: string, count: number) => void) {
+    this.#report = report;
   }
 
   isTooMany(level: LogLevel, message: string, error: unknown): boolean {
@@ -146,7 +145,7 @@ class Repeats {
 
   #close(key: string, { level, message, leftOut }: Kind): void {
     this.#kinds.delete(key);
-    if (leftOut > 0) this.#tell(level, message, leftOut);
+    if (leftOut > 0) this.#report(level, message, leftOut);
   }
 
   #closeLater(): void {

@@ -1,7 +1,7 @@
 /**
- * Folder paths and names, normalised once at the edge (contract §4). A path that has passed here is absolute,
- * `/`-separated, NFC, without a trailing slash (but for the root itself) and safe to compare by `===`.
- * No such text ever becomes part of a path on disk (D48): blobs are named by their digest alone.
+ * Folder paths and names, normalized once at the edge. A normalized path is absolute, `/`-separated, NFC, without a
+ * trailing slash (except for the root) and safe to compare with `===`.
+ * No such text ever becomes part of a path on disk: blobs are named by their digest.
  */
 import { AppError } from "../errors.ts";
 
@@ -53,7 +53,7 @@ export function normalizePath(input: string, field = "folder"): string {
   return path;
 }
 
-/** The names on the way from the root to `path`, outermost first; none for the root. */
+/** The names of the folders from the root to `path`, outermost first; none for the root. */
 export function segmentsOf(path: string): string[] {
   return path === ROOT_PATH ? [] : path.slice(1).split("/");
 }
@@ -75,7 +75,7 @@ export function parentPath(path: string): string {
 }
 
 /**
- * The name of an uploaded file: browsers and scripts send whole paths at times, of which only the last part counts.
+ * The name of an uploaded file. Some browsers and scripts send whole paths, of which only the last part counts.
  * @throws AppError invalid_path
  */
 export function uploadedName(fileName: string): string {
@@ -83,9 +83,9 @@ export function uploadedName(fileName: string): string {
 }
 
 /**
- * The form of a name in which upper and lower case are alike, for sorting and searching (not for comparing: names
- * are case-sensitive). ASCII takes the short way; the rest goes up and down so that "ß" meets "SS", and a final sigma
- * is an ordinary one. Stored beside each name; when this changes, {@link FOLD_VERSION} must too.
+ * Case-folds a name for sorting and searching (not for comparing: names are case-sensitive). ASCII takes a fast path. Other
+ * text is converted to upper and then to lower case, so that "ß" equals "SS" and a final sigma equals an ordinary one.
+ * The result is stored with each name: when this function changes, raise {@link FOLD_VERSION}.
  */
 export function fold(text: string): string {
   // oxlint-disable-next-line no-control-regex -- the whole of ASCII is meant
@@ -93,7 +93,7 @@ export function fold(text: string): string {
   return text.toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFC");
 }
 
-/** Raised whenever {@link fold} gives another result for some text, so that stored sort keys are made again. */
+/** Raised whenever {@link fold} changes its result for some text, so that stored sort keys are recomputed. */
 export const FOLD_VERSION = 1;
 
 function invalidPath(field: string, message: string): AppError {

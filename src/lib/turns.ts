@@ -1,22 +1,22 @@
 import { AppError } from "../errors.ts";
 
-/** Work of which only one runs at a time for each key, in the order in which it came. */
+/** Runs work one at a time for each key, in the order of the calls. */
 export class Turns {
   readonly #waitingMax: number;
-  /** By key, the end of what came last and how much runs or waits. */
+  /** By key: the end of the last work, and how much runs or waits. */
   readonly #ends = new Map<number, { end: Promise<unknown>; count: number }>();
 
-  /** @param waitingMax how much may wait for one key, beside what runs */
+  /** @param waitingMax how much may wait for one key, in addition to the running work */
   constructor(waitingMax: number) {
     this.#waitingMax = waitingMax;
   }
 
   /**
-   * Does the work when nothing else is being done for any of the keys.
-   * @throws what the work throws; AppError overloaded where too much waits already
+   * Runs `work` when no other work runs for any of the keys.
+   * @throws what `work` throws; AppError overloaded if too much is waiting
    */
   take<T>(keys: readonly number[], work: () => Promise<T>): Promise<T> {
-    // Always in the same order, so that two that need the same keys never wait for each other.
+    // Always in the same order, so that two calls with the same keys never deadlock.
     const [first, ...others] = [...new Set(keys)].toSorted((a, b) => a - b);
     if (first === undefined) return work();
     return this.#takeOne(first, others.length === 0 ? work : () => this.take(others, work));

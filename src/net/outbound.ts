@@ -1,9 +1,9 @@
 /**
- * Requests to addresses that users gave: web hooks and push targets. Such an address may lead anywhere, so that it could
- * make this server talk to what only this machine or its network may reach. Therefore: the name is resolved here, each
- * address is checked, and the connection goes to the very address that was checked; a second answer of the name server
- * in between changes nothing (D59). Redirects are not followed, proxies of the environment not used, answers read to
- * 64 KiB and 15 s at most. Only what the operator lists (`outboundAllow`) may be private, or plain http.
+ * Requests to addresses given by users: webhooks and push targets. Such an address could make this server connect to hosts
+ * that only this machine or its network may reach (SSRF). So the name is resolved here, each address is checked, and the
+ * connection goes to the checked address: a different DNS response in between changes nothing (DNS rebinding). Redirects are
+ * not followed, proxies of the environment are not used, and responses are limited to 64 KiB and 15 s. Private addresses and
+ * plain http are allowed only for targets that the operator lists in `outboundAllow`.
  */
 import { type IncomingMessage, type RequestOptions, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -14,66 +14,66 @@ import { isPublicAddress, normalizeAddress } from "../lib/cidr.ts";
 import type { AllowedTargets } from "../lib/allowed-targets.ts";
 import { untilAborted } from "./until-aborted.ts";
 
-/** The addresses of a host name. Rejects where it has none or the name server doesn't answer. */
+/** Returns the addresses of a host name. Rejects if it has none or the name server does not respond. */
 export type Resolver = (hostname: string) => Promise<readonly string[]>;
 
-/** How requests are made. */
+/** Options of {@link Outbound}. */
 export interface OutboundOptions {
-  /** What may be reached though it is private, and by plain http. */
+  /** Targets that may be private and reached by plain http. */
   readonly allow: Pick<AllowedTargets, "isEmpty" | "has">;
   /** The resolver of the machine by default. */
   readonly resolve?: Resolver | undefined;
   /** Certificates (PEM) that are trusted in place of the usual ones. */
   readonly ca?: string | undefined;
-  /** Time from the begin of a request to the end of its answer. */
+  /** Time limit from the start of a request to the end of its response. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** What is sent. */
+/** A request to send. */
 export interface OutboundRequest {
   readonly method: "POST" | "PUT" | "GET" | "DELETE";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
-  /** Gives the request up. */
+  /** Aborts the request. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What came back. */
+/** A response. */
 export interface OutboundResponse {
   readonly status: number;
   /** The value of a header, by its name in lower case. */
   header(name: string): string | undefined;
-  /** The first 64 KiB of the body; less where it broke off. */
+  /** The first 64 KiB of the body; less if the connection broke. */
   readonly body: Buffer;
 }
 
 /**
- * Why there is no answer.
+ * Why there is no response.
  * - forbidden: the target may not be reached, now or ever.
  * - unreachable: no such name, nobody listens, the connection broke, the certificate isn't right.
- * - timeout: no whole answer in time.
+ * - timeout: no complete response in time.
  * - aborted: the caller's signal.
- * - garbage: what came back is no HTTP.
+ * - garbage: the response is not HTTP.
  */
 export type OutboundFailure = "forbidden" | "unreachable" | "timeout" | "aborted" | "garbage";
 
-/** A request that brought no answer. The message may be logged: it names neither the address nor anything sent. */
+/** A request without a response. The message may be logged: it names neither the address nor anything sent. */
 export class OutboundError extends Error {
   override readonly name = "OutboundError";
 
   constructor(
     readonly failure: OutboundFailure,
     message: string,
-    /** The target is not of the internet: how it failed would tell its user what there is in the operator's network. */
+    /** The target is in a private network: the kind of failure would reveal to the user what is in that network. */
     readonly isPrivate = false,
   ) {
     super(message);
   }
 }
 
-/** How much of an answer's body is read. */
+/** How much of a response's body is read. */
 export const RESPONSE_BYTES_MAX = 64 * 1024;
-/** Time for a request and its answer. */
+/** Time limit for a request and its response. */
 export const OUTBOUND_TIMEOUT_MS = 15_000;
 
 /** How long the check at registration waits for the name server. */
@@ -85,10 +85,10 @@ const URL_LENGTH_MAX = 4096;
 
 /** Names that no public name server knows: RFC 6761 (localhost), RFC 6762 (local), RFC 8375, and ICANN's (internal). */
 const PRIVATE_NAMES = /(^|\.)(localhost|local|internal|home\.arpa)$/;
-/** Failures to connect at which the next address of the name is tried: nothing was sent yet. */
+/** Connection errors after which the next address of the name is tried: nothing has been sent yet. */
 const NOT_CONNECTED = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL", "EAFNOSUPPORT"]);
 
-/** Sends requests to where users want them, as far as that is allowed. */
+/** Sends requests to addresses given by users, if they are allowed. */
 export class Outbound {
   readonly #allow: OutboundOptions["allow"];
   readonly #resolve: Resolver;
@@ -103,9 +103,9 @@ export class Outbound {
   }
 
   /**
-   * Refuses an address that can't be sent to, as far as that can be told beforehand. A name that can't be resolved now
-   * passes: each request checks again.
-   * @param field which field of the request it stands in
+   * Rejects an address that is not allowed, as far as that is known before sending. A name that can't be resolved now
+   * passes, because each request checks again.
+   * @param field the field of the request that has the address
    * @throws AppError forbidden_target with `details.field`
    */
   async checkTarget(address: string, field: string): Promise<void> {
@@ -129,8 +129,8 @@ export class Outbound {
   }
 
   /**
-   * Sends one request and reads its answer, whatever its status; redirects are answers like others.
-   * @throws OutboundError where there is none
+   * Sends one request and reads its response, with any status. Redirects are not followed.
+   * @throws OutboundError if there is no response
    */
   async send(address: string, request: OutboundRequest): Promise<OutboundResponse> {
     const timeout = AbortSignal.timeout(this.#timeoutMs);
@@ -161,9 +161,9 @@ export class Outbound {
     let failure: unknown;
     for (const address of addresses.slice(0, ADDRESSES_MAX)) {
       try {
-        // One after the other: the next one only where nobody took the connection.
+        // Sequentially: the next address only if nothing accepted the connection.
         // oxlint-disable-next-line no-await-in-loop
-        return await exchange(address, url, request, signal, this.#ca);
+        return await sendTo(address, url, request, signal, this.#ca);
       } catch (error) {
         if (!NOT_CONNECTED.has(codeOf(error))) throw error;
         failure = error;
@@ -176,12 +176,12 @@ export class Outbound {
     if (url.protocol === "http:" && this.#allow.isEmpty) throw forbidden("must begin with https://");
   }
 
-  /** Those of a host's addresses that may be connected to. @throws OutboundError forbidden where there is none */
+  /** The addresses of a host that may be connected to. @throws OutboundError forbidden if there is none */
   #permitted(url: URL, addresses: readonly string[]): readonly string[] {
     const normal = addresses.map(normalizeAddress).filter((address) => address !== undefined);
     const port = portOf(url);
     const allowed = normal.filter((address) => this.#allow.has(address, port));
-    // Allowed ones first would change the resolver's order; plain http has only them.
+    // The resolver's order stays. Plain http may use only explicitly allowed addresses.
     const permitted =
       url.protocol === "http:"
         ? allowed
@@ -192,27 +192,27 @@ export class Outbound {
       : forbidden("resolves to a private or reserved network address");
   }
 
-  /** As {@link #addressesOf}, undefined where they can't be told now. */
+  /** Like {@link #addressesOf}; undefined if the name can't be resolved now. */
   async #findAddresses(hostname: string): Promise<readonly string[] | undefined> {
     try {
       return await untilAborted(this.#addressesOf(hostname), AbortSignal.timeout(CHECK_TIMEOUT_MS));
     } catch {
-      // Whatever the name server's trouble is: the name may be right, and every request asks again.
+      // The name may be right although the name server failed: every request resolves it again.
       return undefined;
     }
   }
 
   async #addressesOf(hostname: string): Promise<readonly string[]> {
     if (isIP(hostname) !== 0) return [hostname];
-    // RFC 6761 §6.3: never asked of a name server.
+    // RFC 6761 §6.3: never sent to a name server.
     if (/(^|\.)localhost$/.test(hostname)) return ["127.0.0.1", "::1"];
     return this.#resolve(hostname);
   }
 }
 
 /**
- * By the hosts file and the name servers of the machine. Not by the C library's resolver: that takes a thread for each
- * name, of the few that read files and check passwords, and a name server may let it wait for many seconds.
+ * Resolves with the hosts file and the name servers of the machine, but not with the C library's resolver: it would block
+ * one of the few threads that read files and hash passwords, for many seconds if a name server is slow.
  */
 async function resolveByMachine(hostname: string): Promise<string[]> {
   const found = await dns.lookup(hostname, { backend: "c-ares" });
@@ -229,7 +229,7 @@ function parseTarget(address: string): URL {
   return url;
 }
 
-/** The host as resolvers and certificates know it: without the brackets of IPv6, and the last dot of a name. */
+/** The host as in DNS and certificates: without the brackets of IPv6, and without a trailing dot. */
 function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }
@@ -242,8 +242,8 @@ function forbidden(message: string): OutboundError {
   return new OutboundError("forbidden", message);
 }
 
-/** One request to one address, over a connection of its own. */
-function exchange(
+/** Sends one request to one address, over its own connection. */
+function sendTo(
   address: string,
   url: URL,
   { method, headers, body = new Uint8Array() }: OutboundRequest,
@@ -258,13 +258,13 @@ function exchange(
     port: portOf(url),
     path: `${url.pathname}${url.search}`,
     method,
-    // The whole point: whatever the name is, the connection goes to the address that was checked.
+    // The connection goes to the checked address, never to a newly resolved one.
     lookup: (_hostname, { all }, callback) => {
       const family = isIP(address);
       if (all === true) callback(null, [{ address, family }]);
       else callback(null, address, family);
     },
-    // No pool: a kept connection would belong to a name, not to an address.
+    // No pool: it would reuse connections by name, not by checked address.
     agent: false,
     maxHeaderSize: HEADER_BYTES_MAX,
     headers: { ...headers, host: url.host, "content-length": String(body.byteLength) },
@@ -280,7 +280,7 @@ function exchange(
       })
       .catch(reject);
   });
-  // Nobody asked for another protocol; without this listener such an answer would never be heard of.
+  // An unrequested protocol switch: without this listener the promise would never settle.
   outgoing.on("upgrade", (_incoming, socket) => {
     socket.destroy();
     reject(new OutboundError("garbage", "the response is not HTTP (it switches protocols)"));
@@ -290,7 +290,7 @@ function exchange(
   return promise;
 }
 
-/** Reads up to the bound, and no further. A body that breaks off is what it is by then: the status has come. */
+/** Reads the body up to the limit. An interrupted body is returned as far as it came, because the status is known. */
 function readBody(incoming: IncomingMessage): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
@@ -313,7 +313,7 @@ function headerOf(incoming: IncomingMessage, name: string): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Only the code is told: messages of the platform hold names and addresses. */
+/** Uses only the code: messages of the platform contain names and addresses. */
 function translate(error: unknown): OutboundError {
   if (error instanceof OutboundError) return error;
   const code = codeOf(error);

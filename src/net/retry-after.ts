@@ -1,9 +1,9 @@
-/** Nobody is believed who wants more patience than that. */
+/** Longer waits are not accepted. */
 const RETRY_AFTER_MS_MAX = 24 * 60 * 60 * 1000;
 
 /**
  * The value of a Retry-After header in milliseconds from now, at most a day (RFC 9110 §10.2.3: seconds, or a date).
- * @returns undefined where there is none, or none that can be read
+ * @returns undefined if the header is missing or invalid
  */
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
   if (value === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Requests to services that the operator chose: their addresses may lie anywhere. */
+/** Requests to services that the operator configured: their addresses may be private. */
 import {
   RESPONSE_BYTES_MAX,
   OUTBOUND_TIMEOUT_MS,
@@ -8,11 +8,11 @@ import {
 } from "./outbound.ts";
 
 /**
- * Sends one request, over a kept connection where there is one, and reads its answer to 64 KiB and 15 s at most.
- * Redirects are answers like others.
- * @throws OutboundError where there is no answer
+ * Sends one request, over a pooled connection if there is one. The response is limited to 64 KiB and 15 s, and redirects
+ * are not followed.
+ * @throws OutboundError if there is no response
  */
-export async function askService(address: string, request: OutboundRequest): Promise<OutboundResponse> {
+export async function sendToService(address: string, request: OutboundRequest): Promise<OutboundResponse> {
   const timeout = AbortSignal.timeout(OUTBOUND_TIMEOUT_MS);
   const signal = request.signal === undefined ? timeout : AbortSignal.any([timeout, request.signal]);
   try {
@@ -31,7 +31,7 @@ export async function askService(address: string, request: OutboundRequest): Pro
   } catch (error) {
     if (request.signal?.aborted) throw new OutboundError("aborted", "the request was canceled");
     if (timeout.aborted) throw new OutboundError("timeout", `no complete response within ${OUTBOUND_TIMEOUT_MS} ms`);
-    // Only the code is told: the platform's message holds the address.
+    // Use only the code: the platform's message contains the address.
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown cause";
     throw new OutboundError("unreachable", `no connection (${code})`);
   }

@@ -1,6 +1,6 @@
 /**
- * Settles as `work` does, or rejects with the signal's reason as soon as that is given up. The work itself goes on: it may
- * be somebody else's too.
+ * Settles like `work`, or rejects with the signal's reason as soon as it is aborted. The work itself continues, because
+ * others may wait for it too.
  */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();

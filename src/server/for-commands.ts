@@ -59,7 +59,7 @@ export async function openForCommand(config: Config, log: Log, holdsLock = false
         cursor: null,
         setCursor: async () => {},
         arguments: jobArguments,
-        isAsked: true,
+        isRequested: true,
       });
     },
   };

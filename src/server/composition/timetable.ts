@@ -69,8 +69,9 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       name: SNAPSHOT_JOB,
       schedule: "*/10 * * * *",
       description: "Takes a snapshot of the database if it has changed, and thins out old snapshots.",
-      async run({ isAsked }) {
-        const taken = isAsked && !snapshots.isDue() ? await snapshots.take("requested") : await snapshots.takeWhenDue();
+      async run({ isRequested }) {
+        const taken =
+          isRequested && !snapshots.isDue() ? await snapshots.take("requested") : await snapshots.takeWhenDue();
         return taken === undefined ? "not due" : `${taken.name}, ${describeSize(taken.sizeBytes)}`;
       },
     },
@@ -95,8 +96,8 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       name: "scrub",
       schedule: "7 1 * * *",
       description: "Scrub: verifies stored blobs, least recently verified first, and checks the database.",
-      async run({ signal, isAsked }) {
-        const done = await services.scrub.run(signal, isAsked === true);
+      async run({ signal, isRequested }) {
+        const done = await services.scrub.run(signal, isRequested === true);
         if (done === undefined) return "turned off (scrub.rate)";
         const { contents, bytes, found, problems, isDone } = done;
         const sum = `${contents} blobs read, ${describeSize(bytes)}; ${found + problems} new findings`;
@@ -410,11 +411,11 @@ function remoteStoreJobs(
       name: "bucket-scrub",
       schedule: "37 1 * * *",
       description: "Scrub of the bucket: verifies blobs stored only there, least recently verified first (s3.scrub).",
-      async run({ signal, isAsked }) {
+      async run({ signal, isRequested }) {
         const { scrub, s3 } = config;
         if (!s3.scrub || s3.verifyRateBytes === 0) return "turned off (s3.scrub)";
         // As in the store: half of the time lies between two readings, because nights are missed.
-        const ageMs = isAsked === true ? 0 : Math.floor(scrub.withinMs / 2);
+        const ageMs = isRequested === true ? 0 : Math.floor(scrub.withinMs / 2);
         const { contents, bytes, found, isDone } = await places.readObjects(
           { rateBytes: s3.verifyRateBytes, untilMs: clock.nowMs() - ageMs, maxTimeMs: scrub.maxTimeMs },
           signal,

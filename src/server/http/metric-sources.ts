@@ -208,7 +208,7 @@ export function storageFamilies(services: Services, sums: Sums): Family[] {
 
 /** SQLite: its files, and its commits. */
 export function databaseFamilies({ paths, writer }: Services): Family[] {
-  const { seconds, deeds, busy, failures } = writer.statistics;
+  const { seconds, transactions, busy, failures } = writer.statistics;
   return [
     gauge("larder_database_bytes", "Size of the database.", sizeOf(paths.database)),
     gauge("larder_database_log_bytes", "Size of the database's write-ahead log.", sizeOf(`${paths.database}-wal`)),
@@ -222,7 +222,7 @@ export function databaseFamilies({ paths, writer }: Services): Family[] {
       kind: "histogram",
       name: "larder_commit_deeds",
       help: "Changes that shared a commit.",
-      values: [[{}, deeds]],
+      values: [[{}, transactions]],
     },
     counter("larder_database_busy_total", "Times that another process held the database.", busy),
     counter("larder_commit_failures_total", "Commits that failed as a whole.", failures),

@@ -8,7 +8,7 @@ import { AppError } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
 import { OutboundError } from "../../../net/outbound.ts";
-import { askService } from "../../../net/service.ts";
+import { sendToService } from "../../../net/service.ts";
 import type { Attempt, ProviderUser } from "./types.ts";
 
 /** How the provider is found and talked to. */
@@ -171,7 +171,7 @@ function authenticateBy(secret: string): openid.ClientAuth {
 
 /** Requests to the provider, wherever the operator says that it is: 15 s and 64 KiB at most, no redirects. */
 const boundedFetch: openid.CustomFetch = async (url, { method, headers, body, signal }) => {
-  const answer = await askService(url, {
+  const answer = await sendToService(url, {
     method: method === "POST" ? "POST" : "GET",
     headers,
     ...(body !== undefined && body !== null && { body: Buffer.from(bodyText(body)) }),

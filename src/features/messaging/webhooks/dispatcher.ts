@@ -93,7 +93,7 @@ export class WebhookDispatcher {
         // What ends wakes the loop again.
         if (this.#underWay >= SIDE_BY_SIDE_MAX) return outbox.nextDueMs(nowMs);
         if ((this.#perWebhook.get(webhookId) ?? 0) >= PER_WEBHOOK_MAX) break;
-        if (this.#loop.isUnderWay(id)) continue;
+        if (this.#loop.isInProgress(id)) continue;
         this.#begin(webhookId, id);
         this.#servedLast = webhookId;
       }

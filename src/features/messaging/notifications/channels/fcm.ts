@@ -6,7 +6,7 @@ import type { Config } from "../../../../config/settings.ts";
 import { StartupError } from "../../../../config/startup-error.ts";
 import type { Clock } from "../../../../lib/clock.ts";
 import { type OutboundResponse, OutboundError } from "../../../../net/outbound.ts";
-import { askService } from "../../../../net/service.ts";
+import { sendToService } from "../../../../net/service.ts";
 import { untilAborted } from "../../../../net/until-aborted.ts";
 import type { DeliveryOutcome, PushChannel, PushMessage, PushTarget } from "./channel.ts";
 import { isObject, parseObject } from "./json.ts";
@@ -69,7 +69,7 @@ export class FcmChannel implements PushChannel {
   }
 
   #post(body: Buffer, access: AccessToken, signal: AbortSignal): Promise<OutboundResponse> {
-    return askService(`${this.#endpoint}/v1/projects/${encodeURIComponent(this.#account.projectId)}/messages:send`, {
+    return sendToService(`${this.#endpoint}/v1/projects/${encodeURIComponent(this.#account.projectId)}/messages:send`, {
       method: "POST",
       headers: { Authorization: `Bearer ${access.text}`, "Content-Type": "application/json" },
       body,
@@ -100,7 +100,7 @@ export class FcmChannel implements PushChannel {
   async #fetchToken(): Promise<AccessToken> {
     const { tokenUri } = this.#account;
     const form = new URLSearchParams({ grant_type: GRANT, assertion: await this.#assertion() });
-    const answer = await askService(tokenUri, {
+    const answer = await sendToService(tokenUri, {
       method: "POST",
       headers: { "Content-Type": "application/x-www-form-urlencoded" },
       body: Buffer.from(form.toString()),
