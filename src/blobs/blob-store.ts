@@ -1,130 +1,132 @@
 import { AppError } from "../errors.ts";
 import { type Digest, toChecksum } from "./digest.ts";
 
-/** A stored content: what the database needs to know of it. */
+/** A stored blob, as the database needs to know it. */
 export interface BlobRef {
   readonly digest: Digest;
   readonly sizeBytes: number;
-  /** CRC-32 (ISO 3309) of the whole, unsigned. */
+  /** CRC-32 (ISO 3309) of the whole blob, unsigned. */
   readonly crc32: number;
 }
 
 /**
- * A content that was just stored and has no row yet. Until `release` is called the collector leaves it alone;
- * the caller releases it when its row is committed or given up.
+ * A lease on a blob that was just stored and has no row yet. Garbage collection leaves a leased blob alone. The caller
+ * releases the lease once its row is committed or given up.
  */
 export interface BlobLease extends BlobRef {
-  /** False where this very content was there already and nothing was written. */
+  /** False where the blob was stored already and nothing was written. */
   readonly isNew: boolean;
   /**
-   * Lets go. Where nobody gave the content a row, and no other upload holds it, its bytes are removed again.
-   * @param isNamed whether a committed row of the caller's names it now
+   * Ends the lease. The bytes are deleted where no row names them and no other upload has a lease on them.
+   * @param isNamed whether a committed row of the caller names the blob now
    */
   release(isNamed: boolean): void;
 }
 
-/** What a caller wants of a new content beforehand. */
+/** Limits of a new blob. */
 export interface PutOptions {
-  /** Largest size accepted; the first byte beyond it ends the reading. */
+  /** Largest size accepted; the first byte beyond it ends the write. */
   readonly limitBytes: number;
-  /** The error to throw at the first byte beyond the limit. */
+  /** Makes the error that is thrown at the first byte beyond the limit. */
   readonly tooLarge: () => Error;
 }
 
 /**
- * Immutable contents on disk, named by their digest. Knows no users and no names.
+ * Immutable blobs on disk, named by their digest. Knows no users and no file names.
  *
- * What a caller may rely on: a blob that `store` gave is durable (content and folder entry) and whole; it never
- * changes; equal content is kept once; after any error nothing new is visible. Whether a content is "there" is
- * decided by a committed row of the database (see {@link BlobIndex}), never by a file's existence.
+ * A caller may rely on this: a committed blob is durable (bytes and folder entry) and whole; it never changes; equal
+ * bytes are stored once; after an error nothing new is visible. A committed row of the database decides whether a blob
+ * is there (see {@link BlobIndex}), never the existence of a file.
  */
 export interface BlobStore {
-  /** Begins a new content. The caller writes pieces as they come, then stores or discards it. */
+  /** Begins a new blob. The caller writes the bytes as they arrive, then commits or aborts. */
   begin(options: PutOptions): BlobWriter;
   /**
-   * Takes over a finished, durable file as a content, without copying where it lies on the store's file system: it gets a
-   * second name in the store. The first name stays; who gave it removes it once the content has its row, and from then
-   * on never writes to it. So nothing is lost in between, and a refusal at the last moment leaves the file as it was.
-   * On another file system the bytes are copied, in bounded pieces.
-   * @param content what the file was found to hold
+   * Stores a finished, durable file as a blob. On the store's own file system nothing is copied: the file gets a second
+   * name in the store. On another file system the bytes are copied, a buffer at a time.
+   *
+   * The first name stays, so a rejection at the last moment loses nothing. The caller deletes it once the blob has its
+   * row, and never writes to it again.
+   * @param blob digest, size and CRC-32 of the file
    * @throws AppError disk_full | storage_error | store_missing
    */
-  adopt(path: string, content: BlobRef): Promise<BlobLease>;
-  /** Where the bytes lie, for sendfile and for the thumbnail process. No promise that they are there: see {@link fetchLocal}. */
+  adopt(path: string, blob: BlobRef): Promise<BlobLease>;
+  /** Path of the blob, for sendfile and for the thumbnail process. The file may be missing: see {@link fetchLocal}. */
   pathOf(digest: Digest): string;
   /**
-   * Size of the content as it is kept, on this disk or in another place; undefined where it is in neither. Links are not
-   * followed: a link counts as none (D49).
+   * Size of the blob as stored, on this disk or in the remote store; undefined where neither has it. A symbolic link
+   * counts as no blob and is not followed.
    */
   stat(digest: Digest): { sizeBytes: number } | undefined;
   /**
-   * Fetches a content to this disk from another place. {@link pathOf}, {@link readSmall} and {@link readRange} find it then,
-   * for ten minutes at least. Undefined, and nothing done, where it is on this disk already or is in no other place.
+   * Fetches a blob from the remote store to this disk. For at least ten minutes after that, {@link pathOf},
+   * {@link readSmall} and {@link readRange} find it. Returns undefined and does nothing where the blob is on this disk
+   * already or the remote store does not have it.
    * @throws (rejects) AppError content_missing | content_damaged | provider_unavailable | disk_full
    */
   fetchLocal(digest: Digest): Promise<void> | undefined;
   /**
-   * As {@link fetchLocal}, for callers that can use a stream: a content that would take long is not fetched. Its place is
-   * only asked whether it is there (`away`); {@link open} then streams it.
+   * Like {@link fetchLocal}, for callers that can use a stream. A blob that would take long to fetch is only looked up in
+   * the remote store (`remote`); {@link open} then streams it.
    */
-  prepareRead(digest: Digest): Promise<"here" | "away"> | undefined;
-  /** A part of a content as it comes, wherever it lies. @throws as {@link fetchLocal}, before the first piece or between two */
+  prepareRead(digest: Digest): Promise<"local" | "remote"> | undefined;
+  /** Streams a range of a blob from this disk or the remote store. @throws as {@link fetchLocal}, also in mid-stream */
   open(digest: Digest, offset: number, lengthBytes: number): Promise<AsyncIterable<Uint8Array>>;
-  /** As {@link readRange}, wherever the content lies: at once where that is here. @throws as both */
+  /** Like {@link readRange}, also from the remote store. Synchronous where the blob is on this disk. @throws as both */
   read(digest: Digest, offset: number, lengthBytes: number): Buffer<ArrayBuffer> | Promise<Buffer<ArrayBuffer>>;
-  /** The whole of a small content, read at once in place (some microseconds for 10 KiB). @throws AppError content_missing */
+  /** Reads a whole small blob synchronously (some microseconds for 10 KiB). @throws AppError content_missing */
   readSmall(digest: Digest, sizeBytes: number): Buffer<ArrayBuffer>;
   /**
-   * A small piece of a content, read at once in place.
-   * @throws AppError content_missing where there is no such content, or it is shorter than that
+   * Reads a small range of a blob synchronously.
+   * @throws AppError content_missing where the blob is missing or shorter
    */
   readRange(digest: Digest, offset: number, lengthBytes: number): Buffer<ArrayBuffer>;
   /**
-   * Reads the whole content again, where it lies, and gives the digest of what is there.
+   * Reads the whole blob again, on this disk or in the remote store, and returns the digest of its bytes.
    * @throws AppError content_missing | storage_error | provider_unavailable
    */
   hash(digest: Digest): Promise<Digest>;
-  /** Whether an upload is about to name this content; the collector leaves it alone then. */
+  /** Whether an upload has a lease on this blob. Garbage collection leaves it alone then. */
   isLeased(digest: Digest): boolean;
   /**
-   * Takes a content out of the store and keeps it aside until {@link unlinkQuarantined}. Synchronous, so that no upload
-   * of the same bytes comes between the decision and the deed. Nothing happens where the content is not there.
+   * Moves a blob to quarantine, where it stays until {@link unlinkQuarantined}. Synchronous, so that no upload of the same
+   * bytes comes between the caller's decision and the move. Does nothing where the blob is missing.
    */
   quarantine(digest: Digest): void;
-  /** Removes a content that was set aside. Nothing happens where it is gone already. */
+  /** Deletes a blob from quarantine. Does nothing where it is missing. */
   unlinkQuarantined(digest: Digest): void;
-  /** What lies on disk under one first byte (`00` … `ff`), for the search for leftovers. */
+  /** Files on disk under one first byte (`00` … `ff`), for the search for orphans. */
   listFolder(firstByte: string): { digest: Digest; modifiedAtMs: number }[];
 }
 
-/** What the store asks of the database: is this content kept already, and is it believed to be whole? */
+/** The rows of blobs in the database, as far as the store needs them. */
 export interface BlobIndex {
-  /** The committed row of this content, if there is one. */
+  /** The committed row of a blob, if there is one. */
   find(digest: Digest): { sizeBytes: number; isDamaged: boolean } | undefined;
-  /** The same question for one that is about to be sent; costs nothing while no content is damaged. */
+  /** Whether the row says that the blob is damaged; costs nothing while no blob is. */
   isDamaged?(digest: Digest): boolean;
 }
 
-/** A content on its way in. Exactly one of `store` and `discard` ends it. */
+/** Writes one new blob. Exactly one of `commit` and `abort` ends it. */
 export interface BlobWriter {
   /** Bytes written so far. */
   readonly sizeBytes: number;
-  /** The first bytes (at most 4,100), for telling the media type. */
+  /** The first bytes (at most 4,100), for detecting the media type. */
   readonly head: Uint8Array;
   /**
-   * Takes the next piece; the caller may reuse it once this returned or resolved. A promise is backpressure.
+   * Writes the next bytes; the caller may reuse the buffer once this returned or resolved. A promise is backpressure.
    * @throws the `tooLarge` error; AppError disk_full | storage_error
    */
-  write(piece: Uint8Array): Promise<void> | void;
-  /** Digest of all that was written; ends the writing. */
+  write(bytes: Uint8Array): Promise<void> | void;
+  /** Digest of all written bytes; ends the writing. */
   digest(): Digest;
-  /** Makes the content durable. On any error nothing is left behind. @throws AppError disk_full | storage_error | store_missing */
+  /** Makes the blob durable. After an error nothing is left behind. @throws AppError disk_full | storage_error | store_missing */
   commit(): Promise<BlobLease>;
-  /** Drops what was written. Never throws; safe to call after `store`. */
+  /** Deletes what was written. Never throws; safe to call after `commit`. */
   abort(): void;
 }
 
-/** What is said of a content that its last reading found unlike its digest: it is never sent as if it were whole (D9). */
+/** The error for a blob whose last read did not match its digest: it is never sent as if it were whole. */
 export function contentDamaged(digest: Digest): AppError {
   return new AppError(
     "content_damaged",
@@ -133,7 +135,7 @@ export function contentDamaged(digest: Digest): AppError {
   );
 }
 
-/** What is said where a content that has a row has no bytes. */
+/** The error for a blob that has a row but no bytes. */
 export function contentMissing(digest: Digest): AppError {
   return new AppError(
     "content_missing",

@@ -4,7 +4,7 @@ import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Digest } from "./digest.ts";
 
-/** A derived file that is there and whole. */
+/** A derived file that exists and is whole. */
 export interface DerivedFile {
   readonly path: string;
   readonly sizeBytes: number;
@@ -14,28 +14,28 @@ export interface DerivedFile {
 const HEADER_BYTES = 12;
 
 /**
- * What can be made again from a blob: WebP pictures, by digest and variant, under `<directory>/ab/cd/`.
+ * Files that can be made again from a blob: WebP images, by digest and variant, under `<directory>/ab/cd/`.
  *
- * The whole directory may be deleted at any time, also while the server runs: what is gone is made again. A file is
- * either whole or not there; half-written ones wait in `.tmp/` under names of their own and are swept at start. Writing
- * is safe from several processes at once: the last of equal results stays.
+ * The whole directory may be deleted at any time, also while the server runs: missing files are made again. A file is
+ * either whole or missing; half-written ones are in `.tmp/` under names of their own and are deleted at start. Several
+ * processes may write at the same time: the last of equal results stays.
  */
 export class DerivedStore {
-  /** Where everything lies: `<data directory>/thumbs`. */
+  /** `<data directory>/thumbs` */
   readonly directory: string;
 
   constructor(directory: string) {
     this.directory = directory;
   }
 
-  /** Where the variant of this content lies, or would. No promise that it is there. */
+  /** Path of a variant of a blob, which may be missing. */
   path(digest: Digest, variant: string): string {
     return join(this.directory, digest.slice(0, 2), digest.slice(2, 4), `${digest}.${variant}.webp`);
   }
 
   /**
-   * The variant, if it is there and whole: the length that its header states is the length of the file. An empty, torn
-   * or foreign file counts as absent. Reads 12 bytes synchronously (some 10 µs).
+   * Finds a variant that is whole: the length in its header is the length of the file. An empty, truncated or foreign file
+   * counts as missing. Reads 12 bytes synchronously (some 10 µs).
    *
    * @throws the system's error when the directory can't be read for another reason than absence
    */
@@ -54,8 +54,8 @@ export class DerivedStore {
   }
 
   /**
-   * Another kind of file made from a content, such as a picture without its metadata; `<directory>/<kind>/<digest>`. It is
-   * there whole or not at all: the folder entry comes after the bytes. @throws as {@link find}
+   * Finds another kind of file made from a blob, such as an image without its metadata: `<directory>/<kind>/<digest>`. It is
+   * whole or missing, because the folder entry comes after the bytes. @throws as {@link find}
    */
   findOther(digest: Digest, kind: string): DerivedFile | undefined {
     const path = join(this.directory, kind, digest);
@@ -68,7 +68,7 @@ export class DerivedStore {
     }
   }
 
-  /** A small variant at once, as {@link find} found it. @throws the system's error where it is gone since */
+  /** Reads a small variant that {@link find} found, synchronously. @throws the system's error where it was deleted since */
   read(file: DerivedFile): Buffer<ArrayBuffer> {
     const bytes = Buffer.allocUnsafeSlow(file.sizeBytes);
     const descriptor = openSync(file.path, "r");
@@ -81,19 +81,19 @@ export class DerivedStore {
   }
 
   /**
-   * Keeps a variant. On return it is on disk under its name; on any error nothing of it is left behind.
+   * Stores a variant. On return it is on disk under its name; after an error nothing of it is left behind.
    * @throws the system's error (ENOSPC, EACCES …)
    */
   async put(digest: Digest, variant: string, bytes: Uint8Array): Promise<DerivedFile> {
     return this.#write(digest, variant, this.path(digest, variant), bytes);
   }
 
-  /** Keeps what {@link findOther} finds. @throws as {@link put} */
+  /** Stores another kind of file, for {@link findOther}. @throws as {@link put} */
   async putOther(digest: Digest, kind: string, bytes: Uint8Array): Promise<DerivedFile> {
     return this.#write(digest, kind, join(this.directory, kind, digest), bytes);
   }
 
-  /** Removes files of another kind that were made before an instant; they are made again when asked for. @returns how many */
+  /** Deletes files of another kind that were made before a time; they are made again on request. @returns how many */
   async sweepOther(kind: string, madeBeforeMs: number): Promise<number> {
     const folder = join(this.directory, kind);
     let removed = 0;
@@ -127,18 +127,18 @@ export class DerivedStore {
     return { path, sizeBytes: bytes.byteLength };
   }
 
-  /** Removes these variants of a content. Those that are not there don't matter. */
+  /** Deletes these variants of a blob. Missing ones are ignored. */
   remove(digest: Digest, variants: readonly string[]): void {
     for (const variant of variants) rmSync(this.path(digest, variant), { force: true });
   }
 
-  /** Drops what a killed process left half-written. To be called at start, before anything is made. */
+  /** Deletes files that a killed process left half-written. Call at start, before the first `put`. */
   async sweep(): Promise<void> {
     await rm(join(this.directory, ".tmp"), { recursive: true, force: true });
   }
 }
 
-/** Names of the files in a folder; none where there is no such folder. */
+/** Names of the files in a folder; none where the folder is missing. */
 async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
@@ -169,7 +169,7 @@ function isWholeWebp(header: Buffer, sizeBytes: number): boolean {
   );
 }
 
-/** Runs `write`, and once more after making the folders of `paths` where one of them was missing. */
+/** Runs `write`; where a folder is missing, makes the folders of `paths` and runs it again. */
 async function withFolders(paths: readonly string[], write: () => Promise<void>): Promise<void> {
   try {
     await write();

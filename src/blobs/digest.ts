@@ -1,6 +1,6 @@
 import { AppError } from "../errors.ts";
 
-/** The sha256 of a blob as 64 lower-case hex digits. On the wire it is written `sha256:<hex>`. */
+/** The sha256 of a blob as 64 lower-case hex digits. The API writes it as `sha256:<hex>`. */
 export type Digest = string & { readonly brand: "Digest" };
 
 const HEX = /^[0-9a-f]{64}$/;
@@ -36,7 +36,7 @@ export function toChecksum(digest: Digest): string {
   return `sha256:${digest}`;
 }
 
-/** The 32 raw bytes, as the database keeps them. */
+/** The 32 raw bytes, as the database stores them. */
 export function digestToBytes(digest: Digest): Uint8Array {
   return Buffer.from(digest, "hex");
 }

@@ -1,58 +1,59 @@
 /**
  * Blobs on the local disk: `blobs/sha256/ab/cd/<hex>`.
  *
- * The way of a content: small ones wait in memory until their digest is known, larger ones are written to
- * `blobs/incoming/` as they come; then rename to the final place, sync of content and folders, and only then the caller's row. The
- * rename comes before the sync, so a name in `blobs/` proves nothing by itself: what counts is the committed row.
+ * A durable write has this order:
+ * 1. Stage: a small blob waits in memory for its digest, a larger one is written to `blobs/incoming/`.
+ * 2. Rename the staged file to its final path.
+ * 3. Sync the bytes and the folders that have a new entry, in one batch with other uploads.
+ * 4. The caller commits a row that names the blob.
+ * 5. The caller responds to the client.
+ *
+ * The rename comes before the sync. So after a crash a file in `blobs/` proves nothing: only a committed row does.
  */
 import * as fs from "node:fs";
 import { join } from "node:path";
-import { crc32 } from "node:zlib";
 import { AppError } from "../errors.ts";
 import type { Log } from "../lib/log.ts";
+import { BlobFolders } from "./blob-folders.ts";
 import {
   type BlobIndex,
+  type BlobLease,
   type BlobRef,
   type BlobStore,
+  type BlobWriter,
   contentDamaged,
   contentMissing,
-  type BlobLease,
-  type BlobWriter,
   type PutOptions,
 } from "./blob-store.ts";
+import { DiskBlobWriter, type MoveStaged } from "./blob-writer.ts";
 import { type Digest, toDigest } from "./digest.ts";
 import { type Disk, errorCode, realDisk, translateDiskError } from "./disk.ts";
 import { Layout } from "./layout.ts";
-import { type RemoteStore, RemoteReader } from "./remote.ts";
+import { BlobLeases, type EndedLease } from "./leases.ts";
+import { linkOrCopy } from "./link-or-copy.ts";
+import { Quarantine } from "./quarantine.ts";
+import { RemoteReader, type RemoteStore } from "./remote.ts";
 import { SyncQueue } from "./sync-queue.ts";
 
-/** What a {@link DiskBlobStore} works on. */
+/** What {@link DiskBlobStore} works with. */
 export interface DiskBlobStoreOptions {
   readonly layout: Layout;
   readonly index: BlobIndex;
   readonly log: Log;
-  /** Throws where the store's disk is not the one it was at start (D7). Called before content is given a name. */
+  /** Throws where the store's disk is not the one that was mounted at start. Called before a blob gets its name. */
   readonly checkStore: () => void;
-  /** Reads each new blob back before it is acknowledged (D4). */
+  /** Reads each new blob back before the upload is acknowledged. */
   readonly verifyAfterWrite?: boolean;
-  /** Where contents may lie that are not on this disk any more. */
+  /** Store of blobs that are not on this disk any more. */
   readonly remote?: RemoteStore | undefined;
-  /** Takes room for a copy of what lies there. @returns what gives it back @throws AppError disk_full */
+  /** Reserves space on this disk for a copy of a remote blob. @returns what releases it @throws AppError disk_full */
   readonly reserveCopy?: (bytes: number) => () => void;
-  /** Reported of a content that could not be read, or was asked for though it is known to be damaged. Must not throw. */
+  /** Called for a blob that could not be read, or was requested although it is known to be damaged. Must not throw. */
   readonly onFailure?: (digest: Digest) => void;
   readonly disk?: Disk;
 }
 
-/** Contents up to this size wait in memory for their digest, and are then written at once. */
-const IN_MEMORY_BYTES_MAX = 256 * 1024;
-/** A large content is written back piece by piece, so that its final sync, and everybody else's, finds little to do. */
-const WRITE_BACK_BYTES = 8 * 1024 * 1024;
-const HEAD_BYTES = 4_100;
-/** Copied at once, where a content can't be taken over without copying. */
-const COPY_BYTES = 1024 * 1024;
-
-/** The one writer of `blobs/`. */
+/** The only writer of `blobs/`. */
 export class DiskBlobStore implements BlobStore {
   readonly #layout: Layout;
   readonly #index: BlobIndex;
@@ -62,33 +63,54 @@ export class DiskBlobStore implements BlobStore {
   readonly #checkStore: () => void;
   readonly #verifyAfterWrite: boolean;
   readonly #onFailure: (digest: Digest) => void;
-  /** Contents that an upload holds: how many hold it, and when its bytes will be durable. */
-  readonly #arriving = new Map<
-    Digest,
-    { holders: number; isNamed: boolean; isNew: boolean; stored: Promise<boolean> }
-  >();
-  /** Folders known to exist with their entry on the device. Bounded by the fan-out: 65,536. */
-  readonly #folders = new Set<string>();
+  readonly #leases = new BlobLeases((digest, end) => this.#onLeaseEnd(digest, end));
+  readonly #folders: BlobFolders;
+  readonly #quarantine: Quarantine;
   readonly #otherQueues: SyncQueue[] = [];
   readonly #remote: RemoteReader | undefined;
   #stagedFiles = 0;
 
   constructor(options: DiskBlobStoreOptions) {
-    this.#layout = options.layout;
-    this.#index = options.index;
-    this.#log = options.log;
+    const { layout, index, log, remote, reserveCopy: reserve = () => () => {} } = options;
+    this.#layout = layout;
+    this.#index = index;
+    this.#log = log;
     this.#disk = options.disk ?? realDisk;
     this.#checkStore = options.checkStore;
     this.#verifyAfterWrite = options.verifyAfterWrite ?? false;
     this.#onFailure = options.onFailure ?? (() => {});
-    this.#syncQueue = new SyncQueue(options.layout.root, options.log);
-    const { remote: place, index, reserveCopy: reserve = () => () => {} } = options;
-    if (place !== undefined)
-      this.#remote = new RemoteReader({ remote: place, index, reserve, begin: (asked) => this.begin(asked) });
+    this.#syncQueue = new SyncQueue(layout.root, log);
+    this.#folders = new BlobFolders(layout, this.#disk);
+    this.#quarantine = new Quarantine(layout, this.#disk, log);
+    if (remote !== undefined)
+      this.#remote = new RemoteReader({ remote, index, reserve, begin: (limits) => this.begin(limits) });
   }
 
   begin(options: PutOptions): BlobWriter {
-    return new DiskBlobWriter(options, this.#disk, this.#log, this.#syncQueue, () => this.#newStagingPath(), this);
+    return new DiskBlobWriter({
+      ...options,
+      disk: this.#disk,
+      log: this.#log,
+      syncQueue: this.#syncQueue,
+      newStagingPath: () => this.#newStagingPath(),
+      lease: (blob, moveStaged) => this.#lease(blob, moveStaged),
+    });
+  }
+
+  async adopt(path: string, blob: BlobRef): Promise<BlobLease> {
+    const staged = this.#newStagingPath();
+    try {
+      await linkOrCopy(this.#disk, path, staged);
+      return await this.#lease(blob, (target) => {
+        const fd = this.#disk.open(staged, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
+        this.#disk.rename(staged, target);
+        return fd;
+      });
+    } catch (error) {
+      throw translateDiskError(error);
+    } finally {
+      this.#unlinkStaged(staged);
+    }
   }
 
   pathOf(digest: Digest): string {
@@ -99,21 +121,27 @@ export class DiskBlobStore implements BlobStore {
     return this.statLocal(digest) ?? this.#remote?.remote.find(digest);
   }
 
-  fetchLocal(digest: Digest): Promise<void> | undefined {
-    const rejection = this.#rejectionOf(digest);
-    if (rejection !== undefined) return Promise.reject(rejection);
-    return this.#findAway(digest)?.fetchLocal(digest);
+  /** Size of the copy on this disk, or undefined where there is none. */
+  statLocal(digest: Digest): { sizeBytes: number } | undefined {
+    const stats = fs.lstatSync(this.#layout.blob(digest), { throwIfNoEntry: false });
+    return stats?.isFile() ? { sizeBytes: stats.size } : undefined;
   }
 
-  prepareRead(digest: Digest): Promise<"here" | "away"> | undefined {
-    const rejection = this.#rejectionOf(digest);
-    if (rejection !== undefined) return Promise.reject(rejection);
-    return this.#findAway(digest)?.reach(digest);
+  fetchLocal(digest: Digest): Promise<void> | undefined {
+    const damage = this.#findDamage(digest);
+    if (damage !== undefined) return Promise.reject(damage);
+    return this.#remoteUnlessLocal(digest)?.fetchLocal(digest);
+  }
+
+  prepareRead(digest: Digest): Promise<"local" | "remote"> | undefined {
+    const damage = this.#findDamage(digest);
+    if (damage !== undefined) return Promise.reject(damage);
+    return this.#remoteUnlessLocal(digest)?.prepareRead(digest);
   }
 
   async open(digest: Digest, offset: number, lengthBytes: number): Promise<AsyncIterable<Uint8Array>> {
-    const away = this.#findAway(digest);
-    if (away !== undefined) return away.open(digest, offset, lengthBytes);
+    const remote = this.#remoteUnlessLocal(digest);
+    if (remote !== undefined) return remote.open(digest, offset, lengthBytes);
     if (this.statLocal(digest) === undefined) throw contentMissing(digest);
     return Bun.file(this.pathOf(digest))
       .slice(offset, offset + lengthBytes)
@@ -121,13 +149,8 @@ export class DiskBlobStore implements BlobStore {
   }
 
   read(digest: Digest, offset: number, lengthBytes: number): Buffer<ArrayBuffer> | Promise<Buffer<ArrayBuffer>> {
-    return this.#findAway(digest)?.read(digest, offset, lengthBytes) ?? this.readRange(digest, offset, lengthBytes);
-  }
-
-  /** Size of the copy on this disk, or undefined where there is none. */
-  statLocal(digest: Digest): { sizeBytes: number } | undefined {
-    const stats = fs.lstatSync(this.#layout.blob(digest), { throwIfNoEntry: false });
-    return stats?.isFile() ? { sizeBytes: stats.size } : undefined;
+    const remote = this.#remoteUnlessLocal(digest);
+    return remote?.read(digest, offset, lengthBytes) ?? this.readRange(digest, offset, lengthBytes);
   }
 
   readSmall(digest: Digest, sizeBytes: number): Buffer<ArrayBuffer> {
@@ -140,7 +163,7 @@ export class DiskBlobStore implements BlobStore {
     try {
       fd = fs.openSync(this.#layout.blob(digest), fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
     } catch (error) {
-      // ELOOP: a link, which is never followed (D49).
+      // ELOOP: a symbolic link, which is never followed.
       this.#onFailure(digest);
       const isThere = !["ENOENT", "ENOTDIR", "ELOOP"].includes(errorCode(error) ?? "");
       throw isThere ? translateDiskError(error) : contentMissing(digest);
@@ -163,7 +186,7 @@ export class DiskBlobStore implements BlobStore {
     }
     const hasher = new Bun.CryptoHasher("sha256");
     try {
-      for await (const piece of Bun.file(this.#layout.blob(digest)).stream()) hasher.update(piece);
+      for await (const buffer of Bun.file(this.#layout.blob(digest)).stream()) hasher.update(buffer);
     } catch (error) {
       throw errorCode(error) === "ENOENT" ? contentMissing(digest) : translateDiskError(error);
     }
@@ -171,40 +194,30 @@ export class DiskBlobStore implements BlobStore {
   }
 
   isLeased(digest: Digest): boolean {
-    return this.#arriving.has(digest);
+    return this.#leases.has(digest);
   }
 
   /**
-   * Puts the bytes of the other place where a copy on this disk was found damaged; its row must say so. Readers see the old
-   * or the new bytes. @throws AppError content_missing | content_damaged | provider_unavailable | disk_full
+   * Replaces a damaged copy on this disk by the bytes of the remote store. The blob's row must say that it is damaged.
+   * Concurrent readers see the old or the new bytes.
+   * @throws AppError content_missing | content_damaged | provider_unavailable | disk_full
    */
   async replaceFromRemote(digest: Digest): Promise<void> {
     if (this.#remote === undefined) throw contentMissing(digest);
     await this.#remote.replace(digest);
   }
 
-  /**
-   * Removes the copy on this disk of a content that is kept elsewhere; the caller has made sure of that. Nothing happens
-   * where an upload holds it, or it is not there. Never throws: what stays is only in the way.
-   */
+  /** Deletes the copy on this disk of a blob; the caller made sure that the remote store has it. Skips a leased blob. */
   dropCopy(digest: Digest): void {
-    if (!this.isLeased(digest) && this.statLocal(digest) !== undefined) this.#remove(this.#layout.blob(digest));
+    if (!this.isLeased(digest) && this.statLocal(digest) !== undefined) this.#unlinkBlob(digest);
   }
 
   quarantine(digest: Digest): void {
-    try {
-      this.#disk.rename(this.#layout.blob(digest), this.#layout.quarantined(digest));
-    } catch (error) {
-      if (errorCode(error) !== "ENOENT") throw translateDiskError(error);
-    }
+    this.#quarantine.moveIn(digest);
   }
 
   unlinkQuarantined(digest: Digest): void {
-    try {
-      this.#disk.unlink(this.#layout.quarantined(digest));
-    } catch (error) {
-      if (errorCode(error) !== "ENOENT") throw translateDiskError(error);
-    }
+    this.#quarantine.unlink(digest);
   }
 
   listFolder(firstByte: string): { digest: Digest; modifiedAtMs: number }[] {
@@ -218,40 +231,21 @@ export class DiskBlobStore implements BlobStore {
     );
   }
 
-  /**
-   * What makes files of another folder durable in batches: together with the store's own where both lie on the same file
-   * system, otherwise by itself.
-   */
+  /** The queue that syncs files of another folder: the store's own where both lie on the same file system. */
   syncQueueFor(folder: string): SyncQueue {
     if (fs.statSync(folder).dev === fs.statSync(this.#layout.root).dev) return this.#syncQueue;
-    const own = new SyncQueue(folder, this.#log);
-    this.#otherQueues.push(own);
-    return own;
+    const queue = new SyncQueue(folder, this.#log);
+    this.#otherQueues.push(queue);
+    return queue;
   }
 
-  async adopt(path: string, content: BlobRef): Promise<BlobLease> {
-    const staged = this.#newStagingPath();
-    try {
-      await this.#linkOrCopy(path, staged);
-      return await this.lease(content, (target) => {
-        const fd = this.#disk.open(staged, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
-        this.#disk.rename(staged, target);
-        return fd;
-      });
-    } catch (error) {
-      throw translateDiskError(error);
-    } finally {
-      this.#dropName(staged);
-    }
-  }
-
-  /** Makes the folders that every blob needs, where they are missing. Once, at start. */
+  /** Makes the folders that every blob needs, where they are missing. Call once, at start. */
   makeFolders(): void {
     for (const folder of this.#layout.folders()) fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
 
   /**
-   * Removes what uploads left behind that a crash or a power cut ended. Call once, before the first upload.
+   * Deletes the staged files of uploads that a crash or a power cut ended. Call once, before the first upload.
    * @returns how many there were
    */
   sweepStaging(): number {
@@ -260,343 +254,108 @@ export class DiskBlobStore implements BlobStore {
     return names.length;
   }
 
-  /** Ends the thread that syncs. No upload may be running any more. */
+  /** Ends the thread that syncs. No upload may be in progress. */
   close(): void {
     this.#syncQueue.close();
     for (const queue of this.#otherQueues) queue.close();
   }
 
-  /**
-   * Gives a written content its name and makes it durable, or finds that it is there already. For {@link BlobWriter}.
-   * @param place puts the content at the given path (a rename within the file system) and gives its open descriptor
-   */
-  async lease(content: Omit<BlobLease, "isNew" | "release">, place: (path: string) => number): Promise<BlobLease> {
-    const { digest, sizeBytes } = content;
-    let isHeld = true;
-    const release = (isNamed: boolean) => {
-      if (isHeld) this.#letGo(digest, isNamed);
-      isHeld = false;
-    };
-    // Another upload brings the very same bytes just now: what it stores is ours too.
-    let entry = this.#arriving.get(digest);
-    if (entry === undefined) {
-      entry = { holders: 0, isNamed: false, isNew: false, stored: this.#write(digest, sizeBytes, place) };
-      this.#arriving.set(digest, entry);
-    }
-    entry.holders++;
-    try {
-      entry.isNew = await entry.stored;
-      return { ...content, isNew: entry.isNew, release };
-    } catch (error) {
-      release(false);
-      throw translateDiskError(error);
-    }
+  #lease(blob: BlobRef, moveStaged: MoveStaged): Promise<BlobLease> {
+    return this.#leases.take(blob, () => this.#commitBlob(blob, moveStaged));
   }
 
-  /** A second name on the store's file system for the bytes of a file; where that can't be, a copy of them. */
-  async #linkOrCopy(from: string, to: string): Promise<void> {
-    try {
-      this.#disk.link(from, to);
-    } catch (error) {
-      // Another file system (EXDEV), or one that knows no second names.
-      if (!["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS"].includes(errorCode(error) ?? ""))
-        throw error;
-      await this.#copy(from, to);
-    }
-  }
+  /** Gives staged bytes their final path and makes them durable. @returns false where a whole copy was there already */
+  async #commitBlob({ digest, sizeBytes }: BlobRef, moveStaged: MoveStaged): Promise<boolean> {
+    // 1. Skip a blob that is stored already. One that is damaged, or has another size than its row, is written again.
+    const row = this.#index.find(digest);
+    if (row !== undefined && !row.isDamaged && this.statLocal(digest)?.sizeBytes === sizeBytes) return false;
 
-  async #copy(from: string, to: string): Promise<void> {
-    const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW, O_RDONLY } = fs.constants;
-    const source = this.#disk.open(from, O_RDONLY | O_NOFOLLOW);
-    try {
-      const target = this.#disk.open(to, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW);
-      try {
-        const piece = Buffer.allocUnsafeSlow(COPY_BYTES);
-        let unsyncedBytes = 0;
-        for (let got = fs.readSync(source, piece); got > 0; got = fs.readSync(source, piece)) {
-          this.#disk.write(target, piece.subarray(0, got));
-          unsyncedBytes += got;
-          if (unsyncedBytes >= WRITE_BACK_BYTES) {
-            await this.#disk.dataSync(target);
-            unsyncedBytes = 0;
-          } else await new Promise(setImmediate);
-        }
-        await this.#disk.dataSync(target);
-      } finally {
-        this.#disk.close(target);
-      }
-    } finally {
-      this.#disk.close(source);
-    }
-  }
-
-  /** Takes a name in `incoming/` away. It may be gone, or stay beside the blob's where both were names of the same bytes. */
-  #dropName(staged: string): void {
-    try {
-      this.#disk.unlink(staged);
-    } catch (error) {
-      if (errorCode(error) !== "ENOENT")
-        this.#log.warn("Could not remove a temporary file from incoming/; the next start removes it.", { error });
-    }
-  }
-
-  #rejectionOf(digest: Digest): AppError | undefined {
-    if (this.#index.isDamaged?.(digest) !== true) return undefined;
-    // Somebody may have put a good copy in its place.
-    this.#onFailure(digest);
-    return this.stat(digest) === undefined ? contentMissing(digest) : contentDamaged(digest);
-  }
-
-  #letGo(digest: Digest, isNamed: boolean): void {
-    const entry = this.#arriving.get(digest);
-    if (entry === undefined) return;
-    entry.isNamed ||= isNamed;
-    if (--entry.holders > 0) return;
-    this.#arriving.delete(digest);
-    if (entry.isNamed) this.#remote?.remote.noteStored(digest, entry.isNew);
-    // An upload that was refused at the last moment (a taken name, the quota) leaves nothing behind.
-    if (!entry.isNamed && this.statLocal(digest) !== undefined && this.#index.find(digest) === undefined) {
-      this.#remove(this.#layout.blob(digest));
-    }
-  }
-
-  async #write(digest: Digest, sizeBytes: number, place: (path: string) => number): Promise<boolean> {
-    const known = this.#index.find(digest);
-    // Content that failed its last check, or has another size than its row says, is written again (D10).
-    if (known !== undefined && !known.isDamaged && this.statLocal(digest)?.sizeBytes === sizeBytes) return false;
+    // 2. Make sure that the store's disk is still the one that was mounted at start.
     this.#checkStore();
-    const folders = this.#makeFolders(digest);
-    const path = this.#layout.blob(digest);
-    if (known !== undefined) this.#keepDamaged(path, digest);
-    const fd = place(path);
+
+    // 3. Make the folders.
+    const folders = this.#folders.make(digest);
+
+    // 4. Preserve the damaged bytes that are about to be replaced.
+    if (row !== undefined) this.#quarantine.preserveDamaged(digest);
+
+    // 5. Rename the staged file to its final path.
+    const fd = moveStaged(this.#layout.blob(digest));
     try {
+      // 6. Sync the bytes and the folder entries.
       await this.#syncQueue.sync({ fd, folders });
-      if (this.#verifyAfterWrite && (await this.hash(digest)) !== digest) {
-        throw new AppError(
-          "storage_error",
-          "The server could not store the file correctly. Try again, or ask your administrator to check the disk.",
-        );
-      }
+
+      // 7. Read the blob back, where that is configured.
+      if (this.#verifyAfterWrite) await this.#checkWritten(digest);
     } catch (error) {
-      // What a failed sync left is not known, and trying again would prove nothing: forget it all.
-      for (const folder of folders) this.#folders.delete(folder);
-      if (known === undefined) this.#remove(path);
+      // What a failed sync left on the device is unknown, and another sync would prove nothing: forget it all.
+      this.#folders.forget(folders);
+      if (row === undefined) this.#unlinkBlob(digest);
       throw error;
     } finally {
       this.#disk.close(fd);
     }
-    for (const folder of folders.slice(0, -1)) this.#folders.add(folder);
-    if (known !== undefined) this.#remote?.remote.noteUse(digest);
+    this.#folders.noteSynced(folders);
+    if (row !== undefined) this.#remote?.remote.noteUse(digest);
     return true;
   }
 
-  /** What fetches a content that is not on this disk, where there is another place; a copy here is noted as used. */
-  #findAway(digest: Digest): RemoteReader | undefined {
+  async #checkWritten(digest: Digest): Promise<void> {
+    if ((await this.hash(digest)) === digest) return;
+    throw new AppError(
+      "storage_error",
+      "The server could not store the file correctly. Try again, or ask your administrator to check the disk.",
+    );
+  }
+
+  #onLeaseEnd(digest: Digest, { isNamed, isNew }: EndedLease): void {
+    if (isNamed) this.#remote?.remote.noteStored(digest, isNew);
+    // An upload that was rejected at the last moment (a taken name, the quota) leaves nothing behind.
+    else if (this.statLocal(digest) !== undefined && this.#index.find(digest) === undefined) this.#unlinkBlob(digest);
+  }
+
+  /** The error for a blob whose row says that it is damaged. */
+  #findDamage(digest: Digest): AppError | undefined {
+    if (this.#index.isDamaged?.(digest) !== true) return undefined;
+    // Triggers a check of the blob: the operator may have replaced it by a good copy.
+    this.#onFailure(digest);
+    return this.stat(digest) === undefined ? contentMissing(digest) : contentDamaged(digest);
+  }
+
+  /** The remote store, for a blob that is not on this disk. A copy on this disk is noted as used. */
+  #remoteUnlessLocal(digest: Digest): RemoteReader | undefined {
     if (this.#remote === undefined) return undefined;
     if (this.statLocal(digest) === undefined) return this.#remote;
     this.#remote.remote.noteUse(digest);
     return undefined;
   }
 
-  /** Gives damaged bytes a second name in quarantine/, before good ones take their place: they may be all that is left. */
-  #keepDamaged(path: string, digest: Digest): void {
-    try {
-      this.#disk.link(path, this.#layout.damaged(digest));
-    } catch (error) {
-      // There are none; they are kept from before; or the file system knows no second names, and the good ones matter more.
-      if (["ENOENT", "EEXIST", "ENOTDIR"].includes(errorCode(error) ?? "")) return;
-      this.#log.warn("Could not move a damaged blob to quarantine/; replacing it with a good copy.", { error });
-    }
-  }
-
-  /** Makes the folder of a blob. @returns it and all folders above that got a new entry which is not yet on the device. */
-  #makeFolders(digest: Digest): string[] {
-    const [leaf, middle, top] = this.#layout.foldersOf(digest);
-    if (this.#folders.has(leaf)) return [leaf];
-    if (!this.#makeFolder(leaf)) {
-      this.#makeFolder(middle);
-      this.#makeFolder(leaf);
-    }
-    return this.#folders.has(middle) ? [leaf, middle] : [leaf, middle, top];
-  }
-
-  /** @returns false where the folder above is missing */
-  #makeFolder(folder: string): boolean {
-    try {
-      this.#disk.makeFolder(folder);
-    } catch (error) {
-      if (errorCode(error) === "ENOENT") return false;
-      if (errorCode(error) !== "EEXIST") throw error;
-    }
-    return true;
-  }
-
   #newStagingPath(): string {
     return `${this.#layout.staging}/${process.pid}-${++this.#stagedFiles}.part`;
   }
 
-  #remove(path: string): void {
+  /**
+   * Deletes a name in `incoming/`. It is left over where the blob was stored already, and where the blob was a hard link to
+   * the same bytes: rename(2) does nothing then.
+   */
+  #unlinkStaged(path: string): void {
     try {
       this.#disk.unlink(path);
+    } catch (error) {
+      if (errorCode(error) !== "ENOENT")
+        this.#log.warn("Could not remove a temporary file from incoming/; the next start removes it.", { error });
+    }
+  }
+
+  #unlinkBlob(digest: Digest): void {
+    try {
+      this.#disk.unlink(this.#layout.blob(digest));
     } catch (error) {
       this.#log.warn("Could not remove a blob that was not stored completely; garbage collection will remove it.", {
         error,
       });
     }
   }
-}
-
-class DiskBlobWriter implements BlobWriter {
-  readonly #options: PutOptions;
-  readonly #disk: Disk;
-  readonly #log: Log;
-  readonly #syncQueue: SyncQueue;
-  readonly #newStagingPath: () => string;
-  readonly #store: DiskBlobStore;
-  readonly #hasher = new Bun.CryptoHasher("sha256");
-  #pieces: Uint8Array[] = [];
-  #head: Uint8Array | undefined;
-  #crc32 = 0;
-  #digest: Digest | undefined;
-  #staged: { readonly path: string; fd: number } | undefined;
-  #unsyncedBytes = 0;
-  #writeBack: Promise<void> | undefined;
-  sizeBytes = 0;
-
-  constructor(
-    options: PutOptions,
-    disk: Disk,
-    log: Log,
-    syncQueue: SyncQueue,
-    newStagingPath: () => string,
-    store: DiskBlobStore,
-  ) {
-    this.#options = options;
-    this.#disk = disk;
-    this.#log = log;
-    this.#syncQueue = syncQueue;
-    this.#newStagingPath = newStagingPath;
-    this.#store = store;
-  }
-
-  get head(): Uint8Array {
-    return this.#head ?? joinBuffers(this.#pieces).subarray(0, HEAD_BYTES);
-  }
-
-  write(piece: Uint8Array): Promise<void> | void {
-    if (this.sizeBytes + piece.length > this.#options.limitBytes) throw this.#options.tooLarge();
-    this.sizeBytes += piece.length;
-    this.#hasher.update(piece);
-    this.#crc32 = crc32(piece, this.#crc32);
-    try {
-      if (this.#staged === undefined) {
-        if (this.sizeBytes <= IN_MEMORY_BYTES_MAX) {
-          this.#pieces.push(piece.slice());
-          return;
-        }
-        this.#stage(piece);
-      }
-      return this.#append(piece);
-    } catch (error) {
-      throw translateDiskError(error);
-    }
-  }
-
-  digest(): Digest {
-    this.#digest ??= toDigest(this.#hasher.digest("hex"));
-    return this.#digest;
-  }
-
-  async commit(): Promise<BlobLease> {
-    const content = { digest: this.digest(), sizeBytes: this.sizeBytes, crc32: this.#crc32 };
-    try {
-      await this.#writeBack;
-      // The bulk reaches the device here, so that the batch that it shares with small files does not wait for it.
-      if (this.#staged !== undefined) await this.#disk.dataSync(this.#staged.fd);
-      const held = await this.#store.lease(content, (path) => this.#place(path));
-      this.abort(); // what was not needed, because the content was there already
-      return held;
-    } catch (error) {
-      this.abort();
-      throw translateDiskError(error);
-    }
-  }
-
-  abort(): void {
-    this.#pieces = [];
-    const staged = this.#staged;
-    if (staged === undefined) return;
-    this.#staged = undefined;
-    this.#syncQueue.countLargeUpload(-1);
-    // The descriptor may still be in use by a write-back.
-    void Promise.allSettled([this.#writeBack]).then(() => {
-      try {
-        this.#disk.close(staged.fd);
-        this.#disk.unlink(staged.path);
-      } catch (error) {
-        this.#log.warn("Could not remove an unfinished upload; the next start removes it.", { error });
-      }
-    });
-  }
-
-  /** Moves on from memory to a file in `incoming/`; `next` is what follows. */
-  #stage(next: Uint8Array): void {
-    const path = this.#newStagingPath();
-    const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = fs.constants;
-    const fd = this.#disk.open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW);
-    this.#staged = { path, fd };
-    this.#syncQueue.countLargeUpload(1);
-    const held = joinBuffers(this.#pieces);
-    this.#head = Buffer.concat([held.subarray(0, HEAD_BYTES), next.subarray(0, HEAD_BYTES)]).subarray(0, HEAD_BYTES);
-    this.#pieces = [];
-    this.#disk.write(fd, held);
-    this.#unsyncedBytes = held.length;
-  }
-
-  #append(piece: Uint8Array): Promise<void> | void {
-    if (this.#staged === undefined) return;
-    this.#disk.write(this.#staged.fd, piece);
-    this.#unsyncedBytes += piece.length;
-    if (this.#unsyncedBytes < WRITE_BACK_BYTES) return;
-    // One write-back runs while the next stretch arrives; the sender waits when the device falls behind by two.
-    const previous = this.#writeBack;
-    const { fd } = this.#staged;
-    this.#unsyncedBytes = 0;
-    const next = (previous ?? Promise.resolve()).then(() => this.#disk.dataSync(fd));
-    next.catch(() => {}); // reported where it is awaited: at the next write-back or at the end
-    this.#writeBack = next;
-    return previous?.catch((error: unknown) => {
-      throw translateDiskError(error);
-    });
-  }
-
-  /** Puts the content at its final path. @returns the open descriptor, which the store closes */
-  #place(path: string): number {
-    if (this.#staged !== undefined) {
-      const { fd, path: from } = this.#staged;
-      this.#disk.rename(from, path);
-      this.#staged = undefined;
-      this.#syncQueue.countLargeUpload(-1);
-      return fd;
-    }
-    const from = this.#newStagingPath();
-    const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = fs.constants;
-    const fd = this.#disk.open(from, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW);
-    try {
-      for (const piece of this.#pieces) this.#disk.write(fd, piece);
-      this.#disk.rename(from, path);
-      return fd;
-    } catch (error) {
-      this.#disk.close(fd);
-      this.#disk.unlink(from);
-      throw error;
-    }
-  }
-}
-
-function joinBuffers(pieces: readonly Uint8Array[]): Uint8Array {
-  const [only] = pieces;
-  return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces);
 }
 
 function listNames(folder: string): string[] {

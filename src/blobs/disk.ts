@@ -1,15 +1,15 @@
 /**
- * The few file-system calls that the store makes, behind a seam so that tests can make each of them fail, and the
- * one place where the words of the disk become those of the API.
+ * The file-system calls of the store, behind an interface so that tests can make each of them fail; and the translation of
+ * system errors to those of the API.
  */
 import * as fs from "node:fs";
 import { AppError } from "../errors.ts";
 
-/** Calls of the operating system, as Node names them. Each throws what the system says, untranslated. */
+/** Calls of the operating system, as Node names them. Each throws the system's error, untranslated. */
 export interface Disk {
   open(path: string, flags: number): number;
   write(fd: number, bytes: Uint8Array): void;
-  /** Writes all of it at a place in the file. */
+  /** Writes all bytes at a position. */
   writeAt(fd: number, bytes: Uint8Array, position: number): void;
   close(fd: number): void;
   rename(from: string, to: string): void;
@@ -17,7 +17,7 @@ export interface Disk {
   link(from: string, to: string): void;
   unlink(path: string): void;
   makeFolder(path: string): void;
-  /** Writes the content of an open file to the device, off the event loop. */
+  /** Writes the bytes of an open file to the device, off the event loop. */
   dataSync(fd: number): Promise<void>;
 }
 
@@ -47,13 +47,13 @@ export function errorCode(error: unknown): string | undefined {
   return typeof error.code === "string" ? error.code : undefined;
 }
 
-/** Whether an error only says that too many files and connections are open now. */
+/** Whether an error only means that too many files and connections are open now. */
 export function isExhausted(error: unknown): boolean {
   const code = errorCode(error);
   return code === "EMFILE" || code === "ENFILE";
 }
 
-/** What the API says of a failed call to the disk. An AppError passes through. */
+/** The API error for a failed call to the disk. An AppError is returned as it is. */
 export function translateDiskError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const code = errorCode(error);
@@ -85,4 +85,13 @@ export function translateDiskError(error: unknown): AppError {
     {},
     error,
   );
+}
+
+/** Runs a call to the disk and translates its error. @throws AppError disk_full | storage_error | overloaded */
+export function tryDisk<Result>(call: () => Result): Result {
+  try {
+    return call();
+  } catch (error) {
+    throw translateDiskError(error);
+  }
 }

@@ -1,20 +1,20 @@
 import { join } from "node:path";
 import { type Digest, isDigest } from "./digest.ts";
 
-/** The folder of the store, and the marker that names its identity. */
+/** The file in the store's folder that holds its identity. */
 export const STORE_MARKER = ".larder-store";
 
-/** Where things of the blob store lie below the data directory. Only digests become names here (D48). */
+/** Paths of the blob store below the data directory. Only digests become file names here, never input of a user. */
 export class Layout {
   /** `blobs/` */
   readonly root: string;
   /**
-   * `blobs/incoming/`: contents on their way in; anything found there at start is a leftover. Inside the store, so that
-   * it is on the store's own file system wherever that is mounted.
+   * `blobs/incoming/`: staged blobs; files found there at start are leftovers. It is inside the store, so that it is on the
+   * store's own file system, wherever that is mounted.
    */
   readonly staging: string;
   readonly #sha256: string;
-  /** `blobs/quarantine/`: what the collector has set aside. */
+  /** `blobs/quarantine/`: blobs that garbage collection removed from the store. */
   readonly quarantine: string;
 
   constructor(dataDir: string) {
@@ -29,7 +29,7 @@ export class Layout {
     return `${this.#sha256}/${digest.slice(0, 2)}/${digest.slice(2, 4)}/${digest}`;
   }
 
-  /** The folder of a blob, and the folders above it that a first blob may have to make, innermost first. */
+  /** The folder of a blob and those above it, innermost first. */
   foldersOf(digest: Digest): [leaf: string, middle: string, top: string] {
     const middle = `${this.#sha256}/${digest.slice(0, 2)}`;
     return [`${middle}/${digest.slice(2, 4)}`, middle, this.#sha256];
@@ -45,7 +45,7 @@ export class Layout {
     return join(this.quarantine, digest);
   }
 
-  /** `blobs/quarantine/damaged-<hex>`: bytes that were not what their name says, after good ones took their place. */
+  /** `blobs/quarantine/damaged-<hex>`: bytes that did not match their digest, after good ones replaced them. */
   damaged(digest: Digest): string {
     return join(this.quarantine, `damaged-${digest}`);
   }
@@ -55,7 +55,7 @@ export class Layout {
     return [this.root, this.#sha256, this.quarantine, this.staging];
   }
 
-  /** The digest that a file name in the store stands for; undefined for anything foreign. */
+  /** The digest in a file name of the store; undefined for any other name. */
   static digestOf(fileName: string): Digest | undefined {
     return isDigest(fileName) ? fileName : undefined;
   }

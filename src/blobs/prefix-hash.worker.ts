@@ -1,14 +1,14 @@
 /**
- * The thread that hashes files which are still growing. It keeps, for each of them, the state of its hash at the end of
- * what it has read, and reads on from there when more is there: from the page cache as a rule, since the bytes came a
- * moment ago. Several files take turns, so that a long one holds up nobody.
+ * The thread that hashes growing files. It stores the state of each file's hash at the end of the bytes it has read, and
+ * continues from there. Usually it reads from the page cache, because the bytes have just arrived. Files take turns, so that
+ * a long one does not delay the others.
  */
 import * as fs from "node:fs";
 import { crc32 } from "node:zlib";
 
 /**
- * `ahead`: hash this file up to `toBytes` when there is time; nothing is answered. `whole`: hash the rest of it, up to its
- * end at `toBytes`, and answer. `forget`: drop what is kept.
+ * `ahead`: hash this file up to `toBytes`, without a reply. `whole`: hash the rest of it, up to its end at `toBytes`, and
+ * reply. `forget`: drop the state of its hash.
  */
 export type PrefixRequest =
   | { readonly kind: "ahead"; readonly key: string; readonly path: string; readonly toBytes: number }
@@ -21,7 +21,7 @@ export type PrefixRequest =
     }
   | { readonly kind: "forget"; readonly key: string };
 
-/** Digest (64 hex digits) and CRC-32 of a whole file; or why there are none. `ready` comes once, first. */
+/** Digest (64 hex digits) and CRC-32 of a whole file, or the error. `ready` is sent once, before all others. */
 export type PrefixReply =
   | { readonly kind: "ready" }
   | { readonly kind: "done"; readonly id: number; readonly digest: string; readonly crc32: number }
@@ -33,28 +33,28 @@ interface Prefix {
   bytes: number;
 }
 
-/** All that is asked of one file. */
+/** All requests for one file. */
 interface Job {
   readonly key: string;
   readonly path: string;
   toBytes: number;
-  /** Who waits for the sums of the whole. */
+  /** Requests that wait for the hashes of the whole file. */
   readonly ids: number[];
   fd: number | undefined;
 }
 
 declare const self: Worker;
 
-/** Read at once; a turn is so many of them. */
+/** A turn reads {@link BUFFERS_PER_TURN} buffers of this size. */
 const BUFFER_BYTES = 1024 * 1024;
 const BUFFERS_PER_TURN = 8;
-/** States kept; beyond it the one that was used longest ago goes, and its file is read from the start if need be. */
+/** Stored hash states. Beyond it the least recently used one is dropped, and its file is read from the start again. */
 const PREFIXES_MAX = 1_000;
 
 const prefixes = new Map<string, Prefix>();
 /** By key, in the order of their turns. */
 const jobs = new Map<string, Job>();
-const piece = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+const buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
 let isRunning = false;
 
 self.onmessage = (event: MessageEvent<PrefixRequest>) => {
@@ -77,23 +77,23 @@ async function run(): Promise<void> {
   while (jobs.size > 0) {
     for (const job of jobs.values()) {
       if (takeTurn(job)) jobs.delete(job.key);
-      // What was asked or forgotten meanwhile comes in here.
+      // Lets messages in that were sent during this turn.
       await new Promise(setImmediate);
     }
   }
   isRunning = false;
 }
 
-/** Hashes on for one turn. @returns whether the job is done, and answered */
+/** Hashes one turn of a file. @returns whether the job is done, and replied to */
 function takeTurn(job: Job): boolean {
   try {
     const prefix = prefixOf(job.key);
     job.fd ??= fs.openSync(job.path, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
     for (let count = 0; count < BUFFERS_PER_TURN && prefix.bytes < job.toBytes; count++) {
-      const wanted = Math.min(BUFFER_BYTES, job.toBytes - prefix.bytes);
-      const got = fs.readSync(job.fd, piece, 0, wanted, prefix.bytes);
-      if (got === 0) throw new Error("the file is shorter than what has arrived of it");
-      const read = piece.subarray(0, got);
+      const length = Math.min(BUFFER_BYTES, job.toBytes - prefix.bytes);
+      const got = fs.readSync(job.fd, buffer, 0, length, prefix.bytes);
+      if (got === 0) throw new Error("the file is shorter than the bytes that arrived");
+      const read = buffer.subarray(0, got);
       prefix.hasher.update(read);
       prefix.crc32 = crc32(read, prefix.crc32);
       prefix.bytes += got;
@@ -105,7 +105,7 @@ function takeTurn(job: Job): boolean {
         self.postMessage({ kind: "done", id, digest, crc32: prefix.crc32 } satisfies PrefixReply);
     }
   } catch (error) {
-    // What was read is not known any more: from the start the next time.
+    // The state may cover a part of the failed read: start from the beginning the next time.
     prefixes.delete(job.key);
     const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "EIO";
     for (const id of job.ids) {
@@ -116,7 +116,7 @@ function takeTurn(job: Job): boolean {
   return true;
 }
 
-/** What is read only in advance of need is not read on. */
+/** Drops the state of a file, and its job where nobody waits for the hashes of the whole file. */
 function forget(key: string): void {
   prefixes.delete(key);
   const job = jobs.get(key);

@@ -2,30 +2,30 @@ import { type Digest, toDigest } from "./digest.ts";
 import type { PrefixReply, PrefixRequest } from "./prefix-hash.worker.ts";
 import { canStartThread, requireDescriptors } from "../lib/descriptors.ts";
 
-/** What the first bytes of a file add up to. */
+/** Hashes of a whole file. */
 export interface FileHashes {
   readonly digest: Digest;
   /** CRC-32 (ISO 3309), unsigned. */
   readonly crc32: number;
 }
 
-interface Pending {
-  readonly resolve: (sums: FileHashes) => void;
+interface PendingHash {
+  readonly resolve: (hashes: FileHashes) => void;
   readonly reject: (error: Error) => void;
 }
 
 /**
- * Hashes files as they grow, in a thread of its own that starts at the first need: each byte is read once, soon after it
- * came, so that little is left to do when the last one is there. After a restart a file is read again from its start.
+ * Hashes files as they grow, in a thread that starts when it is first needed. Each byte is read once, soon after it arrived,
+ * so that little is left to read when the file is complete. After a restart a file is read again from its start.
  */
 export class PrefixHasher {
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new Map<number, PendingHash>();
   #worker: Worker | undefined;
   #lastId = 0;
 
   /**
-   * Has the file hashed up to `toBytes` when there is time; the bytes before must not change any more under this key.
-   * What goes wrong shows when the whole is asked for.
+   * Hashes the file up to `toBytes` in the background. The bytes before must not change any more under this key. Errors are
+   * reported by {@link whole}.
    */
   ahead(key: string, path: string, toBytes: number): void {
     if (this.#worker === undefined && !canStartThread()) return;
@@ -33,8 +33,8 @@ export class PrefixHasher {
   }
 
   /**
-   * Hashes the rest of a file, to its end at `toBytes`.
-   * @throws Error with the system's `code` where it can't be read
+   * Hashes the rest of a file, up to its end at `toBytes`.
+   * @throws Error with the system's `code` where the file can't be read
    */
   whole(key: string, path: string, toBytes: number): Promise<FileHashes> {
     const id = ++this.#lastId;
@@ -45,12 +45,12 @@ export class PrefixHasher {
     });
   }
 
-  /** Drops what is kept for a key. */
+  /** Drops the hash state of a key. */
   forget(key: string): void {
     this.#worker?.postMessage({ kind: "forget", key } satisfies PrefixRequest);
   }
 
-  /** Ends the thread; who still waits is told so. */
+  /** Ends the thread and rejects pending requests. */
   close(): void {
     this.#worker?.terminate();
     this.#worker = undefined;
@@ -61,7 +61,7 @@ export class PrefixHasher {
     if (this.#worker !== undefined) return this.#worker;
     requireDescriptors();
     const worker = new Worker(new URL("./prefix-hash.worker.ts", import.meta.url).href, { smol: true });
-    worker.onmessage = (event: MessageEvent<PrefixReply>) => this.#settle(event.data);
+    worker.onmessage = (event: MessageEvent<PrefixReply>) => this.#onReply(event.data);
     worker.onerror = (event) => {
       if (this.#worker === worker) this.#worker = undefined;
       this.#failAll(new Error(`The thread that hashes uploads died: ${event.message}`));
@@ -71,7 +71,7 @@ export class PrefixHasher {
     return worker;
   }
 
-  #settle(reply: PrefixReply): void {
+  #onReply(reply: PrefixReply): void {
     if (reply.kind === "ready") return;
     const pending = this.#pending.get(reply.id);
     this.#pending.delete(reply.id);

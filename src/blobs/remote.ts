@@ -1,4 +1,4 @@
-/** Contents that are not, or not only, on this disk: what the store asks of the place where they lie. */
+/** Blobs in a remote store: what the blob store needs of it, and how blobs are fetched from it. */
 import { AppError } from "../errors.ts";
 import {
   type BlobIndex,
@@ -10,24 +10,24 @@ import {
 } from "./blob-store.ts";
 import { type Digest, toDigest } from "./digest.ts";
 
-/** The other place. Contents come to it only after they are durable here. */
+/** A remote store. A blob is sent to it only after it is durable on this disk. */
 export interface RemoteStore {
-  /** A content that is known to be there. */
+  /** A blob that the remote store is known to have. */
   find(digest: Digest): { readonly sizeBytes: number } | undefined;
-  /** Whether it is there now, by asking. @throws AppError provider_unavailable */
+  /** Asks the service whether it has the blob now. @throws AppError provider_unavailable */
   isThere(digest: Digest): Promise<boolean>;
   /**
-   * A part of a content as it comes.
-   * @throws AppError content_missing | content_damaged | provider_unavailable, at the first piece or between two
+   * Streams a range of a blob.
+   * @throws AppError content_missing | content_damaged | provider_unavailable, at the first buffer or in mid-stream
    */
   read(digest: Digest, offset: number, lengthBytes: number): Promise<AsyncGenerator<Uint8Array, void, undefined>>;
-  /** What was read from there is not what its digest says. */
+  /** The bytes that were read do not match the digest. */
   noteMismatch(digest: Digest): void;
-  /** The copy on this disk is used now. */
+  /** The copy on this disk was just used. */
   noteUse(digest: Digest): void;
-  /** A content on this disk has its committed row. @param isNew whether its bytes were just written */
+  /** A blob on this disk has its committed row. @param isNew whether its bytes were just written */
   noteStored(digest: Digest, isNew: boolean): void;
-  /** All of it was read from there, and was what its digest says. */
+  /** The whole blob was read and matches its digest. */
   noteVerified(digest: Digest, sizeBytes: number): void;
 }
 
@@ -35,67 +35,67 @@ export interface RemoteStore {
 export interface RemoteReaderOptions {
   readonly remote: RemoteStore;
   readonly index: BlobIndex;
-  /** Begins a content on this disk. */
+  /** Begins a blob on this disk. */
   readonly begin: (options: PutOptions) => BlobWriter;
-  /** Takes room on this disk for a copy. @returns what gives it back @throws AppError disk_full */
+  /** Reserves space on this disk for a copy. @returns what releases it @throws AppError disk_full */
   readonly reserve: (bytes: number) => () => void;
 }
 
-/** Up to this size whoever asks for a content waits until it is here; larger ones are passed on as they come. */
+/** Up to this size a reader waits until the blob is on this disk; larger blobs are streamed. */
 const WAIT_FOR_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Brings contents back. Whatever is read whole is compared with its digest, and kept on this disk. */
+/** Reads blobs of a remote store. A blob that is read whole is compared with its digest, and stored on this disk. */
 export class RemoteReader {
   readonly #options: RemoteReaderOptions;
-  readonly #coming = new Map<Digest, Promise<void>>();
+  readonly #transfers = new Map<Digest, Promise<void>>();
 
   constructor(options: RemoteReaderOptions) {
     this.#options = options;
   }
 
-  /** The other place. */
+  /** The store that it reads. */
   get remote(): RemoteStore {
     return this.#options.remote;
   }
 
   /**
-   * Fetches a content to this disk. Callers at the same time wait for the same transfer.
+   * Fetches a blob to this disk. Concurrent callers wait for the same transfer.
    * @throws AppError content_missing | content_damaged | provider_unavailable | disk_full | storage_error
    */
   fetchLocal(digest: Digest): Promise<void> {
-    let coming = this.#coming.get(digest);
-    if (coming === undefined) {
-      coming = this.#download(digest).finally(() => this.#coming.delete(digest));
-      this.#coming.set(digest, coming);
+    let transfer = this.#transfers.get(digest);
+    if (transfer === undefined) {
+      transfer = this.#download(digest).finally(() => this.#transfers.delete(digest));
+      this.#transfers.set(digest, transfer);
     }
-    return coming;
+    return transfer;
   }
 
-  /** Fetches a content even if this disk has it: the caller's row says that the copy here is damaged. @throws as {@link fetchLocal} */
+  /** Fetches a blob even if this disk has it, because its copy here is damaged. @throws as {@link fetchLocal} */
   replace(digest: Digest): Promise<void> {
     return this.#download(digest);
   }
 
   /**
-   * Makes a content readable without a long wait: small ones are fetched; of large ones, and on a full disk, the place is
-   * only asked whether it is there. @throws as {@link fetchLocal}, disk_full excepted
+   * Makes a blob readable without a long wait. A small one is fetched. For a large one, or on a full disk, the service is
+   * only asked whether it has it. @throws as {@link fetchLocal}, except disk_full
    */
-  async reach(digest: Digest): Promise<"here" | "away"> {
+  async prepareRead(digest: Digest): Promise<"local" | "remote"> {
     if (this.#sizeOf(digest) <= WAIT_FOR_BYTES_MAX) {
       try {
         await this.fetchLocal(digest);
-        return "here";
+        return "local";
       } catch (error) {
         if (!(error instanceof AppError) || error.reason !== "disk_full") throw error;
       }
     }
     if (!(await this.remote.isThere(digest))) throw contentMissing(digest);
-    return "away";
+    return "remote";
   }
 
   /**
-   * A part of a content as it comes. The whole is compared with its digest before its last piece is given, and kept on
-   * this disk where that has room.
+   * Streams a range of a blob. A whole blob is compared with its digest before its last buffer is returned, and stored on
+   * this disk if there is space.
    */
   async open(
     digest: Digest,
@@ -103,26 +103,26 @@ export class RemoteReader {
     lengthBytes: number,
   ): Promise<AsyncGenerator<Uint8Array, void, undefined>> {
     const sizeBytes = this.#sizeOf(digest);
-    const pieces = await this.remote.read(digest, offset, lengthBytes);
-    return offset === 0 && lengthBytes === sizeBytes ? this.#checked(digest, sizeBytes, pieces) : pieces;
+    const buffers = await this.remote.read(digest, offset, lengthBytes);
+    return offset === 0 && lengthBytes === sizeBytes ? this.#verifyAndStore(digest, sizeBytes, buffers) : buffers;
   }
 
-  /** A part of a content at once in memory; small contents are fetched for it. */
+  /** Reads a range of a blob into memory. */
   async read(digest: Digest, offset: number, lengthBytes: number): Promise<Buffer<ArrayBuffer>> {
     const bytes = Buffer.allocUnsafeSlow(lengthBytes);
     let at = 0;
-    for await (const piece of await this.remote.read(digest, offset, lengthBytes)) {
-      bytes.set(piece, at);
-      at += piece.length;
+    for await (const buffer of await this.remote.read(digest, offset, lengthBytes)) {
+      bytes.set(buffer, at);
+      at += buffer.length;
     }
     return bytes;
   }
 
-  /** The digest of what is there. Nothing is kept here. */
+  /** Reads the whole blob and returns the digest of its bytes. Stores nothing on this disk. */
   async hash(digest: Digest): Promise<Digest> {
     const sizeBytes = this.#sizeOf(digest);
     const hasher = new Bun.CryptoHasher("sha256");
-    for await (const piece of await this.remote.read(digest, 0, sizeBytes)) hasher.update(piece);
+    for await (const buffer of await this.remote.read(digest, 0, sizeBytes)) hasher.update(buffer);
     const actual = toDigest(hasher.digest("hex"));
     if (actual === digest) this.remote.noteVerified(digest, sizeBytes);
     else this.remote.noteMismatch(digest);
@@ -133,37 +133,37 @@ export class RemoteReader {
     const sizeBytes = this.#sizeOf(digest);
     const release = this.#options.reserve(sizeBytes);
     try {
-      const pieces = await this.remote.read(digest, 0, sizeBytes);
-      const incoming = this.#begin(sizeBytes);
+      const buffers = await this.remote.read(digest, 0, sizeBytes);
+      const writer = this.#begin(sizeBytes);
       try {
-        for await (const piece of pieces) await incoming.write(piece);
-        await this.#keep(digest, incoming);
+        for await (const buffer of buffers) await writer.write(buffer);
+        await this.#store(digest, writer);
       } finally {
-        incoming.abort();
+        writer.abort();
       }
     } finally {
       release();
     }
   }
 
-  async *#checked(digest: Digest, sizeBytes: number, pieces: AsyncIterable<Uint8Array>) {
-    const incoming = this.#begin(sizeBytes);
+  async *#verifyAndStore(digest: Digest, sizeBytes: number, buffers: AsyncIterable<Uint8Array>) {
+    const writer = this.#begin(sizeBytes);
     const release = this.#tryToReserve(sizeBytes);
-    let hasRoom = release !== undefined;
+    let hasSpace = release !== undefined;
     const hasher = new Bun.CryptoHasher("sha256");
-    let held: Uint8Array | undefined;
+    let previous: Uint8Array | undefined;
     try {
-      for await (const piece of pieces) {
-        hasher.update(piece);
-        hasRoom &&= await this.#tryToWrite(incoming, piece);
-        if (held !== undefined) yield held;
-        held = piece;
+      for await (const buffer of buffers) {
+        hasher.update(buffer);
+        hasSpace &&= await this.#tryToWrite(writer, buffer);
+        if (previous !== undefined) yield previous;
+        previous = buffer;
       }
       if (toDigest(hasher.digest("hex")) !== digest) throw this.#damaged(digest);
-      if (held !== undefined) yield held;
-      if (hasRoom) await this.#keep(digest, incoming);
+      if (previous !== undefined) yield previous;
+      if (hasSpace) await this.#store(digest, writer);
     } finally {
-      incoming.abort();
+      writer.abort();
       release?.();
     }
   }
@@ -177,10 +177,10 @@ export class RemoteReader {
     }
   }
 
-  /** What can't be kept here is passed on all the same. */
-  async #tryToWrite(incoming: BlobWriter, piece: Uint8Array): Promise<boolean> {
+  /** @returns false where the disk failed or is full: the reader gets the bytes all the same */
+  async #tryToWrite(writer: BlobWriter, buffer: Uint8Array): Promise<boolean> {
     try {
-      await incoming.write(piece);
+      await writer.write(buffer);
       return true;
     } catch (error) {
       if (error instanceof AppError && ["disk_full", "storage_error"].includes(error.reason)) return false;
@@ -188,12 +188,12 @@ export class RemoteReader {
     }
   }
 
-  async #keep(digest: Digest, incoming: BlobWriter): Promise<void> {
-    if (incoming.digest() !== digest) throw this.#damaged(digest);
-    const held = await incoming.commit();
-    // Its row is there already; where it went meanwhile, so do the bytes.
-    held.release(false);
-    this.remote.noteVerified(digest, held.sizeBytes);
+  async #store(digest: Digest, writer: BlobWriter): Promise<void> {
+    if (writer.digest() !== digest) throw this.#damaged(digest);
+    const lease = await writer.commit();
+    // The row exists already. Where it was deleted since, this deletes the bytes as well.
+    lease.release(false);
+    this.remote.noteVerified(digest, lease.sizeBytes);
     this.remote.noteUse(digest);
   }
 
@@ -221,23 +221,23 @@ export class RemoteReader {
   }
 }
 
-/** What makes streams of parts of a content, each opened when its first piece is taken; an error ends a stream as one. */
+/** Returns a function that makes streams of ranges of a blob. A stream is opened when its first buffer is read. */
 export function lazyBlobStream(
   blobs: Pick<BlobStore, "open">,
   digest: Digest,
 ): (offset: number, lengthBytes: number) => ReadableStream<Uint8Array> {
   return (offset, lengthBytes) => {
-    let pieces: AsyncIterator<Uint8Array> | undefined;
+    let iterator: AsyncIterator<Uint8Array> | undefined;
     return new ReadableStream<Uint8Array>(
       {
         async pull(controller) {
-          pieces ??= (await blobs.open(digest, offset, lengthBytes))[Symbol.asyncIterator]();
-          const next = await pieces.next();
+          iterator ??= (await blobs.open(digest, offset, lengthBytes))[Symbol.asyncIterator]();
+          const next = await iterator.next();
           if (next.done === true) controller.close();
           else controller.enqueue(next.value);
         },
         async cancel() {
-          await pieces?.return?.();
+          await iterator?.return?.();
         },
       },
       { highWaterMark: 0 },

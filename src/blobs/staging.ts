@@ -1,40 +1,40 @@
 /**
- * `uploads/`: files that arrive in pieces, in any order, each written at its place in one file as it comes. A piece of
- * the work is durable once `sync` resolved; what was written and not synced may be anything after a crash. Whoever asks
- * for a sync while one runs shares the next one, so that several connections that fill one file cost no more than one.
+ * `uploads/`: files that arrive in chunks, in any order. Each chunk is written at its position in one file. Bytes are durable
+ * once `sync` resolved; before that, a crash may leave anything in their place.
  */
 import * as fs from "node:fs";
 import { join } from "node:path";
 import type { Log } from "../lib/log.ts";
-import { type Disk, errorCode, realDisk, translateDiskError } from "./disk.ts";
+import { type Disk, errorCode, realDisk, translateDiskError, tryDisk } from "./disk.ts";
 import { PrefixHasher, type FileHashes } from "./prefix-hasher.ts";
+import { SharedFile } from "./shared-file.ts";
 import type { SyncQueue } from "./sync-queue.ts";
 
-/** A file of the staging area, open for as long as somebody writes to it. */
+/** An open file of the staging area. */
 export interface StagedFile {
-  /** Writes a piece at its place, at once. @throws AppError disk_full | storage_error */
-  write(piece: Uint8Array, position: number): void;
-  /** Whether these bytes lie there already. @throws AppError storage_error */
-  contains(piece: Uint8Array, position: number): boolean;
-  /** Reads so many bytes, which are there. @throws AppError storage_error */
+  /** Writes bytes at a position, synchronously. @throws AppError disk_full | storage_error */
+  write(bytes: Uint8Array, position: number): void;
+  /** Whether the file has these bytes at the position already. @throws AppError storage_error */
+  contains(bytes: Uint8Array, position: number): boolean;
+  /** Reads bytes that were written before. @throws AppError storage_error */
   read(lengthBytes: number, position: number): Buffer<ArrayBuffer>;
   /**
-   * Resolves when all that was written before the call is on the device, the file's own entry included.
-   * @throws AppError disk_full | storage_error; from then on for everybody who has this file open: what a failed sync
-   *   left is not known
+   * Resolves when all bytes that were written before the call are on the device, and so is the file's folder entry.
+   * @throws AppError disk_full | storage_error; from then on for all users of the open file, because what a failed sync
+   *   left on the device is unknown
    */
   sync(): Promise<void>;
-  /** To be called once, by whoever opened it. */
+  /** Call once for each `open`. */
   release(): void;
 }
 
-/** Bytes that are to take the place of others once they are whole; a file beside the staged one. */
+/** Bytes that replace others once they are whole; a file next to the staged one. */
 export interface ReplacementFile {
-  /** Appends a piece, at once. @throws AppError disk_full | storage_error */
-  append(piece: Uint8Array): void;
-  /** Makes it durable under its lasting name. @throws AppError disk_full | storage_error */
+  /** Appends bytes, synchronously. @throws AppError disk_full | storage_error */
+  append(bytes: Uint8Array): void;
+  /** Makes the file durable under its final name. @throws AppError disk_full | storage_error */
   commit(name: string): Promise<void>;
-  /** Drops it, unless it was kept. Never throws. */
+  /** Deletes the file, unless it was committed. Never throws. */
   abort(): void;
 }
 
@@ -42,49 +42,47 @@ export interface ReplacementFile {
 export interface StagingOptions {
   /** `uploads/`, which exists. */
   readonly directory: string;
-  /** Makes small files durable in company, and folder entries. */
+  /** Makes small files and folder entries durable in batches. */
   readonly syncQueue: SyncQueue;
   readonly log: Log;
   readonly disk?: Disk;
 }
 
-/** Files up to this size are synced in company with others; larger ones by themselves. */
+/** Files up to this size are synced in a batch with others; larger ones on their own. */
 const SMALL_BYTES_MAX = 256 * 1024;
-/** From so many unwritten bytes on the device is set to work, so that the sync at the end finds little to do. */
-const WRITE_BACK_BYTES = 8 * 1024 * 1024;
 const COPY_BYTES = 1024 * 1024;
 
-/** The one writer of `uploads/`. File names are ids of our own making (D48). */
+/** The only writer of `uploads/`. File names are ids that the server made, never input of a user. */
 export class Staging {
   readonly #options: StagingOptions;
   readonly #disk: Disk;
   readonly #hasher = new PrefixHasher();
   readonly #open = new Map<string, SharedFile>();
-  /** Files whose entry in the folder is on the device. */
-  readonly #entered = new Set<string>();
+  /** Files whose folder entry is on the device. */
+  readonly #durableEntries = new Set<string>();
   /** How often the bytes of a file were changed after they were hashed. */
   readonly #generations = new Map<string, number>();
-  #sides = 0;
+  #replacements = 0;
 
   constructor(options: StagingOptions) {
     this.#options = options;
     this.#disk = options.disk ?? realDisk;
   }
 
-  /** Where a file lies. No promise that it is there. */
+  /** Path of a file, which may be missing. */
   pathOf(name: string): string {
     return join(this.#options.directory, name);
   }
 
-  /** Size of a file on disk, or undefined where there is none. */
+  /** Size of a file on disk, or undefined where it is missing. */
   sizeOf(name: string): number | undefined {
     const stats = fs.lstatSync(this.pathOf(name), { throwIfNoEntry: false });
     return stats?.isFile() ? stats.size : undefined;
   }
 
   /**
-   * Opens a file for writing and reading, and makes it where there is none (mode 0600).
-   * @param sizeBytes what it will be when it is whole
+   * Opens a file for writing and reading, and creates a missing one (mode 0600).
+   * @param sizeBytes size of the complete file
    * @throws AppError disk_full | storage_error
    */
   open(name: string, sizeBytes: number): StagedFile {
@@ -93,12 +91,12 @@ export class Staging {
     file.users++;
     let isReleased = false;
     return {
-      write: (piece, position) => file.write(piece, position),
-      contains: (piece, position) => file.read(piece.length, position)?.equals(piece) ?? false,
+      write: (bytes, position) => file.write(bytes, position),
+      contains: (bytes, position) => file.read(bytes.length, position)?.equals(bytes) ?? false,
       read: (lengthBytes, position) => {
         const bytes = file.read(lengthBytes, position);
         if (bytes === undefined)
-          throw translateDiskError(new Error("a staged file is shorter than what is there of it"));
+          throw translateDiskError(new Error("a staged file is shorter than the bytes that were written to it"));
         return bytes;
       },
       sync: () => file.sync(),
@@ -110,18 +108,18 @@ export class Staging {
     };
   }
 
-  /** Begins a file whose name ends in `.part`: what a crash leaves of it is nobody's. @throws AppError */
+  /** Begins a file whose name ends in `.part`, so that the next sweep deletes what a crash leaves of it. @throws AppError */
   beginReplacement(): ReplacementFile {
-    const path = this.pathOf(`${process.pid}-${++this.#sides}.part`);
+    const path = this.pathOf(`${process.pid}-${++this.#replacements}.part`);
     const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = fs.constants;
     const disk = this.#disk;
-    let fd: number | undefined = attempt(() => this.#openPath(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW));
+    let fd: number | undefined = tryDisk(() => this.#openPath(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW));
     const close = () => {
       if (fd !== undefined) disk.close(fd);
       fd = undefined;
     };
     return {
-      append: (piece) => attempt(() => fd !== undefined && disk.write(fd, piece)),
+      append: (bytes) => tryDisk(() => fd !== undefined && disk.write(fd, bytes)),
       commit: async (name) => {
         try {
           if (fd === undefined) return;
@@ -142,8 +140,8 @@ export class Staging {
   }
 
   /**
-   * Copies a file into another one at a place, in bounded pieces; durable on return. Done twice it does the same again.
-   * @returns false where there is no such file
+   * Copies a file into another one at a position, a buffer at a time; durable on return. Safe to repeat.
+   * @returns false where the source is missing
    */
   async copyInto(from: string, file: StagedFile, position: number): Promise<boolean> {
     const sizeBytes = this.sizeOf(from);
@@ -162,13 +160,13 @@ export class Staging {
   }
 
   /**
-   * Takes off what lies behind the end of a file: bytes that came and did not count. Durable on return.
+   * Cuts a file to a size: deletes bytes after its end that arrived and were not counted. Durable on return.
    * @throws AppError disk_full | storage_error
    */
   async truncate(name: string, sizeBytes: number): Promise<void> {
     if ((this.sizeOf(name) ?? 0) <= sizeBytes) return;
     const { O_RDWR, O_NOFOLLOW } = fs.constants;
-    const fd = attempt(() => this.#disk.open(this.pathOf(name), O_RDWR | O_NOFOLLOW));
+    const fd = tryDisk(() => this.#disk.open(this.pathOf(name), O_RDWR | O_NOFOLLOW));
     try {
       fs.ftruncateSync(fd, sizeBytes);
       await this.#disk.dataSync(fd);
@@ -179,12 +177,12 @@ export class Staging {
     }
   }
 
-  /** Starts hashing what has arrived from the start of the file without a gap, in the background. */
+  /** Starts hashing the bytes that arrived from the start of the file without a gap, in the background. */
   hashAhead(name: string, prefixBytes: number): void {
     this.#hasher.ahead(this.#keyOf(name), this.pathOf(name), prefixBytes);
   }
 
-  /** Digest and CRC-32 of a whole file; only what was not hashed ahead is still read. @throws AppError storage_error */
+  /** Digest and CRC-32 of a whole file. Only bytes that were not hashed ahead are read. @throws AppError storage_error */
   async hashWhole(name: string, sizeBytes: number): Promise<FileHashes> {
     try {
       return await this.#hasher.whole(this.#keyOf(name), this.pathOf(name), sizeBytes);
@@ -193,26 +191,26 @@ export class Staging {
     }
   }
 
-  /** To be called when bytes changed that may have been hashed already. */
+  /** Call when bytes changed that may have been hashed already. */
   invalidate(name: string): void {
     this.#hasher.forget(this.#keyOf(name));
     this.#generations.set(name, (this.#generations.get(name) ?? 0) + 1);
   }
 
-  /** Removes a file, and all that is known of it. Never throws; a file that stays is found by the next sweep. */
+  /** Deletes a file and its hashes. Never throws; the next sweep finds a file that stays. */
   remove(name: string): void {
     this.#hasher.forget(this.#keyOf(name));
     this.#generations.delete(name);
-    this.#entered.delete(name);
+    this.#durableEntries.delete(name);
     this.#unlink(this.pathOf(name));
   }
 
-  /** The names of all files there. */
+  /** The names of all staged files. */
   list(): string[] {
     return fs.readdirSync(this.#options.directory);
   }
 
-  /** Ends the thread that hashes. Nothing may be arriving any more. */
+  /** Ends the thread that hashes. No upload may be in progress. */
   close(): void {
     this.#hasher.close();
   }
@@ -235,8 +233,8 @@ export class Staging {
         disk: this.#disk,
         syncQueue: this.#options.syncQueue,
         isSmall: sizeBytes <= SMALL_BYTES_MAX,
-        folders: () => (this.#entered.has(name) ? [] : [this.#options.directory]),
-        onEntered: () => this.#entered.add(name),
+        folders: () => (this.#durableEntries.has(name) ? [] : [this.#options.directory]),
+        onDurableEntry: () => this.#durableEntries.add(name),
       });
       this.#open.set(name, file);
       return file;
@@ -245,14 +243,14 @@ export class Staging {
     }
   }
 
-  /** Opens, and where somebody removed the folder, makes it again: what was in it must be sent again in any case. */
+  /** Opens a file. Makes the folder again where somebody deleted it: clients must send its files again in any case. */
   #openPath(path: string, flags: number): number {
     try {
       return this.#disk.open(path, flags);
     } catch (error) {
       if (errorCode(error) !== "ENOENT") throw error;
       this.#options.log.error("The directory uploads/ was missing; created it again.");
-      this.#entered.clear();
+      this.#durableEntries.clear();
       this.#disk.makeFolder(this.#options.directory);
       return this.#disk.open(path, flags);
     }
@@ -266,111 +264,5 @@ export class Staging {
 
   #keyOf(name: string): string {
     return `${name}.${this.#generations.get(name) ?? 0}`;
-  }
-}
-
-/** Carries out a call to the disk, and says in our words what is wrong. */
-function attempt<T>(deed: () => T): T {
-  try {
-    return deed();
-  } catch (error) {
-    throw translateDiskError(error);
-  }
-}
-
-interface SharedFileOptions {
-  readonly fd: number;
-  readonly disk: Disk;
-  readonly syncQueue: SyncQueue;
-  readonly isSmall: boolean;
-  /** Folders whose entries are still to reach the device, and what is called when they have. */
-  readonly folders: () => string[];
-  readonly onEntered: () => void;
-}
-
-/** One descriptor for all who write to a file at the same time. */
-class SharedFile {
-  readonly #options: SharedFileOptions;
-  /** The sync that is running, and the one that will follow it for whoever wrote since it began. */
-  #running: Promise<void> | undefined;
-  #next: Promise<void> | undefined;
-  #unsyncedBytes = 0;
-  #failure: unknown;
-  users = 0;
-
-  constructor(options: SharedFileOptions) {
-    this.#options = options;
-    if (!options.isSmall) options.syncQueue.countLargeUpload(1);
-  }
-
-  get isBroken(): boolean {
-    return this.#failure !== undefined;
-  }
-
-  write(piece: Uint8Array, position: number): void {
-    try {
-      this.#options.disk.writeAt(this.#options.fd, piece, position);
-    } catch (error) {
-      throw translateDiskError(error);
-    }
-    this.#unsyncedBytes += piece.length;
-    if (this.#unsyncedBytes < WRITE_BACK_BYTES || this.#running !== undefined || this.#next !== undefined) return;
-    this.sync().catch(() => {}); // told to whoever waits for a sync of their own
-  }
-
-  /** @returns undefined where the file ends before */
-  read(lengthBytes: number, position: number): Buffer<ArrayBuffer> | undefined {
-    const bytes = Buffer.allocUnsafeSlow(lengthBytes);
-    try {
-      for (let got = 0; got < lengthBytes; ) {
-        const more = fs.readSync(this.#options.fd, bytes, got, lengthBytes - got, position + got);
-        if (more === 0) return undefined;
-        got += more;
-      }
-    } catch (error) {
-      throw translateDiskError(error);
-    }
-    return bytes;
-  }
-
-  sync(): Promise<void> {
-    if (this.#next !== undefined) return this.#next;
-    if (this.#running === undefined) return this.#begin();
-    // The one that runs may have begun before the last write; all who come now share the one after it.
-    this.#next = this.#running.then(
-      () => this.#begin(),
-      () => this.#begin(),
-    );
-    return this.#next;
-  }
-
-  close(): void {
-    if (!this.#options.isSmall) this.#options.syncQueue.countLargeUpload(-1);
-    // A write-back may still be at work on the descriptor.
-    void Promise.allSettled([this.#running, this.#next]).then(() => this.#options.disk.close(this.#options.fd));
-  }
-
-  #begin(): Promise<void> {
-    this.#next = undefined;
-    this.#unsyncedBytes = 0;
-    const running = this.#sync().finally(() => {
-      if (this.#running === running) this.#running = undefined;
-    });
-    this.#running = running;
-    return running;
-  }
-
-  async #sync(): Promise<void> {
-    const { fd, disk, syncQueue, isSmall, folders, onEntered } = this.#options;
-    if (this.#failure !== undefined) throw this.#failure;
-    try {
-      const entries = folders();
-      if (!isSmall) await disk.dataSync(fd);
-      if (isSmall || entries.length > 0) await syncQueue.sync({ fd, folders: entries });
-      onEntered();
-    } catch (error) {
-      this.#failure = translateDiskError(error);
-      throw this.#failure;
-    }
   }
 }

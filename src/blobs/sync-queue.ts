@@ -1,17 +1,17 @@
 /**
- * Group commit for files. What waits to become durable is taken together: while one batch is being synced the next one
- * gathers, so that many small uploads at once cost one sync among them. Three or more files take one syncfs; fewer, or
- * when a syncfs was slow a moment ago (it waits for everybody's unwritten pages), are synced one by one with their folders.
+ * Group commit for files. While one batch is being synced, the next one collects, so that many concurrent small uploads share
+ * one sync. A batch of three or more files takes one syncfs(2). A smaller batch is synced file by file with its folders, and
+ * so is any batch for a second after a slow syncfs: it waits for the unwritten pages of all programs.
  */
 import * as fs from "node:fs";
 import type { Log } from "../lib/log.ts";
 import type { SyncReply, SyncRequest } from "./sync.worker.ts";
 import { syncsWhole } from "./syncfs.ts";
 
-/** A file whose content and folder entries are to reach the device. */
+/** A file whose bytes and folder entries are not yet on the device. */
 export interface UnsyncedFile {
   readonly fd: number;
-  /** The file's folder, and every folder that got a new entry on its way. */
+  /** The file's folder, and every folder above it that got a new entry. */
   readonly folders: readonly string[];
 }
 
@@ -24,21 +24,21 @@ type SyncBody =
   | { kind: "fileSystem"; fileSystemFd: number }
   | { kind: "each"; fds: readonly number[]; folders: readonly string[] };
 
-/** From so many files on, one syncfs is cheaper than a sync each. */
+/** From so many files on, one syncfs is cheaper than one sync for each. */
 const GROUP_FILES_MIN = 3;
-/** How long a batch waits for others where the one before it had several files; a file that comes alone waits for nobody. */
+/** How long a batch waits for more files, where the batch before it had several. A single file does not wait. */
 const GATHER_MS = 1;
-/** A syncfs that took longer than this met somebody else's pages; the next ones are left out for a while. */
+/** A syncfs that took longer than this wrote other programs' pages; none is made for the pause after it. */
 const SLOW_SYNC_MS = 25;
 const SLOW_SYNC_PAUSE_MS = 1_000;
 
-/** Makes files durable in batches, in a thread of its own that is started at the first need. */
+/** Makes files durable in batches, in a thread that starts when it is first needed. */
 export class SyncQueue {
   readonly #root: string;
   readonly #log: Log;
-  #waiting: QueuedFile[] = [];
+  #queued: QueuedFile[] = [];
   #isRunning = false;
-  #groupAgainAtMs = 0;
+  #groupPauseUntilMs = 0;
   #worker: SyncThread | undefined;
   #largeUploads = 0;
 
@@ -47,23 +47,23 @@ export class SyncQueue {
     this.#log = log;
   }
 
-  /** Resolves once the file's content and its folder entries are on the device. The caller closes the descriptor. */
+  /** Resolves once the file's bytes and its folder entries are on the device. The caller closes the descriptor. */
   sync(file: UnsyncedFile): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ ...file, resolve, reject });
+      this.#queued.push({ ...file, resolve, reject });
       if (this.#isRunning) return;
       this.#isRunning = true;
-      // After this round of the event loop, so that all that arrived in it shares the first batch.
+      // After this turn of the event loop, so that all files of the turn share the first batch.
       setImmediate(() => void this.#run());
     });
   }
 
-  /** Tells that a large upload is being written (+1) or ended (-1): its pages would be waited for by a syncfs. */
+  /** Counts a large upload that begins (+1) or ends (-1). No syncfs is made while there is one, because it would wait for its pages. */
   countLargeUpload(change: 1 | -1): void {
     this.#largeUploads += change;
   }
 
-  /** Ends the thread. Nothing may be waiting any more. */
+  /** Ends the thread. No file may be queued. */
   close(): void {
     this.#worker?.close();
     this.#worker = undefined;
@@ -71,12 +71,12 @@ export class SyncQueue {
 
   async #run(): Promise<void> {
     let lastFiles = 0;
-    while (this.#waiting.length > 0) {
-      // Those who have just been answered are about to send again: a moment later they share this batch, too.
-      if (lastFiles >= GROUP_FILES_MIN && this.#waiting.length < lastFiles) await Bun.sleep(GATHER_MS);
-      const batch = this.#waiting;
+    while (this.#queued.length > 0) {
+      // Clients that just got their response are about to send the next file, which then shares this batch.
+      if (lastFiles >= GROUP_FILES_MIN && this.#queued.length < lastFiles) await Bun.sleep(GATHER_MS);
+      const batch = this.#queued;
       lastFiles = batch.length;
-      this.#waiting = [];
+      this.#queued = [];
       try {
         if (this.#worker?.isDead) this.#worker = undefined;
         this.#worker ??= await SyncThread.start(this.#root);
@@ -96,7 +96,7 @@ export class SyncQueue {
       worker.canSyncFileSystem &&
       batch.length >= GROUP_FILES_MIN &&
       this.#largeUploads === 0 &&
-      startedMs >= this.#groupAgainAtMs;
+      startedMs >= this.#groupPauseUntilMs;
     if (!isGroup) {
       const folders = new Set(batch.flatMap((file) => file.folders));
       await worker.request({ kind: "each", fds: batch.map((file) => file.fd), folders: [...folders] });
@@ -104,7 +104,7 @@ export class SyncQueue {
     }
     await worker.request({ kind: "fileSystem", fileSystemFd: worker.fileSystemFd });
     const finishedMs = performance.now();
-    if (finishedMs - startedMs > SLOW_SYNC_MS) this.#groupAgainAtMs = finishedMs + SLOW_SYNC_PAUSE_MS;
+    if (finishedMs - startedMs > SLOW_SYNC_MS) this.#groupPauseUntilMs = finishedMs + SLOW_SYNC_PAUSE_MS;
   }
 }
 
@@ -121,7 +121,7 @@ class SyncThread {
     this.#worker = worker;
     this.fileSystemFd = fileSystemFd;
     this.canSyncFileSystem = canSyncFileSystem;
-    worker.onmessage = (event: MessageEvent<SyncReply>) => this.#settle(event.data);
+    worker.onmessage = (event: MessageEvent<SyncReply>) => this.#onReply(event.data);
     worker.onerror = (event) => this.#fail(new Error(`The thread that syncs the disk died: ${event.message}`));
   }
 
@@ -154,7 +154,7 @@ class SyncThread {
     fs.closeSync(this.fileSystemFd);
   }
 
-  #settle(reply: SyncReply): void {
+  #onReply(reply: SyncReply): void {
     const pending = this.#pending;
     if (reply.kind !== "done" || pending?.id !== reply.id) return;
     this.#pending = undefined;

@@ -1,11 +1,11 @@
 /**
- * The thread that waits for the disk. A sync takes from a fraction of a millisecond to seconds; here it holds up
- * nobody. One syncfs makes a whole batch of small files durable, folders and all.
+ * The thread that syncs files. A sync takes from a fraction of a millisecond to seconds, and here it blocks no request. One
+ * syncfs makes a whole batch of small files durable, with their folders.
  */
 import * as fs from "node:fs";
 import { loadSyncfs } from "./syncfs.ts";
 
-/** One batch: everything on the file system that holds `fileSystemFd`, or these files and folders one by one. */
+/** One batch: all of the file system that holds `fileSystemFd`, or these files and folders one by one. */
 export type SyncRequest =
   | { readonly id: number; readonly kind: "fileSystem"; readonly fileSystemFd: number }
   | {
@@ -15,7 +15,7 @@ export type SyncRequest =
       readonly folders: readonly string[];
     };
 
-/** The answer; `error` in words where something could not be synced. `ready` comes once, before any other. */
+/** A reply; `error` says what could not be synced. `ready` is sent once, before all others. */
 export type SyncReply =
   | { readonly kind: "ready"; readonly canSyncFileSystem: boolean }
   | { readonly kind: "done"; readonly id: number; readonly error?: string; readonly code?: string };

@@ -1,7 +1,7 @@
 import { dlopen } from "bun:ffi";
 import { statfsSync } from "node:fs";
 
-/** syncfs(2) of glibc or musl: 0 where all went well. Undefined where neither can be loaded; files are then synced one by one. */
+/** Loads syncfs(2) of glibc or musl, which returns 0 on success. Undefined where neither can be loaded. */
 export function loadSyncfs(): ((fd: number) => number) | undefined {
   for (const library of ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`]) {
     try {
@@ -17,8 +17,8 @@ export function loadSyncfs(): ((fd: number) => number) | undefined {
 const FUSE_SUPER_MAGIC = 0x65735546;
 
 /**
- * Whether syncfs(2) brings everything as far as the disk where `path` lies. On FUSE (ntfs-3g, sshfs …) the kernel hands the
- * bytes to the program that serves them and asks it for no sync; only fsync(2) of a file does.
+ * Whether syncfs(2) writes to the device on the file system of `path`. On FUSE (ntfs-3g, sshfs …) it doesn't: the kernel only
+ * hands the bytes to the file system's program. There only fsync(2) of a file makes it durable.
  */
 export function syncsWhole(path: string): boolean {
   return statfsSync(path).type >>> 0 !== FUSE_SUPER_MAGIC;

@@ -9,7 +9,7 @@ import { findMissingSecrets, SECRET_LOSSES, type SecretName } from "../../config
 import type { Config } from "../../config/settings.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import { type Db, openDatabase, openReadOnly } from "../../db/open.ts";
-import { S3Error } from "../../blobs/s3/client.ts";
+import { S3Error } from "../../blobs/s3/error.ts";
 import { countNamed, findAbsent } from "../../features/storage/backup/contents.ts";
 import { copySecrets } from "../../features/storage/backup/private-files.ts";
 import { adoptBucket } from "../../features/storage/remote-store/adopt.ts";

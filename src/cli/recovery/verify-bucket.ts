@@ -1,6 +1,6 @@
 /** `larder verify --bucket`: reads what lies in the bucket alone. */
 import type { Digest } from "../../blobs/digest.ts";
-import { S3Error } from "../../blobs/s3/client.ts";
+import { S3Error } from "../../blobs/s3/error.ts";
 import { describeSize, formatSize, parseSize } from "../../config/quantities.ts";
 import type { Config } from "../../config/settings.ts";
 import { StartupError } from "../../config/startup-error.ts";

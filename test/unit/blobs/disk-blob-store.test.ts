@@ -49,20 +49,20 @@ describe("DiskBlobStore", () => {
     return made;
   };
   const put = async (bytes: Uint8Array, into = store): Promise<BlobLease> => {
-    const incoming = into.begin(LIMIT);
+    const writer = into.begin(LIMIT);
     try {
-      for (let at = 0; at < bytes.length; at += 65_536) await incoming.write(bytes.subarray(at, at + 65_536));
-      return await incoming.commit();
+      for (let at = 0; at < bytes.length; at += 65_536) await writer.write(bytes.subarray(at, at + 65_536));
+      return await writer.commit();
     } finally {
-      incoming.abort();
+      writer.abort();
     }
   };
-  /** As an upload that came to its end: its row is written and nobody holds the content any more. */
+  /** Stores a blob like a completed upload: its row is committed and its lease released. */
   const putAndName = async (bytes: Uint8Array): Promise<BlobLease> => {
-    const held = await put(bytes);
-    rows.set(held.digest, { sizeBytes: held.sizeBytes, isDamaged: false });
-    held.release(true);
-    return held;
+    const lease = await put(bytes);
+    rows.set(lease.digest, { sizeBytes: lease.sizeBytes, isDamaged: false });
+    lease.release(true);
+    return lease;
   };
   const sha256 = (bytes: Uint8Array) => toDigest(new Bun.CryptoHasher("sha256").update(bytes).digest("hex"));
   const allFiles = () =>
@@ -88,41 +88,41 @@ describe("DiskBlobStore", () => {
     ["just beyond memory", 256 * 1024 + 1],
     ["large", 40 * 1024 * 1024 + 17],
   ] as const) {
-    test(`a content that is ${name} is stored whole under its digest, with its CRC-32 (D1)`, async () => {
+    test(`a blob that is ${name} is stored whole under its digest, with its CRC-32`, async () => {
       const bytes = crypto.getRandomValues(new Uint8Array(Math.min(size, 65_536)));
       const content = Buffer.alloc(size, bytes.length > 0 ? bytes : undefined);
-      const held = await put(content);
-      expect(held.digest).toBe(sha256(content));
-      expect(held.sizeBytes).toBe(size);
-      expect(held.crc32).toBe(crc32(content));
-      expect(held.isNew).toBe(true);
-      expect(fs.readFileSync(store.pathOf(held.digest)).equals(content)).toBe(true);
-      expect(await store.hash(held.digest)).toBe(held.digest);
-      expect(allFiles()).toEqual([held.digest]);
-      held.release(true);
+      const lease = await put(content);
+      expect(lease.digest).toBe(sha256(content));
+      expect(lease.sizeBytes).toBe(size);
+      expect(lease.crc32).toBe(crc32(content));
+      expect(lease.isNew).toBe(true);
+      expect(fs.readFileSync(store.pathOf(lease.digest)).equals(content)).toBe(true);
+      expect(await store.hash(lease.digest)).toBe(lease.digest);
+      expect(allFiles()).toEqual([lease.digest]);
+      lease.release(true);
     });
   }
 
-  test("the first bytes are kept for telling the type, also of a large content", async () => {
+  test("the writer returns the first bytes, for detecting the type, also of a large blob", async () => {
     const content = Buffer.alloc(300_000, "abc");
-    const incoming = store.begin(LIMIT);
-    await incoming.write(content);
-    expect(Buffer.from(incoming.head).equals(content.subarray(0, 4100))).toBe(true);
-    incoming.abort();
+    const writer = store.begin(LIMIT);
+    await writer.write(content);
+    expect(Buffer.from(writer.head).equals(content.subarray(0, 4100))).toBe(true);
+    writer.abort();
   });
 
-  test("equal content that arrives many times at once is stored once", async () => {
+  test("many concurrent uploads of equal bytes store one blob", async () => {
     const content = Buffer.from("the same for everybody");
-    const helds = await Promise.all(Array.from({ length: 20 }, () => put(content)));
-    expect(new Set(helds.map((held) => held.digest)).size).toBe(1);
+    const leases = await Promise.all(Array.from({ length: 20 }, () => put(content)));
+    expect(new Set(leases.map((lease) => lease.digest)).size).toBe(1);
     expect(allFiles()).toHaveLength(1);
-    const [first] = helds;
+    const [first] = leases;
     expect(first && store.isLeased(first.digest)).toBe(true);
-    for (const held of helds) held.release(true);
+    for (const lease of leases) lease.release(true);
     expect(first && store.isLeased(first.digest)).toBe(false);
   });
 
-  test("known content is not written again, and its twin is dropped", async () => {
+  test("a blob that is stored already is not written again, and the staged file is deleted", async () => {
     const content = Buffer.alloc(400_000, 7);
     const first = await putAndName(content);
     const before = fs.statSync(store.pathOf(first.digest)).ino;
@@ -135,10 +135,10 @@ describe("DiskBlobStore", () => {
 
   for (const [name, damage] of [
     ["has another size", (path: string) => fs.truncateSync(path, 3)],
-    ["is gone", (path: string) => fs.unlinkSync(path)],
+    ["is missing", (path: string) => fs.unlinkSync(path)],
     ["failed its last check", () => {}],
   ] as const) {
-    test(`known content that ${name} is written anew by the next upload (D10)`, async () => {
+    test(`a blob that ${name} is written again by the next upload`, async () => {
       const content = Buffer.alloc(5_000, 9);
       const { digest } = await putAndName(content);
       damage(store.pathOf(digest));
@@ -149,25 +149,25 @@ describe("DiskBlobStore", () => {
     });
   }
 
-  test("a file without a row is not believed, but written again", async () => {
+  test("a file without a row is written again", async () => {
     const content = Buffer.from("left by a crash");
     const digest = sha256(content);
     const path = store.pathOf(digest);
     fs.mkdirSync(join(path, ".."), { recursive: true });
     fs.writeFileSync(path, "torn");
-    const held = await put(content);
-    expect(held.isNew).toBe(true);
+    const lease = await put(content);
+    expect(lease.isNew).toBe(true);
     expect(fs.readFileSync(path, "utf8")).toBe("left by a crash");
   });
 
-  test("the first byte beyond the limit ends it, and nothing is left (D61)", async () => {
+  test("the first byte beyond the limit ends the write, and nothing is left", async () => {
     for (const size of [1_000, 1_000_000]) {
-      const incoming = store.begin({ limitBytes: size - 1, tooLarge: () => new AppError("file_too_large", "no") });
+      const writer = store.begin({ limitBytes: size - 1, tooLarge: () => new AppError("file_too_large", "no") });
       const write = async () => {
-        for (let at = 0; at < size; at += 500) await incoming.write(Buffer.alloc(500));
+        for (let at = 0; at < size; at += 500) await writer.write(Buffer.alloc(500));
       };
       expect(await write().catch((error: unknown) => (error as AppError).reason)).toBe("file_too_large");
-      incoming.abort();
+      writer.abort();
     }
     await Bun.sleep(0);
     expect(allFiles()).toEqual([]);
@@ -187,17 +187,17 @@ describe("DiskBlobStore", () => {
   for (const [call, code, size, reason] of faults) {
     test(`${code} from ${call} at ${size} bytes is ${reason}, and nothing is left`, async () => {
       const faulty = open({ disk: faultyDisk({ [call]: code }) });
-      const outcome: unknown = await put(Buffer.alloc(size, 1), faulty).catch(
+      const rejection: unknown = await put(Buffer.alloc(size, 1), faulty).catch(
         (error: unknown) => (error as AppError).reason,
       );
-      expect(outcome).toBe(reason);
+      expect(rejection).toBe(reason);
       await Bun.sleep(0);
       expect(allFiles()).toEqual([]);
       faulty.close();
     });
   }
 
-  test("a store whose disk is gone takes nothing (D7)", async () => {
+  test("a store whose disk is missing stores nothing", async () => {
     const gone = open({
       checkStore: () => {
         throw new AppError("store_missing", "gone");
@@ -210,7 +210,7 @@ describe("DiskBlobStore", () => {
     gone.close();
   });
 
-  test("with verification each content is read back before it counts (D4)", async () => {
+  test("with verification each blob is read back before it is acknowledged", async () => {
     const lying: Disk = {
       ...realDisk,
       write: (fd, bytes) =>
@@ -227,16 +227,16 @@ describe("DiskBlobStore", () => {
     careful.close();
   });
 
-  test("what a crash left in blobs/incoming/ is swept, and nothing else", async () => {
-    const held = await put(Buffer.from("stays"));
+  test("the sweep deletes what a crash left in blobs/incoming/, and nothing else", async () => {
+    const lease = await put(Buffer.from("stays"));
     fs.writeFileSync(join(folder, "blobs", "incoming", "1-1.part"), "half");
     fs.writeFileSync(join(folder, "blobs", "incoming", "note.txt"), "not ours");
     expect(store.sweepStaging()).toBe(1);
-    expect(allFiles().sort()).toEqual([held.digest, "note.txt"].sort());
+    expect(allFiles().sort()).toEqual([lease.digest, "note.txt"].sort());
   });
 
-  test("a content that nobody names is removed when the last upload lets go of it", async () => {
-    const content = Buffer.from("refused at the last moment");
+  test("a blob without a row is deleted when the last lease on it is released", async () => {
+    const content = Buffer.from("rejected at the last moment");
     const [first, second] = await Promise.all([put(content), put(content)]);
     first?.release(false);
     expect(allFiles()).toHaveLength(1);
@@ -250,7 +250,7 @@ describe("DiskBlobStore", () => {
     expect(allFiles()).toEqual([named.digest]);
   });
 
-  test("a content set aside is out of the store, and can be stored again", async () => {
+  test("a blob in quarantine is not in the store, and can be stored again", async () => {
     const content = Buffer.from("comes back");
     const { digest } = await putAndName(content);
     rows.delete(digest);
@@ -264,7 +264,7 @@ describe("DiskBlobStore", () => {
     expect(await store.hash(digest)).toBe(digest);
   });
 
-  test("a link in the store counts as nothing (D49)", () => {
+  test("a symbolic link in the store counts as missing", () => {
     const digest = sha256(Buffer.from("linked"));
     const path = store.pathOf(digest);
     fs.mkdirSync(join(path, ".."), { recursive: true });
@@ -273,14 +273,14 @@ describe("DiskBlobStore", () => {
     expect(() => store.readSmall(digest, 10)).toThrow(AppError);
   });
 
-  test("many small contents at once are all durable and right", async () => {
+  test("many small blobs that are written concurrently are all whole", async () => {
     const contents = Array.from({ length: 300 }, (_, i) => Buffer.from(`content ${i} `.repeat(50)));
-    const helds = await Promise.all(contents.map((content) => put(content)));
-    for (const [i, held] of helds.entries()) {
+    const leases = await Promise.all(contents.map((content) => put(content)));
+    for (const [i, lease] of leases.entries()) {
       const content = contents[i];
-      expect(content && held.digest === sha256(content)).toBe(true);
-      expect(await store.hash(held.digest)).toBe(held.digest);
+      expect(content && lease.digest === sha256(content)).toBe(true);
+      expect(await store.hash(lease.digest)).toBe(lease.digest);
     }
-    expect(store.listFolder((helds[0]?.digest ?? "").slice(0, 2)).length).toBeGreaterThan(0);
+    expect(store.listFolder((leases[0]?.digest ?? "").slice(0, 2)).length).toBeGreaterThan(0);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { S3Error } from "../../../src/blobs/s3/client.ts";
+import { S3Error } from "../../../src/blobs/s3/error.ts";
 import { type Outage, OutageWatch } from "../../../src/features/storage/remote-store/outage-watch.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { eventually } from "../../support/expect.ts";
@@ -25,7 +25,7 @@ function newWatch(everyMs = 60_000) {
   return { state, watch, fail };
 }
 
-test("administrators are notified at the second failure in a row, and once an outage", async () => {
+test("administrators are notified at the second failure in a row, once for each outage", async () => {
   const { state, watch, fail } = newWatch();
   state.isAway = true;
   await fail();
@@ -41,7 +41,7 @@ test("administrators are notified at the second failure in a row, and once an ou
   expect(state.notified).toHaveLength(2);
 });
 
-test("a notification that could not be written is written at the next failure", async () => {
+test("a notification that could not be stored is stored at the next failure", async () => {
   const { state, fail } = newWatch();
   state.isAway = true;
   state.canNotify = false;
@@ -52,7 +52,7 @@ test("a notification that could not be written is written at the next failure", 
   expect(state.notified).toHaveLength(1);
 });
 
-test("it looks from time to time, and not while others use the service", async () => {
+test("it checks the service at intervals, but not while others use it", async () => {
   const { state, watch } = newWatch(1);
   state.silentMs = 0;
   watch.start();

@@ -15,48 +15,48 @@ const BUFFER_BYTES = 64 * 1024;
 let root: string;
 let store: DiskBlobStore;
 let disk: Disk;
-/** What lies in the other place, what is asked of it, and what it heard. */
-const there = new Map<Digest, Uint8Array>();
+/** The blobs of the remote store, the reads that it got, and what was noted. */
+const remoteBlobs = new Map<Digest, Uint8Array>();
 const named = new Map<Digest, number>();
 let reads: number;
-let whole: Digest[];
-let doubts: Digest[];
+let verified: Digest[];
+let mismatches: Digest[];
 let stored: [Digest, boolean][];
 
-const place: RemoteStore = {
+const remote: RemoteStore = {
   find: (digest) => {
-    const bytes = there.get(digest);
+    const bytes = remoteBlobs.get(digest);
     return bytes && { sizeBytes: bytes.length };
   },
-  isThere: async (digest) => there.has(digest),
+  isThere: async (digest) => remoteBlobs.has(digest),
   async read(digest, offset, lengthBytes) {
     reads++;
-    const bytes = there.get(digest) ?? new Uint8Array();
-    return pieces(bytes.subarray(offset, offset + lengthBytes));
+    const bytes = remoteBlobs.get(digest) ?? new Uint8Array();
+    return buffers(bytes.subarray(offset, offset + lengthBytes));
   },
   noteUse: () => {},
-  noteMismatch: (digest) => doubts.push(digest),
+  noteMismatch: (digest) => mismatches.push(digest),
   noteStored: (digest, isNew) => stored.push([digest, isNew]),
-  noteVerified: (digest) => whole.push(digest),
+  noteVerified: (digest) => verified.push(digest),
 };
 
-async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
+async function* buffers(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
   for (let at = 0; at < bytes.length; at += BUFFER_BYTES) {
     await new Promise(setImmediate);
     yield bytes.subarray(at, at + BUFFER_BYTES);
   }
 }
 
-function putThere(content: Uint8Array, claimed = toDigest(digestOf(content))): Digest {
-  there.set(claimed, content);
+function putRemote(content: Uint8Array, claimed = toDigest(digestOf(content))): Digest {
+  remoteBlobs.set(claimed, content);
   named.set(claimed, content.length);
   return claimed;
 }
 
 beforeEach(() => {
   root = fs.mkdtempSync(join(tmpdir(), "larder-remote-"));
-  [reads, whole, doubts, stored] = [0, [], [], []];
-  there.clear();
+  [reads, verified, mismatches, stored] = [0, [], [], []];
+  remoteBlobs.clear();
   named.clear();
   disk = { ...realDisk };
   store = new DiskBlobStore({
@@ -69,7 +69,7 @@ beforeEach(() => {
     },
     log: silentLog,
     checkStore: () => {},
-    remote: place,
+    remote,
     disk,
   });
   store.makeFolders();
@@ -86,31 +86,31 @@ function leftovers(): string[] {
 
 async function joined(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const all: Uint8Array[] = [];
-  for await (const piece of stream) all.push(piece);
+  for await (const buffer of stream) all.push(buffer);
   return Buffer.concat(all);
 }
 
-describe("bringing a content", () => {
-  test("puts it on this disk, whole, by one transfer for all who ask", async () => {
+describe("fetching a blob", () => {
+  test("stores it whole on this disk, by one transfer for all callers", async () => {
     const content = randomContent(500_000);
-    const digest = putThere(content);
+    const digest = putRemote(content);
     await Promise.all([store.fetchLocal(digest), store.fetchLocal(digest), store.prepareRead(digest)]);
     expect(reads).toBe(1);
     expect(store.fetchLocal(digest)).toBeUndefined();
     expect(store.readRange(digest, 1_000, 10)).toEqual(Buffer.from(content.subarray(1_000, 1_010)));
-    expect(whole).toEqual([digest]);
+    expect(verified).toEqual([digest]);
     expect(leftovers()).toEqual([]);
   });
 
-  test("keeps nothing that is not what its digest says", async () => {
-    const digest = putThere(randomContent(300_000), toDigest(digestOf("something else")));
+  test("stores nothing that does not match its digest", async () => {
+    const digest = putRemote(randomContent(300_000), toDigest(digestOf("something else")));
     expect(store.fetchLocal(digest) ?? Promise.resolve()).rejects.toMatchObject({ reason: "content_damaged" });
     await store.fetchLocal(digest)?.catch(() => {});
     expect(store.statLocal(digest)).toBeUndefined();
     expect(leftovers()).toEqual([]);
   });
 
-  test("refuses what no row names", async () => {
+  test("rejects a blob that no row names", async () => {
     const digest = toDigest(digestOf("unknown"));
     expect(store.fetchLocal(digest) ?? Promise.resolve()).rejects.toMatchObject({ reason: "content_missing" });
     expect(reads).toBe(0);
@@ -124,26 +124,26 @@ describe("on a full disk", () => {
     };
   });
 
-  test("a content is passed on without being kept", async () => {
+  test("a blob is streamed without being stored", async () => {
     const content = randomContent(700_000);
-    const digest = putThere(content);
-    expect(await store.prepareRead(digest)).toBe("away");
+    const digest = putRemote(content);
+    expect(await store.prepareRead(digest)).toBe("remote");
     expect(await joined(await store.open(digest, 0, content.length))).toEqual(Buffer.from(content));
     expect(store.statLocal(digest)).toBeUndefined();
   });
 });
 
-describe("passing a content on", () => {
-  test("keeps it when all of it was taken", async () => {
+describe("streaming a blob", () => {
+  test("stores it when all of it was read", async () => {
     const content = randomContent(700_000);
-    const digest = putThere(content);
+    const digest = putRemote(content);
     expect(await joined(await store.open(digest, 0, content.length))).toEqual(Buffer.from(content));
     expect(store.statLocal(digest)).toEqual({ sizeBytes: content.length });
   });
 
-  test("keeps nothing of a part, nor of what was left in the middle", async () => {
+  test("stores nothing of a range, nor of a read that was cancelled", async () => {
     const content = randomContent(700_000);
-    const digest = putThere(content);
+    const digest = putRemote(content);
     expect(await joined(await store.open(digest, 100_000, 200_000))).toEqual(
       Buffer.from(content.subarray(100_000, 300_000)),
     );
@@ -153,12 +153,12 @@ describe("passing a content on", () => {
     expect(store.statLocal(digest)).toBeUndefined();
   });
 
-  test("ends in an error before the last piece where it is damaged", async () => {
+  test("fails before the last buffer where the blob is damaged", async () => {
     const content = randomContent(300_000);
-    const digest = putThere(content, toDigest(digestOf("something else")));
+    const digest = putRemote(content, toDigest(digestOf("something else")));
     let got = 0;
     const read = (async () => {
-      for await (const piece of await store.open(digest, 0, content.length)) got += piece.length;
+      for await (const buffer of await store.open(digest, 0, content.length)) got += buffer.length;
     })();
     expect(read).rejects.toMatchObject({ reason: "content_damaged" });
     await read.catch(() => {});
@@ -166,35 +166,35 @@ describe("passing a content on", () => {
   });
 });
 
-test("hashing reads it where it lies, and brings nothing", async () => {
-  const digest = putThere(randomContent(300_000));
+test("hashing reads a remote blob and stores nothing", async () => {
+  const digest = putRemote(randomContent(300_000));
   expect(await store.hash(digest)).toBe(digest);
   expect(store.statLocal(digest)).toBeUndefined();
   expect(store.stat(digest)).toEqual({ sizeBytes: 300_000 });
 });
 
-test("a copy is not dropped while an upload holds it", async () => {
+test("a copy is not dropped while an upload has a lease on it", async () => {
   const content = randomContent(1_000);
-  const digest = putThere(content);
-  const incoming = store.begin({ limitBytes: 1_000, tooLarge: () => new Error("too large") });
-  await incoming.write(content);
-  const held = await incoming.commit();
+  const digest = putRemote(content);
+  const writer = store.begin({ limitBytes: 1_000, tooLarge: () => new Error("too large") });
+  await writer.write(content);
+  const lease = await writer.commit();
   store.dropCopy(digest);
   expect(store.statLocal(digest)).toEqual({ sizeBytes: 1_000 });
-  held.release(true);
+  lease.release(true);
   store.dropCopy(digest);
   expect(store.statLocal(digest)).toBeUndefined();
 });
 
-test("the other place hears of each content that got its row, and of none that did not", async () => {
+test("the remote store is notified of each blob that got its row, and of no other", async () => {
   const upload = async (content: Uint8Array, isNamed: boolean) => {
-    const incoming = store.begin({ limitBytes: 1_000, tooLarge: () => new Error("too large") });
-    await incoming.write(content);
-    (await incoming.commit()).release(isNamed);
+    const writer = store.begin({ limitBytes: 1_000, tooLarge: () => new Error("too large") });
+    await writer.write(content);
+    (await writer.commit()).release(isNamed);
   };
-  const [content, refused] = [randomContent(1_000), randomContent(1_000)];
+  const [content, rejected] = [randomContent(1_000), randomContent(1_000)];
   const digest = toDigest(digestOf(content));
-  await upload(refused, false);
+  await upload(rejected, false);
   await upload(content, true);
   named.set(digest, content.length);
   await upload(content, true);

@@ -20,7 +20,7 @@ function newQueue(send: SendQueueOptions["send"], options: Partial<SendQueueOpti
   return queue;
 }
 
-test("every content is sent once, four at a time", async () => {
+test("every blob is sent once, four at a time", async () => {
   const sent: Digest[] = [];
   let [active, most] = [0, 0];
   const queue = newQueue(async (digest) => {
@@ -37,7 +37,7 @@ test("every content is sent once, four at a time", async () => {
   await queue.close();
 });
 
-test("a large content doesn't hold up small ones", async () => {
+test("a large blob doesn't delay small ones", async () => {
   const [large, small] = [digests[0], digests[1]];
   const sent: (Digest | undefined)[] = [];
   const end = Promise.withResolvers<void>();
@@ -58,7 +58,7 @@ test("a large content doesn't hold up small ones", async () => {
   await queue.close();
 });
 
-test("after a failure one content is tried, less and less often, and all are sent when it works again", async () => {
+test("after a failure one blob is tried, at growing intervals, and all are sent once that works", async () => {
   let isAway = true;
   let tries = 0;
   const sent = new Set<Digest>();
@@ -72,7 +72,7 @@ test("after a failure one content is tried, less and less often, and all are sen
   );
   for (const digest of digests) queue.add(digest);
   await eventually("it is tried a few times", () => tries >= 6);
-  // The first four at once, then one at a time.
+  // The first four concurrently, then one at a time.
   const before = tries;
   for (const digest of digests) queue.add(digest);
   await Bun.sleep(5);
@@ -83,7 +83,7 @@ test("after a failure one content is tried, less and less often, and all are sen
   await queue.close();
 });
 
-test("a content that was uploaded again is sent in any case, also where it waits already", async () => {
+test("a blob that was uploaded again is sent again, even if it is queued already", async () => {
   const [digest = toDigest(digestOf(""))] = digests;
   const forced: boolean[] = [];
   const queue = newQueue(async (_digest, isForced) => void forced.push(isForced));

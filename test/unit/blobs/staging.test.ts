@@ -39,7 +39,7 @@ afterEach(() => {
 });
 
 describe("Staging", () => {
-  test("keeps what is written at its place, for its user alone", async () => {
+  test("writes bytes at their position, in a file that only its user can read", async () => {
     const file = staging.open("a", 10);
     file.write(Buffer.from("56789"), 5);
     file.write(Buffer.from("01234"), 0);
@@ -59,7 +59,7 @@ describe("Staging", () => {
     expect(staging.list()).toEqual([]);
   });
 
-  test("hashes ahead and gives the sums of the whole, of several files at once", async () => {
+  test("hashes several files ahead, and returns the hashes of each whole file", async () => {
     const contents = [bytesOf(3 * MIB + 5), bytesOf(20 * MIB, 3), bytesOf(1, 5)];
     const files = contents.map((content, index) => staging.open(`${index}`, content.length));
     for (const [index, content] of contents.entries()) {
@@ -70,7 +70,7 @@ describe("Staging", () => {
     }
     const sums = await Promise.all(contents.map((content, index) => staging.hashWhole(`${index}`, content.length)));
     expect(sums).toEqual(contents.map(sumsOf));
-    // Asked again, and by a process that knows nothing of what was hashed before.
+    // Requested again, and by a process without the earlier hash state.
     expect(await staging.hashWhole("1", 20 * MIB)).toEqual(sumsOf(contents[1] ?? Buffer.alloc(0)));
     const other = open();
     expect(await other.hashWhole("0", 3 * MIB + 5)).toEqual(sumsOf(contents[0] ?? Buffer.alloc(0)));
@@ -78,7 +78,7 @@ describe("Staging", () => {
     for (const file of files) file.release();
   });
 
-  test("hashes anew what was changed after it was hashed", async () => {
+  test("hashes again what was changed after it was hashed", async () => {
     const content = bytesOf(2 * MIB);
     const file = staging.open("a", content.length);
     file.write(content, 0);
@@ -91,7 +91,7 @@ describe("Staging", () => {
     file.release();
   });
 
-  test("tells of a file that is not there, or shorter than it should be", async () => {
+  test("reports a file that is missing or too short", async () => {
     expect(staging.hashWhole("none", 5)).rejects.toMatchObject({ reason: "storage_error" });
     fs.writeFileSync(staging.pathOf("short"), "abc");
     expect(staging.hashWhole("short", 5)).rejects.toMatchObject({ reason: "storage_error" });
@@ -100,12 +100,12 @@ describe("Staging", () => {
     expect(await staging.hashWhole("none", 5)).toEqual(sumsOf(Buffer.from("abcde")));
   });
 
-  test("shares a sync among all who wait, and never skips one", async () => {
+  test("shares a sync among all callers that wait, and never skips one", async () => {
     let syncs = 0;
-    const held: (() => void)[] = [];
+    const lease: (() => void)[] = [];
     const disk = {
       ...realDisk,
-      dataSync: () => new Promise<void>((resolve) => (syncs++, held.push(resolve))),
+      dataSync: () => new Promise<void>((resolve) => (syncs++, lease.push(resolve))),
     };
     const slow = open(disk);
     const file = slow.open("a", MIB);
@@ -115,20 +115,20 @@ describe("Staging", () => {
     file.write(bytesOf(10), 10);
     const others = [file.sync(), file.sync(), file.sync()].map((sync) => sync.then(() => done++));
     expect(syncs).toBe(1);
-    held.shift()?.();
+    lease.shift()?.();
     await first;
-    // The others wrote after the first sync had begun: theirs is the second, and one for all of them.
+    // The others wrote after the first sync began: all of them share the second one.
     expect(done).toBe(1);
-    while (held.length === 0) await new Promise(setImmediate);
+    while (lease.length === 0) await new Promise(setImmediate);
     expect(syncs).toBe(2);
-    held.shift()?.();
+    lease.shift()?.();
     await Promise.all(others);
     expect([done, syncs]).toEqual([4, 2]);
     file.release();
     slow.close();
   });
 
-  test("a failed sync fails for everybody who has the file open, and not for those who open it later", async () => {
+  test("a failed sync fails for all users of the open file, but not for those who open it later", async () => {
     let isBroken = true;
     const failing = async () => {
       if (isBroken) throw Object.assign(new Error("EIO"), { code: "EIO" });
@@ -141,7 +141,7 @@ describe("Staging", () => {
     expect(one.sync()).rejects.toMatchObject({ reason: "storage_error" });
     await one.sync().catch(() => {});
     isBroken = false;
-    // What the failed one left on disk of the other's bytes is not known either.
+    // What the failed sync left on disk of the other's bytes is unknown as well.
     expect(two.sync()).rejects.toMatchObject({ reason: "storage_error" });
     const later = broken.open("a", MIB);
     later.write(bytesOf(10), 0);
@@ -150,7 +150,7 @@ describe("Staging", () => {
     broken.close();
   });
 
-  test("says that the disk is full", async () => {
+  test("reports a full disk", async () => {
     const full = open({
       ...realDisk,
       writeAt: () => {
@@ -163,7 +163,7 @@ describe("Staging", () => {
     full.close();
   });
 
-  test("keeps bytes aside until they are whole, and puts them in place twice as well as once", async () => {
+  test("stages replacement bytes until they are whole, and copies them again safely", async () => {
     const content = bytesOf(3 * MIB);
     const file = staging.open("a", content.length);
     file.write(content, 0);
@@ -187,7 +187,7 @@ describe("Staging", () => {
   });
 });
 
-describe("a staged file becomes a blob", () => {
+describe("a staged file is adopted as a blob", () => {
   const content = bytesOf(MIB);
   const sums = { ...sumsOf(content), sizeBytes: content.length };
   let rows: Map<string, { sizeBytes: number; isDamaged: boolean }>;
@@ -216,34 +216,34 @@ describe("a staged file becomes a blob", () => {
     rows = new Map();
   });
 
-  test("without a copy, and the staged name stays until its owner removes it", async () => {
+  test("without a copy, and the staged name stays until its owner deletes it", async () => {
     const store = openStore();
     const path = await stage();
-    const held = await store.adopt(path, sums);
-    expect(held).toMatchObject({ ...sums, isNew: true });
+    const lease = await store.adopt(path, sums);
+    expect(lease).toMatchObject({ ...sums, isNew: true });
     expect(fs.statSync(store.pathOf(sums.digest)).ino).toBe(fs.statSync(path).ino);
     expect(incoming()).toEqual([]);
     rows.set(sums.digest, { sizeBytes: sums.sizeBytes, isDamaged: false });
-    held.release(true);
+    lease.release(true);
     staging.remove("upl");
     expect(fs.readFileSync(store.pathOf(sums.digest)).equals(content)).toBe(true);
     store.close();
   });
 
-  test("again after a crash came between the name and its row", async () => {
+  test("again after a crash between the rename and the row", async () => {
     const path = await stage();
     const before = openStore();
     await before.adopt(path, sums);
     before.close();
     const store = openStore();
-    const held = await store.adopt(path, sums);
-    expect(held.isNew).toBe(true);
+    const lease = await store.adopt(path, sums);
+    expect(lease.isNew).toBe(true);
     expect(incoming()).toEqual([]);
     expect(fs.readFileSync(store.pathOf(sums.digest)).equals(content)).toBe(true);
     store.close();
   });
 
-  test("and is left as it was where its owner is refused at the last moment", async () => {
+  test("and stays as it was where the upload is rejected at the last moment", async () => {
     const store = openStore();
     const path = await stage();
     (await store.adopt(path, sums)).release(false);
@@ -252,7 +252,7 @@ describe("a staged file becomes a blob", () => {
     store.close();
   });
 
-  test("once: a content that is there already is not written again", async () => {
+  test("once: a blob that is stored already is not written again", async () => {
     const store = openStore();
     const path = await stage();
     (await store.adopt(path, sums)).release(true);
@@ -262,7 +262,7 @@ describe("a staged file becomes a blob", () => {
     store.close();
   });
 
-  test("by a copy where the store lies on another file system", async () => {
+  test("by a copy where the store is on another file system", async () => {
     const store = openStore({
       ...realDisk,
       link: () => {
@@ -270,8 +270,8 @@ describe("a staged file becomes a blob", () => {
       },
     });
     const path = await stage();
-    const held = await store.adopt(path, sums);
-    expect(held.isNew).toBe(true);
+    const lease = await store.adopt(path, sums);
+    expect(lease.isNew).toBe(true);
     expect(fs.statSync(store.pathOf(sums.digest)).ino).not.toBe(fs.statSync(path).ino);
     expect(fs.readFileSync(store.pathOf(sums.digest)).equals(content)).toBe(true);
     expect(incoming()).toEqual([]);

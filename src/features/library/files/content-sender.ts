@@ -69,7 +69,7 @@ export class ContentSender {
   #sendContent(file: FileNode, asked: ContentRequest): Response | Promise<Response> {
     const reached = this.#options.blobs.prepareRead(file.digest);
     if (reached === undefined) return this.#sendReached(file, asked);
-    return reached.then((place) => this.#sendReached(file, asked, place === "away"));
+    return reached.then((place) => this.#sendReached(file, asked, place === "remote"));
   }
 
   #sendReached(file: FileNode, asked: ContentRequest, isAway = false): Response {

@@ -192,7 +192,7 @@ export class ShareSender {
 
   async #plain(opened: OpenedShare, file: FileNode, fileName: string): Promise<Shown> {
     const { blobs } = this.#options;
-    const isAway = (await blobs.prepareRead(file.digest)) === "away";
+    const isAway = (await blobs.prepareRead(file.digest)) === "remote";
     if (file.sizeBytes > SMALL_BLOB_MAX_BYTES && blobs.stat(file.digest) === undefined) {
       throw contentMissing(file.digest);
     }

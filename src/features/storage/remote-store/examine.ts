@@ -1,6 +1,6 @@
 /** What `larder doctor` says of the bucket. */
 import type { Database } from "bun:sqlite";
-import { S3Error } from "../../../blobs/s3/client.ts";
+import { S3Error } from "../../../blobs/s3/error.ts";
 import type { Config } from "../../../config/settings.ts";
 import { openClient } from "./open.ts";
 import { MARKER } from "./owner.ts";

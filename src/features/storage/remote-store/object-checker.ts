@@ -5,7 +5,8 @@
  */
 import type { DiskBlobStore } from "../../../blobs/disk-blob-store.ts";
 import { type Digest, toDigest } from "../../../blobs/digest.ts";
-import { type S3Client, S3Error } from "../../../blobs/s3/client.ts";
+import type { S3Client } from "../../../blobs/s3/client.ts";
+import { S3Error } from "../../../blobs/s3/error.ts";
 import type { Writer } from "../../../db/transaction.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";

@@ -1,4 +1,4 @@
-import { S3Error } from "../../../blobs/s3/client.ts";
+import { S3Error } from "../../../blobs/s3/error.ts";
 import type { Log } from "../../../lib/log.ts";
 
 /** Why the bucket can't be used, and since when. */

@@ -2,7 +2,8 @@
  * Whose the bucket is. A copy of a data directory knows the same bucket as its original: it may read there and add, but
  * what it removed would be missing to the other. So the bucket names one database as its owner, and only that removes.
  */
-import { type S3Client, S3Error, toBody } from "../../../blobs/s3/client.ts";
+import { type S3Client, toBody } from "../../../blobs/s3/client.ts";
+import { S3Error } from "../../../blobs/s3/error.ts";
 
 /** A store, and which of the databases that know it. */
 export interface Owner {

@@ -5,7 +5,8 @@
 import { contentDamaged, contentMissing } from "../../../blobs/blob-store.ts";
 import type { Digest } from "../../../blobs/digest.ts";
 import type { RemoteStore } from "../../../blobs/remote.ts";
-import { type S3Client, S3Error } from "../../../blobs/s3/client.ts";
+import type { S3Client } from "../../../blobs/s3/client.ts";
+import { S3Error } from "../../../blobs/s3/error.ts";
 import type { Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import { WriteBehind } from "../../../jobs/write-behind.ts";

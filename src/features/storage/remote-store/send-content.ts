@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import type { Digest } from "../../../blobs/digest.ts";
-import { expectedEtag, PART_BYTES, type S3Body, type S3Client } from "../../../blobs/s3/client.ts";
+import { expectedEtag, PART_BYTES } from "../../../blobs/s3/etag.ts";
+import type { S3Body, S3Client } from "../../../blobs/s3/client.ts";
 
 /** The copy on this disk is not what its digest says: nothing was kept of it in the bucket. */
 export class DamagedHereError extends Error {

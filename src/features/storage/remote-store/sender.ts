@@ -1,7 +1,8 @@
 import type { BlobStore } from "../../../blobs/blob-store.ts";
 import type { Digest } from "../../../blobs/digest.ts";
 import { errorCode } from "../../../blobs/disk.ts";
-import { type S3Client, S3Error } from "../../../blobs/s3/client.ts";
+import type { S3Client } from "../../../blobs/s3/client.ts";
+import { S3Error } from "../../../blobs/s3/error.ts";
 import type { Writer } from "../../../db/transaction.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { KeyedMutex } from "../../../lib/keyed-mutex.ts";

@@ -1,4 +1,4 @@
-import { S3Error } from "../../../blobs/s3/client.ts";
+import { S3Error } from "../../../blobs/s3/error.ts";
 import { type Reader, rows as rowsOf } from "../../../db/reader.ts";
 import { StartupError } from "../../../config/startup-error.ts";
 import { AppError } from "../../../errors.ts";

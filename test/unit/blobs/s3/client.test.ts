@@ -1,12 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import {
-  PART_BYTES,
-  S3Client,
-  S3Error,
-  type S3Options,
-  type S3Source,
-  toBody,
-} from "../../../../src/blobs/s3/client.ts";
+import { PART_BYTES } from "../../../../src/blobs/s3/etag.ts";
+import { S3Client, type S3Options, type S3Source, toBody } from "../../../../src/blobs/s3/client.ts";
+import { S3Error } from "../../../../src/blobs/s3/error.ts";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
@@ -38,19 +33,19 @@ afterAll(() => s3.stop());
 const text = new TextEncoder().encode("hello world");
 const BUFFER_BYTES = 1_000_000;
 
-async function joined(pieces: AsyncIterable<Uint8Array>): Promise<string> {
+async function joined(buffers: AsyncIterable<Uint8Array>): Promise<string> {
   const all: Uint8Array[] = [];
-  for await (const piece of pieces) all.push(piece);
+  for await (const buffer of buffers) all.push(buffer);
   return Buffer.concat(all).toString();
 }
 
-async function problemOf(deed: Promise<unknown>): Promise<string | undefined> {
-  const error: unknown = await deed.catch((thrown: unknown) => thrown);
+async function problemOf(request: Promise<unknown>): Promise<string | undefined> {
+  const error: unknown = await request.catch((thrown: unknown) => thrown);
   return error instanceof S3Error ? error.problem : undefined;
 }
 
-async function messageOf(deed: Promise<unknown>): Promise<string | undefined> {
-  const error: unknown = await deed.catch((thrown: unknown) => thrown);
+async function messageOf(request: Promise<unknown>): Promise<string | undefined> {
+  const error: unknown = await request.catch((thrown: unknown) => thrown);
   return error instanceof Error ? error.message : undefined;
 }
 
@@ -58,7 +53,7 @@ async function readAll(key: string, offset: number, lengthBytes: number): Promis
   return joined(await client.get(key, offset, lengthBytes));
 }
 
-test("keeps, reads, lists and removes an object whose key needs escaping", async () => {
+test("writes, reads, lists and removes an object whose key needs escaping", async () => {
   await client.put("a/b c+d's", toBody(text));
   expect(await client.head("a/b c+d's")).toMatchObject({ sizeBytes: 11 });
   expect(await joined(await client.get("a/b c+d's", 0, 11))).toBe("hello world");
@@ -70,13 +65,13 @@ test("keeps, reads, lists and removes an object whose key needs escaping", async
   expect(await client.head("a/b c+d's")).toBeUndefined();
 });
 
-test("an empty object is one", async () => {
+test("an empty object is an object", async () => {
   await client.put("empty", toBody(new Uint8Array()));
   expect(await client.head("empty")).toMatchObject({ sizeBytes: 0 });
   expect(await joined(await client.get("empty", 0, 0))).toBe("");
 });
 
-/** Bytes that differ from each other, and how they are read piece by piece; `failsAt`: which piece can't be. */
+/** Random bytes that are read in buffers. @param failsAt index of the buffer whose read fails */
 function largeSource(sizeBytes: number, failsAt = Number.POSITIVE_INFINITY): S3Source & { bytes: Uint8Array } {
   const bytes = new Uint8Array(sizeBytes);
   for (let at = 0; at < sizeBytes; at += 65_536) crypto.getRandomValues(bytes.subarray(at, at + 65_536));
@@ -91,16 +86,16 @@ function largeSource(sizeBytes: number, failsAt = Number.POSITIVE_INFINITY): S3S
 
 describe("an object of several parts", () => {
   test.each([
-    ["ends amid a part", 2 * PART_BYTES + 11, 3],
+    ["ends in the middle of a part", 2 * PART_BYTES + 11, 3],
     ["ends with a part", 2 * PART_BYTES, 2],
   ])(
-    "is there as one: %s",
+    "is stored as one: %s",
     async (_name, sizeBytes, parts) => {
       const source = largeSource(sizeBytes);
       const before = s3.requests.length;
       await client.putLarge("large", source);
-      const asked = s3.requests.slice(before);
-      expect(asked.filter((request) => request.includes("partNumber="))).toHaveLength(parts);
+      const sent = s3.requests.slice(before);
+      expect(sent.filter((request) => request.includes("partNumber="))).toHaveLength(parts);
       expect(await client.head("large")).toMatchObject({ sizeBytes });
       expect(await joined(await client.get("large", PART_BYTES - 5, 10))).toBe(
         Buffer.from(source.bytes.subarray(PART_BYTES - 5, PART_BYTES + 5)).toString(),
@@ -109,18 +104,18 @@ describe("an object of several parts", () => {
     120_000,
   );
 
-  test("is known by the ETag that Amazon makes of its parts, and not read again", async () => {
+  test("is confirmed by the ETag that Amazon makes of its parts, and not read again", async () => {
     const source = largeSource(PART_BYTES + 11);
     const sums = [source.bytes.subarray(0, PART_BYTES), source.bytes.subarray(PART_BYTES)].map((part) =>
       createHash("md5").update(part).digest(),
     );
     const tag = `"${createHash("md5").update(Buffer.concat(sums)).digest("hex")}-2"`;
-    const asked: string[] = [];
+    const methods: string[] = [];
     using amazon = Bun.serve({
       hostname: "127.0.0.1",
       port: 0,
       fetch({ method, url }) {
-        asked.push(method);
+        methods.push(method);
         if (method === "HEAD") return new Response(source.bytes, { headers: { etag: tag } });
         const isBegun = url.endsWith("?uploads=");
         return new Response(
@@ -132,19 +127,19 @@ describe("an object of several parts", () => {
       },
     });
     await new S3Client({ ...options, endpoint: amazon.url.origin }).putLarge("large", source);
-    expect(asked).toEqual(["POST", "PUT", "PUT", "POST", "HEAD"]);
+    expect(methods).toEqual(["POST", "PUT", "PUT", "POST", "HEAD"]);
   });
 
-  test.each([0, 3, 20])("is not there at all, nor any part of it, where piece %d can't be read", async (failsAt) => {
+  test.each([0, 3, 20])("is missing, with all its parts, where buffer %d can't be read", async (failsAt) => {
     const before = s3.requests.length;
     expect(await messageOf(client.putLarge("broken", largeSource(3 * PART_BYTES, failsAt)))).toBe("the disk");
     expect(await client.head("broken")).toBeUndefined();
-    const asked = s3.requests.slice(before);
-    const begun = asked.filter((request) => request.endsWith("?uploads="));
-    expect(new Set(asked.filter((request) => request.startsWith("DELETE"))).size).toBe(begun.length);
+    const sent = s3.requests.slice(before);
+    const begun = sent.filter((request) => request.endsWith("?uploads="));
+    expect(new Set(sent.filter((request) => request.startsWith("DELETE"))).size).toBe(begun.length);
   });
 
-  test("is sent anew where the service fails, and given up", async () => {
+  test("is sent again where the service fails, then given up", async () => {
     s3.failAfter(3);
     try {
       expect(await problemOf(client.putLarge("large", largeSource(3 * PART_BYTES)))).toBe("unreachable");
@@ -154,8 +149,8 @@ describe("an object of several parts", () => {
   }, 120_000);
 });
 
-describe("what was sent is asked for", () => {
-  test("other bytes don't stay", async () => {
+describe("an upload is confirmed", () => {
+  test("wrong bytes are deleted", async () => {
     s3.mood = "mangling";
     expect(await problemOf(client.put("wrong", toBody(text)))).toBe("damaged");
     expect(await problemOf(client.putLarge("wrong-too", largeSource(PART_BYTES + 1)))).toBe("damaged");
@@ -164,7 +159,7 @@ describe("what was sent is asked for", () => {
     expect(await client.head("wrong-too")).toBeUndefined();
   }, 120_000);
 
-  test("and read where the ETag is no sum of it", async () => {
+  test("and read back where the ETag is no checksum of it", async () => {
     s3.mood = "sealing";
     const before = s3.requests.length;
     await client.put("sealed", toBody(text));
@@ -185,12 +180,12 @@ describe("a transfer", () => {
     expect(await problemOf(readAll(key, 0, bytes.length))).toBe(problem);
   });
 
-  test("that begins behind the end of an object says that it is too short", async () => {
+  test("that begins after the end of an object reports that it is too short", async () => {
     await client.put(key, toBody(bytes));
     expect(await problemOf(readAll(key, bytes.length, 10))).toBe("damaged");
   });
 
-  /** A service that breaks off amid each answer but those to HEAD; where `isAway`, before each. */
+  /** A service that breaks off in the middle of each response except those to HEAD; where `isAway`, before each. */
   async function problemsWhereCut(head: string, isAway: boolean) {
     const dying = createServer((socket) => {
       socket.once("data", (data) => {
@@ -216,57 +211,57 @@ describe("a transfer", () => {
 
   const head = "HTTP/1.1 206 Partial Content\r\ncontent-length: 20\r\n\r\n";
   test.each([
-    ["amid its bytes", `${head}0123456789`],
+    ["in the middle of its bytes", `${head}0123456789`],
     ["before its first byte", head],
   ])(
-    "that breaks off %s is told from an outage, while the service answers",
+    "that breaks off %s is no outage while the service responds",
     async (_name, sent) => {
       expect(await problemsWhereCut(sent, false)).toEqual(["cut", "unreachable", "unreachable"]);
     },
     120_000,
   );
 
-  test("of which the line breaks ends in an error", async () => {
+  test("whose connection breaks ends in an error", async () => {
     expect(await problemsWhereCut("", true)).toEqual(["unreachable", "unreachable", "unreachable"]);
   }, 120_000);
 
-  test("of a whole object where a part was asked for is not taken for the part", async () => {
+  test("of a whole object where a range was requested is not taken for the range", async () => {
     await client.put(key, toBody(bytes));
     s3.mood = "whole";
     let got = 0;
     const reading = async () => {
-      for await (const piece of await client.get(key, 50_000, 100_000)) got += piece.length;
+      for await (const buffer of await client.get(key, 50_000, 100_000)) got += buffer.length;
     };
     expect(await problemOf(reading())).toBe("unreachable");
     expect(got).toBeLessThan(100_000);
   });
 
-  test("may be ended before its end", async () => {
+  test("can be cancelled", async () => {
     await client.put(key, toBody(bytes));
-    for await (const piece of await client.get(key, 0, bytes.length)) {
-      expect(piece.length).toBeGreaterThan(0);
+    for await (const buffer of await client.get(key, 0, bytes.length)) {
+      expect(buffer.length).toBeGreaterThan(0);
       break;
     }
   });
 });
 
-describe("what is wrong is told apart", () => {
+describe("an error names the problem:", () => {
   test.each([
-    ["a key that nobody knows", { accessKeyId: "nobody" }, "refused"],
-    ["a bucket that is not there", { bucket: "nowhere" }, "refused"],
-    ["nobody at the address", { endpoint: "http://127.0.0.1:9" }, "unreachable"],
+    ["an unknown access key", { accessKeyId: "nobody" }, "refused"],
+    ["a missing bucket", { bucket: "nowhere" }, "refused"],
+    ["nothing at the address", { endpoint: "http://127.0.0.1:9" }, "unreachable"],
   ])("%s", async (_name, change, problem) => {
     expect(await problemOf(new S3Client({ ...options, ...change }).getSmall("x"))).toBe(problem);
   });
 
-  test("a service that fails is asked again, and given up", async () => {
+  test("a service that fails is tried again, then given up", async () => {
     s3.mood = "failing";
     const before = s3.requests.length;
     expect(await problemOf(client.getSmall("x"))).toBe("unreachable");
     expect(s3.requests.length - before).toBe(3);
   });
 
-  test("one that says nothing is not waited for without end", async () => {
+  test("a silent service times out", async () => {
     s3.mood = "hanging";
     expect(await problemOf(client.getSmall("x"))).toBe("unreachable");
     expect(await problemOf(client.head("x"))).toBe("unreachable");
@@ -276,14 +271,14 @@ describe("what is wrong is told apart", () => {
     expect(await problemOf(client.remove("x"))).toBe("unreachable");
   }, 120_000);
 
-  test("a bucket that is not there is no missing object", async () => {
+  test("a missing bucket is not a missing object", async () => {
     const nowhere = new S3Client({ ...options, bucket: "nowhere" });
     expect(await problemOf(nowhere.head("x"))).toBe("refused");
     expect(await problemOf(nowhere.remove("x"))).toBe("refused");
     expect(await problemOf(nowhere.get("x", 0, 1))).toBe("refused");
   });
 
-  test("an object that is not there", async () => {
+  test("a missing object", async () => {
     expect(await client.getSmall("nothing")).toBeUndefined();
     expect(await problemOf(client.get("nothing", 0, 5))).toBe("absent");
   });

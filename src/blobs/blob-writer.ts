@@ -1,0 +1,177 @@
+import * as fs from "node:fs";
+import { crc32 } from "node:zlib";
+import type { Log } from "../lib/log.ts";
+import type { BlobLease, BlobRef, BlobWriter, PutOptions } from "./blob-store.ts";
+import { type Digest, toDigest } from "./digest.ts";
+import { type Disk, translateDiskError } from "./disk.ts";
+import type { SyncQueue } from "./sync-queue.ts";
+
+/** Moves staged bytes to a path, by a rename, and returns the descriptor that is open on them. */
+export type MoveStaged = (path: string) => number;
+
+/** What {@link DiskBlobWriter} works with. */
+export interface DiskBlobWriterOptions extends PutOptions {
+  readonly disk: Disk;
+  readonly log: Log;
+  readonly syncQueue: SyncQueue;
+  /** An unused path in `blobs/incoming/`. */
+  readonly newStagingPath: () => string;
+  /** Makes the staged bytes durable under their digest. */
+  readonly lease: (blob: BlobRef, moveStaged: MoveStaged) => Promise<BlobLease>;
+}
+
+/** Blobs up to this size wait in memory for their digest. */
+const IN_MEMORY_BYTES_MAX = 256 * 1024;
+/** A large blob is synced as it grows, so that its final sync, and everybody else's, finds little to do. */
+const WRITE_BACK_BYTES = 8 * 1024 * 1024;
+const HEAD_BYTES = 4_100;
+
+/** Stages the bytes of one blob: small ones in memory, larger ones in a file of `blobs/incoming/`. */
+export class DiskBlobWriter implements BlobWriter {
+  readonly #options: DiskBlobWriterOptions;
+  readonly #hasher = new Bun.CryptoHasher("sha256");
+  #buffers: Uint8Array[] = [];
+  #head: Uint8Array | undefined;
+  #crc32 = 0;
+  #digest: Digest | undefined;
+  #staged: { readonly path: string; readonly fd: number } | undefined;
+  #unsyncedBytes = 0;
+  #writeBack: Promise<void> | undefined;
+  sizeBytes = 0;
+
+  constructor(options: DiskBlobWriterOptions) {
+    this.#options = options;
+  }
+
+  get head(): Uint8Array {
+    return this.#head ?? joinBuffers(this.#buffers).subarray(0, HEAD_BYTES);
+  }
+
+  write(bytes: Uint8Array): Promise<void> | void {
+    if (this.sizeBytes + bytes.length > this.#options.limitBytes) throw this.#options.tooLarge();
+    this.sizeBytes += bytes.length;
+    this.#hasher.update(bytes);
+    this.#crc32 = crc32(bytes, this.#crc32);
+    try {
+      if (this.#staged === undefined) {
+        if (this.sizeBytes <= IN_MEMORY_BYTES_MAX) {
+          this.#buffers.push(bytes.slice());
+          return;
+        }
+        this.#beginFile(bytes);
+      }
+      return this.#append(bytes);
+    } catch (error) {
+      throw translateDiskError(error);
+    }
+  }
+
+  digest(): Digest {
+    this.#digest ??= toDigest(this.#hasher.digest("hex"));
+    return this.#digest;
+  }
+
+  async commit(): Promise<BlobLease> {
+    const { disk, lease } = this.#options;
+    const blob = { digest: this.digest(), sizeBytes: this.sizeBytes, crc32: this.#crc32 };
+    try {
+      await this.#writeBack;
+      // Most bytes reach the device here, so that small files in the same batch don't wait for them.
+      if (this.#staged !== undefined) await disk.dataSync(this.#staged.fd);
+      const leased = await lease(blob, (path) => this.#moveStaged(path));
+      this.abort(); // deletes the staged file where the blob was stored already
+      return leased;
+    } catch (error) {
+      this.abort();
+      throw translateDiskError(error);
+    }
+  }
+
+  abort(): void {
+    const { disk, log, syncQueue } = this.#options;
+    this.#buffers = [];
+    const staged = this.#staged;
+    if (staged === undefined) return;
+    this.#staged = undefined;
+    syncQueue.countLargeUpload(-1);
+    // A write-back may still use the descriptor.
+    void Promise.allSettled([this.#writeBack]).then(() => {
+      try {
+        disk.close(staged.fd);
+        disk.unlink(staged.path);
+      } catch (error) {
+        log.warn("Could not remove an unfinished upload; the next start removes it.", { error });
+      }
+    });
+  }
+
+  /** Moves the buffers from memory to a file in `incoming/`. @param next the bytes that follow them */
+  #beginFile(next: Uint8Array): void {
+    const { disk, syncQueue } = this.#options;
+    const staged = this.#createFile();
+    this.#staged = staged;
+    syncQueue.countLargeUpload(1);
+    const buffered = joinBuffers(this.#buffers);
+    this.#head = Buffer.concat([buffered.subarray(0, HEAD_BYTES), next.subarray(0, HEAD_BYTES)]).subarray(
+      0,
+      HEAD_BYTES,
+    );
+    this.#buffers = [];
+    disk.write(staged.fd, buffered);
+    this.#unsyncedBytes = buffered.length;
+  }
+
+  #append(bytes: Uint8Array): Promise<void> | void {
+    const { disk } = this.#options;
+    if (this.#staged === undefined) return;
+    const { fd } = this.#staged;
+    disk.write(fd, bytes);
+    this.#unsyncedBytes += bytes.length;
+    if (this.#unsyncedBytes < WRITE_BACK_BYTES) return;
+    // One write-back runs while the next bytes arrive. The sender waits when the device lags by two.
+    const previous = this.#writeBack;
+    this.#unsyncedBytes = 0;
+    const next = (previous ?? Promise.resolve()).then(() => disk.dataSync(fd));
+    next.catch(() => {}); // reported where it is awaited: at the next write-back or by `commit`
+    this.#writeBack = next;
+    return previous?.catch((error: unknown) => {
+      throw translateDiskError(error);
+    });
+  }
+
+  #moveStaged(path: string): number {
+    const { disk, syncQueue } = this.#options;
+    if (this.#staged === undefined) return this.#writeBuffers(path);
+    const { fd, path: from } = this.#staged;
+    disk.rename(from, path);
+    this.#staged = undefined;
+    syncQueue.countLargeUpload(-1);
+    return fd;
+  }
+
+  /** Writes a small blob, which waited in memory, to its final path. */
+  #writeBuffers(path: string): number {
+    const { disk } = this.#options;
+    const { fd, path: from } = this.#createFile();
+    try {
+      for (const buffer of this.#buffers) disk.write(fd, buffer);
+      disk.rename(from, path);
+      return fd;
+    } catch (error) {
+      disk.close(fd);
+      disk.unlink(from);
+      throw error;
+    }
+  }
+
+  #createFile(): { readonly path: string; readonly fd: number } {
+    const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = fs.constants;
+    const path = this.#options.newStagingPath();
+    return { path, fd: this.#options.disk.open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW) };
+  }
+}
+
+function joinBuffers(buffers: readonly Uint8Array[]): Uint8Array {
+  const [only] = buffers;
+  return buffers.length === 1 && only !== undefined ? only : Buffer.concat(buffers);
+}
