@@ -30,7 +30,7 @@ const CONTEXT: CommandContext = {
 
 const pages = new Map<string, string>();
 const commands = new Map<string, Command>();
-/** Every word of the source, with and without hyphens, the tests, the scripts and the migrations. */
+/** Every word of the source, the tests, the scripts and the migrations, with and without hyphens. */
 const words = new Set<string>();
 
 beforeAll(async () => {
