@@ -23,7 +23,7 @@ test("requests count by the pattern of their route and by the class of their sta
     'larder_requests_total{route="other",method="GET",status="4xx"}',
     'larder_request_duration_seconds_count{route="/api/files/{id}",method="GET"}',
     'larder_request_duration_seconds_bucket{route="/api/files/{id}",method="GET",le="+Inf"}',
-    'larder_refusals_total{reason="missing_token"}',
+    'larder_rejections_total{reason="missing_token"}',
   ];
   const before = await read(server(), ...names);
   const id = await client.storedId("x");
@@ -81,7 +81,7 @@ test("what alarms are made of is there from the first scrape on", async () => {
   for (const name of [
     "larder_ready",
     "larder_requests_in_flight",
-    'larder_rate_limit_refusals_total{category="uploads"}',
+    'larder_rate_limit_rejections_total{category="uploads"}',
     'larder_queue_depth{queue="mail"}',
     'larder_queue_depth{queue="push"}',
     'larder_queue_depth{queue="webhooks"}',
@@ -95,7 +95,11 @@ test("what alarms are made of is there from the first scrape on", async () => {
     "larder_database_bytes",
     "larder_database_log_bytes",
     "larder_commit_duration_seconds_count",
-    "larder_commit_deeds_count",
+    "larder_commit_transactions_count",
+    "larder_transactions_waiting",
+    "larder_uploads_in_progress",
+    "larder_transactions_waiting",
+    "larder_uploads_in_progress",
     "larder_database_busy_total",
     'larder_event_loop_delay_seconds{quantile="0.99"}',
     "process_resident_memory_bytes",
@@ -116,7 +120,7 @@ describe("a server with limits", () => {
       let refused = 0;
       for (let count = 0; count < 102; count++) if ((await client.get("/api/files")).status === 429) refused++;
       expect(refused).toBeGreaterThan(0);
-      expect(await read(limited, 'larder_rate_limit_refusals_total{category="listing"}')).toEqual([refused]);
+      expect(await read(limited, 'larder_rate_limit_rejections_total{category="listing"}')).toEqual([refused]);
     });
   });
 });

@@ -92,7 +92,7 @@ export function requestFamilies(requests: RequestStatistics, underWay: number): 
     {
       kind: "counter",
       name: "larder_requests_total",
-      help: "Requests that were answered, by route, method and class of status.",
+      help: "Completed requests by route, method, and status class.",
       values: routes.flatMap(({ route, method, byClass }) =>
         [...byClass].flatMap((count, index) =>
           count === 0 ? [] : [[{ route, method, status: `${index + 1}xx` }, count] as const],
@@ -102,22 +102,22 @@ export function requestFamilies(requests: RequestStatistics, underWay: number): 
     {
       kind: "histogram",
       name: "larder_request_duration_seconds",
-      help: "Time until the answer began, its request's body included.",
+      help: "Time from the start of a request to the start of its response, including the request body.",
       values: routes.map(({ route, method, latency }) => [{ route, method }, latency]),
     },
-    gauge("larder_requests_in_flight", "Requests that are not answered to their end.", underWay),
-    counter("larder_request_failures_total", "Requests that were refused or failed.", requests.failures),
+    gauge("larder_requests_in_flight", "Requests in progress.", underWay),
+    counter("larder_request_failures_total", "Requests that were rejected or failed.", requests.failures),
     byLabel(
       "counter",
-      "larder_refusals_total",
-      "Requests that were refused or failed, by the reason of the error.",
+      "larder_rejections_total",
+      "Requests that were rejected or failed, by error reason.",
       "reason",
       requests.rejections,
     ),
     byLabel(
       "counter",
-      "larder_rate_limit_refusals_total",
-      "Requests that came too often, by category.",
+      "larder_rate_limit_rejections_total",
+      "Requests rejected by a rate limit, by category.",
       "category",
       requests.rateLimited,
     ),
@@ -133,41 +133,33 @@ export function storageFamilies(services: Services, sums: Sums): Family[] {
   const nowMs = clock.nowMs();
   const kept = snapshots.list();
   return [
-    counter("larder_uploads_total", "Files that were stored since the start.", sinceStart.uploads),
-    counter(
-      "larder_uploaded_bytes_total",
-      "Bytes of the files that were stored since the start.",
-      sinceStart.uploadedBytes,
-    ),
-    counter("larder_downloads_total", "Files that were sent since the start.", sinceStart.downloads),
-    counter(
-      "larder_downloaded_bytes_total",
-      "Bytes of files that were sent since the start.",
-      sinceStart.downloadedBytes,
-    ),
-    gauge("larder_uploads_under_way", "Chunked uploads that are not complete.", counted.uploadsUnderWay),
-    gauge("larder_files", "Files of all accounts.", storage.files),
-    gauge("larder_folders", "Folders of all accounts.", storage.folders),
-    gauge("larder_used_bytes", "What counts against the quotas, together.", storage.usedBytes),
-    gauge("larder_blobs", "Different contents in the store.", storage.blobs),
-    gauge("larder_blob_bytes", "Bytes of the contents in the store.", storage.blobBytes),
+    counter("larder_uploads_total", "Files uploaded since the server started.", sinceStart.uploads),
+    counter("larder_uploaded_bytes_total", "Bytes uploaded since the server started.", sinceStart.uploadedBytes),
+    counter("larder_downloads_total", "Files downloaded since the server started.", sinceStart.downloads),
+    counter("larder_downloaded_bytes_total", "Bytes downloaded since the server started.", sinceStart.downloadedBytes),
+    gauge("larder_uploads_in_progress", "Unfinished chunked uploads.", counted.uploadsUnderWay),
+    gauge("larder_files", "Files in all accounts.", storage.files),
+    gauge("larder_folders", "Folders in all accounts.", storage.folders),
+    gauge("larder_used_bytes", "Bytes that count toward the quotas of all accounts.", storage.usedBytes),
+    gauge("larder_blobs", "Blobs in the store.", storage.blobs),
+    gauge("larder_blob_bytes", "Bytes of all blobs in the store.", storage.blobBytes),
     ...(services.remoteStore === undefined
       ? []
       : [
           gauge(
             "larder_bucket_up",
-            "1 when the bucket could be used.",
+            "1 if the bucket is available, 0 otherwise.",
             services.remoteStore.outage === undefined ? 1 : 0,
           ),
           gauge(
             "larder_bucket_outage_seconds",
-            "For how long the bucket could not be used; 0 while it can.",
+            "Duration of the current bucket outage; 0 if the bucket is available.",
             outageSeconds(services.remoteStore.outage, services.clock.nowMs()),
           ),
         ]),
-    byLabel("gauge", "larder_users", "Accounts, by role.", "role", Object.entries(users.byRole)),
-    gauge("larder_users_active", "Accounts that were seen within thirty days.", users.active),
-    byLabel("gauge", "larder_queue_depth", "What waits, by where.", "queue", [
+    byLabel("gauge", "larder_users", "Accounts by role.", "role", Object.entries(users.byRole)),
+    gauge("larder_users_active", "Accounts active within the last 30 days.", users.active),
+    byLabel("gauge", "larder_queue_depth", "Waiting entries by queue.", "queue", [
       ...Object.entries(counted.queues),
       ["thumbnails", thumbnails.waiting],
       ["media", sums.media],
@@ -175,34 +167,33 @@ export function storageFamilies(services: Services, sums: Sums): Family[] {
       ["search", sums.searchLag],
       ["commits", writer.waiting],
     ]),
-    // The older name of the last of these.
-    gauge("larder_deeds_waiting", "Changes that wait for their commit.", writer.waiting),
-    gauge("larder_rate_limit_subjects", "Users and addresses that are counted now.", limiter.subjects),
-    gauge("larder_snapshots", "Copies of the database in snapshots/.", kept.length),
+    gauge("larder_transactions_waiting", "Transactions waiting for a commit.", writer.waiting),
+    gauge("larder_rate_limit_subjects", "Users and addresses with current rate-limit counts.", limiter.subjects),
+    gauge("larder_snapshots", "Snapshots of the database.", kept.length),
     ...kept
       .slice(0, 1)
       .flatMap(({ takenAtMs, sizeBytes }) => [
-        gauge(
-          "larder_snapshot_age_seconds",
-          "Age of the newest copy of the database.",
-          Math.max(0, nowMs - takenAtMs) / 1000,
-        ),
-        gauge("larder_snapshot_bytes", "Size of the newest copy of the database.", sizeBytes),
+        gauge("larder_snapshot_age_seconds", "Age of the newest snapshot.", Math.max(0, nowMs - takenAtMs) / 1000),
+        gauge("larder_snapshot_bytes", "Size of the newest snapshot.", sizeBytes),
       ]),
     gauge(
       "larder_oldest_verification_seconds",
-      "How long ago the content was read that was not read for the longest time: every byte is checked as often.",
+      "Time since the least recently verified blob was verified.",
       sums.oldestReadAtMs === null ? 0 : Math.max(0, nowMs - sums.oldestReadAtMs) / 1000,
     ),
     byLabel(
       "gauge",
       "larder_findings",
-      "What is damaged or missing and not put right, by kind.",
+      "Unresolved findings (damaged or missing data) by kind.",
       "kind",
       FINDINGS.map((kind) => [kind, sums.findings.find((one) => one.kind === kind)?.open ?? 0]),
     ),
-    gauge("larder_disk_available_bytes", "Free space where the files are.", availableBytes(paths.root)),
-    gauge("larder_disk_bytes", "Size of the file system where the files are.", totalBytes(paths.root)),
+    gauge(
+      "larder_disk_available_bytes",
+      "Free space on the file system of the data directory.",
+      availableBytes(paths.root),
+    ),
+    gauge("larder_disk_bytes", "Size of the file system of the data directory.", totalBytes(paths.root)),
   ];
 }
 
@@ -211,21 +202,21 @@ export function databaseFamilies({ paths, writer }: Services): Family[] {
   const { seconds, transactions, busy, failures } = writer.statistics;
   return [
     gauge("larder_database_bytes", "Size of the database.", sizeOf(paths.database)),
-    gauge("larder_database_log_bytes", "Size of the database's write-ahead log.", sizeOf(`${paths.database}-wal`)),
+    gauge("larder_database_log_bytes", "Size of the write-ahead log of the database.", sizeOf(`${paths.database}-wal`)),
     {
       kind: "histogram",
       name: "larder_commit_duration_seconds",
-      help: "Time that commits took until they were durable.",
+      help: "Duration of commits until they are durable.",
       values: [[{}, seconds]],
     },
     {
       kind: "histogram",
-      name: "larder_commit_deeds",
-      help: "Changes that shared a commit.",
+      name: "larder_commit_transactions",
+      help: "Transactions per commit.",
       values: [[{}, transactions]],
     },
-    counter("larder_database_busy_total", "Times that another process held the database.", busy),
-    counter("larder_commit_failures_total", "Commits that failed as a whole.", failures),
+    counter("larder_database_busy_total", "Number of times that another process had locked the database.", busy),
+    counter("larder_commit_failures_total", "Failed commits.", failures),
   ];
 }
 
@@ -237,28 +228,28 @@ export function jobFamilies(jobs: readonly JobState[]): Family[] {
     byLabel(
       "gauge",
       "larder_job_running",
-      "1 while the job runs.",
+      "1 if the job is running, 0 otherwise.",
       "job",
       jobs.map(({ name, isRunning }) => [name, isRunning ? 1 : 0]),
     ),
     byLabel(
       "gauge",
       "larder_job_failed",
-      "1 where the last run failed.",
+      "1 if the last run failed, 0 otherwise.",
       "job",
       of((job) => (endedWell(job) ? 0 : 1)),
     ),
     byLabel(
       "gauge",
       "larder_job_last_success_timestamp_seconds",
-      "When the job came to a good end last, where that was its last run.",
+      "Time of the last run, if it succeeded.",
       "job",
       ended.filter(endedWell).map(({ name, lastFinishedAtMs }) => [name, (lastFinishedAtMs ?? 0) / 1000] as const),
     ),
     byLabel(
       "gauge",
       "larder_job_last_duration_seconds",
-      "How long the last run took; of one that runs again, nothing.",
+      "Duration of the last run; absent while the job is running.",
       "job",
       ended
         .filter(({ lastStartedAtMs, lastFinishedAtMs }) => (lastStartedAtMs ?? 0) <= (lastFinishedAtMs ?? 0))
@@ -273,7 +264,7 @@ export function jobFamilies(jobs: readonly JobState[]): Family[] {
 /** The certificate in use, where the server has one itself. */
 export function certificateFamilies(endsMs: number | undefined): Family[] {
   if (endsMs === undefined) return [];
-  const help = "When the certificate in use ends.";
+  const help = "Expiry time of the TLS certificate.";
   return [gauge("larder_certificate_expiry_timestamp_seconds", help, endsMs / 1000)];
 }
 
@@ -284,11 +275,11 @@ export function processFamilies(delay: EventLoopDelay): Family[] {
   return [
     gauge("process_resident_memory_bytes", "Resident memory.", rss),
     gauge("larder_resident_memory_bytes", "Resident memory of the server.", rss),
-    counter("process_cpu_seconds_total", "Time on the processors.", (user + system) / 1e6),
-    gauge("process_start_time_seconds", "When the process began.", (Date.now() - performance.now()) / 1000),
+    counter("process_cpu_seconds_total", "CPU time.", (user + system) / 1e6),
+    gauge("process_start_time_seconds", "Start time of the process.", (Date.now() - performance.now()) / 1000),
     gauge("process_open_fds", "Open files and connections.", readdirSync("/proc/self/fd").length),
-    gauge("process_max_fds", "How many files and connections may be open.", maxDescriptors()),
-    byLabel("gauge", "larder_event_loop_delay_seconds", "How late the event loop is.", "quantile", [
+    gauge("process_max_fds", "Maximum number of open files and connections.", maxDescriptors()),
+    byLabel("gauge", "larder_event_loop_delay_seconds", "Event loop delay.", "quantile", [
       ["0.5", delay.p50],
       ["0.99", delay.p99],
       ["1", delay.max],
@@ -296,7 +287,7 @@ export function processFamilies(delay: EventLoopDelay): Family[] {
     {
       kind: "gauge",
       name: "larder_info",
-      help: "The running version.",
+      help: "Version information.",
       values: [[{ version: VERSION, commit: COMMIT }, 1]],
     },
   ];

@@ -46,7 +46,7 @@ export function metricsRoutes({ services, whyNotReady, host }: MetricsOptions) {
       sums.read(),
     ]);
     const body = await renderMetrics([
-      gauge("larder_ready", "1 when the server can take requests.", whyNotReady() === undefined ? 1 : 0),
+      gauge("larder_ready", "1 if the server is ready for requests, 0 otherwise.", whyNotReady() === undefined ? 1 : 0),
       ...requestFamilies(host.requests, host.requestsUnderWay()),
       ...storageFamilies(services, counted),
       ...databaseFamilies(services),
