@@ -191,7 +191,7 @@ describe("the way to the mail server", () => {
     await expect(start(own)).rejects.toThrow(/in the clear/);
     await expect(start({ ...settings(mails), LARDER_MAIL_FROM: "" })).rejects.toThrow(/mail\.from is not/);
     await expect(start({ ...settings(mails), LARDER_PUBLIC_URL: "" })).rejects.toThrow(/publicUrl is not/);
-    await expect(start({ ...settings(mails), LARDER_MAIL_PASSWORD: "" })).rejects.toThrow(/go together/);
+    await expect(start({ ...settings(mails), LARDER_MAIL_PASSWORD: "" })).rejects.toThrow(/must be set together/);
     await expect(start({ ...settings(mails), LARDER_MAIL_FROM: "a@b.test\nBcc: c@d.test" })).rejects.toThrow(
       /LARDER_MAIL_FROM must/,
     );

@@ -64,7 +64,7 @@ describe("a damaged object", () => {
     expectError(await download(id), 500, "content_damaged");
     const verified = await server.larder(["verify"]);
     expect(verified.code).toBe(1);
-    expect(verified.stdout).toContain("its object in the bucket was found damaged");
+    expect(verified.stdout).toContain("its bucket object is damaged");
 
     await admin.client.stored(content, { name: "again.bin" });
     await eventually("the object is good again", () => s3.has(digestOf(content)));

@@ -297,7 +297,7 @@ test("a server without the settings doesn't begin where contents lie in the buck
   const none = { LARDER_BLOBS_STORE: "", LARDER_S3_ENDPOINT: "", LARDER_S3_BUCKET: "" };
   const without = await server.larder(["serve", "--port", "0"], { env: none });
   expect(without.code).toBe(2);
-  expect(without.stderr).toContain("lie in a bucket alone");
+  expect(without.stderr).toContain("are only in a bucket");
   await server.start();
   const dataDir = await temporaryDirectory();
   const env = { ...s3.settings, LARDER_S3_ACCESS_KEY_ID: "nobody", LARDER_DATA: dataDir };
@@ -310,11 +310,11 @@ test("a server without the settings doesn't begin where contents lie in the buck
   expect(wrong.stderr).toContain("InvalidAccessKeyId");
 }, 120_000);
 
-test("another Larder doesn't take the same place in the bucket", async () => {
+test("another server doesn't take the same place in the bucket", async () => {
   const dataDir = await temporaryDirectory();
   const other = await runLarder(["serve", "--port", "0"], { env: { ...s3.settings, LARDER_DATA: dataDir } });
   expect(other.code).toBe(2);
-  expect(other.stderr).toContain("another Larder");
+  expect(other.stderr).toContain("another server");
 }, 120_000);
 
 testAllResponses(() => server, { mayFail: [500] });

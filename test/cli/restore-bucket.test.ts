@@ -145,7 +145,7 @@ test("a bucket of nobody, of another store, or none at all is refused, and nothi
   expect([elsewhere.code, elsewhere.stderr]).toEqual([2, expect.stringContaining("s3.prefix")]);
   await s3.write("larder-store.json", JSON.stringify({ store: "another", epoch: "" }));
   const foreign = await runLarder(database, { env: s3.settings });
-  expect([foreign.code, foreign.stderr]).toEqual([2, expect.stringContaining("another Larder")]);
+  expect([foreign.code, foreign.stderr]).toEqual([2, expect.stringContaining("another server")]);
   expect(existsSync(server.dataDir)).toBe(false);
 }, 120_000);
 

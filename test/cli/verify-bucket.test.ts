@@ -60,7 +60,7 @@ test("names what is damaged or missing, records it, and resolves it when it is g
   await s3.lose(digestOf(second));
   const bad = await verify("--rate", "1GB");
   expect(bad).toMatchObject({ code: 1, report: { ok: false, damaged: 1, missing: 1 } });
-  expect(JSON.stringify(bad.report)).toContain("its object in the bucket has other bytes");
+  expect(JSON.stringify(bad.report)).toContain("its bucket object has a different checksum");
   const open = await admin.client.get("/api/admin/findings");
   expect(open.strings("data.findings", "checksum").toSorted()).toEqual([first, second].map(checksumOf).toSorted());
   expectError(await admin.client.get(`/api/files/${ids[0]}/download`), 500, "content_damaged");

@@ -214,19 +214,23 @@ describe("rows", () => {
     ["a counter", "UPDATE accounts SET files = files + 1 WHERE files > 0", /counter accounts\.files/],
     ["a reference count", "UPDATE blobs SET refs = refs + 1", /counter blobs\.refs/],
     ["a folder's count", "UPDATE folders SET child_files = 9", /counter folders\.child_files/],
-    ["a size", "UPDATE nodes SET size_bytes = 1 WHERE name = 'present.bin'", /size is not that of their content/],
-    ["a name", "UPDATE nodes SET name = 'a/b' WHERE name = 'present.bin'", /names that no file may have: file_/],
-    ["a journal number", "UPDATE accounts SET seq = 1 WHERE seq > 1", /numbers that were never given/],
+    [
+      "a size",
+      "UPDATE nodes SET size_bytes = 1 WHERE name = 'present.bin'",
+      /size differs from the size of their blob/,
+    ],
+    ["a name", "UPDATE nodes SET name = 'a/b' WHERE name = 'present.bin'", /invalid names: file_/],
+    ["a journal number", "UPDATE accounts SET seq = 1 WHERE seq > 1", /unknown sequence numbers/],
     [
       "a missing row",
       "DELETE FROM folders WHERE node_id IN (SELECT id FROM nodes WHERE name = 'er')",
-      /without their counts/,
+      /without counters/,
     ],
     ["a reference", "UPDATE versions SET blob_id = 999999", /refers to a row of blobs that is not there/],
     [
       "a circle",
       "UPDATE nodes SET parent_id = (SELECT id FROM nodes WHERE name = 'er') WHERE name = 'deep'",
-      /going round in a circle/,
+      /in a cycle/,
     ],
   ];
 

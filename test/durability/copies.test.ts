@@ -488,7 +488,7 @@ test.skipIf(mountingFails !== undefined)(
       expect(whole).toEqual(expect.arrayContaining(before));
       const ran = await admin.client.post("/api/admin/jobs/snapshot/run");
       expectStatus(ran, 200);
-      expect(ran.string("data.lastError")).toContain("too little room");
+      expect(ran.string("data.lastError")).toContain("Not enough disk space");
       expect((await readdir(join(disk.path, "snapshots"))).sort()).toEqual(whole);
       expect((await client.get(`/api/files/${id}/download`)).text).toBe("kept");
       const ids = (await client.get("/api/files?limit=100")).strings("data.files", "id");

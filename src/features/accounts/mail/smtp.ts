@@ -30,13 +30,13 @@ export interface Sender {
 export function openSmtp(config: Pick<Config, "mail" | "publicUrl">): (MailTransport & { sender: Sender }) | undefined {
   const { host, from } = config.mail;
   if (host === null && from === null) return undefined;
-  if (host === null)
-    throw new StartupError("mail.from is set, but mail.host is not. Name the mail server, or neither.");
-  if (from === null) throw new StartupError("mail.host is set, but mail.from is not. Say who mails come from.");
+  if (host === null) throw new StartupError("mail.from is set, but mail.host is not. Set both or neither.");
+  if (from === null)
+    throw new StartupError("mail.host is set, but mail.from is not. Set the sender address in mail.from.");
   if (config.publicUrl === null) {
     throw new StartupError(
-      "mail.host is set, but publicUrl is not. Links in mails need the address of this server: what a request says of " +
-        "it could be anybody's. Set publicUrl.",
+      "mail.host is set, but publicUrl is not. Links in emails need the public address of the server; the address in a " +
+        "request cannot be trusted. Set publicUrl.",
     );
   }
   const sender = { mailbox: from, domain: /@([A-Za-z0-9.-]+)>?$/.exec(from)?.[1] ?? "localhost" };
@@ -47,12 +47,14 @@ function smtpOptions(mail: Config["mail"], host: string) {
   const { secure, user } = mail;
   const password = mail.passwordFile === null ? mail.password : readPasswordFile(mail.passwordFile);
   if ((user === null) !== (password === null)) {
-    throw new StartupError("mail.user and mail.password (or mail.passwordFile) go together. Set both, or neither.");
+    throw new StartupError(
+      "mail.user and mail.password (or mail.passwordFile) must be set together. Set both or neither.",
+    );
   }
   if (user !== null && secure === "none" && !isLoopback(host)) {
     throw new StartupError(
-      'mail.secure is "none", so the password would cross the network in the clear. Set it to "starttls" or "tls", or ' +
-        "leave out mail.user.",
+      'mail.secure is "none", so the password would be sent unencrypted. Set it to "starttls" or "tls", or ' +
+        "remove mail.user.",
     );
   }
   return {
@@ -166,6 +168,6 @@ function readCertificate(path: string): string {
     return readFileSync(path, "utf8");
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new StartupError(`The certificate ${path} (mail.caFile) can't be read: ${why}.`, error);
+    throw new StartupError(`Cannot read the certificate ${path} (mail.caFile): ${why}.`, error);
   }
 }

@@ -30,9 +30,12 @@ export function openProvider(
 ): OidcProvider | undefined {
   const { issuer, clientId } = oidc;
   if (issuer === null && clientId === null) return undefined;
-  if (issuer === null) throw new StartupError("oidc.clientId is set, but oidc.issuer is not. Name the provider.");
+  if (issuer === null)
+    throw new StartupError("oidc.clientId is set, but oidc.issuer is not. Set the issuer of the provider.");
   if (clientId === null) {
-    throw new StartupError("oidc.issuer is set, but oidc.clientId is not. Register this server at the provider.");
+    throw new StartupError(
+      "oidc.issuer is set, but oidc.clientId is not. Register this server at the provider, then set the client ID.",
+    );
   }
   const clientSecret = oidc.clientSecretFile === null ? oidc.clientSecret : readPasswordFile(oidc.clientSecretFile);
   return new OidcProvider({ ...parts, issuer, clientId, clientSecret, scopes: oidc.scopes });

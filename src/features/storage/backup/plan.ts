@@ -58,8 +58,8 @@ export function requireRoom({ how, contents, bytes, availableBytes }: Plan, root
   const neededBytes = bytes + contents * FILE_OVERHEAD_BYTES;
   if (how !== "copy" || neededBytes <= availableBytes) return;
   throw new StartupError(
-    `There is too little room in ${root}: ${describeSize(neededBytes)} are needed and ${describeSize(availableBytes)} are ` +
-      "free. No content was copied, and the backup of before is as it was. Make room, then run this again.",
+    `Not enough disk space in ${root}: ${describeSize(neededBytes)} needed, ${describeSize(availableBytes)} ` +
+      "free. Nothing was copied; the previous backup is unchanged. Free some space, then run the command again.",
   );
 }
 

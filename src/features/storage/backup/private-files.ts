@@ -29,6 +29,8 @@ export function copySecrets(from: string, to: string): string[] {
   syncFolder(to);
   const isOpen = (fs.statSync(to).mode & 0o077) !== 0;
   return isOpen
-    ? [`${to} can be read by others: its file system keeps no permissions. Whoever reads it can sign in as anybody.`]
+    ? [
+        `Other users can read ${to}, because its file system does not support permissions. Anyone who can read it can sign in as any user.`,
+      ]
     : [];
 }

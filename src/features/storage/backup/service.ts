@@ -108,18 +108,18 @@ export function requireOwnTarget(target: BackupLocation, store: string | undefin
   const marker = readMarker(target.storeMarker);
   if (fs.existsSync(target.database)) {
     throw new StartupError(
-      `${target.root} is a data directory that a server has used, not a backup. Nothing was changed. Give another directory.`,
+      `${target.root} is a data directory that a server has used, not a backup. Nothing was changed. Use another directory.`,
     );
   }
   if (marker === undefined && !fs.existsSync(join(target.root, MANIFEST))) {
     throw new StartupError(
-      `${target.root} is not empty, and no backup of Larder's. Nothing was changed. Give an empty directory, or one below it.`,
+      `${target.root} is not empty and not a Larder backup. Nothing was changed. Use an empty directory or a new subdirectory.`,
     );
   }
   if (marker !== undefined && marker !== store) {
     throw new StartupError(
-      `${target.root} is a backup of another Larder (store ${marker}; this one is ${store ?? "new"}). ` +
-        "Two are never mixed. Nothing was changed. Give another directory.",
+      `${target.root} is a backup of another server (store ${marker}; this one is ${store ?? "new"}). ` +
+        "Nothing was changed. Use another directory.",
     );
   }
 }
@@ -196,7 +196,7 @@ function addUp(before: CopyTotals, last: CopyTotals): CopyTotals {
 function requireSchema(sqlite: Database, source: BackupLocation): void {
   if (pendingMigrations(sqlite).length < MIGRATIONS.length) return;
   throw new StartupError(
-    `The database in ${source.root} is still empty. Start the server, wait until it is ready, then run this again.`,
+    `The database in ${source.root} is still empty. Start the server, wait until it is ready, then run the command again.`,
   );
 }
 
@@ -207,7 +207,7 @@ function claim(sqlite: Database, source: BackupLocation, target: BackupLocation)
   const marker = readMarker(source.storeMarker);
   if (store === "" || (marker !== undefined && marker !== store)) {
     throw new StartupError(
-      `The database in ${source.root} and its contents don't belong together. See: larder doctor --data ${source.root}`,
+      `The database in ${source.root} does not match the stored files. To check: larder doctor --data ${source.root}`,
     );
   }
   fs.mkdirSync(target.blobs, { recursive: true, mode: 0o700 });
@@ -288,7 +288,7 @@ function prune(target: BackupLocation, snapshots: readonly Snapshot[]): { pruned
     return { pruned, refused: [] };
   } catch (error) {
     if (!(error instanceof SQLiteError)) throw error;
-    const refused = `The state ${asked} can't be read (${error.message}), so no more contents were removed. Move it away.`;
+    const refused = `Cannot read snapshot ${asked} (${error.message}), so no more blobs were removed. Move it to another place.`;
     return { pruned, refused: [refused] };
   } finally {
     for (const { db } of opened) db.close();
@@ -298,7 +298,7 @@ function prune(target: BackupLocation, snapshots: readonly Snapshot[]): { pruned
 function writeManifest(target: BackupLocation, { snapshot, takenAtMs, store, totals, snapshots }: BackupSummary): void {
   const { contents, bytes, lost } = totals;
   const manifest = {
-    what: "A backup by Larder. To use it: put this directory in place as the data directory, and start the server.",
+    what: "A Larder backup. To use it, start the server with this directory as its data directory.",
     store,
     snapshot,
     takenAt: new Date(takenAtMs).toISOString(),

@@ -21,7 +21,7 @@ export function isStale(takenAtMs: number, nowMs: number): boolean {
  * For a database that was brought up to date.
  */
 export function giveUpOutboxes(sqlite: Database, nowMs: number): GivenUp {
-  const reason = "Given up: the server went on from a copy of the past.";
+  const reason = "Dropped: the server was restored from a snapshot.";
   const run = (sql: string, ...values: (string | number)[]) => sqlite.query(sql).run(...values).changes;
   return sqlite
     .transaction(() => {

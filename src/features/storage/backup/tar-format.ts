@@ -54,7 +54,7 @@ export function readHeader(bytes: Uint8Array): Header {
   };
   if (bytes.every((byte) => byte === 0)) return { kind: "end" };
   const checksum = Number.parseInt(text(CHECKSUM_AT, 8).trim(), 8);
-  if (checksum !== checksumOf(bytes)) throw new TarError("This is no tar archive, or a damaged one.");
+  if (checksum !== checksumOf(bytes)) throw new TarError("This is not a tar archive, or it is damaged.");
   const sizeBytes = readSize(bytes, text(124, 12));
   const type = text(156, 1);
   if (type === TYPES.extended || type === TYPES.extendedForAll) return { kind: "extended", sizeBytes };
@@ -62,7 +62,7 @@ export function readHeader(bytes: Uint8Array): Header {
   const name = (prefix === "" ? "" : `${prefix}/`) + text(0, NAME_BYTES_MAX);
   if (type === TYPES.file || type === "") return { kind: "file", name, sizeBytes };
   if (type === TYPES.folder) return { kind: "folder", name, sizeBytes: 0 };
-  throw new TarError(`The archive has a member of a kind that a backup doesn't have: ${name}`);
+  throw new TarError(`The archive has an entry of a type that a backup does not have: ${name}`);
 }
 
 /** The records of an extended header: path and size, where they are among them. */
@@ -72,7 +72,8 @@ export function readPax(bytes: Uint8Array): { path?: string; size?: number } {
   for (let at = 0; at < text.byteLength; ) {
     const space = text.indexOf(0x20, at);
     const length = Number(text.toString("utf8", at, space));
-    if (space === -1 || !Number.isInteger(length) || length <= space - at) throw new TarError("A damaged pax header.");
+    if (space === -1 || !Number.isInteger(length) || length <= space - at)
+      throw new TarError("The archive has a damaged pax header.");
     const [key = "", ...value] = text.toString("utf8", space + 1, at + length - 1).split("=");
     if (key === "path") found.path = value.join("=");
     if (key === "size") found.size = Number(value.join("="));

@@ -71,7 +71,9 @@ export async function writeTar(options: TarBackupOptions): Promise<{ snapshot: S
 /** The state is what nothing can stand in for. @throws StartupError */
 function requireWritten(written: Written, { path }: Snapshot): void {
   if ("digest" in written && written.digest === digestOf(path)) return;
-  throw new StartupError(`${path} could not be read: it is no whole backup. Check its disk, and run it again.`);
+  throw new StartupError(
+    `Could not read ${path}; the backup is incomplete. Check the disk, then run the command again.`,
+  );
 }
 
 function isNever(_digest: Digest): boolean {
@@ -245,8 +247,7 @@ export async function readTar(input: AsyncIterable<Uint8Array>, root: string): P
       const header = readHeader(await reader.take(BLOCK_BYTES));
       if (header.kind === "end") break;
       if (header.kind === "extended") {
-        if (header.sizeBytes > EXTENDED_BYTES_MAX)
-          throw new TarError("The archive has an extended header without end.");
+        if (header.sizeBytes > EXTENDED_BYTES_MAX) throw new TarError("The archive has an incomplete extended header.");
         pax = readPax(await reader.take(header.sizeBytes));
         await reader.take(paddingOf(header.sizeBytes));
         continue;
@@ -256,7 +257,7 @@ export async function readTar(input: AsyncIterable<Uint8Array>, root: string): P
       pax = {};
       isWhole ||= name === STATE;
       if (header.kind === "folder") continue;
-      if (!MEMBER.test(name)) throw new TarError(`The archive has a member that a backup doesn't have: ${name}`);
+      if (!MEMBER.test(name)) throw new TarError(`The archive has an entry that a backup does not have: ${name}`);
       const place = { path: name === STATE ? undefined : join(root, name), isSyncingEach };
       if (!(await unpack(reader, place, name, sizeBytes))) damaged++;
       await reader.take(paddingOf(sizeBytes));
@@ -266,7 +267,7 @@ export async function readTar(input: AsyncIterable<Uint8Array>, root: string): P
     throw error;
   }
   syncFileSystem(root);
-  if (!isWhole) throw new StartupError("The archive ended early: it is no whole backup. Nothing was restored.");
+  if (!isWhole) throw new StartupError("The archive is incomplete. Nothing was restored.");
   return { damaged };
 }
 
@@ -324,7 +325,7 @@ class TarReader {
   async some(lengthMax: number): Promise<Uint8Array> {
     while (this.#rest.byteLength === 0) {
       const next = await this.#input.next();
-      if (next.done === true) throw new TarError("The archive ended early: it is no whole backup.");
+      if (next.done === true) throw new TarError("The archive is incomplete.");
       this.#rest = next.value;
     }
     const piece = this.#rest.subarray(0, lengthMax);

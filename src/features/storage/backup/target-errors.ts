@@ -1,7 +1,7 @@
 import { errorCode } from "../../../blobs/disk.ts";
 import { StartupError } from "../../../config/startup-error.ts";
 
-const AGAIN = "The backup of before is as it was. Run this again afterwards: it goes on from there.";
+const AGAIN = "The previous backup is unchanged. Then run the command again to continue.";
 
 /** What a failed call to the target's disk means to its operator. What is something else passes through. */
 export function explainTarget(error: unknown, root: string): unknown {
@@ -21,22 +21,19 @@ function explain(code: string, root: string, said: string, error: Error): unknow
     case "ENOSPC":
     case "EDQUOT":
     case "EFBIG":
-      return new StartupError(`There is no room left in ${root} (${said}). Make room. ${AGAIN}`, error);
+      return new StartupError(`No disk space left in ${root} (${said}). Free some space. ${AGAIN}`, error);
     case "EROFS":
-      return new StartupError(`${root} is mounted read-only. Mount it for writing. ${AGAIN}`, error);
+      return new StartupError(`${root} is mounted read-only. Mount it read-write. ${AGAIN}`, error);
     case "ENOENT":
     case "ENOTDIR":
     case "ENODEV":
     case "ENXIO":
     case "ESTALE":
     case "EIO":
-      return new StartupError(
-        `${root} fails or was taken away (${said}). Check its disk and its mount. ${AGAIN}`,
-        error,
-      );
+      return new StartupError(`${root} failed or was removed (${said}). Check its disk and its mount. ${AGAIN}`, error);
     case "EACCES":
     case "EPERM":
-      return new StartupError(`${root} can't be written (${said}). Check who owns it. ${AGAIN}`, error);
+      return new StartupError(`Cannot write to ${root} (${said}). Check its owner and permissions. ${AGAIN}`, error);
     default:
       return error;
   }

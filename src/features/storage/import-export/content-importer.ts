@@ -72,7 +72,7 @@ export class ContentImporter {
       if (attempt === ATTEMPTS_MAX) {
         return {
           reason: "changed",
-          message: "It was changed while it was read. Import again once nobody writes to it.",
+          message: "The file changed while it was read. Import it again when no program writes to it.",
         };
       }
     }
@@ -85,7 +85,7 @@ export class ContentImporter {
     let draft: Draft | undefined;
     try {
       const before = ofSource(() => fs.fstatSync(fd));
-      if (!before.isFile()) return { reason: "not_a_file", message: "It is no ordinary file." };
+      if (!before.isFile()) return { reason: "not_a_file", message: "Not a regular file." };
       draft =
         before.size <= IN_MEMORY_BYTES_MAX ? this.#readSmall(fd, before.size, job) : this.#readLarge(fd, before, job);
       const after = ofSource(() => fs.fstatSync(fd));
@@ -261,7 +261,7 @@ export class ContentImporter {
     const folders = layout.foldersOf(digest);
     if (!tryRename(staged, target)) {
       fs.mkdirSync(folders[0], { recursive: true, mode: 0o700 });
-      if (!tryRename(staged, target)) throw new StagingGone(`${staged} is gone.`);
+      if (!tryRename(staged, target)) throw new StagingGone(`${staged} no longer exists.`);
     }
     if (isSyncingEach) for (const folder of folders) syncFolder(folder);
   }
@@ -313,14 +313,14 @@ export function describeSourceError(code: string | undefined): string {
   switch (code) {
     case "EACCES":
     case "EPERM":
-      return "You may not read it. Change its rights, or run the command as somebody who may.";
+      return "Permission denied. Change the file's permissions, or run the command as a user who can read it.";
     case "ENOENT":
-      return "It is gone since its folder was read.";
+      return "The file was deleted during the import.";
     case "ELOOP":
-      return "It became a symbolic link, which is never followed.";
+      return "The file was replaced by a symbolic link, which is not followed.";
     case "EIO":
-      return "Its disk could not read it (EIO). Check the disk.";
+      return "The disk could not read the file (EIO). Check the disk.";
     default:
-      return `The system could not read it (${code ?? "unknown error"}).`;
+      return `The file could not be read (${code ?? "unknown error"}).`;
   }
 }

@@ -85,8 +85,7 @@ export class ContentWriter {
       const target = fs.openSync(staged, flags, FILE_MODE);
       try {
         const digest = how === "cloned" ? this.#hash(target) : this.#hash(source, (piece) => writeAll(target, piece));
-        if (digest !== job.digest)
-          throw new ContentError("Its content in the store is not what it was. See: larder verify");
+        if (digest !== job.digest) throw new ContentError("The stored file is damaged. To check: larder verify");
         setTime(target, job.modifiedAtMs);
         if (this.#options.isSyncingEach) fs.fsyncSync(target);
       } finally {
@@ -136,18 +135,18 @@ function openContent({ source, sizeBytes }: WriteJob): number {
   try {
     fd = fs.openSync(source, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
   } catch (error) {
-    throw new ContentError(`Its content in the store can't be opened (${errorCode(error)}). See: larder verify`);
+    throw new ContentError(`The stored file cannot be opened (${errorCode(error)}). To check: larder verify`);
   }
   if (fs.fstatSync(fd).size === sizeBytes) return fd;
   fs.closeSync(fd);
-  throw new ContentError("Its content in the store is not what it was. See: larder verify");
+  throw new ContentError("The stored file is damaged. To check: larder verify");
 }
 
 function readContent(fd: number, into: Buffer, at: number): number {
   try {
     return fs.readSync(fd, into, 0, into.length, at);
   } catch (error) {
-    throw new ContentError(`Its content could not be read (${errorCode(error)}). Check the disk.`);
+    throw new ContentError(`The stored file could not be read (${errorCode(error)}). Check the disk.`);
   }
 }
 
@@ -167,13 +166,13 @@ export function describeTargetError(code: string | undefined): string {
     case "ENOTEMPTY":
     case "EEXIST":
     case "ENOTDIR":
-      return "Something else of this name is there already. Move it away, and export again.";
+      return "Another item with this name exists in the target. Move it, then export again.";
     case "ENAMETOOLONG":
-      return "Its name or path is too long for the target. Export a folder further down, or to another file system.";
+      return "The name or path is too long for the target. Export a subfolder, or use another file system.";
     case "EACCES":
     case "EPERM":
-      return "The target may not be written. Change its rights.";
+      return "Permission denied in the target. Change its permissions.";
     default:
-      return `The target did not take it (${code ?? "unknown error"}).`;
+      return `The target could not store the file (${code ?? "unknown error"}).`;
   }
 }

@@ -158,7 +158,7 @@ class Run {
             waiting.push({ path, number: this.#addFolder(node.id, node.name, folder.number) });
           else if (isContentAvailable)
             this.#addFile(node.id, node.name, folder.number, { ...node, modifiedAtMs: timeOf(node) });
-          else this.#tell(path, "content_gone", "Its content of that time is not kept any more.");
+          else this.#tell(path, "content_gone", "The version of that time no longer exists.");
         }
         if (nodes.length < PAGE) break;
       }

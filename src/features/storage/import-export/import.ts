@@ -89,7 +89,7 @@ export class Importer {
    */
   async run(user: User, request: ImportRequest): Promise<ImportReport> {
     if (fs.statSync(request.source, { throwIfNoEntry: false })?.isDirectory() !== true) {
-      throw new AppError("not_found", `There is no folder ${request.source}. Give the one that is to be imported.`);
+      throw new AppError("not_found", `Folder ${request.source} does not exist. Specify the folder to import.`);
     }
     const { dataDir } = this.#options;
     const pool = request.isDryRun ? undefined : new TransferPool(dataDir, new Layout(dataDir).root);
@@ -217,7 +217,7 @@ class Run {
     this.#counts.seen++;
     const { maxFileSizeBytes, plan } = this.#limits;
     if (maxFileSizeBytes !== null && file.sizeBytes > maxFileSizeBytes) {
-      const message = `It is larger than the plan "${plan}" takes (${maxFileSizeBytes} bytes). See: larder user set --plan`;
+      const message = `The file is larger than the plan "${plan}" allows (${maxFileSizeBytes} bytes). To change the plan: larder user set EMAIL --plan PLAN`;
       this.#tell(file.path, "file_too_large", message);
       return;
     }
@@ -507,7 +507,7 @@ class Run {
     if (outcome === "unchanged") this.#counts.unchanged++;
     else if (outcome === "other_content") this.#reportOther(file);
     else if (outcome === "content_gone") {
-      if (isAgain) this.#tell(file.path, "changed", "It could not be kept in the store. Import again.");
+      if (isAgain) this.#tell(file.path, "changed", "The file could not be stored. Import it again.");
       else this.#takeAgain([file]);
     } else {
       this.#counts.imported++;
@@ -537,7 +537,11 @@ class Run {
       const result = results[index];
       const isBack = result !== undefined && "digest" in result && result.digest === arrival.taken.digest;
       if (!isBack)
-        this.#tell(arrival.file.path, "changed", "Its content was lost again, and it has changed since. Import again.");
+        this.#tell(
+          arrival.file.path,
+          "changed",
+          "The stored copy was lost and the file has changed since. Import it again.",
+        );
     }
   }
 
@@ -555,14 +559,14 @@ class Run {
     this.#tell(
       path,
       "quota_exceeded",
-      `The account may hold ${this.#limits.quotaBytes} bytes. See: larder user set --quota`,
+      `The account has reached its quota of ${this.#limits.quotaBytes} bytes. To raise it: larder user set EMAIL --quota SIZE`,
     );
     this.#stopped ??= "quota_exceeded";
   }
 
   #reportOther({ path, folder, name }: FoundFile): void {
     const place = joinPath(folder, name);
-    const message = `"${place}" has another content, and was left as it is. See --on-conflict.`;
+    const message = `"${place}" exists with different content and was skipped. See --on-conflict.`;
     this.#tell(path, "other_content", message);
   }
 

@@ -66,7 +66,12 @@ export function* walkSource(options: SourceWalkOptions): Generator<Found, void, 
   const waiting: FoundFolder[] = [{ kind: "folder", path: source, treePath, labels: labelsOf?.("") }];
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     if (avoided !== undefined && identityOf(folder.path) === avoided) {
-      yield { kind: "problem", path: folder.path, reason: "not_a_file", message: "It is Larder's own data directory." };
+      yield {
+        kind: "problem",
+        path: folder.path,
+        reason: "not_a_file",
+        message: "This is the data directory of Larder.",
+      };
       continue;
     }
     let entries: fs.Dirent[];
@@ -95,7 +100,12 @@ function* walkEntries(
     const path = `${folder.path === "/" ? "" : folder.path}/${entry.name}`;
     if (folder.path === source && entry.name === MANIFEST_NAME && labelsOf !== undefined) continue;
     if (folder.path === source && entry.name === VERSIONS_NAME) {
-      yield { kind: "problem", path, reason: "not_a_file", message: "It holds earlier versions, from an export." };
+      yield {
+        kind: "problem",
+        path,
+        reason: "not_a_file",
+        message: "This folder contains earlier versions from an export.",
+      };
       continue;
     }
     const labels = labelsOf?.(relative(source, path));
@@ -106,7 +116,7 @@ function* walkEntries(
     }
     const { name } = named;
     if (given.has(name)) {
-      const message = `Another file of this folder is "${name}", too, as names are compared here. Rename one of them.`;
+      const message = `Another file in this folder has a name that counts as equal: "${name}". Rename one of them.`;
       yield { kind: "problem", path, reason: "bad_name", message };
       continue;
     }
@@ -120,7 +130,7 @@ function* walkEntries(
     if (name !== entry.name.normalize("NFC") && labels?.name === undefined)
       yield { kind: "renamed", path, storedAs: treePath };
     if (stats.isDirectory() && segmentsOf(treePath).length > LEVELS_MAX) {
-      const message = `It lies more than ${LEVELS_MAX} folders deep; nothing in it is taken in. Move it further up.`;
+      const message = `The folder is more than ${LEVELS_MAX} levels deep and was skipped. Move it to a higher level.`;
       yield { kind: "problem", path, reason: "bad_name", message };
     } else if (stats.isDirectory()) below.push({ kind: "folder", path, treePath, labels });
     else if (stats.isFile()) {
@@ -137,12 +147,12 @@ function nameOf(onDisk: string, folder: string, isRenaming: boolean): { name: st
   try {
     const name = normalizeName(wanted);
     if (Buffer.byteLength(joinPath(folder, name)) > PATH_BYTES_MAX) {
-      return { message: `Its path is longer than ${PATH_BYTES_MAX} bytes. Choose a folder further up.` };
+      return { message: `The path is longer than ${PATH_BYTES_MAX} bytes. Use a shorter path.` };
     }
     return { name };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return { message: `${error.message} Or give --rename.` };
+    return { message: `${error.message} Or use --rename.` };
   }
 }
 
@@ -157,16 +167,16 @@ function lookAt(path: string): fs.Stats | Pick<TransferProblem, "reason" | "mess
     return fs.lstatSync(path);
   } catch (error) {
     const isUndecodable = path.includes(UNDECODABLE) && errorCode(error) === "ENOENT";
-    if (isUndecodable) return { reason: "bad_name", message: "Its name is no valid UTF-8. Rename it." };
+    if (isUndecodable) return { reason: "bad_name", message: "The name is not valid UTF-8. Rename the file." };
     return { reason: "unreadable", message: describeSourceError(errorCode(error)) };
   }
 }
 
 function describeKind(stats: fs.Stats): string {
-  if (stats.isSymbolicLink()) return "It is a symbolic link; links are not followed.";
-  if (stats.isSocket()) return "It is a socket.";
-  if (stats.isFIFO()) return "It is a pipe.";
-  return "It is a device.";
+  if (stats.isSymbolicLink()) return "Symbolic link; links are not followed.";
+  if (stats.isSocket()) return "Socket.";
+  if (stats.isFIFO()) return "Named pipe.";
+  return "Device.";
 }
 
 function identityOf(path: string): string | undefined {

@@ -75,7 +75,7 @@ class Thread {
   constructor(work: { dataDir: string; target: string; label: string }) {
     this.#worker = new Worker(new URL("./transfer.worker.ts", import.meta.url).href);
     this.#worker.onmessage = (event: MessageEvent<TransferReply>) => this.#settle(event.data);
-    this.#worker.onerror = (event) => this.#fail(new Error(`A thread of the transfer died: ${event.message}`));
+    this.#worker.onerror = (event) => this.#fail(new Error(`A transfer thread exited: ${event.message}`));
     // Where this fails every later request does, and tells it.
     this.request({ kind: "open", ...work }).catch(() => {});
   }
@@ -111,6 +111,7 @@ class Thread {
 /** What is said where neither a source nor a content is to blame. */
 function describeFailure(error: Error): AppError {
   const { reason } = translateDiskError(error);
-  const what = reason === "disk_full" ? "The disk is full. Make room" : `The disk failed (${error.message}). Check it`;
-  return new AppError(reason, `${what}, and run this again: it goes on from there.`, {}, error);
+  const what =
+    reason === "disk_full" ? "The disk is full. Free some space" : `The disk failed (${error.message}). Check the disk`;
+  return new AppError(reason, `${what}, then run the command again to continue.`, {}, error);
 }

@@ -48,71 +48,71 @@ interface Rule {
 
 const RULES: readonly Rule[] = [
   {
-    says: "files without a content, or folders with one",
+    says: "files without a blob, or folders with one",
     sql: `SELECT public_id AS id FROM nodes WHERE (kind = 1) <> (blob_id IS NOT NULL) OR (kind = 1) <> (version IS NOT NULL)`,
   },
   {
-    says: "files whose size is not that of their content",
+    says: "files whose size differs from the size of their blob",
     sql: `SELECT n.public_id AS id FROM nodes n JOIN blobs b ON b.id = n.blob_id WHERE n.size_bytes <> b.size_bytes`,
   },
   {
-    says: "earlier contents whose size is not that of their content",
+    says: "earlier versions whose size differs from the size of their blob",
     sql: `SELECT 'number ' || v.version || ' of node ' || v.node_id AS id FROM versions v JOIN blobs b ON b.id = v.blob_id
           WHERE v.size_bytes <> b.size_bytes`,
   },
   {
-    says: "earlier contents of no file",
+    says: "earlier versions without a file",
     sql: `SELECT 'number ' || version || ' of node ' || node_id AS id FROM versions
           WHERE node_id NOT IN (SELECT id FROM nodes WHERE kind = 1)`,
   },
   {
-    says: "earlier contents that are newer than the present one",
+    says: "earlier versions that are newer than the current one",
     sql: `SELECT n.public_id AS id FROM versions v JOIN nodes n ON n.id = v.node_id WHERE v.version >= n.version`,
   },
   {
-    says: "files and folders in something that is no folder",
+    says: "files and folders whose parent is not a folder",
     sql: `SELECT c.public_id AS id FROM nodes c JOIN nodes p ON p.id = c.parent_id WHERE p.kind <> 0`,
   },
   {
-    says: "files and folders of one account in a folder of another",
+    says: "files and folders in a folder of another account",
     sql: `SELECT c.public_id AS id FROM nodes c JOIN nodes p ON p.id = c.parent_id WHERE p.account_id <> c.account_id`,
   },
   {
-    says: "files and folders whose folder is not there",
+    says: "files and folders whose parent is missing",
     sql: `SELECT c.public_id AS id FROM nodes c LEFT JOIN nodes p ON p.id = c.parent_id
           WHERE c.parent_id IS NOT NULL AND p.id IS NULL AND c.parent_id > 0`,
   },
   {
-    says: "folders without their counts",
+    says: "folders without counters",
     sql: `SELECT public_id AS id FROM nodes WHERE kind = 0 AND id NOT IN (SELECT node_id FROM folders)`,
   },
   {
-    says: "accounts without their top folder",
+    says: "accounts without a root folder",
     sql: `SELECT a.id FROM accounts a LEFT JOIN nodes n ON n.id = a.root_id
           WHERE a.root_id > 0 AND (n.id IS NULL OR n.kind <> 0 OR n.account_id <> a.id)`,
   },
   {
-    says: "accounts whose journal has numbers that were never given",
+    says: "accounts whose journal has unknown sequence numbers",
     sql: `SELECT a.id FROM accounts a WHERE (SELECT max(seq) FROM journal WHERE account_id = a.id) > a.seq
           OR (SELECT max(seq) FROM tombstones WHERE account_id = a.id) > a.seq`,
   },
   {
-    says: "changes with a number that their account has not given",
+    says: "changes with an unknown sequence number",
     sql: `SELECT n.public_id AS id FROM nodes n JOIN accounts a ON a.id = n.account_id WHERE n.seq > a.seq`,
   },
   {
-    says: "accounts whose journal goes back in time",
+    says: "accounts whose journal is not in order",
     sql: `SELECT DISTINCT account_id AS id FROM (SELECT account_id, at,
             lag(at) OVER (PARTITION BY account_id ORDER BY seq) AS before FROM journal WHERE at > 0) WHERE at < before`,
   },
   {
-    says: "labels on files that are not there",
+    says: "tags of missing files",
     sql: `SELECT DISTINCT tag_id AS id FROM node_tags WHERE node_id NOT IN (SELECT id FROM nodes)
           OR tag_id NOT IN (SELECT id FROM tags)`,
   },
-  { says: "contents with a digest that is none", sql: "SELECT id FROM blobs WHERE length(digest) <> 32" },
+  { says: "blobs with an invalid checksum", sql: "SELECT id FROM blobs WHERE length(digest) <> 32" },
   {
-    says: "files and folders that are in no tree, by going round in a circle",
+    says: "files and folders in a cycle",
     sql: `WITH RECURSIVE reached(id) AS (SELECT id FROM nodes WHERE parent_id IS NULL OR parent_id <= 0
             OR parent_id NOT IN (SELECT id FROM nodes)
             UNION ALL SELECT n.id FROM reached r JOIN nodes n ON n.parent_id = r.id)
@@ -127,7 +127,7 @@ export function findBrokenRules(sqlite: Database): string[] {
     return found.length === 0 ? [] : [`${says}: ${listIds(found.map(({ id }) => String(id)))}`];
   });
   const names = findBadNames(sqlite);
-  return names.length === 0 ? broken : [...broken, `names that no file may have: ${listIds(names)}`];
+  return names.length === 0 ? broken : [...broken, `invalid names: ${listIds(names)}`];
 }
 
 /** Files and folders with a name that could not be given. The top folders have none. */

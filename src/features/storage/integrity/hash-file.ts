@@ -82,13 +82,13 @@ function compare(fd: number, { sizeBytes, digest }: WantedContent, options: Read
   } catch (error) {
     return faultOf(error);
   }
-  if (!stats.isFile()) return { kind: "missing", detail: "what lies in its place is no file" };
+  if (!stats.isFile()) return { kind: "missing", detail: "not a regular file" };
   if (stats.size !== sizeBytes)
     return { kind: "damaged", detail: `it has ${stats.size} bytes instead of ${sizeBytes}` };
   if (options.isQuick) return undefined;
   const actual = digestOf(fd, sizeBytes, options);
   if (typeof actual !== "string") return actual;
-  return actual === digest ? undefined : { kind: "damaged", detail: `its digest is sha256:${actual}` };
+  return actual === digest ? undefined : { kind: "damaged", detail: `checksum is sha256:${actual}` };
 }
 
 /** The digest of an open file, or what keeps it from being read. */
@@ -116,7 +116,7 @@ function faultOf(error: unknown, at?: number): ContentFault {
   const code = errorCode(error) ?? "EIO";
   if (OWN_FAULTS.has(code)) throw error;
   if (["ENOENT", "ENOTDIR", "ELOOP"].includes(code)) {
-    return { kind: "missing", detail: code === "ELOOP" ? "what lies in its place is a link" : "there is no file" };
+    return { kind: "missing", detail: code === "ELOOP" ? "replaced by a symbolic link" : "the file is missing" };
   }
-  return { kind: "unreadable", detail: `the system says ${code}${at === undefined ? "" : ` at byte ${at}`}` };
+  return { kind: "unreadable", detail: `read error ${code}${at === undefined ? "" : ` at byte ${at}`}` };
 }

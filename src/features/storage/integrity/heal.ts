@@ -82,7 +82,7 @@ async function findUnhealthy({ sqlite, blobs, integrity }: HealOptions): Promise
     wanted.push({ digest, sizeBytes });
     if (damagedAtMs !== null) continue;
     const kind = lying === undefined ? "missing" : "damaged";
-    const detail = lying === undefined ? "there is no file" : `it has ${lying} bytes instead of ${sizeBytes}`;
+    const detail = lying === undefined ? "the file is missing" : `it has ${lying} bytes instead of ${sizeBytes}`;
     await integrity.note([{ digest, fault: { kind, detail } }]);
   }
   return wanted;

@@ -84,7 +84,7 @@ interface ContentRow {
 }
 
 /** A content without a copy on this disk whose object was found damaged when it was last read. */
-const DAMAGED_THERE: ContentFault = { kind: "damaged", detail: "its object in the bucket was found damaged" };
+const DAMAGED_THERE: ContentFault = { kind: "damaged", detail: "its bucket object is damaged" };
 const FILES_MAX = 10;
 const BATCH_CONTENTS = 200;
 const BATCH_BYTES = 64 * 1024 * 1024;
@@ -119,7 +119,7 @@ export async function verify(options: VerifyOptions): Promise<Verification> {
       },
     );
     // Afterwards: reading the contents has brought the folders into memory.
-    const afterwards = await tolerant("what lies in the store unused", async () => {
+    const afterwards = await tolerant("unused files in the store", async () => {
       unlisted = await sumOrphanedFiles(readers, options);
     });
     const { foreign, ...lying } = unlisted;
@@ -170,8 +170,7 @@ async function findProblems(
     const accounts = sqlite.query<{ id: number }, []>("SELECT id FROM accounts WHERE root_id > 0").all();
     for (const { id } of accounts) drifts.push(...(await recountAccount(reader, id)));
     const counted = drifts.map(
-      (drift) =>
-        `the counter ${drift.counter} of ${drift.of} says ${drift.stored}, and counting gives ${drift.counted}`,
+      (drift) => `the counter ${drift.counter} of ${drift.of} is ${drift.stored}, but should be ${drift.counted}`,
     );
     return [...(await looking.checkRules(databasePath)), ...counted];
   } finally {

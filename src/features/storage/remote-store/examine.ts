@@ -24,14 +24,14 @@ export async function examineBucket(
   const bucket = openClient(s3);
   if (bucket === undefined) return undefined;
   const onlyHere = sqlite === undefined || blobs.store !== "s3" ? undefined : countOnlyHere(sqlite);
-  const waiting = onlyHere === undefined ? "" : `; ${onlyHere} contents lie on this disk alone`;
+  const waiting = onlyHere === undefined ? "" : `; ${onlyHere} blobs are stored only on this disk`;
   try {
     const marker = await bucket.client.getSmall(bucket.prefix + MARKER);
     const whose = marker === undefined ? "nobody's yet" : "in use";
     return { state: "ok", text: `${bucket.name} at ${String(s3.endpoint)}, ${whose}${waiting}` };
   } catch (error) {
     if (!(error instanceof S3Error)) throw error;
-    const text = `${error.message} Uploads stay on this disk; files that lie in the bucket alone can't be read${waiting}.`;
+    const text = `${error.message} Uploads stay on this disk; files stored only in the bucket cannot be read${waiting}.`;
     return { state: "wrong", text };
   }
 }

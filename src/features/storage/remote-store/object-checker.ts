@@ -179,8 +179,8 @@ export class ObjectChecker {
 }
 
 /** The bucket has no such object. */
-export const LOST: ObjectFault = { kind: "missing", detail: "the bucket has no object of it" };
+export const LOST: ObjectFault = { kind: "missing", detail: "its bucket object is missing" };
 /** The object ends too early. */
-export const TOO_SHORT: ObjectFault = { kind: "damaged", detail: "its object in the bucket is too short" };
+export const TOO_SHORT: ObjectFault = { kind: "damaged", detail: "its bucket object is too short" };
 /** The object has the right length, and other bytes. */
-export const OTHER_BYTES: ObjectFault = { kind: "damaged", detail: "its object in the bucket has other bytes" };
+export const OTHER_BYTES: ObjectFault = { kind: "damaged", detail: "its bucket object has a different checksum" };

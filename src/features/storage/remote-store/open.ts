@@ -71,13 +71,13 @@ export function openClient(s3: Config["s3"]): Pick<Bucket, "client" | "name" | "
   if (s3.endpoint === null && s3.bucket === null) return undefined;
   if (s3.endpoint === null || s3.bucket === null || s3.accessKeyId === null) {
     throw new StartupError(
-      "s3.endpoint, s3.bucket and s3.accessKeyId go together, with s3.secretAccessKey or s3.secretAccessKeyFile. Set all, or none.",
+      "s3.endpoint, s3.bucket, s3.accessKeyId, and s3.secretAccessKey (or s3.secretAccessKeyFile) must be set together. Set all or none.",
     );
   }
   const secretAccessKey =
     s3.secretAccessKeyFile === null ? s3.secretAccessKey : readPasswordFile(s3.secretAccessKeyFile);
   if (secretAccessKey === null || secretAccessKey === "") {
-    throw new StartupError("s3.secretAccessKey is not set. Set it, or s3.secretAccessKeyFile, to use the bucket.");
+    throw new StartupError("s3.secretAccessKey is not set. To use the bucket, set it or s3.secretAccessKeyFile.");
   }
   rejectForeignToken();
   const { endpoint, region, bucket: name, prefix, accessKeyId, pathStyle: isPathStyle } = s3;
@@ -161,20 +161,20 @@ function rejectForeignToken(): void {
   const name = findSessionToken();
   if (name === undefined) return;
   throw new StartupError(
-    `${name} is set in the environment: it would be sent along with the keys of s3.*, to which it doesn't belong. Start larder without it.`,
+    `${name} is set in the environment, but session tokens are not supported. Remove it, then start again.`,
   );
 }
 
 function rejectWithoutBucket({ blobs }: Pick<Config, "blobs">, rows: RemoteRows): void {
   if (blobs.store === "s3") {
     throw new StartupError(
-      "blobs.store is s3, but no bucket is set. Set s3.endpoint, s3.bucket and the keys, or blobs.store = disk.",
+      "blobs.store is s3, but no bucket is configured. Set s3.endpoint, s3.bucket, and the access keys, or set blobs.store to disk.",
     );
   }
   const away = rows.countAlone();
   if (away === 0) return;
   throw new StartupError(
-    `${away} contents of this store lie in a bucket alone, and the settings name none. Set s3.* as before; ` +
-      "to fetch them all to this disk, then run: larder blobs move --to disk",
+    `${away} blobs of this store are only in a bucket, but no bucket is configured. Set s3.* as before. ` +
+      "To fetch them to this disk, then run: larder blobs move --to disk",
   );
 }

@@ -45,7 +45,7 @@ export async function claim(client: S3Client, prefix: string, own: Owner): Promi
 export function foreignBucket(bucket: string, prefix: string): S3Error {
   return new S3Error(
     "refused",
-    `The bucket "${bucket}" holds the contents of another Larder under "${prefix}". Choose another s3.prefix or s3.bucket.`,
+    `The bucket "${bucket}" has the data of another server under "${prefix}". Set another s3.prefix or s3.bucket.`,
   );
 }
 

@@ -115,9 +115,9 @@ export class BlobSender {
   }
 }
 
-const DAMAGED_HERE: Reading["fault"] = { kind: "damaged", detail: "found when it was to be sent to the bucket" };
+const DAMAGED_HERE: Reading["fault"] = { kind: "damaged", detail: "found before it was sent to the bucket" };
 const DAMAGED_THERE: Reading["fault"] = {
   kind: "damaged",
-  detail: "its object in the bucket is damaged, and there is no copy on this disk",
+  detail: "its bucket object is damaged, and this disk has no copy",
 };
-const LOST: Reading["fault"] = { kind: "missing", detail: "it is neither on this disk nor in the bucket" };
+const LOST: Reading["fault"] = { kind: "missing", detail: "missing on this disk and in the bucket" };

@@ -102,7 +102,7 @@ export class RemoteStoreService {
     } catch (error) {
       if (!(error instanceof S3Error)) throw error;
       if (error.problem === "refused" && !rows.hasAny()) {
-        throw new StartupError(`${error.message} Check s3.* in the settings: larder config`, error);
+        throw new StartupError(`${error.message} Check the s3.* settings: larder config`, error);
       }
       log.error("Cannot use the bucket (s3); uploads stay on this disk until it responds.", { error });
     }
@@ -165,7 +165,7 @@ export class RemoteStoreService {
     const letGo = await mover.trimCache(signal);
     const done = { ...moved, removed, letGo: letGo.contents };
     if (request.to !== undefined) return JSON.stringify(done);
-    return `${moved.moved} moved, ${moved.failed} failed, ${removed} removed, ${letGo.contents} let go here, ${repaired} repaired`;
+    return `${moved.moved} moved, ${moved.failed} failed, ${removed} removed, ${letGo.contents} local copies evicted, ${repaired} repaired`;
   }
 
   /** Compares the bucket with what is known of it, and sends again what it lost. @returns in words what was found @throws S3Error */
@@ -177,7 +177,7 @@ export class RemoteStoreService {
       mover.lookAtAll();
       await mover.moveToBucket(signal);
     }
-    return `${unknown} objects were not known, ${faulty} are missing or have another length`;
+    return `${unknown} objects registered, ${faulty} missing or of a different size`;
   }
 
   /** What lies in the bucket alone, in contents and bytes. */

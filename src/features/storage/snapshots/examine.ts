@@ -13,16 +13,16 @@ export function examineSnapshots(folder: string): SnapshotFinding {
   const snapshots = listSnapshots(folder);
   const [newest] = snapshots;
   if (newest === undefined) {
-    return { state: "note", text: "none yet; the server takes the first when it starts" };
+    return { state: "note", text: "none yet; the server takes the first one when it starts" };
   }
   const bytes = snapshots.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const kept = `${snapshots.length} kept, ${describeSize(bytes)}`;
   const when = new Date(newest.takenAtMs).toISOString();
-  if (isWhole(newest.path)) return { state: "ok", text: `the newest of ${when}, whole; ${kept}` };
+  if (isWhole(newest.path)) return { state: "ok", text: `newest from ${when}, intact; ${kept}` };
   return {
     state: "wrong",
     text:
-      `the newest of ${when} is damaged, so a copy of this directory opens to an earlier one; ${kept}. ` +
-      `Move ${newest.path} away; the server takes another. Check the disk.`,
+      `the newest, from ${when}, is damaged, so a copy of this directory would start from an earlier one; ${kept}. ` +
+      `Move ${newest.path} to another place; the server takes a new one. Check the disk.`,
   };
 }

@@ -152,7 +152,8 @@ export class Snapshots {
 
   async #take(label: string): Promise<Snapshot> {
     const { databasePath, folder, clock, log, writer } = this.#options;
-    if (writer.isDamaged) throw new Error("The database is damaged and is not copied. The copies of before are kept.");
+    if (writer.isDamaged)
+      throw new Error("The database is damaged, so no snapshot was taken. Earlier snapshots are kept.");
     sweepPartials(folder);
     this.#thin();
     this.#requireRoom();
@@ -180,7 +181,7 @@ export class Snapshots {
     const { databasePath, availableBytes } = this.#options;
     const sizeBytes = statSync(databasePath).size;
     if (availableBytes() < sizeBytes * ROOM_TIMES) {
-      throw new Error("There is too little room on the disk for a copy of the database. Make room.");
+      throw new Error("Not enough disk space for a snapshot of the database. Free some space.");
     }
   }
 

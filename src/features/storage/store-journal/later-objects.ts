@@ -31,7 +31,7 @@ export async function readLater(path: string, start: AccountStart | undefined): 
   let [next, seq, writtenAtMs] = [after + 1, 0, 0];
   for (const file of chosen) {
     if (!file.isFull && file.first > next) {
-      faults.push({ path, fault: `the objects from number ${next} to ${file.first - 1} are missing` });
+      faults.push({ path, fault: `objects ${next} to ${file.first - 1} are missing` });
       break;
     }
     const read = await readObjects(file.path, () => undefined);

@@ -146,12 +146,12 @@ async function chooseAccounts(
     const there = known.get(account);
     const person = there === null ? await readPerson(root, account, damaged) : bare(account, there.email);
     if (person === undefined) {
-      damaged.push({ path: objects.path, fault: "nothing is known of the account that it belongs to" });
+      damaged.push({ path: objects.path, fault: "its account is unknown" });
     } else if (email === undefined || emailKey(person.email) === emailKey(email)) chosen.push({ objects, person });
   }
   if (email === undefined || chosen.length > 0) return chosen;
   if (sqlite.query("SELECT 1 FROM users WHERE email_key = ?1").get(emailKey(email)) !== null) return [];
-  throw new AppError("not_found", `No account has the email ${email}.`);
+  throw new AppError("not_found", `No account found for ${email}.`);
 }
 
 function bare(account: string, email: string): AccountRecord {

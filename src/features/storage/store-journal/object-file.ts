@@ -222,9 +222,9 @@ class Checker {
 
   take(line: string): void {
     const value: unknown = JSON.parse(line);
-    if (typeof value !== "object" || value === null) throw new Error("a line of it is no object");
+    if (typeof value !== "object" || value === null) throw new Error("a line is not an object");
     if (this.#hasher === undefined) {
-      if (!("larder" in value)) throw new Error("it does not begin as an object does");
+      if (!("larder" in value)) throw new Error("it has no valid beginning");
       this.#hasher = new Bun.CryptoHasher("sha256");
       this.#inObject = 0;
       this.#begunAtMs = "writtenAt" in value && typeof value.writtenAt === "number" ? value.writtenAt : undefined;
@@ -234,7 +234,8 @@ class Checker {
         value.sha256 === this.#hasher.digest("hex") &&
         "records" in value &&
         value.records === this.#inObject;
-      if (!isRight || !("seq" in value) || typeof value.seq !== "number") throw new Error("its digest is another one");
+      if (!isRight || !("seq" in value) || typeof value.seq !== "number")
+        throw new Error("its checksum does not match");
       this.#seq = value.seq;
       this.#writtenAtMs = this.#begunAtMs;
       this.#hasher = undefined;

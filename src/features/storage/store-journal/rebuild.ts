@@ -132,7 +132,7 @@ function findRecipient(people: readonly AccountRecord[], email: string | undefin
   if (email === undefined) return undefined;
   const found = people.find((person) => emailKey(person.email) === emailKey(email));
   if (found !== undefined) return found;
-  throw new AppError("not_found", `The store contains no account with the email ${email}.`);
+  throw new AppError("not_found", `The metadata journal has no account ${email}.`);
 }
 
 async function describeOrphans(sqlite: Database, layout: Layout, by: string): Promise<FileRecord[]> {

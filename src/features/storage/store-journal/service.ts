@@ -236,7 +236,7 @@ export class StoreJournal {
     });
     if (bytes === 0) return;
     const { fault } = await readObjects(path, () => undefined);
-    if (fault !== undefined) throw new Error(`${path} was written, and can't be read again: ${fault}.`);
+    if (fault !== undefined) throw new Error(`Could not read ${path} after it was written: ${fault}.`);
     await writer.run(
       () => {
         tables.setPosition({ accountId, publicId, number, seq, fullBytes: bytes, laterBytes: 0, epoch });

@@ -46,7 +46,7 @@ export class StagedRecords {
   /** Takes a line: the last one about a node holds. @throws Error where it is about no node */
   put(given: unknown): void {
     const record = parseNodeRecord(given);
-    if (record === undefined) throw new Error("a line of it can't be understood");
+    if (record === undefined) throw new Error("a line is not valid");
     if (!("gone" in record)) this.#noteNumbers(record);
     this.#put.run(idOf(record), "gone" in record ? 1 : 0, JSON.stringify(record));
   }

@@ -36,7 +36,7 @@ describe("a header", () => {
     const link = Buffer.from(header);
     link[156] = 0x32;
     link.write(`${(Number.parseInt(header.toString("latin1", 148, 154), 8) + 2).toString(8).padStart(6, "0")}\0 `, 148);
-    expect(() => readHeader(link)).toThrow("kind");
+    expect(() => readHeader(link)).toThrow("of a type");
   });
 
   test("of a name that is too long is not written", () => {

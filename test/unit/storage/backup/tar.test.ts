@@ -52,7 +52,7 @@ test.each(["../larder.toml", "/etc/larder.toml", "secrets/../../x", "larder.db",
         piecesOf(head, 1, () => {}),
         root,
       ),
-    ).rejects.toThrow("a member that a backup doesn't have");
+    ).rejects.toThrow("an entry that a backup does not have");
     expect(readdirSync(root)).toEqual([]);
   },
 );

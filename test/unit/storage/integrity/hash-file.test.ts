@@ -50,7 +50,7 @@ test("a flipped bit, another length, nothing, a folder, a link: each is told as 
   rotten[5_000] = 6;
   expect(readContent({ ...stored("rotten", rotten), digest: content.digest }, quietly)).toEqual({
     kind: "damaged",
-    detail: `its digest is sha256:${digestOf(rotten)}`,
+    detail: `checksum is sha256:${digestOf(rotten)}`,
   });
   expect(readContent({ ...stored("short", bytes.subarray(1)), sizeBytes: 10_000 }, quietly)).toEqual({
     kind: "damaged",
@@ -86,7 +86,7 @@ test("a disk that fails makes a content unreadable; a process without descriptor
     throw fail("EIO");
   });
   try {
-    expect(readContent(content, quietly)).toEqual({ kind: "unreadable", detail: "the system says EIO at byte 0" });
+    expect(readContent(content, quietly)).toEqual({ kind: "unreadable", detail: "read error EIO at byte 0" });
   } finally {
     read.mockRestore();
   }
@@ -98,7 +98,7 @@ test("a disk that fails makes a content unreadable; a process without descriptor
     open.mockImplementation(() => {
       throw fail("EACCES");
     });
-    expect(readContent(content, quietly)).toEqual({ kind: "unreadable", detail: "the system says EACCES" });
+    expect(readContent(content, quietly)).toEqual({ kind: "unreadable", detail: "read error EACCES" });
   } finally {
     open.mockRestore();
   }

@@ -158,7 +158,7 @@ describe("a snapshot is due", () => {
 test("without room none is taken, those before stay, and the reason is told", async () => {
   const before = await snapshots.take("scheduled");
   roomBytes = 1_000;
-  await expect(snapshots.take("requested")).rejects.toThrow("too little room");
+  await expect(snapshots.take("requested")).rejects.toThrow("Not enough disk space");
   expect(snapshots.list()).toEqual([before]);
   roomBytes = 1e12;
   expect(await snapshots.take("requested")).toBeDefined();

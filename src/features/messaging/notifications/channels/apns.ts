@@ -327,7 +327,9 @@ export async function openApns({
   if (keyFile === null || keyId === null || teamId === null || topic === null) {
     const missing = Object.entries({ keyFile, keyId, teamId, topic }).filter(([, value]) => value === null);
     const names = missing.map(([name]) => `push.apns.${name}`).join(" and ");
-    throw new StartupError(`Push to iOS needs ${names} too. Set it, or take the other settings of push.apns out.`);
+    throw new StartupError(
+      `Push notifications to iOS also require ${names}. Set it, or remove the other push.apns settings.`,
+    );
   }
   const key = readKey(keyFile);
   return new ApnsChannel({ key, keyId, teamId, topic }, endpoint ?? ENDPOINTS[environment], clock, ca);
@@ -339,14 +341,12 @@ function readKey(path: string): KeyObject {
     pem = readFileSync(path, "utf8");
   } catch (error) {
     throw new StartupError(
-      `push.apns.keyFile names ${path}, which can't be read: ${error instanceof Error ? error.message : String(error)}.`,
+      `Cannot read ${path} (push.apns.keyFile): ${error instanceof Error ? error.message : String(error)}.`,
       error,
     );
   }
   const fault = () =>
-    new StartupError(
-      `push.apns.keyFile names ${path}, which holds no key of APNs. Give the .p8 file as Apple made it.`,
-    );
+    new StartupError(`${path} (push.apns.keyFile) does not contain an APNs key. Use the .p8 file from Apple.`);
   let key: KeyObject;
   try {
     key = createPrivateKey(pem);

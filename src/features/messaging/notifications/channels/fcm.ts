@@ -153,27 +153,27 @@ function readServiceAccount(path: string): ServiceAccount {
     content = readFileSync(path);
   } catch (error) {
     throw new StartupError(
-      `${SETTING} names ${path}, which can't be read: ${error instanceof Error ? error.message : String(error)}.`,
+      `Cannot read ${path} (${SETTING}): ${error instanceof Error ? error.message : String(error)}.`,
       error,
     );
   }
   const fields = parseObject(content.toString("utf8"));
   if (fields === undefined) {
-    throw fault("which is no JSON. Give the file that the Firebase console makes under Service accounts");
+    throw fault("which is not valid JSON. Use the file from the Firebase console, under Service accounts");
   }
   const read = (name: string) => {
     const value = fields[name];
     if (typeof value === "string" && value !== "") return value;
-    throw fault(`in which "${name}" is missing. Give the whole file that the Firebase console makes`);
+    throw fault(`in which "${name}" is missing. Use the complete file from the Firebase console`);
   };
   const keyId = fields["private_key_id"];
   const tokenUri = read("token_uri");
-  if (URL.parse(tokenUri) === null) throw fault('in which "token_uri" is no URL');
+  if (URL.parse(tokenUri) === null) throw fault('in which "token_uri" is not a URL');
   return {
     projectId: read("project_id"),
     clientEmail: read("client_email"),
     keyId: typeof keyId === "string" ? keyId : undefined,
-    key: readRsaKey(read("private_key"), () => fault('in which "private_key" is no RSA key in PEM')),
+    key: readRsaKey(read("private_key"), () => fault('in which "private_key" is not an RSA key in PEM format')),
     tokenUri,
   };
 }

@@ -94,8 +94,8 @@ export function vapidKeysOf(secret: Uint8Array): VapidKeys {
     curve.setPrivateKey(secret);
   } catch (error) {
     throw new StartupError(
-      "The secret secrets/vapid.json is damaged: it holds no private key on the curve P-256. Put it back from a backup; " +
-        "or delete it, and a new one is made at the next start (browsers subscribe again then).",
+      "The secret secrets/vapid.json is damaged: it does not contain a P-256 private key. Restore it from a backup, " +
+        "or delete it; the next start creates a new one (browsers must subscribe again).",
       error,
     );
   }

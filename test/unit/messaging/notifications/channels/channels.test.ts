@@ -141,7 +141,7 @@ describe("a token is", () => {
 describe("a configuration that can't work stops the start:", () => {
   test.each([
     ["no such service account", { LARDER_PUSH_FCM_SERVICE_ACCOUNT_FILE: "/none.json" }, "push.fcm.serviceAccountFile"],
-    ["no JSON", { LARDER_PUSH_FCM_SERVICE_ACCOUNT_FILE: file("no.json", "hello") }, "no JSON"],
+    ["no JSON", { LARDER_PUSH_FCM_SERVICE_ACCOUNT_FILE: file("no.json", "hello") }, "not valid JSON"],
     [
       "no project",
       { LARDER_PUSH_FCM_SERVICE_ACCOUNT_FILE: file("no-project.json", account({ project_id: "" })) },
@@ -150,17 +150,29 @@ describe("a configuration that can't work stops the start:", () => {
     [
       "no key of a service account",
       { LARDER_PUSH_FCM_SERVICE_ACCOUNT_FILE: file("no-key.json", account({ private_key: "secret" })) },
-      "no RSA key",
+      "not an RSA key",
     ],
     [
       "another key",
       { LARDER_PUSH_FCM_SERVICE_ACCOUNT_FILE: file("ec.json", account({ private_key: ecPem })) },
-      "no RSA key",
+      "not an RSA key",
     ],
-    ["no key of Apple", { LARDER_PUSH_APNS_KEY_FILE: "/none.p8", ...APNS_IDS }, "push.apns.keyFile names /none.p8"],
+    [
+      "no key of Apple",
+      { LARDER_PUSH_APNS_KEY_FILE: "/none.p8", ...APNS_IDS },
+      "Cannot read /none.p8 (push.apns.keyFile)",
+    ],
     ["a directory", { LARDER_PUSH_APNS_KEY_FILE: root, ...APNS_IDS }, "push.apns.keyFile"],
-    ["a wrong key", { LARDER_PUSH_APNS_KEY_FILE: file("rsa.p8", pem("rsa")), ...APNS_IDS }, "no key of APNs"],
-    ["a wrong curve", { LARDER_PUSH_APNS_KEY_FILE: file("p384.p8", pem("p384")), ...APNS_IDS }, "no key of APNs"],
+    [
+      "a wrong key",
+      { LARDER_PUSH_APNS_KEY_FILE: file("rsa.p8", pem("rsa")), ...APNS_IDS },
+      "does not contain an APNs key",
+    ],
+    [
+      "a wrong curve",
+      { LARDER_PUSH_APNS_KEY_FILE: file("p384.p8", pem("p384")), ...APNS_IDS },
+      "does not contain an APNs key",
+    ],
     ["half of it", { LARDER_PUSH_APNS_KEY_ID: "KEYKEYKEY1" }, "push.apns.keyFile and push.apns.teamId and"],
     ["a short id", { LARDER_PUSH_APNS_KEY_ID: "short" }, "LARDER_PUSH_APNS_KEY_ID"],
     ["a subject that is none", { LARDER_PUSH_VAPID_SUBJECT: "me" }, "LARDER_PUSH_VAPID_SUBJECT"],
