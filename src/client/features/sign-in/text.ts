@@ -11,7 +11,7 @@ export const text = defineText("sign-in", {
   passkey: "Sign in with a passkey",
   passkeyFailed: "No passkey was used. Try again, or sign in with your password.",
   or: "or",
-  withProvider: (name: string) => `TypeIcon in with ${name}`,
+  withProvider: (name: string) => `Sign in with ${name}`,
   forgot: "Forgot your password?",
   forgotTitle: "Reset your password",
   forgotLead: "We'll email you a link to set a new password. It works once and expires after 30 minutes.",
