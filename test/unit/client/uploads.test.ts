@@ -34,7 +34,7 @@ describe("what a failed request of an upload means", () => {
     expect(judged(413, "<html>too large</html>")).toEqual({ kind: "bodyTooLarge" });
     expect(judged(524, "<html>A timeout occurred</html>").kind).toBe("proxyTimeout");
     expect(judged(502, "<html>Bad gateway</html>", true, "7")).toMatchObject({ kind: "busy", retryAfterSeconds: 7 });
-    expect(judged(403, "<html>Forbidden by the firewall</html>").kind).toBe("refused");
+    expect(judged(403, "<html>Forbidden by the firewall</html>").kind).toBe("rejected");
   });
 
   test("D23: Larder's limits are told with rule, limit and value", () => {
@@ -42,16 +42,16 @@ describe("what a failed request of an upload means", () => {
       413,
       envelope("quota_exceeded", "bytes", { limit: 10_485_760, used: 9_437_184, required: 2_097_152 }),
     );
-    expect(quota).toMatchObject({ kind: "refused" });
+    expect(quota).toMatchObject({ kind: "rejected" });
     expect("message" in quota ? quota.message : "").toContain("needs 2 MB, but only 1 MB of 10 MB is left");
     // A number of files and folders is not a number of bytes.
     const nodes = { limit: 200_000, of: "nodes", used: 200_000, required: 1 };
     expect(judged(413, envelope("quota_exceeded", "200000 files at most", nodes))).toEqual({
-      kind: "refused",
+      kind: "rejected",
       message: "200000 files at most",
     });
     expect(judged(413, envelope("disk_full", "The disk is full."))).toEqual({
-      kind: "refused",
+      kind: "rejected",
       message: "The disk is full.",
     });
   });
@@ -64,11 +64,11 @@ describe("what a failed request of an upload means", () => {
     expect(judged(500, envelope("unexpected")).kind).toBe("unexpected");
     expect(judged(401, envelope("expired_token"))).toEqual({ kind: "signedOut" });
     expect(judged(401, "")).toEqual({ kind: "signedOut" });
-    expect(judged(410, "")).toEqual({ kind: "gone" });
-    expect(judged(404, envelope("not_found"), true)).toEqual({ kind: "gone" });
-    expect(judged(404, envelope("not_found"), false).kind).toBe("refused");
-    expect(judged(409, "")).toEqual({ kind: "outOfStep" });
-    expect(judged(409, envelope("name_taken"), false)).toEqual({ kind: "taken", message: "words" });
+    expect(judged(410, "")).toEqual({ kind: "expired" });
+    expect(judged(404, envelope("not_found"), true)).toEqual({ kind: "expired" });
+    expect(judged(404, envelope("not_found"), false).kind).toBe("rejected");
+    expect(judged(409, "")).toEqual({ kind: "offsetMismatch" });
+    expect(judged(409, envelope("name_taken"), false)).toEqual({ kind: "nameTaken", message: "words" });
   });
 
   test("bodies shrink in three steps", () => {
@@ -206,7 +206,7 @@ describe("the queue", () => {
       { kind: "network" },
       { kind: "signedOut" },
       { kind: "bodyTooLarge" },
-      { kind: "gone" },
+      { kind: "expired" },
       { kind: "busy", message: "words", retryAfterSeconds: undefined },
     ];
     const urls: (string | undefined)[] = [];
@@ -232,7 +232,7 @@ describe("the queue", () => {
     const asked: string[] = [];
     const { engine } = scene(async ({ metadata }) => {
       asked.push(`${metadata["filename"]} ${metadata["onConflict"]}`);
-      return metadata["onConflict"] === "error" ? failing({ kind: "taken", message: "taken" }) : { fileId: "file" };
+      return metadata["onConflict"] === "error" ? failing({ kind: "nameTaken", message: "taken" }) : { fileId: "file" };
     });
     await engine.start("anna");
     engine.add([source("a"), source("b"), source("c"), source("d")], { folder: "/" });
@@ -252,7 +252,7 @@ describe("the queue", () => {
     const { engine, terminated } = scene(async ({ url, onUrl }, attempt) => {
       urls.push(url);
       onUrl(`https://larder.example/api/tus/${attempt}`);
-      return attempt === 0 ? failing({ kind: "taken", message: "taken" }) : { fileId: "file" };
+      return attempt === 0 ? failing({ kind: "nameTaken", message: "taken" }) : { fileId: "file" };
     });
     await engine.start("anna");
     engine.add([source("a")], { folder: "/" });
@@ -270,7 +270,7 @@ describe("the queue", () => {
       onUrl(`https://larder.example/api/tus/${attempt}`);
       onProgress(1);
       onProgress(2);
-      return failing({ kind: "gone" });
+      return failing({ kind: "expired" });
     });
     await engine.start("anna");
     engine.add([source("a")], { folder: "/" });
@@ -295,7 +295,7 @@ describe("the queue", () => {
   test("what was refused stays until it is tried again or cancelled, and cancelling tells the server", async () => {
     const { engine, terminated, kept } = scene(async ({ onUrl }, attempt) => {
       onUrl(`https://larder.example/api/tus/${attempt}`);
-      return failing({ kind: "refused", message: "No room." });
+      return failing({ kind: "rejected", message: "No room." });
     });
     await engine.start("anna");
     engine.add([source("a")], { folder: "/" });

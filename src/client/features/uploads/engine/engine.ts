@@ -1,15 +1,15 @@
 // The upload queue: which uploads run, how failures are handled, and what people can do.
-import { delayBefore, wakeableWait } from "./backoff.ts";
+import { wakeableWait } from "./backoff.ts";
+import type { EngineDependencies } from "./dependencies.ts";
 import { UploadStore } from "./upload-store.ts";
-import { TransferError, smallerChunk, type Failure } from "./failures.ts";
+import { TransferError, type Failure } from "./failures.ts";
 import type { SavedUpload } from "./upload-db.ts";
-import type { UploadPersistence } from "./persistence.ts";
 import { metadataOf, newUpload } from "./new-upload.ts";
 import type { UploadSources } from "./sources.ts";
+import { recoveryFrom, type Retry } from "./recovery.ts";
 import { abortRun, aborted, newRun, type UploadRun } from "./run.ts";
 import { newId } from "./tabs.ts";
 import { text } from "../text.ts";
-import type { SendRequest, SendResult } from "./transfer.ts";
 import {
   type ConflictChoice,
   ENDED_STATES,
@@ -22,26 +22,6 @@ import {
 
 /** How many files are sent in parallel. */
 const PARALLEL_MAX = 3;
-/** How often an unexpected response is retried, or an upload that makes no progress. */
-const UNEXPECTED_MAX = 5;
-
-/** What the engine depends on. */
-export interface EngineDependencies {
-  readonly endpoint: () => string;
-  readonly send: (request: SendRequest) => Promise<SendResult>;
-  /** Deletes a cancelled upload on the server; never rejects. */
-  readonly terminate: (url: string) => Promise<void>;
-  readonly persistence: UploadPersistence;
-  /** Resolves when somebody is signed in again, or when it is worth trying again. */
-  readonly whenSignedIn: () => Promise<void>;
-  /** Called after a file is stored. */
-  readonly onStored: () => void;
-  /**
-   * Called when nothing is left to send, with the number of files stored since the start and the number that need a
-   * person.
-   */
-  readonly onSettled: (stored: number, troubled: number) => void;
-}
 
 /** Options for adding files. */
 export interface AddOptions {
@@ -303,56 +283,41 @@ export class UploadEngine {
    * Handles a failure.
    * @returns whether to try again
    */
-  private async recoverFrom(id: string, run: UploadRun, failure: Failure, attempt: number) {
+  private async recoverFrom(id: string, run: UploadRun, failure: Failure, attempt: number): Promise<boolean> {
     const upload = this.store.find(id);
     if (upload === undefined) return false;
-    // Counted per kind and not reset by progress: bytes that leave the page count as progress even if they are lost.
-    const times = run.failures.get(failure.kind) ?? 1;
-    switch (failure.kind) {
-      case "network":
-        return this.waitFor(id, run, text.waitingForNetwork, delayBefore(attempt, undefined));
-      case "busy":
-        return this.waitFor(id, run, failure.message, delayBefore(attempt, failure.retryAfterSeconds));
-      case "outOfStep":
-        // The first time, the server's offset is enough. Repeated mismatches wait.
-        return this.waitFor(id, run, undefined, times === 1 ? 0 : delayBefore(times - 1, undefined));
-      case "unexpected":
-        if (times >= UNEXPECTED_MAX) break;
-        return this.waitFor(id, run, failure.message, delayBefore(attempt, undefined));
-      case "signedOut":
+    const recovery = recoveryFrom(failure, { upload, attempt, times: run.failures.get(failure.kind) ?? 1 });
+    switch (recovery.kind) {
+      case "retry":
+        return this.retry(id, run, recovery);
+      case "waitForSignIn":
         this.store.change(id, { state: "signedOut", problem: text.waitingForSignIn });
         await Promise.race([this.deps.whenSignedIn(), aborted(run.controller.signal)]);
         return !run.controller.signal.aborted;
-      case "gone":
-        if (upload.url === undefined || times >= UNEXPECTED_MAX) break;
-        this.store.change(id, { url: undefined, sent: 0 });
-        return this.waitFor(id, run, undefined, times === 1 ? 0 : delayBefore(times - 1, undefined));
-      case "proxyTimeout":
-        this.store.change(id, { chunkSize: smallerChunk(upload.chunkSize) ?? upload.chunkSize });
-        return this.waitFor(id, run, failure.message, delayBefore(attempt, undefined));
-      case "bodyTooLarge": {
-        const chunkSize = smallerChunk(upload.chunkSize);
-        if (chunkSize === undefined) return this.stopFor(id, "failed", text.proxyTooLarge);
-        const changed = this.store.change(id, { chunkSize });
-        if (changed !== undefined) this.deps.persistence.save([changed]);
-        return true;
-      }
-      case "taken": {
-        // The choice is fixed when the upload is created, so this upload is useless now, and takes up space.
-        if (upload.url !== undefined) await this.deps.terminate(upload.url);
-        if (run.controller.signal.aborted) return false;
-        this.store.change(id, { url: undefined, sent: 0 });
-        const choice = this.policies.get(upload.batch);
-        if (choice === undefined) return this.stopFor(id, "conflict", failure.message);
-        return this.applyChoice(id, choice);
-      }
-      case "unreadable":
+      case "resolveConflict":
+        return this.resolveOrAsk(upload, run, recovery.problem);
+      case "askForFile":
         this.sources.drop(id);
-        return this.stopFor(id, "missing", text.fileChanged);
-      case "refused":
-        break;
+        return this.stopFor(id, "missing", recovery.problem);
+      case "fail":
+        return this.stopFor(id, "failed", recovery.problem);
     }
-    return this.stopFor(id, "failed", "message" in failure ? failure.message : text.failed);
+  }
+
+  private retry(id: string, run: UploadRun, { change, savesChange, problem, delayMs }: Retry): Promise<boolean> {
+    const changed = change === undefined ? undefined : this.store.change(id, change);
+    if (changed !== undefined && savesChange === true) this.deps.persistence.save([changed]);
+    return this.waitFor(id, run, problem, delayMs);
+  }
+
+  /** Applies the choice for the batch to a name conflict; without one, the person is asked. */
+  private async resolveOrAsk({ id, url, batch }: Upload, run: UploadRun, problem: string): Promise<boolean> {
+    // The choice is fixed when the upload is created, so this upload is useless now, and takes up space.
+    if (url !== undefined) await this.deps.terminate(url);
+    if (run.controller.signal.aborted) return false;
+    this.store.change(id, { url: undefined, sent: 0 });
+    const choice = this.policies.get(batch);
+    return choice === undefined ? this.stopFor(id, "conflict", problem) : this.applyChoice(id, choice);
   }
 
   private async waitFor(id: string, run: UploadRun, problem: string | undefined, ms: number): Promise<boolean> {

@@ -17,13 +17,13 @@ export type Failure =
   | { readonly kind: "busy"; readonly message: string; readonly retryAfterSeconds: number | undefined }
   | { readonly kind: "unexpected"; readonly message: string }
   | { readonly kind: "signedOut" }
-  | { readonly kind: "taken"; readonly message: string }
-  | { readonly kind: "outOfStep" }
-  | { readonly kind: "gone" }
+  | { readonly kind: "nameTaken"; readonly message: string }
+  | { readonly kind: "offsetMismatch" }
+  | { readonly kind: "expired" }
   | { readonly kind: "bodyTooLarge" }
   | { readonly kind: "proxyTimeout"; readonly message: string }
   | { readonly kind: "unreadable" }
-  | { readonly kind: "refused"; readonly message: string };
+  | { readonly kind: "rejected"; readonly message: string };
 
 /** Carries a {@link Failure} through a rejected promise. */
 export class TransferError extends Error {
@@ -62,11 +62,11 @@ export function classifyFailure(response: FailedResponse): Failure {
     const waitSeconds = retryAfterSeconds ?? readSeconds(String(field(error.details, "retryAfter")));
     return { kind: "busy", message, retryAfterSeconds: waitSeconds };
   }
-  if (reason === "name_taken") return { kind: "taken", message };
-  if (hasUrl && (status === 404 || status === 410)) return { kind: "gone" };
-  if (hasUrl && (status === 409 || status === 460)) return { kind: "outOfStep" };
+  if (reason === "name_taken") return { kind: "nameTaken", message };
+  if (hasUrl && (status === 404 || status === 410)) return { kind: "expired" };
+  if (hasUrl && (status === 409 || status === 460)) return { kind: "offsetMismatch" };
   if (status >= 500 && status !== 507) return { kind: "unexpected", message };
-  return { kind: "refused", message };
+  return { kind: "rejected", message };
 }
 
 /** A response that Larder did not write: a proxy's error page, or the empty response of a server that is starting. */
@@ -78,9 +78,9 @@ function classifyForeignResponse(status: number, retryAfterSeconds: number | und
   if (status === 401) return { kind: "signedOut" };
   if (status === 429 || status >= 500) return { kind: "busy", message: text.proxyAway(status), retryAfterSeconds };
   // tus responses to HEAD have no body.
-  if (hasUrl && (status === 404 || status === 410)) return { kind: "gone" };
-  if (hasUrl && (status === 409 || status === 460)) return { kind: "outOfStep" };
-  return { kind: "refused", message: text.proxyRejected(status) };
+  if (hasUrl && (status === 404 || status === 410)) return { kind: "expired" };
+  if (hasUrl && (status === 409 || status === 460)) return { kind: "offsetMismatch" };
+  return { kind: "rejected", message: text.proxyRejected(status) };
 }
 
 /** The server reports limits in bytes; people read larger units. */
