@@ -22,11 +22,11 @@ type OpenDialog = { readonly kind: "share" | "tags"; readonly files: readonly Fi
 
 /** The toolbar of the selection: the number of selected photos and the actions on them. */
 export function PhotoActions({
-  wall: library,
+  library,
   selected,
   onClear,
 }: {
-  readonly wall: PhotoLibrary;
+  readonly library: PhotoLibrary;
   readonly selected: Selected;
   readonly onClear: () => void;
 }) {

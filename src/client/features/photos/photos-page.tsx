@@ -56,7 +56,7 @@ export function PhotosPage() {
           </p>
         )}
         {data !== undefined && data.total > 0 ? (
-          <PhotoGrid key={kind} wall={library} onSeen={setVisibleDays} />
+          <PhotoGrid key={kind} library={library} onVisibleDays={setVisibleDays} />
         ) : error !== null ? (
           <ErrorState error={error} onRetry={() => void refetch()} />
         ) : data === undefined ? (

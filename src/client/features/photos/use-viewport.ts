@@ -63,5 +63,5 @@ export function useViewport(scroller: RefObject<HTMLElement | null>, layout: Lay
 
   useLayoutEffect(updateView, [updateView]);
   useEffect(() => () => clearTimeout(timer.current), []);
-  return { range, seen: visibleDays, look: updateView };
+  return { range, visibleDays, updateView };
 }
