@@ -1,21 +1,19 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { messageOf } from "../../api/http.ts";
 import { announce } from "../../base/announce.ts";
-import { toast } from "../../ui/toast.tsx";
 import { text } from "../text.ts";
-import { type Span, spanBetween } from "./page-window.ts";
+import { spanBetween } from "./page-window.ts";
 import {
   countSelected,
   EVERYTHING,
   isSelected,
   NOTHING,
-  renewed,
   type Selection,
   selectionOf,
   toggled,
   withAdded,
   without,
 } from "./selection.ts";
+import { refreshed, useSelection } from "./use-selection.ts";
 import { type ListPage, type Pages, type PageSource, usePages } from "./use-pages.ts";
 
 /** What every entry of a collection has. */
@@ -61,48 +59,36 @@ export function useCollection<T extends Named, P extends ListPage<T>>(
   startAt = 0,
 ): Collection<T, P> {
   const pages = usePages(source);
-  const [selection, setSelection] = useState<Selection<T>>(NOTHING);
+  const { selection, isLoading, change, extend, selectSpan, resolve } = useSelection(pages);
   const [cursor, setCursor] = useState(startAt);
-  const [isLoadingSelection, setLoadingSelection] = useState(false);
   const anchor = useRef(startAt);
   const cursorId = useRef<string | undefined>(undefined);
-  const selectionRequest = useRef<AbortController | undefined>(undefined);
-  const requestedEntries = useRef<Promise<readonly T[]> | undefined>(undefined);
 
   const keyText = JSON.stringify(source.key);
   const lastKey = useRef(keyText);
   useEffect(() => {
     if (lastKey.current === keyText) return;
     lastKey.current = keyText;
-    selectionRequest.current?.abort();
-    setSelection(NOTHING);
+    change(NOTHING);
     setCursor(startAt);
     anchor.current = startAt;
     cursorId.current = undefined;
-  }, [keyText, startAt]);
+  }, [keyText, startAt, change]);
 
   const { total = 0, at, known } = pages;
   // After changes by others, the cursor stays with its entry and the selection gets the current records.
   useEffect(() => {
     const present = known();
-    setSelection((before) => {
-      const renewedSelection = renewed(before, present.values());
-      if (renewedSelection.kind === "all" || present.size < total) return renewedSelection;
-      const ids = new Set([...present.values()].map((entry) => entry.id));
-      return without(renewedSelection, new Set([...renewedSelection.entries.keys()].filter((id) => !ids.has(id))));
-    });
+    extend((before) => refreshed(before, present, total));
     setCursor((position) => {
       const id = cursorId.current;
-      if (id !== undefined && at(position)?.id !== id) {
-        for (const [index, entry] of present) if (entry.id === id) return index;
-      }
-      return Math.max(0, Math.min(position, total - 1));
+      const moved = id === undefined || at(position)?.id === id ? undefined : positionOfId(present, id);
+      return moved ?? Math.max(0, Math.min(position, total - 1));
     });
-  }, [known, at, total]);
+  }, [known, at, total, extend]);
 
   const count = countSelected(selection, total);
   useAnnouncedCount(count);
-
   const point = useCallback(
     (position: number) => {
       setCursor(position);
@@ -110,42 +96,6 @@ export function useCollection<T extends Named, P extends ListPage<T>>(
     },
     [at],
   );
-
-  const selectSpan = (span: Span, isAdded: boolean) => {
-    selectionRequest.current?.abort();
-    const apply = (entries: readonly T[]) =>
-      setSelection((before) => (isAdded ? withAdded(before, entries) : selectionOf(entries)));
-    if (span.first === 0 && span.last >= total - 1) {
-      setSelection(EVERYTHING);
-      return;
-    }
-    const present = known();
-    const loaded: T[] = [];
-    for (let position = span.first; position <= span.last; position += 1) {
-      const entry = present.get(position);
-      if (entry !== undefined) loaded.push(entry);
-    }
-    apply(loaded);
-    if (loaded.length === span.last - span.first + 1) return;
-    const controller = new AbortController();
-    selectionRequest.current = controller;
-    setLoadingSelection(true);
-    const loading = pages.load(span, undefined, controller.signal);
-    requestedEntries.current = loading;
-    void loading
-      .then((entries) => {
-        if (!controller.signal.aborted) apply(entries);
-      })
-      .catch((error: unknown) => {
-        if (!controller.signal.aborted) toast({ text: text.notAllSelected(messageOf(error)), tone: "danger" });
-      })
-      .finally(() => {
-        if (selectionRequest.current !== controller) return;
-        requestedEntries.current = undefined;
-        setLoadingSelection(false);
-      });
-  };
-
   const select = (position: number, mode: SelectMode) => {
     point(position);
     if (mode === "range" || mode === "addRange") {
@@ -154,21 +104,7 @@ export function useCollection<T extends Named, P extends ListPage<T>>(
     }
     anchor.current = position;
     const entry = at(position);
-    if (entry === undefined) return;
-    selectionRequest.current?.abort();
-    setSelection((before) => (mode === "toggle" ? toggled(before, entry) : selectionOf([entry])));
-  };
-
-  const resolve = async (progress?: (done: number, of: number) => void) => {
-    if (selection.kind === "some") {
-      // Entries that are still being loaded belong to the selection.
-      const isStillLoading = selectionRequest.current?.signal.aborted === false;
-      const more = isStillLoading ? await requestedEntries.current : undefined;
-      return [...new Map([...selection.entries.values(), ...(more ?? [])].map((entry) => [entry.id, entry])).values()];
-    }
-    const { except } = selection;
-    const entries = await pages.loadAll(progress);
-    return entries.filter(({ id }) => !except.has(id));
+    if (entry !== undefined) change((before) => (mode === "toggle" ? toggled(before, entry) : selectionOf([entry])));
   };
 
   const selected = useCallback((id: string) => isSelected(selection, id), [selection]);
@@ -181,25 +117,22 @@ export function useCollection<T extends Named, P extends ListPage<T>>(
       isSelected: selected,
       point,
       select,
-      selectEntries: (entries: readonly T[], isAdded = false) => {
-        if (!isAdded) selectionRequest.current?.abort();
-        setSelection((before) => (isAdded ? withAdded(before, entries) : selectionOf(entries)));
-      },
-      selectAll: () => {
-        selectionRequest.current?.abort();
-        setSelection(EVERYTHING);
-      },
-      clear: () => {
-        selectionRequest.current?.abort();
-        setSelection(NOTHING);
-      },
-      forget: (ids: Iterable<string>) => setSelection((before) => without(before, new Set(ids))),
-      isLoadingSelection,
+      selectEntries: (entries: readonly T[], isAdded = false) =>
+        isAdded ? extend((before) => withAdded(before, entries)) : change(selectionOf(entries)),
+      selectAll: () => change(EVERYTHING),
+      clear: () => change(NOTHING),
+      forget: (ids: Iterable<string>) => extend((before) => without(before, new Set(ids))),
+      isLoadingSelection: isLoading,
       resolve,
     }),
     // oxlint-disable-next-line react/exhaustive-deps -- select and resolve are made of what is listed
-    [pages, selection, count, cursor, selected, point, isLoadingSelection],
+    [pages, selection, count, cursor, selected, point, isLoading],
   );
+}
+
+function positionOfId(present: ReadonlyMap<number, Named>, id: string): number | undefined {
+  for (const [position, entry] of present) if (entry.id === id) return position;
+  return undefined;
 }
 
 /** Announces the number of selected entries to screen readers when it changes. */
