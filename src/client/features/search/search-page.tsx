@@ -15,7 +15,7 @@ import type { ListPage, PageSource } from "../../entries/collection/use-pages.ts
 import { EntryBrowser } from "../../entries/entry-browser.tsx";
 import { modifiedColumn, sizeColumn, subtitleOf } from "../../entries/entry-columns.tsx";
 import { useGoToFolder } from "../../entries/folder-address.ts";
-import { text as browseText } from "../../entries/text.ts";
+import { text as entriesText } from "../../entries/text.ts";
 import { ViewOptions } from "../../entries/view-options.tsx";
 import { splitByMatches, searchTerms } from "./query-words.ts";
 import { SearchFilters } from "./search-filters.tsx";
@@ -137,7 +137,7 @@ function withoutSort({ id, header, track, render }: GridColumn<Entry>): GridColu
 }
 
 function locationOf(entry: Entry): string {
-  return entry.folder === "/" ? browseText.home : entry.folder;
+  return entry.folder === "/" ? entriesText.home : entry.folder;
 }
 
 function locationAndSize(entry: Entry): string {

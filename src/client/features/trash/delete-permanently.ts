@@ -2,7 +2,7 @@ import { ApiError, messageOf, request } from "../../api/http.ts";
 import type { TrashedEntry } from "../../api/types.ts";
 import { toast } from "../../ui/toast.tsx";
 import { showFailures, showRunning } from "../../entries/actions/action-status.tsx";
-import { text as browseText } from "../../entries/text.ts";
+import { text as entriesText } from "../../entries/text.ts";
 import { text } from "./text.ts";
 
 /** How many requests run in parallel: the API deletes one entry at a time. */
@@ -32,9 +32,9 @@ export async function deletePermanently(entries: readonly TrashedEntry[]): Promi
   if (deleted.length > 0) toast({ text: text.deletedPermanently(deleted.length) });
   if (failed.length > 0) {
     toast({
-      text: browseText.failedShort(failed.length),
+      text: entriesText.failedShort(failed.length),
       tone: "danger",
-      action: { label: browseText.showFailed, run: () => showFailures(failed) },
+      action: { label: entriesText.showFailed, run: () => showFailures(failed) },
     });
   }
   return deleted;
