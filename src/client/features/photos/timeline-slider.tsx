@@ -22,55 +22,15 @@ export function TimelineSlider({
   readonly scroller: RefObject<HTMLElement | null>;
   readonly viewHeight: number;
 }) {
-  const top = useScrollTop(scroller);
-  const onScroll = (to: number) => {
-    if (scroller.current !== null) scroller.current.scrollTop = to;
-  };
   const track = useRef<HTMLDivElement>(null);
   const { height: trackHeight } = useSize(track);
   const [isDragging, setDragging] = useState(false);
-  const [hasFocus, setFocus] = useState(false);
   const months = useMemo(() => monthsOf(layout), [layout]);
   const years = useMemo(() => yearLabels(months, layout.height, trackHeight), [months, layout.height, trackHeight]);
-  const range = Math.max(1, layout.height - viewHeight);
-  const part = Math.min(1, Math.max(0, top / range));
-  // The reference point is the top of the view at the start of the grid, and the bottom of the view at its end, so that
-  // every month can be reached. One pixel more, because browsers round scroll positions.
-  const monthAt = (scrolled: number): number => {
-    const at = Math.min(1, Math.max(0, scrolled / range)) * layout.height + 1;
-    const date = layout.sections[sectionAt(layout, at)]?.date ?? "";
-    return Math.max(
-      0,
-      months.findIndex(({ month }) => date.startsWith(month)),
-    );
-  };
-  const current = monthAt(top);
-  const month = months[current]?.month ?? "";
-
-  const goTo = (index: number) => {
-    const target = months[Math.min(months.length - 1, Math.max(0, index))];
-    if (target !== undefined) onScroll((target.top / Math.max(1, layout.height)) * range);
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    // Reads the live scroll position: keys may be pressed faster than the page renders.
-    const from = monthAt(scroller.current?.scrollTop ?? 0);
-    const targets: Readonly<Record<string, number>> = {
-      ArrowDown: from + 1,
-      ArrowUp: from - 1,
-      PageDown: yearFrom(months, from, 1),
-      PageUp: yearFrom(months, from, -1),
-      Home: 0,
-      End: months.length - 1,
-    };
-    const target = targets[event.key];
-    if (target === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    goTo(target);
-  };
+  const timeline = useTimelineScroll({ months, layout, scroller, viewHeight });
   const follow = ({ clientY }: PointerEvent) => {
     const box = track.current?.getBoundingClientRect();
-    if (box === undefined || box.height === 0) return;
-    onScroll(Math.min(1, Math.max(0, (clientY - box.top) / box.height)) * range);
+    if (box !== undefined && box.height > 0) timeline.scrollToPart((clientY - box.top) / box.height);
   };
   return (
     <div
@@ -97,36 +57,112 @@ export function TimelineSlider({
           {year}
         </span>
       ))}
-      <div
-        role="slider"
-        tabIndex={0}
-        aria-label={text.timeline}
-        aria-orientation="vertical"
-        aria-valuemin={0}
-        aria-valuemax={Math.max(0, months.length - 1)}
-        aria-valuenow={current}
-        aria-valuetext={month === "" ? undefined : formatMonth(month)}
-        onKeyDown={onKeyDown}
-        onFocus={() => setFocus(true)}
-        onBlur={() => setFocus(false)}
-        className="absolute inset-x-1 h-6 -translate-y-1/2 cursor-ns-resize rounded-full"
-        style={{ top: `${part * 100}%` }}
-      >
-        <span className="absolute inset-x-1 top-1/2 h-1 -translate-y-1/2 rounded-full bg-accent" />
-        {(isDragging || hasFocus) && month !== "" && (
-          <span
-            aria-hidden
-            className={cx(
-              "absolute end-full top-1/2 me-2 -translate-y-1/2 rounded-lg bg-ink px-3 py-1.5",
-              "text-sm font-medium whitespace-nowrap text-raised shadow-lg",
-            )}
-          >
-            {formatMonth(month)}
-          </span>
-        )}
-      </div>
+      <SliderThumb months={months} timeline={timeline} isDragging={isDragging} />
     </div>
   );
+}
+
+/** The thumb of the slider. While it is used, the month is shown next to it. */
+function SliderThumb({
+  months,
+  timeline: { current, part, scrollToMonth, liveMonth },
+  isDragging,
+}: {
+  readonly months: Months;
+  readonly timeline: ReturnType<typeof useTimelineScroll>;
+  readonly isDragging: boolean;
+}) {
+  const [hasFocus, setFocus] = useState(false);
+  const month = months[current]?.month ?? "";
+  const onKeyDown = (event: KeyboardEvent) => {
+    // The live position: keys may be pressed faster than the page renders.
+    const from = liveMonth();
+    const targets: Readonly<Record<string, number>> = {
+      ArrowDown: from + 1,
+      ArrowUp: from - 1,
+      PageDown: yearFrom(months, from, 1),
+      PageUp: yearFrom(months, from, -1),
+      Home: 0,
+      End: months.length - 1,
+    };
+    const target = targets[event.key];
+    if (target === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    scrollToMonth(target);
+  };
+  return (
+    <div
+      role="slider"
+      tabIndex={0}
+      aria-label={text.timeline}
+      aria-orientation="vertical"
+      aria-valuemin={0}
+      aria-valuemax={Math.max(0, months.length - 1)}
+      aria-valuenow={current}
+      aria-valuetext={month === "" ? undefined : formatMonth(month)}
+      onKeyDown={onKeyDown}
+      onFocus={() => setFocus(true)}
+      onBlur={() => setFocus(false)}
+      className="absolute inset-x-1 h-6 -translate-y-1/2 cursor-ns-resize rounded-full"
+      style={{ top: `${part * 100}%` }}
+    >
+      <span className="absolute inset-x-1 top-1/2 h-1 -translate-y-1/2 rounded-full bg-accent" />
+      {(isDragging || hasFocus) && month !== "" && (
+        <span
+          aria-hidden
+          className={cx(
+            "absolute end-full top-1/2 me-2 -translate-y-1/2 rounded-lg bg-ink px-3 py-1.5",
+            "text-sm font-medium whitespace-nowrap text-raised shadow-lg",
+          )}
+        >
+          {formatMonth(month)}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** Converts between the scroll position of the grid, its part of the whole, and the months. */
+function useTimelineScroll({
+  months,
+  layout,
+  scroller,
+  viewHeight,
+}: {
+  readonly months: Months;
+  readonly layout: Layout;
+  readonly scroller: RefObject<HTMLElement | null>;
+  readonly viewHeight: number;
+}) {
+  const top = useScrollTop(scroller);
+  const range = Math.max(1, layout.height - viewHeight);
+  // The reference point is the top of the view at the start of the grid, and the bottom of the view at its end, so that
+  // every month can be reached. One pixel more, because browsers round scroll positions.
+  const monthAt = (scrolled: number): number => {
+    const at = within01(scrolled / range) * layout.height + 1;
+    const date = layout.sections[sectionAt(layout, at)]?.date ?? "";
+    const index = months.findIndex(({ month }) => date.startsWith(month));
+    return Math.max(0, index);
+  };
+  const scrollTo = (to: number) => {
+    if (scroller.current !== null) scroller.current.scrollTop = to;
+  };
+  return {
+    /** The index of the month at the scroll position, as it was rendered. */
+    current: monthAt(top),
+    part: within01(top / range),
+    /** The index of the month at the scroll position now. */
+    liveMonth: () => monthAt(scroller.current?.scrollTop ?? 0),
+    scrollToMonth: (index: number) => {
+      const target = months[Math.min(months.length - 1, Math.max(0, index))];
+      if (target !== undefined) scrollTo((target.top / Math.max(1, layout.height)) * range);
+    },
+    scrollToPart: (part: number) => scrollTo(within01(part) * range),
+  };
+}
+
+function within01(value: number): number {
+  return Math.min(1, Math.max(0, value));
 }
 
 type Months = ReturnType<typeof monthsOf>;
