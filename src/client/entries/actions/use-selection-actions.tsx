@@ -16,7 +16,7 @@ import type { Collection } from "../collection/use-collection.ts";
 import { canMoveInto } from "./bulk.ts";
 import { downloadEntries } from "./download.ts";
 import { ActionStatus, showRunning } from "./action-status.tsx";
-import { useEntryActions } from "./use-entry-actions.ts";
+import { type EntryActions, useEntryActions } from "./use-entry-actions.ts";
 import { text } from "../text.ts";
 
 const DestinationDialog = lazyPart(() =>
@@ -94,42 +94,9 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     if (entry !== undefined) setRenamed({ id: entry.id, draft: createStore(newDraft(entry)) });
   };
 
-  const items = (): readonly MenuItem[] => [
-    ...(only === undefined
-      ? []
-      : [
-          { label: text.open, icon: only.type === "folder" ? FolderOpen : Eye, keys: "enter", run: () => onOpen(only) },
-        ]),
-    { label: only?.type === "file" ? text.download : text.downloadZip, icon: Download, run: download },
-    ...(share === undefined ? [] : [{ label: text.share, icon: Share2, run: share }]),
-    ...(canWrite
-      ? [
-          null,
-          ...(only === undefined ? [] : [{ label: text.rename, icon: PenLine, keys: "f2", run: rename }]),
-          { label: text.move, icon: FolderInput, run: () => choose("move") },
-          { label: text.copy, icon: Copy, run: () => choose("copy") },
-          { label: text.editTags, icon: Tag, run: () => choose("tags") },
-        ]
-      : []),
-    null,
-    { label: areDetailsOpen ? text.hideDetails : text.details, icon: Info, keys: "i", run: onDetails },
-    ...(canWrite ? [null, { label: text.remove, icon: Trash2, keys: "delete", danger: true, run: trash }] : []),
-  ];
-
-  useShortcuts(text.shortcuts, [
-    { keys: "enter", label: text.keyOpen, run: ignore, listedOnly: true },
-    { keys: "space", label: text.keySelect, run: ignore, listedOnly: true },
-    { keys: "shift+arrowdown", label: text.keyRange, run: ignore, listedOnly: true },
-    { keys: "mod+a", label: text.keySelectAll, run: ignore, listedOnly: true },
-    { keys: "i", label: text.details, run: onDetails },
-    ...(canWrite
-      ? [
-          { keys: "f2", label: text.rename, run: rename },
-          { keys: "delete", label: text.remove, run: trash, when: () => count > 0 },
-          { keys: "shift+m", label: text.move, run: () => choose("move"), when: () => count > 0 },
-        ]
-      : []),
-  ]);
+  const commands = { only, open: onOpen, download, share, rename, choose, details: onDetails, trash };
+  const items = () => menuItems(commands, { canWrite, areDetailsOpen });
+  useSelectionShortcuts(commands, { canWrite, hasSelection: count > 0 });
 
   const renaming: Renaming | undefined = renamed && {
     ...renamed,
@@ -158,32 +125,109 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
     dialogs: (
       <>
         <ActionStatus />
-        <Suspense fallback={null}>
-          {dialog?.kind === "share" && <ShareDialog entry={dialog.entry} onClose={closeDialog} />}
-          {dialog?.kind === "tags" && (
-            <TagsDialog
-              entries={dialog.entries}
-              onApply={(add, remove) => void entryActions.tag(dialog.entries, add, remove)}
-              onClose={closeDialog}
-            />
-          )}
-          {(dialog?.kind === "move" || dialog?.kind === "copy") && (
-            <DestinationDialog
-              verb={dialog.kind}
-              entries={dialog.entries}
-              count={dialog.entries.length}
-              from={folder}
-              makeFolder={entryActions.makeFolder}
-              onChosen={(to) =>
-                dialog.kind === "move" ? moveTo(dialog.entries, to) : void entryActions.copy(dialog.entries, to)
-              }
-              onClose={closeDialog}
-            />
-          )}
-        </Suspense>
+        <Dialogs dialog={dialog} folder={folder} actions={entryActions} moveTo={moveTo} onClose={closeDialog} />
       </>
     ),
   };
+}
+
+/** The actions that the menu and the shortcuts offer. */
+interface Commands<T extends Entry> {
+  /** The only selected entry. */
+  readonly only: T | undefined;
+  open(entry: T): void;
+  download(): void;
+  readonly share: (() => void) | undefined;
+  rename(): void;
+  choose(kind: "move" | "copy" | "tags"): void;
+  details(): void;
+  trash(): void;
+}
+
+function menuItems<T extends Entry>(
+  { only, open, download, share, rename, choose, details, trash }: Commands<T>,
+  { canWrite, areDetailsOpen }: { readonly canWrite: boolean; readonly areDetailsOpen: boolean },
+): readonly MenuItem[] {
+  return [
+    ...(only === undefined
+      ? []
+      : [{ label: text.open, icon: only.type === "folder" ? FolderOpen : Eye, keys: "enter", run: () => open(only) }]),
+    { label: only?.type === "file" ? text.download : text.downloadZip, icon: Download, run: download },
+    ...(share === undefined ? [] : [{ label: text.share, icon: Share2, run: share }]),
+    ...(canWrite
+      ? [
+          null,
+          ...(only === undefined ? [] : [{ label: text.rename, icon: PenLine, keys: "f2", run: rename }]),
+          { label: text.move, icon: FolderInput, run: () => choose("move") },
+          { label: text.copy, icon: Copy, run: () => choose("copy") },
+          { label: text.editTags, icon: Tag, run: () => choose("tags") },
+        ]
+      : []),
+    null,
+    { label: areDetailsOpen ? text.hideDetails : text.details, icon: Info, keys: "i", run: details },
+    ...(canWrite ? [null, { label: text.remove, icon: Trash2, keys: "delete", danger: true, run: trash }] : []),
+  ];
+}
+
+function useSelectionShortcuts<T extends Entry>(
+  { rename, choose, details, trash }: Commands<T>,
+  { canWrite, hasSelection }: { readonly canWrite: boolean; readonly hasSelection: boolean },
+): void {
+  const when = () => hasSelection;
+  useShortcuts(text.shortcuts, [
+    { keys: "enter", label: text.keyOpen, run: ignore, listedOnly: true },
+    { keys: "space", label: text.keySelect, run: ignore, listedOnly: true },
+    { keys: "shift+arrowdown", label: text.keyRange, run: ignore, listedOnly: true },
+    { keys: "mod+a", label: text.keySelectAll, run: ignore, listedOnly: true },
+    { keys: "i", label: text.details, run: details },
+    ...(canWrite
+      ? [
+          { keys: "f2", label: text.rename, run: rename },
+          { keys: "delete", label: text.remove, run: trash, when },
+          { keys: "shift+m", label: text.move, run: () => choose("move"), when },
+        ]
+      : []),
+  ]);
+}
+
+function Dialogs({
+  dialog,
+  folder,
+  actions,
+  moveTo,
+  onClose,
+}: {
+  readonly dialog: OpenDialog | undefined;
+  readonly folder: string;
+  readonly actions: EntryActions;
+  readonly moveTo: (entries: readonly Entry[], to: string) => void;
+  readonly onClose: () => void;
+}) {
+  return (
+    <Suspense fallback={null}>
+      {dialog?.kind === "share" && <ShareDialog entry={dialog.entry} onClose={onClose} />}
+      {dialog?.kind === "tags" && (
+        <TagsDialog
+          entries={dialog.entries}
+          onApply={(add, remove) => void actions.tag(dialog.entries, add, remove)}
+          onClose={onClose}
+        />
+      )}
+      {(dialog?.kind === "move" || dialog?.kind === "copy") && (
+        <DestinationDialog
+          verb={dialog.kind}
+          entries={dialog.entries}
+          count={dialog.entries.length}
+          from={folder}
+          makeFolder={actions.makeFolder}
+          onChosen={(to) =>
+            dialog.kind === "move" ? moveTo(dialog.entries, to) : void actions.copy(dialog.entries, to)
+          }
+          onClose={onClose}
+        />
+      )}
+    </Suspense>
+  );
 }
 
 /** All selected entries. Shows the progress if they must be loaded first. */
