@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { delayBefore } from "../../../src/client/features/uploads/engine/backoff.ts";
-import { type EngineDependencies, UploadEngine } from "../../../src/client/features/uploads/engine/engine.ts";
+import type { EngineDependencies } from "../../../src/client/features/uploads/engine/dependencies.ts";
+import { UploadEngine } from "../../../src/client/features/uploads/engine/engine.ts";
 import {
   CHUNK_SIZES,
   type Failure,
