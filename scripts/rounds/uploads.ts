@@ -106,7 +106,7 @@ async function makeFile(at: string, size: number): Promise<string> {
 
 async function goOnWith(page: Page, file: string): Promise<void> {
   const chooser = page.waitForEvent("filechooser");
-  await tray(page).getByRole("button", { name: "Choose the files again" }).click();
+  await tray(page).getByRole("button", { name: "Select files again" }).click();
   await (await chooser).setFiles(file);
 }
 

@@ -78,7 +78,7 @@ export function NewKeyDialog(props: { isAdmin: boolean; onMade(): void; onClose(
         ref={first}
       />
       <fieldset className="flex flex-col gap-1">
-        <legend className="mb-1 text-sm font-medium">{text.mayDo}</legend>
+        <legend className="mb-1 text-sm font-medium">{text.permissions}</legend>
         {SCOPES.filter((scope) => scope !== "admin" || props.isAdmin).map((scope) => (
           <Checkbox
             key={scope}
@@ -89,7 +89,7 @@ export function NewKeyDialog(props: { isAdmin: boolean; onMade(): void; onClose(
         ))}
       </fieldset>
       <Select
-        label={text.ends}
+        label={text.expires}
         value={lifetime}
         onChange={setLifetime}
         options={LIFETIMES.map((value) => ({ value, label: text.lifetime(value) }))}

@@ -28,16 +28,16 @@ export function SessionsSection() {
     setEnding(new Set(those.map(({ id }) => id)));
     const ended = await Promise.allSettled(those.map(({ id }) => request("DELETE", `/api/users/sessions/${id}`)));
     const failed = ended.find((each) => each.status === "rejected");
-    if (failed === undefined) toast({ text: text.sessionsEnded(those.length), tone: "success" });
+    if (failed === undefined) toast({ text: text.sessionsSignedOut(those.length), tone: "success" });
     else toast({ text: messageOf(failed.reason), tone: "danger" });
     await refresh("sessions", "devices");
     setEnding(new Set());
   };
   const endOthers = async (others: readonly SessionItem[]) => {
     const isSure = await confirm({
-      title: text.endOthersTitle,
-      body: text.endOthersLead(others.length),
-      action: text.endOthers,
+      title: text.signOutOthersTitle,
+      body: text.signOutOthersLead(others.length),
+      action: text.signOutOthers,
       danger: true,
     });
     if (isSure) await end(others);
@@ -59,8 +59,8 @@ export function SessionsSection() {
       actions: session.isCurrent ? (
         <Button onClick={() => void signOut()}>{text.signOut}</Button>
       ) : (
-        <Button aria-label={text.endOf(name)} busy={ending.has(session.id)} onClick={() => void end([session])}>
-          {text.end}
+        <Button aria-label={text.signOutOf(name)} busy={ending.has(session.id)} onClick={() => void end([session])}>
+          {text.signOut}
         </Button>
       ),
     };
@@ -76,7 +76,7 @@ export function SessionsSection() {
             actions={
               others.length > 0 && (
                 <Button variant="danger" onClick={() => void endOthers(others)}>
-                  {text.endOthers}
+                  {text.signOutOthers}
                 </Button>
               )
             }

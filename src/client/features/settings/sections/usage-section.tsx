@@ -123,7 +123,7 @@ function Limits({ limits }: { limits: RateLimits }) {
         },
         {
           key: "resets",
-          title: text.renewed,
+          title: text.resets,
           align: "end",
           cell: (row) => (row.used === 0 ? "–" : formatRelative(row.resetsAt)),
         },

@@ -137,7 +137,7 @@ async function addPasskey(name: string): Promise<void> {
   const { startRegistration } = await import("@simplewebauthn/browser");
   const response = await startRegistration({ optionsJSON: options }).catch((error: unknown) => {
     const isKnown = error instanceof Error && error.name === "InvalidStateError";
-    throw new PageError(isKnown ? text.passkeyKnown : text.passkeyNotMade, { cause: error });
+    throw new PageError(isKnown ? text.passkeyKnown : text.passkeyNotCreated, { cause: error });
   });
   await request("POST", "/api/users/passkeys", { body: { name, response } });
 }
