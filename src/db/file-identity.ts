@@ -1,8 +1,8 @@
 /**
- * Distinguishes a file from its copies. Device and inode are not enough: the inode of a removed file is reused, a device
- * may get another number after a restart (btrfs, overlay, disks found in another order), and some file systems (vfat)
- * renumber their files. The creation time never changes and no copying tool can set it, so where the file system has one,
- * it alone decides.
+ * Distinguishes a file from its copies. Device and inode are not enough: the inode of a removed file is reused, a
+ * device may get another number after a restart (btrfs, overlay, disks found in another order), and some file systems
+ * (vfat) renumber their files. The creation time never changes and no copying tool can set it, so where the file system
+ * has one, it alone decides.
  */
 import * as fs from "node:fs";
 
@@ -40,8 +40,9 @@ export function isSameFile(a: FileIdentity, b: FileIdentity): boolean {
 }
 
 /**
- * File systems without creation times report another of the file's times instead. A value that equals none of the others is
- * real. In a new file all are equal, so the others are set to now to see whether the creation time follows them.
+ * File systems without creation times report another of the file's times instead. A value that equals none of the
+ * others is real. In a new file all are equal, so the others are set to now to see whether the creation time follows
+ * them.
  */
 function readBirth(path: string, found: fs.BigIntStats, mayTouch: boolean): string | null {
   if (found.birthtimeNs <= 0n) return null;
@@ -57,8 +58,8 @@ function readBirth(path: string, found: fs.BigIntStats, mayTouch: boolean): stri
 }
 
 /**
- * The name of a mounted device in /proc/self/mountinfo (proc(5)): a disk, a logical volume or a ZFS dataset, whose number
- * changes with each restart. Undefined for names that are not unique, and without /proc.
+ * The name of a mounted device in /proc/self/mountinfo (proc(5)): a disk, a logical volume or a ZFS dataset, whose
+ * number changes with each restart. Undefined for names that are not unique, and without /proc.
  */
 function nameDevice(device: bigint): string | undefined {
   const major = ((device >> 8n) & 0xfffn) | ((device >> 32n) & ~0xfffn);

@@ -1,4 +1,6 @@
-/** Statements that SQLite compiles when they are first used. A server has five hundred, and most runs use few of them. */
+/**
+ * Statements that SQLite compiles when they are first used. A server has five hundred, and most runs use few of them.
+ */
 import { Database, type SQLQueryBindings, type Statement } from "bun:sqlite";
 
 /** A database whose `prepare` takes no time. That its SQL is wrong shows only when the statement is used. */

@@ -105,7 +105,10 @@ function create(database: Database): void {
   });
 }
 
-/** Runs `steps` one after the other. @throws MigrationError at the first that fails; the caller's transaction undoes the others */
+/**
+ * Runs `steps` one after the other.
+ * @throws MigrationError at the first that fails; the caller's transaction undoes the others
+ */
 export function runSteps(database: Database, steps: readonly Migration[]): void {
   database.run(
     "CREATE TABLE IF NOT EXISTS migrations (id TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT, WITHOUT ROWID",

@@ -33,8 +33,8 @@ interface PendingRead {
 }
 
 /**
- * Reads the database in a thread, off the event loop. The thread starts with the first request, and again after it died.
- * A read sees all that was committed before it was requested.
+ * Reads the database in a thread, off the event loop. The thread starts with the first request, and again after it
+ * died. A read sees all that was committed before it was requested.
  */
 export class Reader {
   readonly #path: string;

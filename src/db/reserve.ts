@@ -1,7 +1,7 @@
 /**
- * Disk space reserved for the database. On a full disk reading still works, but deleting and signing in need a few pages
- * of log, and deleting is how users free space. So a file reserves a few megabytes. It is removed at the first "disk full"
- * error and created again once there is space.
+ * Disk space reserved for the database. On a full disk reading still works, but deleting and signing in need a few
+ * pages of log, and deleting is how users free space. So a file reserves a few megabytes. It is removed at the first
+ * "disk full" error and created again once there is space.
  */
 import * as fs from "node:fs";
 import type { Log } from "../lib/log.ts";

@@ -1,6 +1,6 @@
 /**
- * Copies of the database in `snapshots/`: `larder-<when>-<label>.db`, each with its sha256 in a file as `sha256sum` writes
- * it. The digest proves that a snapshot is complete: a copy of the data directory may contain half of one.
+ * Copies of the database in `snapshots/`: `larder-<when>-<label>.db`, each with its sha256 in a file as `sha256sum`
+ * writes it. The digest proves that a snapshot is complete: a copy of the data directory may contain half of one.
  */
 import { Database } from "bun:sqlite";
 import * as fs from "node:fs";

@@ -1,7 +1,7 @@
 /**
- * The only writer of a database. Transactions that are queued at the same time share one commit (group commit): each runs
- * in its own savepoint, so that a failed one undoes nothing of the others, and one sync to disk makes all of them durable.
- * The body of a transaction is a synchronous function: nothing is awaited while a transaction is open.
+ * The only writer of a database. Transactions that are queued at the same time share one commit (group commit): each
+ * runs in its own savepoint, so that a failed one undoes nothing of the others, and one sync to disk makes all of them
+ * durable. The body of a transaction is a synchronous function: nothing is awaited while a transaction is open.
  */
 import type { Database } from "bun:sqlite";
 import { SQLiteError } from "bun:sqlite";
@@ -64,7 +64,9 @@ export class Writer {
   #statements: { begin: () => void; commit: () => void; rollback: () => void };
   #savepoint: { open: () => void; release: () => void; undo: () => void };
 
-  /** @param makeRoom called when the disk is full; returns true if it freed space, so that a second attempt makes sense */
+  /**
+   * @param makeRoom called when the disk is full; returns true if it freed space, so that a second attempt makes sense
+   */
   constructor(sqlite: Database, log: Log, makeRoom: () => boolean = () => false) {
     this.#sqlite = sqlite;
     this.#log = log;
@@ -93,8 +95,8 @@ export class Writer {
   }
 
   /**
-   * What is wrong with the database, as a sentence: a broken or read-only disk until a commit succeeds again; damage until
-   * the program ends.
+   * What is wrong with the database, as a sentence: a broken or read-only disk until a commit succeeds again; damage
+   * until the program ends.
    */
   get fault(): string | undefined {
     return this.#damage ?? this.#fault;
@@ -119,7 +121,8 @@ export class Writer {
 
   /**
    * Runs `body` in a commit shared with the other queued transactions, and resolves when it is durable.
-   * On a full disk `body` may run a second time after space was freed. If it consumes anything outside the database, pass
+   * On a full disk `body` may run a second time after space was freed. If it consumes anything outside the database,
+   * pass
    * `isRepeatable: false`.
    * @throws what `body` throws, with its changes rolled back; AppError disk_full | database_busy | database_error
    */
@@ -135,8 +138,8 @@ export class Writer {
   }
 
   /**
-   * Runs `body` in its own transaction, immediately. For program start and for commands: it blocks the event loop until the
-   * disk has written.
+   * Runs `body` in its own transaction, immediately. For program start and for commands: it blocks the event loop until
+   * the disk has written.
    */
   runNow<T>(body: TransactionBody<T>): T {
     const effects: (() => void)[] = [];
@@ -225,7 +228,10 @@ export class Writer {
     if (this.#queue.length > 0) this.#schedule();
   }
 
-  /** Runs one transaction in its savepoint. @returns a function that settles its promise, to be called after the commit */
+  /**
+   * Runs one transaction in its savepoint.
+   * @returns a function that settles its promise, to be called after the commit
+   */
   #runInSavepoint(waiting: QueuedTransaction, effects: (() => void)[]): () => void {
     const own: (() => void)[] = [];
     this.#savepoint.open();
@@ -305,7 +311,9 @@ function isFull(error: unknown): boolean {
   return error instanceof SQLiteError && error.code === "SQLITE_FULL";
 }
 
-/** Whether SQLite, here or in a reader thread, reported a damaged file. The full-text tables report it by message only. */
+/**
+ * Whether SQLite, here or in a reader thread, reported a damaged file. The full-text tables report it by message only.
+ */
 export function isDamage(error: unknown): boolean {
   if (!(error instanceof Error) || !("code" in error)) return false;
   return /^SQLITE_(CORRUPT|NOTADB)/.test(String(error.code)) || error.message.includes("vtable constructor failed");

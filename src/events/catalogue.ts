@@ -65,8 +65,8 @@ export interface EventCatalogue {
   /** `tree`: a folder was deleted or moved to the trash with all below it, for which there are no events. */
   "folder.deleted": { readonly folder: FolderFacts; readonly deviceId: number | null };
   /**
-   * `webhooks`, for itself: content of a file was sent, to its owner or through a share. Emitted after the response, and
-   * only while a webhook of the account subscribes to it.
+   * `webhooks`, for itself: content of a file was sent, to its owner or through a share. Emitted after the response,
+   * and only while a webhook of the account subscribes to it.
    */
   "file.downloaded": { readonly file: FileFacts };
   /** `tree`: the stored bytes of an account grew. Reservations do not count. */
@@ -80,8 +80,8 @@ export interface EventCatalogue {
   /** `devices`: a refresh token was used twice, so somebody has a copy of it; the device was signed out. */
   "security.token_reused": { readonly device: DeviceFacts };
   /**
-   * `users`, `two-factor`, `passkeys`: the credentials of an account were changed. `deviceId` is the device that did it, if
-   * any.
+   * `users`, `two-factor`, `passkeys`: the credentials of an account were changed. `deviceId` is the device that did
+   * it, if any.
    */
   "security.credentials_changed": {
     readonly what: CredentialName;
@@ -96,8 +96,8 @@ export interface EventCatalogue {
   /** `mass-change`: a device deletes or replaces far more than usual; its changes wait for approval. */
   "security.mass_change": { readonly device: DeviceFacts; readonly holdId: string; readonly changes: number };
   /**
-   * `uploads`: a device's upload became a file, or an equal file was there already. `path`: the requested path; the file
-   * may be elsewhere or have another name.
+   * `uploads`: a device's upload became a file, or an equal file was there already. `path`: the requested path; the
+   * file may be elsewhere or have another name.
    */
   "upload.completed": {
     readonly file: FileFacts;
@@ -105,7 +105,10 @@ export interface EventCatalogue {
     readonly deviceId: number;
     readonly uploadId: string | null;
   };
-  /** `uploads`: a device's upload failed permanently: canceled, expired, or its bytes do not match the declared checksum. */
+  /**
+   * `uploads`: a device's upload failed permanently: canceled, expired, or its bytes do not match the declared
+   * checksum.
+   */
   "upload.failed": {
     readonly name: string;
     readonly deviceId: number;
@@ -120,7 +123,9 @@ export interface EventCatalogue {
   "share.revoked": { readonly share: ShareFacts };
   /** `shares`: a file was downloaded through a link; `isFirst` for the first download. */
   "share.downloaded": { readonly file: FileFacts; readonly isFirst: boolean; readonly shareId: string };
-  /** `shares`: a link reached the number of wrong passwords per hour that is not delayed. At most once a day per link. */
+  /**
+   * `shares`: a link reached the number of wrong passwords per hour that is not delayed. At most once a day per link.
+   */
   "share.guessed": { readonly share: ShareFacts; readonly wrongPasswords: number };
   /** `users`: an account was created; the account is the new one. */
   "user.created": { readonly publicId: string; readonly email: string; readonly name: string };
@@ -140,7 +145,10 @@ export interface EventCatalogue {
   "storage.damaged": { readonly files: number; readonly names: readonly string[] };
   /** `integrity`: blobs or the database are damaged. Emitted once for each administrator's account. */
   "server.damaged": { readonly contents: number; readonly database: boolean };
-  /** `remote-store`: the bucket is unreachable; `contents` blobs are on this disk only. Once per outage and administrator. */
+  /**
+   * `remote-store`: the bucket is unreachable; `contents` blobs are on this disk only. Once per outage and
+   * administrator.
+   */
   "server.bucket_away": { readonly problem: string; readonly contents: number };
 }
 

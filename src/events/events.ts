@@ -1,12 +1,15 @@
 /**
  * Events let a lower feature trigger a higher one without importing it. The emitter emits inside the transaction of its
- * change, and listeners write their own rows in that same transaction. So the consequences of a change are as durable as
- * the change, happen exactly once, and are rolled back with it. `server/composition/subscriptions.ts` lists the listeners.
+ * change, and listeners write their own rows in that same transaction. So the consequences of a change are as durable
+ * as the change, happen exactly once, and are rolled back with it. `server/composition/subscriptions.ts` lists the
+ * listeners.
  */
 import type { Transaction } from "../db/transaction.ts";
 import type { EventName, EventOf } from "./catalogue.ts";
 
-/** Called inside the emitting transaction: synchronous, no network, no files. If it throws, the transaction is undone. */
+/**
+ * Called inside the emitting transaction: synchronous, no network, no files. If it throws, the transaction is undone.
+ */
 export type Listener<Name extends EventName> = (tx: Transaction, event: EventOf<Name>) => void;
 
 /** The listeners of one server. */

@@ -1,8 +1,8 @@
 /**
  * Detects jumps of the machine's clock, so that a wrong clock deletes nothing. A dead battery, a wrong time zone of the
- * hardware clock or a bad time server can set a clock months ahead, and thirty days of trash would expire at once. A wrong
- * clock looks the same as a server that was off for a long time. So after a jump ahead, jobs that delete by age wait a day,
- * in which the clock can be corrected.
+ * hardware clock or a bad time server can set a clock months ahead, and thirty days of trash would expire at once. A
+ * wrong clock looks the same as a server that was off for a long time. So after a jump ahead, jobs that delete by age
+ * wait a day, in which the clock can be corrected.
  */
 import type { Db } from "../db/open.ts";
 import type { Writer } from "../db/transaction.ts";

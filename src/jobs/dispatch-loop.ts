@@ -1,7 +1,7 @@
 /**
- * The loop that sends the rows of an outbox. Transactions that write rows wake it, and so do a timer for the next due row
- * and the end of each attempt. After `close` it starts no attempt and waits for those in progress. The result of an attempt
- * is written with retries until the write succeeds. No request ever waits for this loop.
+ * The loop that sends the rows of an outbox. Transactions that write rows wake it, and so do a timer for the next due
+ * row and the end of each attempt. After `close` it starts no attempt and waits for those in progress. The result of an
+ * attempt is written with retries until the write succeeds. No request ever waits for this loop.
  */
 import type { Writer } from "../db/transaction.ts";
 import { type Backoff, backoffMs } from "../lib/backoff.ts";
@@ -100,7 +100,10 @@ export class DispatchLoop {
     }
   }
 
-  /** Starts no more attempts, aborts those in progress (they are repeated after the next start), and waits for their end. */
+  /**
+   * Starts no more attempts, aborts those in progress (they are repeated after the next start), and waits for their
+   * end.
+   */
   async close(): Promise<void> {
     this.#stop.abort();
     clearTimeout(this.#timer);

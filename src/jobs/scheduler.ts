@@ -1,9 +1,9 @@
 /**
- * Scheduled jobs, with croner: when each is due, that it never overlaps itself, and its last result. A job does a bounded
- * amount of work and may be killed at any point; the next run continues at the stored cursor.
+ * Scheduled jobs, with croner: when each is due, that it never overlaps itself, and its last result. A job does a
+ * bounded amount of work and may be killed at any point; the next run continues at the stored cursor.
  *
- * A server at home may be off at night. So a job that was due while it was off, or that was interrupted, runs soon after
- * the start; such jobs start one after the other, not all in the same second.
+ * A server at home may be off at night. So a job that was due while it was off, or that was interrupted, runs soon
+ * after the start; such jobs start one after the other, not all in the same second.
  */
 import { Cron } from "croner";
 import type { Db } from "../db/open.ts";
@@ -233,8 +233,8 @@ export class Scheduler {
   }
 
   /**
-   * Runs the jobs that other processes have requested. Call it when another process has written to the database. A request
-   * for a running job is handled after that run.
+   * Runs the jobs that other processes have requested. Call it when another process has written to the database. A
+   * request for a running job is handled after that run.
    */
   handleRequests(): void {
     for (const row of this.#statements.requested.all()) {
@@ -285,7 +285,10 @@ export class Scheduler {
     else void this.#recordWaiting(entry.job, doubtedUntilMs);
   }
 
-  /** Records that a job that deletes by age waits, because the clock may be wrong. Administrators see it in the overview. */
+  /**
+   * Records that a job that deletes by age waits, because the clock may be wrong. Administrators see it in the
+   * overview.
+   */
   #recordWaiting(job: Job, untilMs: number): Promise<void> {
     const nowMs = this.#options.clock.nowMs();
     const text = `Waits until ${toTimestamp(untilMs)}: the clock leapt ahead and may be wrong.`;

@@ -22,9 +22,9 @@ const DELAY_MS = 1_000;
 const QUIET = { isQuiet: true } as const;
 
 /**
- * Writes counts to the database with a delay of one second, all in one transaction, so that no request waits for the disk.
- * Without new counts nothing is written and no timer runs. Counts are taken and written inside one transaction, so the sum
- * of pending and stored counts is right at every instant.
+ * Writes counts to the database with a delay of one second, all in one transaction, so that no request waits for the
+ * disk. Without new counts nothing is written and no timer runs. Counts are taken and written inside one transaction,
+ * so the sum of pending and stored counts is right at every instant.
  */
 export class WriteBehind<Pending> {
   readonly #options: WriteBehindOptions<Pending>;
@@ -47,7 +47,9 @@ export class WriteBehind<Pending> {
     this.#timer.unref();
   }
 
-  /** Writes the pending counts. Resolves when they are durable, or when a failure is logged and they are pending again. */
+  /**
+   * Writes the pending counts. Resolves when they are durable, or when a failure is logged and they are pending again.
+   */
   flush(): Promise<void> {
     this.#writing = this.#writing.then(() => this.#write());
     return this.#writing;

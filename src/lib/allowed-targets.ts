@@ -39,8 +39,8 @@ export class AllowedTargets {
 }
 
 /**
- * Takes the port off an entry of {@link AllowedTargets}. Without brackets a colon begins a port only behind a prefix length
- * or an IPv4 address: in `fd00::1:8080` it is part of the address.
+ * Takes the port off an entry of {@link AllowedTargets}. Without brackets a colon begins a port only behind a prefix
+ * length or an IPv4 address: in `fd00::1:8080` it is part of the address.
  */
 export function splitPort(entry: string): { readonly network: string; readonly port: number | undefined } {
   const bracketed = /^\[([^\]]+)\](\/\d{1,3})?(?::(\d{1,5}))?$/.exec(entry);

@@ -1,6 +1,6 @@
 /**
- * The request that the current code runs for, so that each log line can name it. The context follows promises, timers and
- * events automatically. Code that starts work outliving the request leaves it with {@link outsideRequests}.
+ * The request that the current code runs for, so that each log line can name it. The context follows promises, timers
+ * and events automatically. Code that starts work outliving the request leaves it with {@link outsideRequests}.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 

@@ -7,8 +7,8 @@ export interface Backoff {
 }
 
 /**
- * How long to wait after the `failures`th failure in a row (from 1): twice as long each time up to the maximum, of which
- * the second half is left to chance, so that what failed together does not come back together.
+ * How long to wait after the `failures`th failure in a row (from 1): twice as long each time up to the maximum, of
+ * which the second half is left to chance, so that what failed together does not come back together.
  * @param random a number from 0 to below 1
  */
 export function backoffMs(failures: number, { firstMs, maxMs }: Backoff, random: () => number = Math.random): number {

@@ -4,12 +4,15 @@ import { invalidField } from "../errors.ts";
 /** In code points. */
 const CHARACTERS_MAX = 200;
 /**
- * Neither separators of paths nor what prints nothing: controls, half characters, line ends, format characters. Of the last
- * the two joiners are part of how Persian, Indic scripts and emoji are written.
+ * Neither separators of paths nor what prints nothing: controls, half characters, line ends, format characters. Of the
+ * last the two joiners are part of how Persian, Indic scripts and emoji are written.
  */
 const PRINTABLE = /^(?:[^\p{C}\p{Zl}\p{Zp}/\\]|[\u200c\u200d])+$/u;
 
-/** The one form in which device ids are stored and compared: NFC. The same name is written in other bytes on other systems. */
+/**
+ * The one form in which device ids are stored and compared: NFC. The same name is written in other bytes on other
+ * systems.
+ */
 export function normalizeDeviceId(deviceId: string): string {
   return deviceId.normalize("NFC");
 }

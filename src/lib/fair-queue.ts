@@ -10,8 +10,9 @@ export interface FairQueueLimits {
 type Waiter = (isTurn: boolean) => void;
 
 /**
- * A bounded queue with one line per requester, such as a client address. The lines take turns, so a long line delays the
- * others by at most one unit of work. When the whole queue is full, a shorter line replaces the last entry of the longest.
+ * A bounded queue with one line per requester, such as a client address. The lines take turns, so a long line delays
+ * the others by at most one unit of work. When the whole queue is full, a shorter line replaces the last entry of the
+ * longest.
  */
 export class FairQueue {
   readonly #limits: FairQueueLimits;

@@ -46,8 +46,9 @@ export function logForm(setting: "auto" | LogForm, isTerminal: boolean): LogForm
  * A log of lines on standard error (standard output belongs to commands and to {@link announcer}).
  * `json` writes one object a line, `pretty` is for a person at a terminal; both escape control characters.
  *
- * A line written for a request carries its id (`server/observability/observe.ts`). Of repeated warnings and errors the first
- * twenty per minute are written, then how many more there were: a fault that affects every request must not fill the disk.
+ * A line written for a request carries its id (`server/observability/observe.ts`). Of repeated warnings and errors the
+ * first twenty per minute are written, then how many more there were: a fault that affects every request must not fill
+ * the disk.
  */
 export function createLog(
   format: LogForm,
@@ -84,10 +85,14 @@ export function createLog(
   };
 }
 
-/** Prints a line that a server's operator waits for, such as the address it listens on. `plain` is the form for people. */
+/**
+ * Prints a line that a server's operator waits for, such as the address it listens on. `plain` is the form for people.
+ */
 export type Announce = (message: string, plain?: string) => void;
 
-/** What {@link Announce} is for a `log` setting: a program that reads JSON gets nothing else on standard output either. */
+/**
+ * What {@link Announce} is for a `log` setting: a program that reads JSON gets nothing else on standard output either.
+ */
 export function announcer(setting: "auto" | LogForm, write = writeToStandardOutput): Announce {
   return (message, plain = `${message}\n`) => {
     write(setting === "json" ? jsonLine({ time: new Date().toISOString(), level: "info", message }) : plain);

@@ -83,9 +83,9 @@ export function uploadedName(fileName: string): string {
 }
 
 /**
- * Case-folds a name for sorting and searching (not for comparing: names are case-sensitive). ASCII takes a fast path. Other
- * text is converted to upper and then to lower case, so that "ß" equals "SS" and a final sigma equals an ordinary one.
- * The result is stored with each name: when this function changes, raise {@link FOLD_VERSION}.
+ * Case-folds a name for sorting and searching (not for comparing: names are case-sensitive). ASCII takes a fast path.
+ * Other text is converted to upper and then to lower case, so that "ß" equals "SS" and a final sigma equals an ordinary
+ * one. The result is stored with each name: when this function changes, raise {@link FOLD_VERSION}.
  */
 export function fold(text: string): string {
   // oxlint-disable-next-line no-control-regex -- the whole of ASCII is meant

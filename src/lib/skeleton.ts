@@ -1,14 +1,16 @@
 /** Look-alike texts, by the confusables of Unicode (UTS 39, section 4). */
 import table from "./confusables.txt" with { type: "text" };
 
-/** Version of the tables that a skeleton is made by: of the look-alike characters, and of the runtime's normalisation. */
+/**
+ * Version of the tables that a skeleton is made by: of the look-alike characters, and of the runtime's normalisation.
+ */
 export const SKELETON_VERSION = `${/Unicode ([\d.]+)/.exec(table)?.[1] ?? ""}/${process.versions["unicode"] ?? ""}`;
 
 let prototypes: ReadonlyMap<string, string> | undefined;
 
 /**
- * A form that is the same for texts that look the same; meant for comparing alone. The order in which right-to-left text
- * is shown is not taken into account.
+ * A form that is the same for texts that look the same; meant for comparing alone. The order in which right-to-left
+ * text is shown is not taken into account.
  */
 export function skeleton(text: string): string {
   prototypes ??= readTable();

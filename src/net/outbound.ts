@@ -1,9 +1,9 @@
 /**
- * Requests to addresses given by users: webhooks and push targets. Such an address could make this server connect to hosts
- * that only this machine or its network may reach (SSRF). So the name is resolved here, each address is checked, and the
- * connection goes to the checked address: a different DNS response in between changes nothing (DNS rebinding). Redirects are
- * not followed, proxies of the environment are not used, and responses are limited to 64 KiB and 15 s. Private addresses and
- * plain http are allowed only for targets that the operator lists in `outboundAllow`.
+ * Requests to addresses given by users: webhooks and push targets. Such an address could make this server connect to
+ * hosts that only this machine or its network may reach (SSRF). So the name is resolved here, each address is checked,
+ * and the connection goes to the checked address: a different DNS response in between changes nothing (DNS rebinding).
+ * Redirects are not followed, proxies of the environment are not used, and responses are limited to 64 KiB and 15 s.
+ * Private addresses and plain http are allowed only for targets that the operator lists in `outboundAllow`.
  */
 import { type IncomingMessage, type RequestOptions, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -211,8 +211,8 @@ export class Outbound {
 }
 
 /**
- * Resolves with the hosts file and the name servers of the machine, but not with the C library's resolver: it would block
- * one of the few threads that read files and hash passwords, for many seconds if a name server is slow.
+ * Resolves with the hosts file and the name servers of the machine, but not with the C library's resolver: it would
+ * block one of the few threads that read files and hash passwords, for many seconds if a name server is slow.
  */
 async function resolveByMachine(hostname: string): Promise<string[]> {
   const found = await dns.lookup(hostname, { backend: "c-ares" });

@@ -8,8 +8,8 @@ import {
 } from "./outbound.ts";
 
 /**
- * Sends one request, over a pooled connection if there is one. The response is limited to 64 KiB and 15 s, and redirects
- * are not followed.
+ * Sends one request, over a pooled connection if there is one. The response is limited to 64 KiB and 15 s, and
+ * redirects are not followed.
  * @throws OutboundError if there is no response
  */
 export async function sendToService(address: string, request: OutboundRequest): Promise<OutboundResponse> {

@@ -10,14 +10,14 @@ const ROOT = resolve(import.meta.dir, "../..");
 const IN_IDENTIFIERS = new Set(
   `deed deeds told tell tells kept held brought bring brings place places placed door doors brake world verdict met
   concerned weigh weighed behind born arrival arrivals arriving letter letters piece pieces stretch stretches lane lanes
-  unnamed unlisted settle settled shelter doomed bury splat lattice entrance keeper landmark landmarks tally joiner
+  unnamed unlisted shelter doomed bury splat lattice entrance keeper landmark landmarks tally joiner
   taker finisher placer reaper asked refuse refuses refused refusal refusals answer answers answered question questions
   wanted whoever whatever anew meanwhile admissions capture filler wish`.split(/\s+/),
 );
 
 /** Names that hold such a word and stay: standard terms, and what is stored or part of the API. */
 const ALLOWED_IDENTIFIERS = new Set(
-  `writeBehind WriteBehind isSettling allSettled heldChanges bornNs toldAt isInPlace inPlace moveIntoPlace
+  `writeBehind WriteBehind WriteBehindOptions formerPlaces bornSeq isSettling allSettled heldChanges bornNs toldAt isInPlace inPlace moveIntoPlace
   IN_PLACE_MAX READ_IN_PLACE_MAX WALK_IN_PLACE_MAX setPointerCapture releasePointerCapture hasPointerCapture capturedAt
   onPointerDownCapture onKeyDownCapture onClickCapture onDragEnterCapture replaceAll`.split(/\s+/),
 );

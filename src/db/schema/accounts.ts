@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { check, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { users } from "./users.ts";
 
-/** What a user's files add up to, and the head of the change journal. One row a user, same id. */
+/** Totals of a user's files, and the head of the change journal. One row per user, with the same id. */
 export const accounts = sqliteTable(
   "accounts",
   {
@@ -10,9 +10,9 @@ export const accounts = sqliteTable(
       .primaryKey()
       .references(() => users.id, { onDelete: "cascade" }),
     rootId: integer("root_id").notNull(),
-    /** The last number given in the journal. */
+    /** The last journal number assigned. */
     seq: integer("seq").notNull().default(0),
-    /** Tombstones up to this number are gone. */
+    /** Tombstones up to this number have been removed. */
     floorSeq: integer("floor_seq").notNull().default(0),
     files: integer("files").notNull().default(0),
     folders: integer("folders").notNull().default(0),
@@ -21,9 +21,9 @@ export const accounts = sqliteTable(
     trashBytes: integer("trash_bytes").notNull().default(0),
     /** Null: the plan's. Negative: none. */
     quotaBytes: integer("quota_bytes"),
-    /** Bytes promised to uploads that are under way; they count against the quota. */
+    /** Bytes reserved for uploads in progress; they count against the quota. */
     reservedBytes: integer("reserved_bytes").notNull().default(0),
-    /** When the journal last got a number; never goes back, so that times in the journal are in order. */
+    /** When the last journal number was assigned; never goes back, so that times in the journal are in order. */
     changedAt: integer("changed_at").notNull().default(0),
     /** Files and folders in the trash. */
     trashNodes: integer("trash_nodes").notNull().default(0),
@@ -36,7 +36,7 @@ export const accounts = sqliteTable(
   ],
 );
 
-/** Files and bytes by media type, kept with each change, so that usage needs no scan. */
+/** Files and bytes by media type, updated with each change, so that usage needs no scan. */
 export const usageTypes = sqliteTable(
   "usage_types",
   {
@@ -48,7 +48,7 @@ export const usageTypes = sqliteTable(
   (table) => [primaryKey({ columns: [table.accountId, table.type] })],
 );
 
-/** Uploads and downloads by account and month (`2026-01`), written behind. */
+/** Uploads and downloads by account and month (`2026-01`), written with a delay (`jobs/write-behind.ts`). */
 export const transfers = sqliteTable(
   "transfers",
   {

@@ -2,37 +2,37 @@ import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
- * Who did what, from where, and when. Append-only: triggers of the migration refuse every UPDATE, and every DELETE of
- * what is younger than the retention, which stands in `meta` under `audit.keep_ms`. People are named by their
- * public ids and e-mails, as they were at the time: the log outlives whom it tells of.
+ * The audit log: who did what, from where, and when. Append-only: triggers reject every UPDATE, and every DELETE of
+ * rows younger than the retention in `meta` (`audit.keep_ms`). Users are recorded by public id and email at the time,
+ * because the log outlives them.
  */
 export const audit = sqliteTable(
   "audit",
   {
-    /** In the order of writing, never given again. */
+    /** In the order of writing; never reused. */
     id: integer("id").primaryKey({ autoIncrement: true }),
     at: integer("at").notNull(),
-    /** Who did it; null where nobody was signed in. */
+    /** The acting user; null if nobody was signed in. */
     userId: text("user_id"),
-    /** The e-mail at that time, or as it was given at a sign-in. */
+    /** The email at that time, or the one given at a sign-in. */
     email: text("email"),
-    /** By which credential. */
+    /** The kind of credential. */
     via: text("via", { enum: ["web", "mobile", "key", "cli", "system", "none"] }).notNull(),
-    /** Which one: the name of the device or the key, the system's user of a command. */
+    /** The credential: the name of the device or key, or the system user of a command. */
     viaName: text("via_name"),
     action: text("action").notNull(),
-    /** The account that it was done to; the doer's own in most cases. */
+    /** The affected account; usually that of the acting user. */
     subjectId: text("subject_id"),
     subjectEmail: text("subject_email"),
     targetType: text("target_type"),
-    /** As the API shows it. Never a name of a file or folder: an administrator sees no contents. */
+    /** As the API returns it. Never the name of a file or folder: administrators don't see users' files. */
     targetId: text("target_id"),
     outcome: text("outcome", { enum: ["done", "refused", "failed"] }).notNull(),
-    /** Why not: the reason that was answered. */
+    /** The error reason of the response; null if the action succeeded. */
     reason: text("reason"),
     clientAddress: text("client_address"),
     userAgent: text("user_agent"),
-    /** How often: refusals that repeat within a minute share a row. */
+    /** The number of occurrences: equal rejections within a minute share a row. */
     times: integer("times").notNull().default(1),
     /** JSON, without secrets. */
     details: text("details").notNull().default("{}"),

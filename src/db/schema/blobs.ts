@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { blob, check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
-/** Contents on disk. A row is written only when its bytes are durable; it goes before its bytes do. */
+/** Blobs. A row is written only after its bytes are durable, and removed before its bytes are. */
 export const blobs = sqliteTable(
   "blobs",
   {
@@ -9,16 +9,16 @@ export const blobs = sqliteTable(
     /** sha256, 32 raw bytes. */
     digest: blob("digest", { mode: "buffer" }).notNull(),
     sizeBytes: integer("size_bytes").notNull(),
-    /** Of the whole content, for ZIP entries. */
+    /** CRC-32 of the whole blob, for ZIP entries. */
     crc32: integer("crc32").notNull(),
-    /** How many nodes and versions name it. */
+    /** How many nodes and versions refer to it. */
     refs: integer("refs").notNull(),
     createdAt: integer("created_at").notNull(),
-    /** When it was last stored, found again or let go: the grace period of collection runs from here. */
+    /** When it was last stored, reused or released: the grace period of garbage collection starts here. */
     touchedAt: integer("touched_at").notNull(),
-    /** When a reading last found it unlike its digest; such content is never shared with a new upload (D10). */
+    /** When a scrub last found a digest mismatch; a new upload never reuses such a blob. */
     damagedAt: integer("damaged_at"),
-    /** When a reading last found it equal to its digest (D26). */
+    /** When a scrub last found that it matches its digest. */
     verifiedAt: integer("verified_at"),
   },
   (table) => [
@@ -30,14 +30,14 @@ export const blobs = sqliteTable(
   ],
 );
 
-/** Contents taken out of the store, waiting to be unlinked by a later pass of the collector (D8). */
+/** Blobs moved out of the store; a later run of garbage collection deletes their files. */
 export const quarantine = sqliteTable("quarantine", {
   digest: blob("digest", { mode: "buffer" }).primaryKey(),
   sizeBytes: integer("size_bytes").notNull(),
   since: integer("since").notNull(),
 });
 
-/** Contents that no thumbnail could be made of, with the reason: tried again only by another program version (D32). */
+/** Blobs without a thumbnail, with the reason: only another program version tries again. */
 export const thumbnailFailures = sqliteTable("thumbnail_failures", {
   digest: blob("digest", { mode: "buffer" }).primaryKey(),
   reason: text("reason").notNull(),

@@ -7,7 +7,7 @@ const userId = () =>
     .notNull()
     .references(() => users.id, { onDelete: "cascade" });
 
-/** Keys for scripts. A key itself is kept nowhere: only its sha256, by which it is found. */
+/** API keys. Only the sha256 of a key is stored, by which it is looked up. */
 export const apiKeys = sqliteTable(
   "api_keys",
   {
@@ -16,14 +16,14 @@ export const apiKeys = sqliteTable(
     userId: userId(),
     name: text("name").notNull(),
     keyHash: blob("key_hash", { mode: "buffer" }).notNull(),
-    /** The first characters of the key, by which its owner tells it from others. */
+    /** The first characters of the key, so that its owner recognizes it. */
     prefix: text("prefix").notNull(),
     /** Separated by spaces. */
     scopes: text("scopes").notNull(),
     createdAt: integer("created_at").notNull(),
     expiresAt: integer("expires_at"),
     lastUsedAt: integer("last_used_at"),
-    /** It opens nothing any more; kept for a while, so that whoever still uses it is told why. */
+    /** A revoked key is rejected; its row stays for a while, so that the error can say why. */
     revokedAt: integer("revoked_at"),
   },
   (table) => [
@@ -34,20 +34,20 @@ export const apiKeys = sqliteTable(
   ],
 );
 
-/** The authenticator app of an account; from its set-up on, in force once it is enabled. */
+/** The authenticator app of an account, from its set-up on; required at sign-in once enabled. */
 export const twoFactors = sqliteTable("two_factors", {
   userId: integer("user_id")
     .primaryKey()
     .references(() => users.id, { onDelete: "cascade" }),
-  /** AES-256-GCM by the server's key: nonce, tag, ciphertext. A copy of the database alone makes no codes. */
+  /** AES-256-GCM with the server's key: nonce, tag, ciphertext. The database alone can't produce codes. */
   sealedSecret: blob("sealed_secret", { mode: "buffer" }).notNull(),
   createdAt: integer("created_at").notNull(),
   enabledAt: integer("enabled_at"),
-  /** The latest time step whose code was used: it and the ones before it are never accepted again. */
+  /** The latest time step whose code was used: this and earlier steps are not accepted again. */
   lastStep: integer("last_step").notNull().default(0),
 });
 
-/** Codes for the day when the authenticator app is gone, each good once: those that were not used. */
+/** Unused recovery codes, for a lost authenticator app. Each can be used once. */
 export const recoveryCodes = sqliteTable(
   "recovery_codes",
   {
@@ -65,14 +65,14 @@ export const passkeys = sqliteTable(
     publicId: text("public_id").notNull(),
     userId: userId(),
     name: text("name").notNull(),
-    /** The host name that it was made for; it opens nothing under another one. */
+    /** The host name for which it was created; it does not work under another one. */
     rpId: text("rp_id").notNull(),
     credentialId: blob("credential_id", { mode: "buffer" }).notNull(),
     /** COSE. */
     publicKey: blob("public_key", { mode: "buffer" }).notNull(),
-    /** How often the authenticator says it was used; 0 where it doesn't count. */
+    /** The authenticator's signature counter; 0 if it does not count. */
     counter: integer("counter").notNull(),
-    /** JSON: how the authenticator can be reached, a hint for browsers. */
+    /** JSON: the authenticator's transports, a hint for browsers. */
     transports: text("transports").notNull(),
     isBackedUp: integer("is_backed_up").notNull(),
     createdAt: integer("created_at").notNull(),

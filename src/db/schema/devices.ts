@@ -3,18 +3,18 @@ import { blob, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-or
 import { users } from "./users.ts";
 
 /**
- * Phones, tablets and other machines that keep files in sync. The row of a removed one stays, without anything that opens
- * the account: what it did can still be told and undone.
+ * Phones, tablets and other devices that sync files. The row of a removed device stays, without credentials, so that
+ * its changes can still be shown and undone.
  */
 export const devices = sqliteTable(
   "devices",
   {
-    /** Never given again: the journal names devices by it. */
+    /** Never reused: the journal refers to devices by it. */
     id: integer("id").primaryKey({ autoIncrement: true }),
     userId: integer("user_id")
       .notNull()
       .references(() => users.id, { onDelete: "cascade" }),
-    /** As the device chose it (`deviceInfo.deviceId`); unique within the user. */
+    /** Chosen by the device (`deviceInfo.deviceId`); unique per user. */
     publicId: text("public_id").notNull(),
     name: text("name").notNull(),
     platform: text("platform").notNull(),
@@ -24,17 +24,17 @@ export const devices = sqliteTable(
     registeredAt: integer("registered_at").notNull(),
     lastActiveAt: integer("last_active_at").notNull(),
     removedAt: integer("removed_at"),
-    /** JSON of the settings that were ever set. */
+    /** JSON of all settings that were set. */
     settings: text("settings").notNull().default("{}"),
-    /** When it last asked for changes. */
+    /** When it last requested changes. */
     lastSyncAt: integer("last_sync_at"),
   },
   (table) => [uniqueIndex("devices_public").on(table.userId, table.publicId)],
 );
 
 /**
- * Refresh tokens, by their sha256; each is used once. All of a device come from its one sign-in: another sign-in, a
- * sign-out and a removal leave none.
+ * Refresh tokens, by their sha256; each is used once. All tokens of a device come from one sign-in: a new sign-in, a
+ * sign-out and a removal delete them.
  */
 export const refreshTokens = sqliteTable(
   "refresh_tokens",
@@ -44,12 +44,12 @@ export const refreshTokens = sqliteTable(
       .notNull()
       .references(() => devices.id, { onDelete: "cascade" }),
     tokenHash: blob("token_hash", { mode: "buffer" }).notNull(),
-    /** The access token's session that was given along with it. */
+    /** The session of the access token issued with it. */
     sessionId: text("session_id").notNull(),
     createdAt: integer("created_at").notNull(),
     expiresAt: integer("expires_at").notNull(),
     usedAt: integer("used_at"),
-    /** The token that stands in its place: it was exchanged for that one, or (where `usedAt` is null) gave way to it. */
+    /** The token that replaced it: by a refresh, or (if `usedAt` is null) by a new sign-in. */
     successorId: integer("successor_id"),
   },
   (table) => [

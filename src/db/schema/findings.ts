@@ -1,25 +1,27 @@
 import { sql } from "drizzle-orm";
 import { blob, check, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
-/** What readings of the store and of the database found wrong: one open finding a content, kept when it is resolved. */
+/**
+ * Damage found by scrubs of the store and checks of the database: one open finding per blob. Resolved findings stay.
+ */
 export const findings = sqliteTable(
   "findings",
   {
     id: integer("id").primaryKey({ autoIncrement: true }),
     publicId: text("public_id").notNull(),
     kind: text("kind", { enum: ["damaged", "missing", "unreadable", "database"] }).notNull(),
-    /** sha256 of the content, 32 raw bytes; null for a fault of the database. */
+    /** sha256 of the blob, 32 raw bytes; null for damage to the database. */
     digest: blob("digest", { mode: "buffer" }),
     sizeBytes: integer("size_bytes"),
-    /** In words, without names of files. */
+    /** A sentence without file names. */
     detail: text("detail").notNull(),
     foundAt: integer("found_at").notNull(),
-    /** When a reading last found it so. */
+    /** When it was last found. */
     seenAt: integer("seen_at").notNull(),
-    /** When administrators and owners were told. */
+    /** When administrators and owners were notified. */
     toldAt: integer("told_at"),
     resolvedAt: integer("resolved_at"),
-    /** healed: found whole since; removed: nothing refers to the content any more. */
+    /** healed: found intact since; removed: nothing refers to the blob any more. */
     resolution: text("resolution", { enum: ["healed", "removed"] }),
   },
   (table) => [

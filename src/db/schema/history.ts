@@ -1,27 +1,27 @@
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
- * Where nodes were before they were renamed, moved, put into the trash or deleted by a device, for looking at the tree as
- * it was. At a moment a node was where its first row after that moment says, else where it is now. Only `tree`
- * writes here; kept for as long as one may look back.
+ * Former locations of nodes that were renamed, moved, trashed or deleted, to show the tree at an earlier time. At a
+ * given time a node was where its first later row says, or where it is now if there is none. Only `tree` writes here.
+ * Rows stay for the time that history covers.
  */
 export const formerPlaces = sqliteTable(
   "former_places",
   {
     nodeId: integer("node_id").notNull(),
-    /** Journal number of the change that took it away from there. */
+    /** Journal number of the change that moved it away. */
     seq: integer("seq").notNull(),
     accountId: integer("account_id").notNull(),
-    /** When it left, by the account's own clock, which never goes back. */
+    /** When it was moved away, by the account's own clock, which never goes back. */
     at: integer("at").notNull(),
-    /** The folder that it was in; 0 where it was in the trash. */
+    /** The folder it was in; 0 if it was in the trash. */
     parentId: integer("parent_id").notNull(),
     /** As in `nodes`. */
     kind: integer("kind").notNull(),
     name: text("name").notNull(),
     /** `fold(name)`. */
     sortKey: text("sort_key").notNull(),
-    /** Journal number of its making: there is no row of `nodes` to tell it once it is deleted. */
+    /** Journal number of its creation: a deleted node has no row in `nodes` that has it. */
     bornSeq: integer("born_seq").notNull(),
   },
   (table) => [

@@ -1,9 +1,12 @@
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** Facts about this database: the identity of its store, the version of `fold`, when it was made. */
+/** Properties of this database: the identity of its store, the version of `fold`, its creation time. */
 export const meta = sqliteTable("meta", { key: text("key").primaryKey(), value: text("value").notNull() });
 
-/** Accepted and refused requests by who was counted and category, one row a second at most: sliding windows after a restart. */
+/**
+ * Accepted and rejected requests by subject and category, at most one row per second: restores the sliding windows
+ * after a restart.
+ */
 export const rateHits = sqliteTable(
   "rate_hits",
   {
@@ -16,14 +19,14 @@ export const rateHits = sqliteTable(
   (table) => [primaryKey({ columns: [table.subject, table.category, table.at] }), index("rate_hits_at").on(table.at)],
 );
 
-/** First answers of requests that carried an Idempotency-Key, for 24 hours. */
+/** First responses to requests with an Idempotency-Key, for 24 hours. */
 export const idempotencyKeys = sqliteTable(
   "idempotency_keys",
   {
     accountId: integer("account_id").notNull(),
     key: text("key").notNull(),
     fingerprint: text("fingerprint").notNull(),
-    /** JSON of what the deed gave, from which the answer is made again. */
+    /** JSON of the result, from which the response is built again. */
     result: text("result").notNull(),
     createdAt: integer("created_at").notNull(),
   },
@@ -37,9 +40,9 @@ export const jobs = sqliteTable("jobs", {
   lastFinishedAt: integer("last_finished_at"),
   lastResult: text("last_result"),
   lastError: text("last_error"),
-  /** Where the job goes on, in its own words. */
+  /** The job's cursor: where its next run continues. */
   cursor: text("cursor"),
-  /** Set by a command beside the running server; cleared by the run that answers it. */
+  /** Set by a command next to the running server; cleared by the run that handles it. */
   requestedAt: integer("requested_at"),
   requestArguments: text("request_arguments"),
 });

@@ -2,31 +2,33 @@ import { sql } from "drizzle-orm";
 import { blob, check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { users } from "./users.ts";
 
-/** Mails on their way out, and for a week what became of them. */
+/** Outgoing emails, and for a week their results. */
 export const mails = sqliteTable(
   "mails",
   {
-    /** Never given again: an attempt under way names it. */
+    /** Never reused: an attempt in progress refers to it. */
     id: integer("id").primaryKey({ autoIncrement: true }),
-    /** Whose it is; null for somebody who has no account. */
+    /** The account it is about; null for a recipient without one. */
     accountId: integer("account_id"),
-    /** What it is about, for limits and for the log: `password-reset`, `invite` … */
+    /** The category, for limits and for the log: `password-reset`, `invite` … */
     kind: text("kind").notNull(),
-    /** As it is written on the envelope. */
+    /** The envelope recipient. */
     recipient: text("recipient").notNull(),
-    /** Folded: mails to one recipient leave in order. */
+    /** Case-folded: emails to one recipient are sent in order. */
     recipientKey: text("recipient_key").notNull(),
-    /** Without the angle brackets; the same in every attempt, so that a mail that came twice is shown once. */
+    /**
+     * The Message-ID without angle brackets; the same in every attempt, so that mail programs show a duplicate once.
+     */
     messageId: text("message_id").notNull(),
     subject: text("subject").notNull(),
-    /** Emptied as soon as the mail is sent or given up: links in it open something. */
+    /** Emptied as soon as the email is sent or dropped: it may contain links that grant access. */
     text: text("text").notNull(),
     html: text("html").notNull(),
     state: text("state", { enum: ["waiting", "sent", "refused", "expired"] }).notNull(),
     attempts: integer("attempts").notNull().default(0),
     createdAt: integer("created_at").notNull(),
     dueAt: integer("due_at").notNull(),
-    /** From then on it is of no use any more. */
+    /** After this time it is not sent any more. */
     expiresAt: integer("expires_at").notNull(),
     finishedAt: integer("finished_at"),
     lastError: text("last_error"),
@@ -43,7 +45,7 @@ export const mails = sqliteTable(
   ],
 );
 
-/** The one link of each account by which a new password can be set now. */
+/** The current password reset link of each account. */
 export const passwordResets = sqliteTable(
   "password_resets",
   {
@@ -51,7 +53,7 @@ export const passwordResets = sqliteTable(
       .primaryKey()
       .references(() => users.id, { onDelete: "cascade" }),
     tokenHash: blob("token_hash", { mode: "buffer" }).notNull(),
-    /** Digest of the e-mail and the password hash for which it was made: with either of them it ends. */
+    /** Digest of the email and password hash at creation: a change of either invalidates the link. */
     basis: blob("basis", { mode: "buffer" }).notNull(),
     createdAt: integer("created_at").notNull(),
     expiresAt: integer("expires_at").notNull(),
@@ -59,14 +61,17 @@ export const passwordResets = sqliteTable(
   (table) => [uniqueIndex("password_resets_token").on(table.tokenHash)],
 );
 
-/** Addresses for which a reset was asked, known here or not, until somebody looks whether they are. */
+/**
+ * Addresses for which a password reset was requested. A job checks later whether they have an account, so that timing
+ * reveals nothing.
+ */
 export const resetRequests = sqliteTable(
   "reset_requests",
   { emailKey: text("email_key").primaryKey(), askedAt: integer("asked_at").notNull() },
   (table) => [index("reset_requests_age").on(table.askedAt)],
 );
 
-/** Who a provider's subject is here. */
+/** The account of each subject of an OpenID Connect provider. */
 export const oidcIdentities = sqliteTable(
   "oidc_identities",
   {

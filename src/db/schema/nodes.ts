@@ -3,17 +3,19 @@ import { blob, check, index, integer, primaryKey, sqliteTable, text, uniqueIndex
 import { accounts } from "./accounts.ts";
 import { blobs } from "./blobs.ts";
 
-/** The tree: files and folders. Only `tree` writes here. Every index answers one listing or look-up. */
+/** The tree: files and folders. Only `tree` writes here. Every index serves one listing or lookup. */
 export const nodes = sqliteTable(
   "nodes",
   {
-    /** Never given again: counts written behind and searches under way name nodes by it. */
+    /** Never reused: delayed counts and running searches refer to nodes by it. */
     id: integer("id").primaryKey({ autoIncrement: true }),
     publicId: text("public_id").notNull(),
     accountId: integer("account_id")
       .notNull()
       .references(() => accounts.id),
-    /** Null: an account's root, or cut off from the tree (its chain does not end at the root: gone). */
+    /**
+     * Null: an account's root, or detached from the tree (its chain does not end at the root, so it counts as deleted).
+     */
     parentId: integer("parent_id"),
     /** 0 folder, 1 file. */
     kind: integer("kind").notNull(),
@@ -25,28 +27,31 @@ export const nodes = sqliteTable(
     /** Journal number of its last change. */
     seq: integer("seq").notNull(),
     /**
-     * Journal number of its making. Negative for what was made below the copy of a large folder before that was to be
-     * seen: minus the id of the copy, at whose number it appeared.
+     * Journal number of its creation. Negative for a node created below the copy of a large folder before the copy
+     * became visible: minus the id of the copy, whose journal number counts.
      */
     createdSeq: integer("created_seq").notNull(),
-    /** 0 for folders, so that they too have a place in the sort by size. */
+    /** 0 for folders, so that they can be sorted by size too. */
     sizeBytes: integer("size_bytes").notNull(),
     mediaType: text("media_type"),
     blobId: integer("blob_id").references(() => blobs.id),
     version: integer("version"),
-    /** When the present content came. */
+    /** When the current version was stored. */
     contentAt: integer("content_at"),
-    /** The user who stored it. */
+    /** The user who stored the current version. */
     contentBy: integer("content_by"),
-    /** The device that sent it, where it was one. */
+    /** The device that uploaded it, if any. */
     contentDeviceId: integer("content_device_id"),
-    /** The name as uploaded, where it differs from `name`. */
+    /** The uploaded name, if it differs from `name`. */
     originalName: text("original_name"),
-    /** The file's own modification time on the device that sent it, and when a photo was taken (with its offset), as told (D27). */
+    /**
+     * The modification time on the uploading device, and when a photo was taken (with its offset), as the client sent
+     * them.
+     */
     fileModifiedAt: text("file_modified_at"),
     capturedAt: text("captured_at"),
     isPublic: integer("is_public").notNull().default(0),
-    /** JSON array, in the order given; null for none: a listing needs no join. */
+    /** JSON array in the given order, null for none, so that a listing needs no join. */
     tags: text("tags"),
     /** JSON object of strings, `description` among them; null for none. */
     metadata: text("metadata"),
@@ -62,7 +67,7 @@ export const nodes = sqliteTable(
   ],
 );
 
-/** What only folders have: counts of their children, so that a total needs no scan. */
+/** Columns of folders only: counts of their children, so that totals need no scan. */
 export const folders = sqliteTable("folders", {
   nodeId: integer("node_id")
     .primaryKey()
@@ -73,13 +78,13 @@ export const folders = sqliteTable("folders", {
   childrenRev: integer("children_rev").notNull().default(0),
   /** Journal number of the last rename or move of this folder. */
   pathSeq: integer("path_seq").notNull().default(0),
-  /** How many levels of folders lie below, at most; see `tree/heights.ts`. */
+  /** Upper bound of the number of folder levels below; see `tree/tables/heights.ts`. */
   levelsBelow: integer("levels_below").notNull().default(0),
-  /** Bytes of the longest path from here to a folder below, at most. */
+  /** Upper bound of the bytes of the longest path from here to a folder below. */
   bytesBelow: integer("bytes_below").notNull().default(0),
 });
 
-/** Earlier contents of files; the present one is the node's own. */
+/** Earlier versions of files; the current version is in the node. */
 export const versions = sqliteTable(
   "versions",
   {
@@ -92,20 +97,20 @@ export const versions = sqliteTable(
     mediaType: text("media_type").notNull(),
     createdAt: integer("created_at").notNull(),
     createdBy: integer("created_by"),
-    /** When the next content came: it was the present one until then. */
+    /** When the next version was stored: until then this was the current one. */
     replacedAt: integer("replaced_at").notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.nodeId, table.version] }), index("versions_blob").on(table.blobId)],
 );
 
-/** How often a file was downloaded, and when last. Written behind, at most a second late. */
+/** How often a file was downloaded, and when last. Written at most a second late. */
 export const nodeAccess = sqliteTable("node_access", {
   nodeId: integer("node_id").primaryKey(),
   downloads: integer("downloads").notNull(),
   lastAccessedAt: integer("last_accessed_at").notNull(),
 });
 
-/** Numbered changes of an account: what synchronisation reads. */
+/** Numbered changes of an account, which synchronization reads. */
 export const journal = sqliteTable(
   "journal",
   {
@@ -114,13 +119,13 @@ export const journal = sqliteTable(
     nodeId: integer("node_id").notNull(),
     /** When, by the account's own clock, which never goes back. */
     at: integer("at").notNull().default(0),
-    /** The device whose request it was, where it was one. */
+    /** The device that requested it, if any. */
     deviceId: integer("device_id"),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.seq] })],
 );
 
-/** What is left of a deleted node, for as long as a device may still ask. */
+/** Tombstones of deleted nodes, for as long as a device may still need them. */
 export const tombstones = sqliteTable(
   "tombstones",
   {
@@ -135,7 +140,7 @@ export const tombstones = sqliteTable(
   (table) => [primaryKey({ columns: [table.accountId, table.seq] }), index("tombstones_public").on(table.publicId)],
 );
 
-/** Labels of an account and how many files carry each. `key` is `fold(name)`. */
+/** Tags of an account and how many files have each. `key` is `fold(name)`. */
 export const tags = sqliteTable(
   "tags",
   {
@@ -148,14 +153,14 @@ export const tags = sqliteTable(
   (table) => [uniqueIndex("tags_key").on(table.accountId, table.key)],
 );
 
-/** Which file carries which label. */
+/** Which file has which tag. */
 export const nodeTags = sqliteTable(
   "node_tags",
   { tagId: integer("tag_id").notNull(), nodeId: integer("node_id").notNull() },
   (table) => [primaryKey({ columns: [table.tagId, table.nodeId] })],
 );
 
-/** Contents that an account has deleted, for as long as it has no file with them again (D25). */
+/** Blobs whose files an account has deleted, until it has a file with the same content again. */
 export const deletedContents = sqliteTable(
   "deleted_contents",
   {
@@ -166,7 +171,7 @@ export const deletedContents = sqliteTable(
   (table) => [primaryKey({ columns: [table.accountId, table.digest] })],
 );
 
-/** What devices changed and how it was before, so that it can be undone (rewind). Kept for 30 days. */
+/** Changes by devices with the state before, so that they can be undone (rewind). Stored for 30 days. */
 export const undo = sqliteTable(
   "undo",
   {
@@ -174,17 +179,17 @@ export const undo = sqliteTable(
     deviceId: integer("device_id").notNull(),
     /** Journal number of the change. */
     seq: integer("seq").notNull(),
-    /** When, by the account's own clock; for what lay in a deleted folder, when that was deleted. */
+    /** When, by the account's own clock; for nodes in a deleted folder, when the folder was deleted. */
     at: integer("at").notNull(),
     nodeId: integer("node_id").notNull(),
     publicId: text("public_id").notNull(),
     /** As in `nodes`. */
     kind: integer("kind").notNull(),
-    /** create, change, content, delete, reap or restore; see `tree/undo.ts`. */
+    /** create, change, content, delete, reap or restore; see `tree/tables/undo.ts`. */
     what: text("what").notNull(),
-    /** JSON: what was before and what came of it. */
+    /** JSON of the state before and after. */
     before: text("before").notNull(),
-    /** 1 for what was rewound, and for changes of the rewind itself. */
+    /** 1 for changes that were rewound, and for those of the rewind itself. */
     rewound: integer("rewound").notNull().default(0),
   },
   (table) => [

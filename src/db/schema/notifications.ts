@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { devices } from "./devices.ts";
 
-/** Where a device is reached, what it wants to hear, and when its next message is due. */
+/** The push target of a device, its preferences, and when its next message is due. */
 export const pushTargets = sqliteTable(
   "push_targets",
   {
@@ -10,19 +10,19 @@ export const pushTargets = sqliteTable(
       .primaryKey()
       .references(() => devices.id, { onDelete: "cascade" }),
     /**
-     * Of the device that registered it last; a plain URL, of one device in each account. Null: none, or its push service
-     * has forgotten it.
+     * Of the device that registered it last; a plain URL, of one device in each account. Null: none, or its push
+     * service has forgotten it.
      */
     token: text("token"),
-    /** As registered with the token. */
+    /** The platform registered with the token. */
     platform: text("platform"),
-    /** Whose fault a slow delivery is: the host of a token that is an address, else the platform. */
+    /** The group whose deliveries share a limit: the host if the token is a URL, otherwise the platform. */
     lane: text("lane"),
-    /** JSON of all preferences; null where the device registered none, so that the user's settings hold. */
+    /** JSON of all preferences; null if the device registered none, so that the user's settings apply. */
     preferences: text("preferences"),
-    /** After a failed attempt nothing is sent to the device before this. */
+    /** After a failed attempt nothing is sent to the device before this time. */
     pausedUntil: integer("paused_until").notNull().default(0),
-    /** When the dispatcher has to look at the device again; null where nothing waits. */
+    /** When the dispatcher must look at the device again; null if nothing waits. */
     nextAt: integer("next_at"),
   },
   (table) => [
@@ -31,11 +31,11 @@ export const pushTargets = sqliteTable(
   ],
 );
 
-/** The inbox: every message of an account, whatever became of its deliveries. */
+/** The inbox: every message of an account, delivered or not. */
 export const notifications = sqliteTable(
   "notifications",
   {
-    /** Never given again: an attempt under way names it. */
+    /** Never reused: an attempt in progress refers to it. */
     id: integer("id").primaryKey({ autoIncrement: true }),
     accountId: integer("account_id").notNull(),
     publicId: text("public_id").notNull(),
@@ -45,11 +45,11 @@ export const notifications = sqliteTable(
     /** JSON object of strings. */
     data: text("data").notNull(),
     collapseKey: text("collapse_key"),
-    /** Set: for this device alone. */
+    /** If set: only for this device. */
     onlyDeviceId: integer("only_device_id"),
-    /** Set: for all devices but this one, which did it itself. */
+    /** If set: for all devices except this one, which caused the message. */
     exceptDeviceId: integer("except_device_id"),
-    /** Of the text as it is now: a message that gathers several uploads is renewed by each. */
+    /** The time of the current text: a message that groups several uploads is updated by each. */
     createdAt: integer("created_at").notNull(),
     readAt: integer("read_at"),
   },
@@ -62,7 +62,7 @@ export const notifications = sqliteTable(
   ],
 );
 
-/** The outbox: a message on its way to a device. Written in the deed that makes the message. */
+/** The outbox: a message to be delivered to a device. Written in the transaction that creates the message. */
 export const pushDeliveries = sqliteTable(
   "push_deliveries",
   {
@@ -73,14 +73,14 @@ export const pushDeliveries = sqliteTable(
     deviceId: integer("device_id")
       .notNull()
       .references(() => devices.id, { onDelete: "cascade" }),
-    /** `queued` and `held` (by quiet hours) wait; `dropped` was superseded, or is not wanted any more. */
+    /** `queued` and `held` (by quiet hours) wait; `dropped` was superseded or is not wanted any more. */
     state: text("state", { enum: ["queued", "held", "delivered", "gone", "failed", "dropped"] }).notNull(),
     collapseKey: text("collapse_key"),
     attempts: integer("attempts").notNull().default(0),
     createdAt: integer("created_at").notNull(),
-    /** Not before this. What is due first goes first; a failed attempt keeps its place. */
+    /** Not sent before this time. Earlier due times are sent first; a failed attempt keeps its position. */
     dueAt: integer("due_at").notNull(),
-    /** Null as long as it waits. */
+    /** Null while it waits. */
     finishedAt: integer("finished_at"),
     lastError: text("last_error"),
   },
@@ -94,7 +94,7 @@ export const pushDeliveries = sqliteTable(
   ],
 );
 
-/** The uploads of a device that are told in one message, because they follow each other closely. */
+/** Uploads of a device that are reported in one message, because they follow each other closely. */
 export const uploadBursts = sqliteTable(
   "upload_bursts",
   {
@@ -107,7 +107,7 @@ export const uploadBursts = sqliteTable(
       .references(() => notifications.id, { onDelete: "cascade" }),
     files: integer("files").notNull(),
     pushes: integer("pushes").notNull(),
-    /** When its last push went out, or will. */
+    /** When its last push was sent, or will be. */
     pushedAt: integer("pushed_at").notNull(),
   },
   (table) => [

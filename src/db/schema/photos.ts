@@ -1,21 +1,22 @@
 import { blob, index, integer, sqliteTable } from "drizzle-orm/sqlite-core";
 
 /**
- * Pictures and films that lie in a tree, by when they were taken. Triggers keep it with `nodes` and `media_info`; the view
- * `photo_sources` says what belongs here. Nobody else writes it, but for the filling of a database that had none.
+ * Photos and videos in the tree, by the time they were taken. Triggers on `nodes` and `media_info` maintain it; the
+ * view
+ * `photo_sources` defines its rows. Only the backfill of older databases writes to it otherwise.
  */
 export const photos = sqliteTable(
   "photos",
   {
     nodeId: integer("node_id").primaryKey(),
     accountId: integer("account_id").notNull(),
-    /** As in `nodes`: what lies in a folder that is gone is told by it. */
+    /** As in `nodes`; it identifies entries in deleted folders. */
     parentId: integer("parent_id").notNull(),
-    /** Days since 1970, where it was taken. */
+    /** Days since 1970, in the time zone where it was taken. */
     day: integer("day").notNull(),
-    /** What a clock showed where it was taken, in milliseconds since 1970 as if that were UTC. */
+    /** The local time where it was taken, in milliseconds since 1970 as if it were UTC. */
     takenAt: integer("taken_at").notNull(),
-    /** Of that clock; null where nobody told. */
+    /** The UTC offset of that time; null if unknown. */
     offsetMinutes: integer("offset_minutes"),
     isVideo: integer("is_video").notNull(),
   },
@@ -24,14 +25,14 @@ export const photos = sqliteTable(
   ],
 );
 
-/** One row: nodes from `next_id` to `until_id` were there before `photos` and are still to be looked at. */
+/** One row: nodes from `next_id` to `until_id` are older than this table and still have to be processed. */
 export const photoBackfills = sqliteTable("photo_fill", {
   id: integer("id").primaryKey(),
   nextId: integer("next_id").notNull(),
   untilId: integer("until_id").notNull(),
 });
 
-/** Contents that have told something of themselves and that many files have: those behind this account's node wait. */
+/** Blobs with new metadata that many files share: the files after this account's node still have to be processed. */
 export const photoRescanQueue = sqliteTable("photos_again", {
   digest: blob("digest").primaryKey(),
   afterAccountId: integer("after_account_id").notNull(),

@@ -2,34 +2,34 @@ import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { devices } from "./devices.ts";
 
-/** What devices asked for while they were offline: to be carried out, waited for, or done. */
+/** Operations that devices queued while offline: pending, waiting, or done. */
 export const queueOperations = sqliteTable(
   "queue_operations",
   {
-    /** Grows in the order of arrival. */
+    /** Grows in the order of receipt. */
     id: integer("id").primaryKey(),
     accountId: integer("account_id").notNull(),
     deviceId: integer("device_id")
       .notNull()
       .references(() => devices.id, { onDelete: "cascade" }),
-    /** As the device named it; unique within the device. */
+    /** Chosen by the device; unique per device. */
     operationId: text("operation_id").notNull(),
     type: text("type", { enum: ["upload", "delete"] }).notNull(),
     /** 0 high, 1 normal, 2 low. */
     priority: integer("priority").notNull(),
-    /** As the device told it, but not later than its receipt. */
+    /** As reported by the device, but not later than its receipt. */
     createdAt: integer("created_at").notNull(),
     receivedAt: integer("received_at").notNull(),
-    /** Of an upload: the normalised path at which a file is expected. */
+    /** Of an upload: the normalized path at which a file is expected. */
     remotePath: text("remote_path"),
     /** Of a delete: public id of the file. */
     fileId: text("file_id"),
     /** 0 queued, 1 failed, 2 completed. */
     status: integer("status").notNull(),
     attempts: integer("attempts").notNull(),
-    /** JSON {reason, message, details}: why it failed, or why it is held. */
+    /** JSON {reason, message, details}: why it failed, or why it is on hold. */
     error: text("error"),
-    /** The hold of the mass-change brake that it waits for. */
+    /** The hold of the mass-change guard that it waits for. */
     holdId: text("hold_id"),
     finishedAt: integer("finished_at"),
   },

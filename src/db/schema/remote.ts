@@ -1,24 +1,24 @@
 import { sql } from "drizzle-orm";
 import { blob, check, index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** Contents that lie in a bucket: beside their copy on this disk, or alone. */
+/** Blobs in the bucket, with or without a copy on this disk. */
 export const remoteBlobs = sqliteTable(
   "remote_blobs",
   {
-    /** sha256, 32 raw bytes. The content's row in `blobs` may be gone already: then the object goes, too. */
+    /** sha256, 32 raw bytes. If its row in `blobs` is gone, the object will be deleted too. */
     digest: blob("digest", { mode: "buffer" }).primaryKey(),
     sizeBytes: integer("size_bytes").notNull(),
-    /** When the service had acknowledged all of it. */
+    /** When the service acknowledged the complete object. */
     storedAt: integer("stored_at").notNull(),
-    /** When it was last read whole from there, and found so. */
+    /** When it was last read completely from the bucket and found intact. */
     verifiedAt: integer("verified_at"),
-    /** When the copy on this disk was last used; null where there is none. */
+    /** When the copy on this disk was last used; null if there is none. */
     usedAt: integer("used_at"),
-    /** Since when it is being removed from the bucket: it counts as not being there. */
+    /** When its removal from the bucket began: it counts as absent. */
     leavingAt: integer("leaving_at"),
-    /** What the service gave as its ETag when it was stored, without quotes; null where nobody has asked for it. */
+    /** The service's ETag when it was stored, without quotes; null if not yet requested. */
     etag: text("etag"),
-    /** Since when the object is known to be damaged: it counts neither as a good copy nor as one that need not be sent. */
+    /** When the object was found damaged: it does not count as a good copy, and must be sent again. */
     damagedAt: integer("damaged_at"),
   },
   (table) => [

@@ -1,6 +1,6 @@
 import { integer, sqliteTable } from "drizzle-orm/sqlite-core";
 
-/** What the server held and did, one row a day; the sums are those at the last sample of the day. */
+/** What the server stored and did, one row per day; the totals are those of the last sample of the day. */
 export const dailySamples = sqliteTable("daily_samples", {
   /** Days since 1970, UTC. */
   day: integer("day").primaryKey(),
@@ -12,12 +12,12 @@ export const dailySamples = sqliteTable("daily_samples", {
   usedBytes: integer("used_bytes").notNull(),
   versionsBytes: integer("versions_bytes").notNull(),
   trashBytes: integer("trash_bytes").notNull(),
-  /** Contents in the store, equal ones once. */
+  /** Blobs in the store; equal content counts once. */
   contents: integer("contents").notNull(),
   storedBytes: integer("stored_bytes").notNull(),
   diskFreeBytes: integer("disk_free_bytes").notNull(),
   diskTotalBytes: integer("disk_total_bytes").notNull(),
-  /** Transfers of the whole month up to this sample: a day is the difference to the one before. */
+  /** Transfers of the month up to this sample: a day is the difference to the previous sample. */
   uploads: integer("uploads").notNull(),
   uploadedBytes: integer("uploaded_bytes").notNull(),
   downloads: integer("downloads").notNull(),

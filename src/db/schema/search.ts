@@ -1,37 +1,37 @@
 import { blob, index, integer, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { sql } from "drizzle-orm";
 
-/** Up to which journal number the index of words holds what an account has. */
+/** The journal number up to which the word index includes an account's changes. */
 export const searchCursors = sqliteTable("search_cursors", {
   accountId: integer("account_id").primaryKey(),
   seq: integer("seq").notNull(),
 });
 
-/** One row: how far the index has been filled with what was there before it, and in which form it is. */
+/** One row: the progress of the index over nodes older than it, and the version of its format. */
 export const searchBackfills = sqliteTable("search_fill", {
   id: integer("id").primaryKey(),
-  /** Another one than the program's: everything is to be indexed anew. */
+  /** If it differs from the program's, everything has to be indexed again. */
   format: integer("format").notNull(),
   /** Nodes with this id or more, */
   nextId: integer("next_id").notNull(),
-  /** up to this one, are still to be indexed; those with larger ids are told by the journals. */
+  /** up to this one, still have to be indexed; the journals name those with larger ids. */
   untilId: integer("until_id").notNull(),
 });
 
-/** Contents that have told something of themselves: what has them is to be indexed again, without a change of its own. */
+/** Blobs with new metadata: their files have to be indexed again, although they did not change. */
 export const searchRescanQueue = sqliteTable("search_again", {
   digest: blob("digest").primaryKey(),
-  /** Those behind this account's node are still to be indexed, in the order of the index nodes_blob. */
+  /** The files after this account's node still have to be indexed, in the order of the index nodes_blob. */
   afterAccountId: integer("after_account_id").notNull().default(0),
   afterNodeId: integer("after_node_id").notNull().default(0),
 });
 
-/** What pictures, sounds and films tell of themselves, by content. */
+/** Embedded metadata of photos, audio and videos, by blob. */
 export const mediaInfo = sqliteTable(
   "media_info",
   {
     digest: blob("digest").primaryKey(),
-    /** Pixels, as it is to be seen: turned where the picture says so. */
+    /** Pixels as displayed: rotated by the EXIF orientation. */
     width: integer("width"),
     height: integer("height"),
     /** Exif 2.32, 1 to 8. */
@@ -50,7 +50,7 @@ export const mediaInfo = sqliteTable(
     title: text("title"),
     artist: text("artist"),
     album: text("album"),
-    /** Why there is nothing; tried again by another version of the program. */
+    /** Why there is no metadata; another program version tries again. */
     failure: text("failure"),
     program: text("program").notNull(),
     readAt: integer("read_at").notNull(),
@@ -58,11 +58,11 @@ export const mediaInfo = sqliteTable(
   (table) => [index("media_info_failures").on(table.program).where(sql`failure IS NOT NULL`)],
 );
 
-/** Contents that are to be asked what they tell of themselves; survives a restart. */
+/** The queue of blobs whose metadata has to be extracted; survives a restart. */
 export const mediaQueue = sqliteTable("media_queue", {
   digest: blob("digest").primaryKey(),
-  /** As a file that has it says; null for what is tried again: any file's. */
+  /** The media type of a file with this blob; null for a retry: that of any file. */
   mediaType: text("media_type"),
-  /** Tries that ended with the process that was asked. */
+  /** Attempts that ended with a crash of the process. */
   attempts: integer("attempts").notNull().default(0),
 });

@@ -3,57 +3,57 @@ import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from
 import { nodes } from "./nodes.ts";
 import { users } from "./users.ts";
 
-/** What opens a node for others: by a link, or for another account. A token itself is kept nowhere: see `features/sharing/shares`. */
+/** Shares of nodes: by a link, or with another account. Tokens are not stored: see `features/sharing/shares`. */
 export const shares = sqliteTable(
   "shares",
   {
     id: integer("id").primaryKey(),
     publicId: text("public_id").notNull(),
-    /** Whose node it is. */
+    /** The owner of the node. */
     accountId: integer("account_id").notNull().default(0),
     nodeId: integer("node_id")
       .notNull()
       .references(() => nodes.id, { onDelete: "cascade" }),
     /**
-     * `public`: the one link of a file that is public. `link`: reads a file or folder. `upload`: a drop box, a folder that
-     * takes files and shows none. `account`: for one other account of this server.
+     * `public`: the one link of a file that is public. `link`: reads a file or folder. `upload`: a drop box, a folder
+     * that accepts files and shows none. `account`: for one other account of this server.
      */
     kind: text("kind", { enum: ["public", "link", "upload", "account"] }).notNull(),
     nonce: blob("nonce", { mode: "buffer" }).notNull(),
     tokenHash: blob("token_hash", { mode: "buffer" }).notNull(),
     createdAt: integer("created_at").notNull(),
-    /** When its content was first fetched. */
+    /** When its content was first downloaded. */
     downloadedAt: integer("downloaded_at"),
     label: text("label"),
     expiresAt: integer("expires_at"),
     /** argon2id; null for none. */
     passwordHash: text("password_hash"),
-    /** Raised whenever share or password change: grants of before open nothing. */
+    /** Raised whenever share or password change: earlier grants become invalid. */
     grantEpoch: integer("grant_epoch").notNull().default(0),
-    /** Null: as many as one likes. */
+    /** Null: unlimited. */
     maxDownloads: integer("max_downloads"),
     downloads: integer("downloads").notNull().default(0),
     views: integer("views").notNull().default(0),
     lastAccessedAt: integer("last_accessed_at"),
-    /** The version of the file that is shown; null follows the latest. */
+    /** The version of the file that is shared; null: always the current one. */
     pinnedVersion: integer("pinned_version"),
-    /** 1: pictures are given without location and camera data (D67). */
+    /** 1: photos are sent without location and camera data. */
     hidesLocation: integer("hides_location").notNull().default(0),
-    /** Bytes that a drop box takes in all; null for what the owner's quota leaves. */
+    /** The total size a drop box accepts; null: what the owner's quota leaves. */
     maxUploadBytes: integer("max_upload_bytes"),
     uploads: integer("uploads").notNull().default(0),
     uploadedBytes: integer("uploaded_bytes").notNull().default(0),
-    /** Uploads in progress that a drop box takes from one address; null for the default. */
+    /** Uploads in progress that a drop box accepts from one address; null: the default. */
     maxUploadsPerAddress: integer("max_uploads_per_address"),
     /** When the owner was last notified of wrong passwords. */
     guessesNotifiedAt: integer("guesses_notified_at"),
-    /** 1: an `account` share that may also be written to. */
+    /** 1: an `account` share with write access. */
     canWrite: integer("can_write").notNull().default(0),
-    /** 1: an `account` share that shows earlier contents, too; 0: the present ones alone; null: as `can_write`. */
+    /** 1: an `account` share that includes earlier versions; 0: current versions only; null: as `can_write`. */
     showsVersions: integer("shows_versions"),
-    /** Of an `account` share: the folded e-mail that it was given to, which may have no account yet, */
+    /** Of an `account` share: the case-folded email of the recipient, who may have no account yet, */
     recipientEmailKey: text("recipient_email_key"),
-    /** and the account, once there is one. */
+    /** and the recipient's account, once there is one. */
     recipientId: integer("recipient_id").references(() => users.id, { onDelete: "cascade" }),
   },
   (table) => [
@@ -67,7 +67,7 @@ export const shares = sqliteTable(
   ],
 );
 
-/** The addresses that gave the right password of a share in the last 30 days. */
+/** Addresses that entered the right password of a share in the last 30 days. */
 export const shareOpeners = sqliteTable(
   "share_openers",
   {

@@ -8,8 +8,8 @@ const deviceId = () =>
     .references(() => devices.id, { onDelete: "cascade" });
 
 /**
- * Changes that a device brought and that could not be carried out beside what others had done. A resolved one stays for
- * some weeks, so that the same change sent again is told how it ended.
+ * Conflicts: changes of a device that contradict changes by others. A resolved conflict stays for some weeks, so that
+ * the same change sent again gets the same resolution.
  */
 export const conflicts = sqliteTable(
   "conflicts",
@@ -19,21 +19,21 @@ export const conflicts = sqliteTable(
     publicId: text("public_id").notNull(),
     accountId: integer("account_id").notNull(),
     deviceId: deviceId(),
-    /** Of the change; the same one makes no second conflict. */
+    /** Digest of the change, so that the same change creates no second conflict. */
     fingerprint: blob("fingerprint", { mode: "buffer" }).notNull(),
     type: text("type", { enum: ["modified", "deleted", "name"] }).notNull(),
-    /** Public id of the file that the change is about; of the one that has the name, for a new file. */
+    /** Public id of the changed file; for a new file, of the one that has its name. */
     fileId: text("file_id").notNull(),
-    /** Public id of the file on the other side; differs from `fileId` where a rename or move met a taken name. */
+    /** Public id of the file on the server; differs from `fileId` if a rename or move found the name taken. */
     remoteFileId: text("remote_file_id").notNull(),
     /** JSON of the device's change. */
     change: text("change").notNull(),
     detectedAt: integer("detected_at").notNull(),
-    /** 1 where keep_local was chosen and the content is still to come. */
+    /** 1 if keep_local was chosen and the upload is still missing. */
     awaitsContent: integer("awaits_content").notNull().default(0),
     resolution: text("resolution", { enum: ["keep_remote", "keep_local"] }),
     resolvedAt: integer("resolved_at"),
-    /** Public id of the file that the resolution left; null where it left none. */
+    /** Public id of the file after the resolution; null if there is none. */
     outcomeFileId: text("outcome_file_id"),
   },
   (table) => [
@@ -46,17 +46,17 @@ export const conflicts = sqliteTable(
   ],
 );
 
-/** Changes of devices that were carried out and whose repetition the tree alone could not tell from a new wish. */
+/** Applied changes of devices whose repetition would look like a new change. */
 export const appliedChanges = sqliteTable(
   "applied_changes",
   {
     deviceId: deviceId(),
     fingerprint: blob("fingerprint", { mode: "buffer" }).notNull(),
-    /** Public id of the file that it made or changed. */
+    /** Public id of the file that it created or changed. */
     fileId: text("file_id").notNull(),
-    /** The request that brought it. */
+    /** The request that contained it. */
     callId: text("call_id").notNull(),
-    /** Journal number of the file when it was done. */
+    /** Journal number of the file after the change. */
     seq: integer("seq").notNull(),
     appliedAt: integer("applied_at").notNull(),
   },
@@ -67,19 +67,19 @@ export const appliedChanges = sqliteTable(
   ],
 );
 
-/** The last call of each device that brought changes: a phone that missed the answer sends the same again. */
+/** The last request with changes of each device: a phone that missed the response sends the same request again. */
 export const lastCalls = sqliteTable("last_calls", {
   deviceId: integer("device_id")
     .primaryKey()
     .references(() => devices.id, { onDelete: "cascade" }),
   fingerprint: blob("fingerprint", { mode: "buffer" }).notNull(),
-  /** Where the account's journal ended after it. */
+  /** The head of the account's journal after it. */
   headSeq: integer("head_seq").notNull(),
-  /** JSON: an outcome for each change; null for one that was refused. */
+  /** JSON: a result for each change; null for a rejected one. */
   outcomes: text("outcomes").notNull(),
 });
 
-/** How many files a device deleted and replaced, by the second; what the mass-change brake counts. */
+/** How many files a device deleted and replaced, per second; the mass-change guard counts them. */
 export const changeCounts = sqliteTable(
   "change_counts",
   {
@@ -92,7 +92,7 @@ export const changeCounts = sqliteTable(
   (table) => [primaryKey({ columns: [table.deviceId, table.at] }), index("change_counts_age").on(table.at)],
 );
 
-/** Times at which a device was stopped because it deleted or replaced far too much; each waits for a person's word. */
+/** Holds: a device deleted or replaced far more than usual, and a person must approve its changes. */
 export const holds = sqliteTable(
   "holds",
   {
@@ -101,7 +101,7 @@ export const holds = sqliteTable(
     publicId: text("public_id").notNull(),
     accountId: integer("account_id").notNull(),
     deviceId: deviceId(),
-    /** How many changes were held, those that were carried out since included. */
+    /** The number of held changes, including those applied since. */
     changes: integer("changes").notNull(),
     createdAt: integer("created_at").notNull(),
     expiresAt: integer("expires_at").notNull(),
@@ -117,7 +117,7 @@ export const holds = sqliteTable(
   ],
 );
 
-/** The changes of a hold, in the order in which they came; one that was carried out is gone. */
+/** The held changes of a hold, in the order of receipt; applied ones are removed. */
 export const heldChanges = sqliteTable(
   "held_changes",
   {

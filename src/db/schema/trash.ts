@@ -2,8 +2,8 @@ import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
- * What lies in the trash: one row for a file or a folder, whatever is below it. Meanwhile `nodes.parent_id` is the negated
- * id of the node itself: its chain ends nowhere, so that every reader finds it gone, and it holds no name. Only
+ * The trash: one row per trashed file or folder, without rows for what is below a folder. A trashed node has its own
+ * negated id as `nodes.parent_id`: its chain does not end at the root, so no query finds it, and its name is free. Only
  * `tree` writes here.
  */
 export const trash = sqliteTable(

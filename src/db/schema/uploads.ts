@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { blob, check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { users } from "./users.ts";
 
-/** What one call of upload/init began: the files that a device is about to send, and until when it may. */
+/** Upload sessions: the files that a device announced in one call of upload/init, and when they expire. */
 export const uploadSessions = sqliteTable(
   "upload_sessions",
   {
@@ -13,9 +13,9 @@ export const uploadSessions = sqliteTable(
       .references(() => users.id, { onDelete: "cascade" }),
     deviceId: integer("device_id").notNull(),
     createdAt: integer("created_at").notNull(),
-    /** Moves on with each chunk that arrives for any file of it. */
+    /** Extended with each chunk received for any of its files. */
     expiresAt: integer("expires_at").notNull(),
-    /** JSON of the options as they hold: wifiOnly, chunkSize, maxRetries. */
+    /** JSON of the options in effect: wifiOnly, chunkSize, maxRetries. */
     options: text("options").notNull().default("{}"),
   },
   (table) => [
@@ -25,7 +25,7 @@ export const uploadSessions = sqliteTable(
   ],
 );
 
-/** A file that is being sent in chunks. Its bytes lie in `uploads/<public_id>` until it is completed. */
+/** A file that is uploaded in chunks. Its bytes are in `uploads/<public_id>` until it is complete. */
 export const uploads = sqliteTable(
   "uploads",
   {
@@ -37,36 +37,36 @@ export const uploads = sqliteTable(
     accountId: integer("account_id")
       .notNull()
       .references(() => users.id, { onDelete: "cascade" }),
-    /** 0 for an upload by tus. */
+    /** 0 for a tus upload. */
     deviceId: integer("device_id").notNull(),
-    /** As the client named it; echoed. Of an upload by tus: who sends it. */
+    /** Chosen by the client and returned. Of a tus upload: its sender. */
     localId: text("local_id").notNull(),
     name: text("name").notNull(),
     folderPath: text("folder_path").notNull(),
     sizeBytes: integer("size_bytes").notNull(),
     /** As announced. */
     mediaType: text("media_type"),
-    /** As announced: what the whole must have. */
+    /** As announced: the digest that the complete file must have. */
     digest: blob("digest", { mode: "buffer" }),
     chunkSizeBytes: integer("chunk_size_bytes").notNull(),
     totalChunks: integer("total_chunks").notNull(),
     status: text("status").notNull(),
-    /** Held of the account's quota; 0 once it has ended. */
+    /** Reserved of the account's quota; 0 once it has ended. */
     reservedBytes: integer("reserved_bytes").notNull(),
     onConflict: text("on_conflict").notNull(),
-    /** The file whose next version this becomes, and the content that it is to follow. */
+    /** The file whose next version this becomes, and the version that it replaces. */
     targetId: text("target_id"),
     baseDigest: blob("base_digest", { mode: "buffer" }),
-    /** Goes into the signatures of its addresses, which die with it. */
+    /** Part of the signatures of its URLs: changing it invalidates them. */
     nonce: blob("nonce", { mode: "buffer" }).notNull(),
-    /** Sent by an unattended backup. */
+    /** Sent by an automatic backup. */
     isAutomatic: integer("is_automatic").notNull().default(0),
     createdAt: integer("created_at").notNull(),
-    /** When it was completed, cancelled or found expired. */
+    /** When it was completed, canceled or found expired. */
     endedAt: integer("ended_at"),
-    /** When its failure was told, so that it is told once. */
+    /** When its failure was reported, so that it is reported once. */
     failedAt: integer("failed_at"),
-    /** Public id of the file that it became. */
+    /** Public id of the resulting file. */
     fileId: text("file_id"),
   },
   (table) => [
@@ -79,7 +79,7 @@ export const uploads = sqliteTable(
   ],
 );
 
-/** The chunks of an upload that are whole and on disk. */
+/** Complete, durable chunks of an upload. */
 export const uploadChunks = sqliteTable(
   "upload_chunks",
   {
@@ -87,32 +87,34 @@ export const uploadChunks = sqliteTable(
       .notNull()
       .references(() => uploads.id, { onDelete: "cascade" }),
     idx: integer("idx").notNull(),
-    /** 1 while other bytes, whole and durable in a side file, are being put in its place: done again after a crash. */
+    /** 1 while other bytes, complete and durable in a second file, replace it: repeated after a crash. */
     isReplacing: integer("is_replacing").notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.uploadId, table.idx] })],
 );
 
-/** What an upload by the tus protocol has beside its row of {@link uploads}, whose device is 0. */
+/** Additional columns of a tus upload, whose row in {@link uploads} has device 0. */
 export const tusUploads = sqliteTable(
   "tus_uploads",
   {
     uploadId: integer("upload_id")
       .primaryKey()
       .references(() => uploads.id, { onDelete: "cascade" }),
-    /** The account that began it; null where a guest of a drop box did. */
+    /** The account that created it; null for a guest of a drop box. */
     senderId: integer("sender_id").references(() => users.id, { onDelete: "cascade" }),
-    /** Public id of the drop box that it goes into; null where an account sends. */
+    /** Public id of the target drop box; null if an account uploads. */
     shareId: text("share_id"),
     /** `whole`, `partial` or `final` (tus, Concatenation). */
     kind: text("kind").notNull(),
-    /** JSON: of a final one, the public ids of its parts, in their order; of a part that was joined, of the one it went into. */
+    /**
+     * JSON: of a final upload, the public ids of its parts in order; of a concatenated part, that of the final upload.
+     */
     parts: text("parts"),
-    /** So many bytes from the start are on the device. */
+    /** The number of durable bytes from the start. */
     offsetBytes: integer("offset_bytes").notNull().default(0),
-    /** 0 until a client that deferred its length tells it. */
+    /** 0 until a client with a deferred length sends it. */
     isLengthKnown: integer("is_length_known").notNull(),
-    /** Upload-Metadata as it came. */
+    /** Upload-Metadata as received. */
     metadata: text("metadata").notNull(),
   },
   (table) => [

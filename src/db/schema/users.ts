@@ -1,16 +1,16 @@
 import { sql } from "drizzle-orm";
 import { blob, check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
-/** People who may sign in. `id` is the key inside the database, `public_id` the one the API shows. */
+/** Users. `id` is the key in the database, `public_id` the id in the API. */
 export const users = sqliteTable(
   "users",
   {
-    /** Never given again: what is counted or under way for an erased account must not become somebody else's. */
+    /** Never reused: counts and running work of a deleted account must not become another user's. */
     id: integer("id").primaryKey({ autoIncrement: true }),
     publicId: text("public_id").notNull(),
-    /** As the person wrote it. */
+    /** As the user wrote it. */
     email: text("email").notNull(),
-    /** Folded: what signs in and must be unique. */
+    /** Case-folded: used to sign in, and unique. */
     emailKey: text("email_key").notNull(),
     name: text("name").notNull(),
     role: text("role", { enum: ["admin", "user", "viewer"] }).notNull(),
@@ -22,16 +22,16 @@ export const users = sqliteTable(
     settings: text("settings").notNull().default("{}"),
     /** The name folded, for the administrators' search. */
     nameKey: text("name_key"),
-    /** When any of their sessions or API keys was last used; kept by triggers, so that it outlives them. */
+    /** When any of their sessions or API keys was last used; updated by triggers, so that it outlives them. */
     lastActiveAt: integer("last_active_at"),
-    /** The e-mail folded by compatibility and case, and its UTS 39 skeleton: by these look-alikes are found. */
+    /** The email folded by compatibility and case, and its UTS 39 skeleton: they detect look-alikes. */
     emailFolded: text("email_folded"),
     emailSkeleton: text("email_skeleton"),
-    /** By which version of the program and of Unicode's tables these forms were made; null where they are missing. */
+    /** The version of the program and of Unicode's tables that computed these forms; null if they are missing. */
     emailForms: text("email_forms"),
-    /** Since when the e-mail waits for its confirmation; null where it is confirmed, or nobody asks for that. */
+    /** Since when the email waits for confirmation; null if it is confirmed or needs no confirmation. */
     emailUnconfirmedSince: integer("email_unconfirmed_since"),
-    /** 0 where nobody knows the password, because the server made one up. */
+    /** 0 if nobody knows the password, because the server generated it. */
     hasPassword: integer("has_password").notNull().default(1),
   },
   (table) => [
@@ -47,7 +47,7 @@ export const users = sqliteTable(
   ],
 );
 
-/** Sign-ins. A token is worth what its row here says: deleted or expired rows open nothing. */
+/** Sessions. A token is valid only while its row exists and has not expired. */
 export const sessions = sqliteTable(
   "sessions",
   {
@@ -62,11 +62,11 @@ export const sessions = sqliteTable(
     createdAt: integer("created_at").notNull(),
     expiresAt: integer("expires_at").notNull(),
     lastSeenAt: integer("last_seen_at").notNull(),
-    /** The device that it belongs to; null for sign-ins without one. A foreign key, in the migration. */
+    /** Its device; null for sign-ins without one. A foreign key, in the migration. */
     deviceId: integer("device_id"),
-    /** Public id of the session that the sign-in began with; null for that session itself. */
+    /** Public id of the first session of the sign-in; null for that session itself. */
     originId: text("origin_id"),
-    /** Until when it counts as confirmed by its owner; null where it never was, and after a new password. */
+    /** Until when its owner counts as confirmed; null if never, and after a password change. */
     confirmedUntil: integer("confirmed_until"),
   },
   (table) => [
@@ -77,7 +77,7 @@ export const sessions = sqliteTable(
   ],
 );
 
-/** Links by which e-mail addresses are confirmed. Kept until they are a day old: by them the mails of an hour are counted. */
+/** Links that confirm email addresses. Stored for a day, because they count the emails per hour. */
 export const emailConfirmations = sqliteTable(
   "email_confirmations",
   {
@@ -85,7 +85,7 @@ export const emailConfirmations = sqliteTable(
     userId: integer("user_id")
       .notNull()
       .references(() => users.id, { onDelete: "cascade" }),
-    /** The address that it was sent to; it confirms no other. */
+    /** The recipient address; it confirms no other one. */
     emailKey: text("email_key").notNull(),
     createdAt: integer("created_at").notNull(),
     expiresAt: integer("expires_at").notNull(),
@@ -97,14 +97,14 @@ export const emailConfirmations = sqliteTable(
   ],
 );
 
-/** Single-use proofs that create an account: the set-up address of the first start, and invitations. */
+/** Single-use tokens that create an account: the set-up link of the first start, and invitations. */
 export const invites = sqliteTable(
   "invites",
   {
     id: integer("id").primaryKey(),
     publicId: text("public_id").notNull(),
     tokenHash: blob("token_hash", { mode: "buffer" }).notNull(),
-    /** `setup` makes the first administrator, `invite` an account. */
+    /** `setup` creates the first administrator, `invite` an account. */
     kind: text("kind", { enum: ["setup", "invite"] }).notNull(),
     emailKey: text("email_key"),
     role: text("role", { enum: ["admin", "user", "viewer"] }).notNull(),
@@ -112,11 +112,11 @@ export const invites = sqliteTable(
     createdAt: integer("created_at").notNull(),
     expiresAt: integer("expires_at").notNull(),
     usedAt: integer("used_at"),
-    /** The address that it is bound to, as it was written. */
+    /** The address it is limited to, as written. */
     email: text("email"),
-    /** `users.id` of the administrator who made it; null for the command line. */
+    /** `users.id` of the administrator who created it; null for the command line. */
     createdBy: integer("created_by"),
-    /** `users.id` of the account that it made. */
+    /** `users.id` of the account that it created. */
     usedBy: integer("used_by"),
   },
   (table) => [uniqueIndex("invites_public").on(table.publicId), uniqueIndex("invites_token").on(table.tokenHash)],

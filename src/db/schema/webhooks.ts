@@ -2,11 +2,11 @@ import { sql } from "drizzle-orm";
 import { blob, check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { users } from "./users.ts";
 
-/** Addresses that are told of events. */
+/** Webhooks. */
 export const webhooks = sqliteTable(
   "webhooks",
   {
-    /** Never given again: deliveries under way name their webhook by it. */
+    /** Never reused: deliveries in progress refer to their webhook by it. */
     id: integer("id").primaryKey({ autoIncrement: true }),
     publicId: text("public_id").notNull(),
     accountId: integer("account_id")
@@ -15,27 +15,27 @@ export const webhooks = sqliteTable(
     url: text("url").notNull(),
     /** JSON array of event names. */
     events: text("events").notNull(),
-    /** What the signing secret is made from, by the server's key: the database alone signs nothing. */
+    /** Input of the signing secret, together with the server's key: the database alone can't sign. */
     nonce: blob("nonce", { mode: "buffer" }).notNull(),
-    /** That of the secret before, which signs too until then. */
+    /** Input of the previous secret, which also signs until then. */
     formerNonce: blob("former_nonce", { mode: "buffer" }),
     formerUntil: integer("former_until"),
     isActive: integer("is_active").notNull().default(1),
-    /** Why the server itself switched it off. */
+    /** Why the server disabled it. */
     stoppedBecause: text("stopped_because"),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
-    /** Attempts in a row that found the target not working; no attempt before `paused_until`. */
+    /** Consecutive failed attempts; no attempt before `paused_until`. */
     failures: integer("failures").notNull().default(0),
     pausedUntil: integer("paused_until").notNull().default(0),
-    /** Deliveries that are not finished, and events that were not recorded because too many were waiting. */
+    /** Unfinished deliveries, and events that were dropped because too many were waiting. */
     waiting: integer("waiting").notNull().default(0),
     dropped: integer("dropped").notNull().default(0),
   },
   (table) => [uniqueIndex("webhooks_public").on(table.publicId), index("webhooks_account").on(table.accountId)],
 );
 
-/** What was or is to be told to whom: the outbox, and the log of it. */
+/** Deliveries: the outbox, and its log. */
 export const webhookDeliveries = sqliteTable(
   "webhook_deliveries",
   {
@@ -46,11 +46,11 @@ export const webhookDeliveries = sqliteTable(
       .notNull()
       .references(() => webhooks.id, { onDelete: "cascade" }),
     event: text("event").notNull(),
-    /** What must stay in order: the id of the file, folder, share or device. */
+    /** The ordering key: the id of the file, folder, share or device. */
     lane: text("lane").notNull(),
     /** As it is sent. */
     body: text("body").notNull(),
-    /** 1 for the first of its lane that is not finished: the only one that may be sent. */
+    /** 1 for the first unfinished delivery of its ordering key: the only one that may be sent. */
     isHead: integer("is_head").notNull(),
     state: text("state", { enum: ["queued", "delivered", "failed"] }).notNull(),
     attempts: integer("attempts").notNull().default(0),
