@@ -5,6 +5,7 @@ import { statSync } from "node:fs";
 import type { ServerHealth } from "../../features/administration/admin-api/types.ts";
 import { COMMIT, VERSION } from "../../version.ts";
 import { availableBytes, totalBytes } from "../data/filesystem.ts";
+import type { AppHost } from "./host.ts";
 import type { PublicView } from "./public-view.ts";
 import type { Services } from "../composition/services.ts";
 
@@ -31,6 +32,19 @@ export function healthRoutes({ whyNotReady, openApi, viewOf }: HealthOptions) {
       return { status: "not ready", reason };
     })
     .get("/openapi.json", PAGE_ROUTE, () => openApi());
+}
+
+/** Why the server can't take requests now, in words; undefined when it can. */
+export function readiness({ storeGuard, writer }: Services, host: Pick<AppHost, "isDraining">) {
+  return (): string | undefined => {
+    if (host.isDraining()) return "The server is stopping.";
+    try {
+      storeGuard.check();
+      return writer.fault;
+    } catch (error) {
+      return error instanceof Error ? error.message : "The store is not available.";
+    }
+  };
 }
 
 /** How the server stands, for GET /api/admin/health. */

@@ -3,6 +3,10 @@
  * in front; only who can read the server's secrets is told, since it names addresses that are nobody else's business.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { type ClientAddresses, isForwarded } from "../../http/client-address.ts";
+import { requestContextOf } from "../../http/request-context.ts";
+import type { Services } from "../composition/services.ts";
+import type { AppHost } from "./host.ts";
 
 /** The header that carries the pass of {@link makePass}. */
 export const PASS_HEADER = "x-larder-doctor";
@@ -33,6 +37,27 @@ export function isPass(secret: Uint8Array, pass: string, nowMs: number): boolean
   const [, time = "", signature = ""] = /^(\d{1,15})\.([\w-]{43})$/.exec(pass) ?? [];
   if (time === "" || Math.abs(nowMs - Number(time)) > PASS_LIFETIME_MS) return false;
   return timingSafeEqual(sign(secret, Number(time)), Buffer.from(signature, "base64url"));
+}
+
+/** Tells for a request how it reached the server, if it has a pass; undefined otherwise. */
+export function publicViews(
+  { secrets, clock }: Pick<Services, "secrets" | "clock">,
+  host: Pick<AppHost, "peerOf">,
+  addresses: ClientAddresses,
+) {
+  return (request: Request): PublicView | undefined => {
+    const pass = request.headers.get(PASS_HEADER);
+    if (pass === null || !isPass(secrets.link.secret, pass, clock.nowMs())) return undefined;
+    const { clientAddress, askedOrigin } = requestContextOf(request);
+    const peer = host.peerOf(request);
+    return {
+      client: clientAddress,
+      peer,
+      isForwarded: isForwarded(request.headers),
+      isTrusted: addresses.isTrusted(peer),
+      origin: askedOrigin ?? null,
+    };
+  };
 }
 
 function sign(secret: Uint8Array, timeMs: number): Buffer {

@@ -1,0 +1,62 @@
+import type { Config } from "../../config/settings.ts";
+import { type ApiKeyRoutesOptions, apiKeyRoutes } from "./api-keys/routes.ts";
+import { confirmRoutes } from "./auth/confirm-routes.ts";
+import { type AuthRoutesOptions, authRoutes } from "./auth/routes.ts";
+import type { EmailConfirmation } from "./email-confirmation/service.ts";
+import { emailConfirmationRoutes } from "./email-confirmation/routes.ts";
+import { type InviteRoutesOptions, inviteRoutes } from "./invites/routes.ts";
+import { type OidcRoutesOptions, oidcRoutes } from "./oidc/routes.ts";
+import { type PasskeyRoutesOptions, passkeyRoutes } from "./passkeys/routes.ts";
+import { passwordResetRoutes } from "./password-reset/routes.ts";
+import type { PasswordReset } from "./password-reset/service.ts";
+import type { Proven } from "./auth/proof.ts";
+import { type UserRoutesOptions, userRoutes } from "./profile/routes.ts";
+import { Router } from "./routing/router.ts";
+import { type SetupRoutesOptions, setupRoutes } from "./setup/routes.ts";
+import { type TwoFactorRoutesOptions, twoFactorRoutes } from "./two-factor/routes.ts";
+import type { User } from "./users/types.ts";
+
+/** What the routes of accounts work with. */
+export interface AccountsRoutesOptions
+  extends Omit<AuthRoutesOptions, "tokenLifetimeMs">,
+    Omit<UserRoutesOptions, "usageOf" | "eraseAccount" | "versionsMax" | "apiKeys">,
+    Omit<ApiKeyRoutesOptions, "apiKeys">,
+    Omit<TwoFactorRoutesOptions, "countPasskeys">,
+    Omit<PasskeyRoutesOptions, "tokenLifetimeMs">,
+    Pick<OidcRoutesOptions, "oidc">,
+    Omit<InviteRoutesOptions, "basePath">,
+    Pick<SetupRoutesOptions, "onSetUp"> {
+  readonly apiKeys: ApiKeyRoutesOptions["apiKeys"] & UserRoutesOptions["apiKeys"];
+  readonly config: Pick<Config, "basePath" | "tokenLifetimeMs" | "signup" | "defaultPlan" | "versions">;
+  readonly emailConfirmation: EmailConfirmation;
+  readonly passwordReset: PasswordReset;
+  readonly mail: { readonly isConfigured: boolean };
+  readonly usageOf: (user: User) => object;
+  readonly eraseAccount: (user: User, proven: Proven) => Promise<void>;
+}
+
+/** Sign-up and sign-in, the own account, keys, factors, invitations; and the pages that their emails link to. */
+export function accountsRoutes(options: AccountsRoutesOptions): Router {
+  const { config, users, passkeys, usageOf, eraseAccount } = options;
+  const { basePath, tokenLifetimeMs, signup, defaultPlan, versions } = config;
+  const settings = { ...options, basePath, tokenLifetimeMs, signup, defaultPlan };
+  return new Router({ name: "accounts" })
+    .use(authRoutes(settings))
+    .use(confirmRoutes(options))
+    .use(
+      userRoutes({
+        ...options,
+        versionsMax: versions.keep,
+        usageOf: ({ user }) => usageOf(user),
+        eraseAccount: ({ user }, proven) => eraseAccount(user, proven),
+      }),
+    )
+    .use(apiKeyRoutes(options))
+    .use(twoFactorRoutes({ ...options, countPasskeys: (userId) => passkeys.count(userId) }))
+    .use(passkeyRoutes(settings))
+    .use(emailConfirmationRoutes({ ...settings, confirmations: options.emailConfirmation }))
+    .use(passwordResetRoutes({ ...settings, resets: options.passwordReset }))
+    .use(oidcRoutes({ ...settings, isSetUp: () => users.hasAny(), hasMail: options.mail.isConfigured }))
+    .use(inviteRoutes(settings))
+    .use(setupRoutes(settings));
+}

@@ -1,0 +1,53 @@
+import { Router } from "../accounts/routing/router.ts";
+import { type ActivityRoutesOptions, activityRoutes } from "./activity/routes.ts";
+import { type ArchiveRoutesOptions, archiveRoutes } from "./archive/routes.ts";
+import { type FileBulkRoutesOptions, fileBulkRoutes } from "./files/bulk-routes.ts";
+import { type FileContentRoutesOptions, fileContentRoutes } from "./files/content-routes.ts";
+import { type FileRoutesOptions, fileRoutes } from "./files/routes.ts";
+import { type FolderRoutesOptions, folderRoutes } from "./folders/routes.ts";
+import { findPast, listPast } from "./history/listing.ts";
+import { type HistoryRoutesOptions, historyRoutes } from "./history/routes.ts";
+import { type PhotoRoutesOptions, photoRoutes } from "./photos/routes.ts";
+import { type SearchRoutesOptions, searchRoutes } from "./search/routes.ts";
+import { type TagRoutesOptions, tagRoutes } from "./tags/routes.ts";
+import { type TrashRoutesOptions, trashRoutes } from "./trash/routes.ts";
+import { type VersionRoutesOptions, versionRoutes } from "./versions/routes.ts";
+
+/** What the routes of files and folders work with. */
+export interface LibraryRoutesOptions
+  extends FolderRoutesOptions,
+    TrashRoutesOptions,
+    ArchiveRoutesOptions,
+    TagRoutesOptions,
+    SearchRoutesOptions,
+    ActivityRoutesOptions,
+    PhotoRoutesOptions,
+    Omit<FileRoutesOptions, "past">,
+    FileBulkRoutesOptions,
+    FileContentRoutesOptions,
+    VersionRoutesOptions,
+    HistoryRoutesOptions {
+  readonly hasThumbnail: PhotoRoutesOptions["hasThumbnail"];
+}
+
+/** Files and folders: their content, versions, trash, search and history. */
+export function libraryRoutes(options: LibraryRoutesOptions): Router {
+  const { history } = options;
+  const past: FileRoutesOptions["past"] = {
+    list: (user, query, context) => listPast(history, user, query, context),
+    find: (user, fileId, query, context) => findPast(history, user, fileId, query, context),
+  };
+  return new Router({ name: "library" })
+    .use(folderRoutes(options))
+    .use(trashRoutes(options))
+    .use(archiveRoutes(options))
+    .use(tagRoutes(options))
+    .use(searchRoutes(options))
+    .use(activityRoutes(options))
+    .use(photoRoutes(options))
+    .use(fileRoutes({ ...options, past }))
+    .use(fileBulkRoutes(options))
+    .use(fileContentRoutes(options))
+    .use(versionRoutes(options))
+    .use(historyRoutes(options));
+}

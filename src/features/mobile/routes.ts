@@ -1,0 +1,38 @@
+import type { TreeReader } from "../../tree/reader.ts";
+import { Router } from "../accounts/routing/router.ts";
+import { type ConflictRoutesOptions, conflictRoutes } from "./conflicts/routes.ts";
+import { type DeviceRoutesOptions, deviceRoutes } from "./devices/routes.ts";
+import { type DurabilityRoutesOptions, durabilityRoutes } from "./durability/routes.ts";
+import { type LocalChangeRoutesOptions, localChangeRoutes } from "./local-changes/routes.ts";
+import { type HoldRoutesOptions, holdRoutes } from "./mass-change/routes.ts";
+import { type QueueRoutesOptions, queueRoutes } from "./offline-queue/routes.ts";
+import { type RewindRoutesOptions, rewindRoutes } from "./rewind/routes.ts";
+import { type SyncRoutesOptions, syncRoutes } from "./sync/routes.ts";
+
+/** What the routes of devices work with. */
+export interface MobileRoutesOptions
+  extends Omit<DeviceRoutesOptions, "fileBytesOf">,
+    SyncRoutesOptions,
+    Omit<LocalChangeRoutesOptions, "tokens">,
+    Omit<ConflictRoutesOptions, "devices">,
+    HoldRoutesOptions,
+    RewindRoutesOptions,
+    QueueRoutesOptions,
+    DurabilityRoutesOptions {
+  readonly tree: TreeReader;
+  readonly syncTokens: LocalChangeRoutesOptions["tokens"];
+}
+
+/** Devices: registration, sync, offline changes, and how they are undone. */
+export function mobileRoutes(options: MobileRoutesOptions): Router {
+  const { tree, syncTokens } = options;
+  return new Router({ name: "mobile" })
+    .use(deviceRoutes({ ...options, fileBytesOf: (accountId) => tree.usage(accountId).fileBytes }))
+    .use(syncRoutes(options))
+    .use(localChangeRoutes({ ...options, tokens: syncTokens }))
+    .use(conflictRoutes(options))
+    .use(holdRoutes(options))
+    .use(rewindRoutes(options))
+    .use(queueRoutes(options))
+    .use(durabilityRoutes(options));
+}

@@ -1,0 +1,40 @@
+import type { Config } from "../../config/settings.ts";
+import { Router } from "../accounts/routing/router.ts";
+import type { AuthService } from "../accounts/auth/service.ts";
+import type { ArchiveSender } from "../library/archive/archive-sender.ts";
+import type { ArchiveService } from "../library/archive/service.ts";
+import type { ReceivedShareService } from "./received/service.ts";
+import { receivedShareRoutes } from "./received/routes.ts";
+import { ShareDownloads } from "./shares/guard.ts";
+import { type SharePageRoutesOptions, sharePageRejection, sharePageRoutes } from "./shares/page-routes.ts";
+import { type PublicRoutesOptions, publicRoutes } from "./shares/routes.ts";
+import { type ShareRoutesOptions, shareRoutes } from "./shares/share-routes.ts";
+
+/** What the routes of shares work with. */
+export interface SharingRoutesOptions
+  extends ShareRoutesOptions,
+    Omit<PublicRoutesOptions, "guesses" | "sender" | "downloads" | "statistics"> {
+  readonly config: Pick<Config, "basePath">;
+  readonly auth: AuthService;
+  readonly archives: ArchiveService;
+  readonly archiveSender: ArchiveSender;
+  readonly receivedShares: ReceivedShareService;
+  readonly linkGuesses: PublicRoutesOptions["guesses"];
+  readonly shareSender: PublicRoutesOptions["sender"];
+  readonly shareStatistics: PublicRoutesOptions["statistics"];
+  /** Scripts that the pages of links load. */
+  readonly scripts: SharePageRoutesOptions["scripts"];
+}
+
+/** Links and the pages that they open, drop boxes, and shares between accounts. */
+export function sharingRoutes(options: SharingRoutesOptions): Router {
+  const { config, scripts, linkGuesses, shareSender, shareStatistics, receivedShares } = options;
+  const { basePath } = config;
+  const links = { ...options, basePath, guesses: linkGuesses, sender: shareSender, statistics: shareStatistics };
+  const downloads = new ShareDownloads({ ...links, renderRejection: sharePageRejection({ basePath, scripts }) });
+  return new Router({ name: "sharing" })
+    .use(receivedShareRoutes({ ...options, received: receivedShares }))
+    .use(publicRoutes({ ...links, downloads }))
+    .use(sharePageRoutes({ ...links, downloads }))
+    .use(shareRoutes(options));
+}
