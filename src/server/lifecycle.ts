@@ -29,7 +29,9 @@ import { RequestStatistics } from "./observability/request-statistics.ts";
 import { acquireServerLock } from "./data/lock.ts";
 import { explainOpening } from "./composition/open-storage.ts";
 import { openServices, type Services } from "./composition/services.ts";
-import { QUICK_CHECK_JOB, REAP_JOB, SNAPSHOT_JOB, timetable } from "./composition/timetable.ts";
+import { REAP_JOB } from "../features/library/jobs.ts";
+import { QUICK_CHECK_JOB, SNAPSHOT_JOB } from "../features/storage/jobs.ts";
+import { timetable } from "./composition/timetable.ts";
 
 /** How long requests that are under way may still take once the server was told to stop (contract §10). */
 const DRAIN_MS = 30_000;

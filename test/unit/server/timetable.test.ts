@@ -79,3 +79,10 @@ test("old-versions keeps as many earlier contents as each account's settings say
   expect(preset.versions()).toHaveLength(10);
   expect(many.versions()).toHaveLength(12);
 });
+
+test("every job has a name of its own, and a place in the list", () => {
+  const names = timetable(services).map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  expect(names.slice(0, 3)).toEqual(["gc", "snapshot", "leftovers"]);
+  expect(names.at(-1)).toBe("recount");
+});

@@ -1,0 +1,78 @@
+import type { Writer } from "../../db/transaction.ts";
+import type { Job } from "../../jobs/scheduler.ts";
+import type { ApiKeyService } from "./api-keys/service.ts";
+import type { AuthService } from "./auth/service.ts";
+import type { EmailConfirmation } from "./email-confirmation/service.ts";
+import type { InviteService } from "./invites/service.ts";
+import type { MailService } from "./mail/service.ts";
+import type { PasswordReset } from "./password-reset/service.ts";
+import type { RateLimiter } from "./rate-limits/limiter.ts";
+
+/** What the jobs of accounts work with. */
+export interface AccountsJobsOptions {
+  readonly writer: Writer;
+  readonly auth: AuthService;
+  readonly apiKeys: ApiKeyService;
+  readonly mail: MailService;
+  readonly passwordReset: PasswordReset;
+  readonly emailConfirmation: EmailConfirmation;
+  readonly invites: InviteService;
+  readonly limiter: RateLimiter;
+}
+
+const SWEEP_ROWS = 1_000;
+
+/** Removes what has expired of sign-ins, keys, emails, invites and rate limits. */
+export function accountsJobs(options: AccountsJobsOptions): Job[] {
+  const { writer, auth, apiKeys, limiter, invites } = options;
+  return [
+    {
+      name: "sessions",
+      schedule: "23 * * * *",
+      description: "Removes expired sessions and refresh tokens.",
+      deletesByAge: true,
+      run: async () => `${await auth.sweepSessions(SWEEP_ROWS)} sessions and refresh tokens removed`,
+    },
+    {
+      name: "api-keys",
+      schedule: "19 4 * * *",
+      description: "Removes records of API keys that were deleted more than 90 days ago.",
+      deletesByAge: true,
+      run: async () => `${await apiKeys.sweep(SWEEP_ROWS)} keys removed`,
+    },
+    mailJob(options),
+    {
+      name: "invites",
+      schedule: "33 4 * * *",
+      description: "Removes invites that expired more than 90 days ago.",
+      deletesByAge: true,
+      run: async () => `${await writer.run(() => invites.sweep(SWEEP_ROWS))} invites removed`,
+    },
+    {
+      name: "rate-limits",
+      schedule: "29 * * * *",
+      description: "Removes rate-limit counts that are no longer needed.",
+      run: async () => `${await limiter.prune()} rows removed`,
+    },
+  ];
+}
+
+function mailJob({ writer, mail, passwordReset, emailConfirmation }: AccountsJobsOptions): Job {
+  return {
+    name: "mail",
+    schedule: "33 * * * *",
+    description: "Drops emails that could not be sent in time, and removes delivery results after one week.",
+    deletesByAge: true,
+    async run() {
+      const [mails, links, confirmations] = await writer.run((tx) => [
+        mail.sweep(tx, SWEEP_ROWS),
+        passwordReset.sweep(SWEEP_ROWS),
+        emailConfirmation.sweep(SWEEP_ROWS),
+      ]);
+      return (
+        `${mails} emails dropped or removed, ${links} password reset links removed, ` +
+        `${confirmations} confirmation links removed`
+      );
+    },
+  };
+}

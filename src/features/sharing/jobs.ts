@@ -1,0 +1,35 @@
+import type { Job } from "../../jobs/scheduler.ts";
+import type { BarePictures } from "./shares/bare-pictures.ts";
+import type { LinkGuesses } from "./shares/guesses.ts";
+import type { ShareService } from "./shares/service.ts";
+
+/** What the jobs of shares work with. */
+export interface SharingJobsOptions {
+  readonly shares: ShareService;
+  readonly linkGuesses: LinkGuesses;
+  readonly barePictures: BarePictures;
+}
+
+const SWEEP_ROWS = 1_000;
+const REST_MS = 5;
+
+/** Removes what has expired of shares. */
+export function sharingJobs({ shares, linkGuesses, barePictures }: SharingJobsOptions): Job[] {
+  return [
+    {
+      name: "shares",
+      schedule: "33 4 * * *",
+      description:
+        "Removes shares that expired more than 30 days ago, photos without metadata made for shares after one week, and address digests of failed link passwords after 30 days.",
+      deletesByAge: true,
+      async run({ signal }) {
+        let removed = 0;
+        for (let some = -1; some !== 0 && !signal.aborted; removed += Math.max(0, some)) {
+          some = (await shares.sweep(SWEEP_ROWS)) + (await linkGuesses.sweep(SWEEP_ROWS));
+          await Bun.sleep(REST_MS);
+        }
+        return `${removed} shares and addresses, ${await barePictures.sweep()} photos removed`;
+      },
+    },
+  ];
+}
