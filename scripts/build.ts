@@ -64,7 +64,7 @@ export interface BuildOptions {
 export async function build(options: BuildOptions): Promise<void> {
   const target = TARGETS[options.target];
   if (target === undefined) {
-    throw new Error(`There is no target "${options.target}". Choose one of ${Object.keys(TARGETS).join(", ")}.`);
+    throw new Error(`Unknown target "${options.target}". Use one of ${Object.keys(TARGETS).join(", ")}.`);
   }
   const temporary = mkdtempSync(join(tmpdir(), "larder-build-"));
   // The bundler writes the path of what it embeds into the program: it has to be the same each time.

@@ -22,7 +22,7 @@ larder_fail() {
 
 # The version that package.json pins: there is one place to change it.
 LARDER_BUN_PIN=$(sed -n 's/^ *"bun": *"\([0-9][0-9.]*\)",\{0,1\}$/\1/p' package.json)
-[ -n "$LARDER_BUN_PIN" ] || larder_fail "package.json pins no version of bun."
+[ -n "$LARDER_BUN_PIN" ] || larder_fail "package.json does not pin a Bun version."
 # An own folder: node_modules/bun belongs to whatever installs the rest.
 LARDER_BUN_HOME="$PWD/node_modules/.cache/larder/bun-$LARDER_BUN_PIN"
 
@@ -62,7 +62,7 @@ larder_install_bun() {
 }
 
 if ! LARDER_BUN=$(larder_find_bun); then
-  larder_install_bun || larder_fail "Bun $LARDER_BUN_PIN could not be installed. The lines above say why."
+  larder_install_bun || larder_fail "Could not install Bun $LARDER_BUN_PIN. See the messages above."
   LARDER_BUN=$(larder_find_bun) || larder_fail \
     "Bun $LARDER_BUN_PIN was installed and does not run here. On x64 it needs a processor with SSE4.2 (x86-64-v2)."
 fi
@@ -80,4 +80,4 @@ fi
 export PATH="$LARDER_BUN_BIN:$PATH"
 
 # Without the network this succeeds where everything is there already. A silent failure says nothing: the second try does.
-bun install --frozen-lockfile --silent >&2 || bun install --frozen-lockfile >&2 || larder_fail "The packages that bun.lock names could not be installed. The lines above say why."
+bun install --frozen-lockfile --silent >&2 || bun install --frozen-lockfile >&2 || larder_fail "Could not install the packages from bun.lock. The messages above say why."

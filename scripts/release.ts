@@ -91,7 +91,7 @@ async function pack(folder: string, name: string, files: string[], archive: stri
   const partial = `${archive}.partial`;
   const words = ["bash", "-c", script, "pack", partial, "-C", folder, "-c", ...options, ...paths];
   const result = Bun.spawnSync(words, { stdout: "inherit", stderr: "pipe" });
-  if (!result.success) throw new Error(`The archive could not be made: ${result.stderr.toString().trim()}`);
+  if (!result.success) throw new Error(`Could not create the archive: ${result.stderr.toString().trim()}`);
   await rename(partial, archive);
 }
 
@@ -121,11 +121,11 @@ async function main(): Promise<number> {
     return 0;
   }
   const [wanted, ...more] = positionals;
-  if (wanted === undefined || more.length > 0) throw new Error("Give one version: scripts/release VERSION");
+  if (wanted === undefined || more.length > 0) throw new Error("Specify one version: scripts/release VERSION");
   if (wanted !== version) throw new Error(`package.json says ${version}, not ${wanted}. Change it there first.`);
   const isModified = git("status", "--porcelain", "--untracked-files=no") !== "";
   if (isModified && values["allow-modified"] !== true) {
-    throw new Error("Files differ from the commit. Commit them first, or give --allow-modified for a trial.");
+    throw new Error("Files differ from the commit. Commit them first, or use --allow-modified for a test.");
   }
   const changes = await readFile(join(ROOT, "CHANGELOG.md"), "utf8");
   if (!changes.includes(`## ${version}`)) console.error(`Note: CHANGELOG.md has no heading "## ${version}".`);
@@ -156,7 +156,7 @@ async function makeAll(targets: readonly string[], release: Release): Promise<nu
     }
   }
   await writeFile(join(release.out, "SHA256SUMS"), sums.join(""));
-  for (const why of missing) console.error(`NOT MADE  ${why}`);
+  for (const why of missing) console.error(`FAILED  ${why}`);
   return missing.length === 0 ? 0 : 1;
 }
 

@@ -119,7 +119,7 @@ async function main(): Promise<number> {
   const minutes = values.minutes === undefined ? undefined : Number(values.minutes);
   const wanted = minutes === undefined ? Number(values.requests ?? 100_000) : Number.POSITIVE_INFINITY;
   const wholeMs = minutes === undefined ? Number.POSITIVE_INFINITY : minutes * 60_000;
-  if (!(wanted > 0) || !(wholeMs > 0)) throw new Error("Give a number: --requests N or --minutes M");
+  if (!(wanted > 0) || !(wholeMs > 0)) throw new Error("Specify a number: --requests N or --minutes M");
   const server = await startServer();
   try {
     const accounts = await Promise.all(Array.from({ length: ACCOUNTS }, () => server.signUp()));
@@ -143,7 +143,7 @@ async function main(): Promise<number> {
     const problems = [
       late.rssBytes - early.rssBytes > GROWTH_BYTES_MAX && "its memory has grown",
       late.descriptors - early.descriptors > DESCRIPTORS_GROWTH_MAX && "its open files have grown",
-      late.logBytes > LOG_BYTES_MAX && "the database's log is too long",
+      late.logBytes > LOG_BYTES_MAX && "the write-ahead log of the database is too long",
     ].filter((one) => one !== false);
     for (const problem of problems) console.error(`FAILED: ${problem}`);
     return problems.length === 0 ? 0 : 1;

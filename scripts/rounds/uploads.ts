@@ -21,7 +21,7 @@ const WAIT_MS_MAX = 30 * 60_000;
 const { values } = parseArgs({ options: { bytes: { type: "string", default: String(2 * 1024 * MIB) } } });
 const sizeBytes = Number(values.bytes);
 if (findChromium() === undefined) {
-  console.error("There is no Chromium. Run scripts/ensure-chromium.sh.");
+  console.error("Chromium was not found. Run scripts/ensure-chromium.sh.");
   process.exit(2);
 }
 

@@ -334,7 +334,7 @@ test("a copy goes on from its snapshot: newer files are merged, unfinished uploa
       await copy.kill9();
       await copy.start();
       expectStatus(await client.get(`/api/files/${last}`), 200);
-      expect(copy.log.split("begins from a snapshot")).toHaveLength(2);
+      expect(copy.log.split("Starting from a snapshot")).toHaveLength(2);
     });
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -427,7 +427,7 @@ test("a copy of a stopped server's directory has everything, to the last change"
       expect((await run(["cp", "-r", server.dataDir, dataDir])).code).toBe(0);
       await withCopy(dataDir, async (copy) => {
         expect((await new Client(copy, token).get(`/api/files/${id}/download`)).text).toBe("the last change");
-        expect(copy.log).not.toContain("begins from a snapshot");
+        expect(copy.log).not.toContain("Starting from a snapshot");
       });
     });
   } finally {

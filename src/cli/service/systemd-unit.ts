@@ -26,16 +26,16 @@ export function unitText(options: UnitOptions): string {
 
 function systemUnit({ executable, data }: UnitOptions, name: string): string {
   const isHome = HOMES.test(data) || HOMES.test(executable);
-  return `# Larder as a service of systemd, as \`larder service print\` writes it. \`larder service install\` puts it in place,
-# with its account. By hand, as root:
+  return `# systemd unit for Larder, as printed by \`larder service print\`. To install it and create its system user:
+# larder service install. To install it manually, as root:
 #
 #   useradd --system --user-group --home-dir ${STATE_DIRECTORY} --no-create-home --shell /usr/sbin/nologin ${name}
 #   install -m 755 larder ${executable}
 #   install -m 644 larder.service /etc/systemd/system/larder.service
 #   systemctl daemon-reload && systemctl enable --now larder
-#   journalctl -u larder                      # shows the address that makes the first account
+#   journalctl -u larder                      # shows the link to create the first account
 #
-# Settings go into larder.toml in the data directory, or into /etc/larder.env as LARDER_…=… lines. What is to differ here
+# Put settings into larder.toml in the data directory, or into /etc/larder.env as LARDER_…=… lines. What is to differ here
 # goes into a file of its own: systemctl edit larder. For a port below 1024, write there:
 #
 #   [Service]
@@ -51,32 +51,32 @@ StartLimitIntervalSec=300
 StartLimitBurst=10
 
 [Service]
-# The server says itself when it is ready, and twice in two minutes that it is well: one that hangs is started anew.
+# The server notifies systemd when it is ready, and sends a watchdog ping twice in two minutes; if it hangs, it is restarted.
 Type=notify
 WatchdogSec=120
 ExecStart=${quote(executable.replaceAll("$", "$$$$"))} serve
 Environment=${quote(`LARDER_DATA=${data}`)}
 EnvironmentFile=-/etc/larder.env
-# These could turn the executable into something else, or load code into it.
+# These variables could change what the executable does, or load code into it.
 UnsetEnvironment=BUN_OPTIONS BUN_BE_BUN BUN_INSPECT NODE_OPTIONS LD_PRELOAD LD_LIBRARY_PATH
 
-# SIGTERM lets what has begun finish, for 30 seconds at most.
+# After SIGTERM, running requests have up to 30 seconds to finish.
 KillMode=mixed
 TimeoutStopSec=40
 Restart=on-failure
 RestartSec=2
-# 2 is "could not run": the configuration or the machine must be put right first, as the log says.
+# Exit code 2 means an error in the configuration or the machine, which must be fixed first; see the log.
 RestartPreventExitStatus=2
 
 User=${name}
 Group=${name}
 ${data === STATE_DIRECTORY ? `StateDirectory=larder\nStateDirectoryMode=0700` : `ReadWritePaths=${quote(data)}`}
-# For LARDER_SOCKET=/run/larder/larder.sock: a proxy reaches it as a member of the group.
+# For LARDER_SOCKET=/run/larder/larder.sock: a proxy must be a member of the group to connect.
 RuntimeDirectory=larder
 RuntimeDirectoryMode=0750
 UMask=0077
 
-# Nothing but its own directory may be written, and homes are not even seen.
+# The service can write only to its own directories, and cannot see home directories.
 ProtectSystem=strict
 ${isHome ? homeLines(executable, data) : "ProtectHome=yes"}
 PrivateTmp=yes
@@ -94,7 +94,7 @@ ProtectProc=invisible
 ProcSubset=all
 RemoveIPC=yes
 
-# No privileges, and no way to get any.
+# No privileges, and no way to gain any.
 NoNewPrivileges=yes
 CapabilityBoundingSet=
 AmbientCapabilities=
@@ -110,8 +110,8 @@ SystemCallErrorNumber=EPERM
 RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
 # MemoryDenyWriteExecute stays off: the JavaScript engine compiles to machine code.
 
-# The server needs 100 to 250 MB, a thumbnail process at most 768 MB (LARDER_THUMBNAILS_MEMORY_LIMIT); the rest is room for
-# the system's file cache. Where memory runs out all the same, only the process that took it ends.
+# The server needs 100 to 250 MB, and a thumbnail process at most 768 MB (LARDER_THUMBNAILS_MEMORY_LIMIT); the rest is for
+# the file cache. If memory still runs out, only the process that uses too much is killed.
 MemoryMax=2G
 OOMPolicy=continue
 TasksMax=256
@@ -131,8 +131,8 @@ function homeLines(executable: string, data: string): string {
 
 /** What needs the rights of root is left out: a user's manager can't take what it doesn't have. */
 function userUnit({ executable, data }: UnitOptions): string {
-  return `# Larder as a service of this user's systemd, as \`larder service print --user\` writes it. It runs while the user is
-# signed in, and always after: loginctl enable-linger
+  return `# systemd user unit for Larder, as printed by \`larder service print --user\`. It runs while the user is signed in. To
+# keep it running: loginctl enable-linger
 [Unit]
 Description=Larder, files of a home or small office
 RequiresMountsFor=${quote(data)}
@@ -150,7 +150,7 @@ KillMode=mixed
 TimeoutStopSec=40
 Restart=on-failure
 RestartSec=2
-# 2 is "could not run": the configuration or the machine must be put right first, as the log says.
+# Exit code 2 means an error in the configuration or the machine, which must be fixed first; see the log.
 RestartPreventExitStatus=2
 UMask=0077
 NoNewPrivileges=yes
