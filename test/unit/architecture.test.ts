@@ -35,7 +35,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
 const SHARED_PAGE_FEATURES = ["uploads"];
 /** HTTP-side files of a feature; all other files of it are domain. */
 const HTTP_SIDE =
-  /^(([a-z]+-)*routes|openapi|router|declaration|model|present|pages|guard|listing|upload-form|content-sender|archive-sender)\.ts$/;
+  /^(([a-z]+-)*routes|openapi|router|declaration|model|present|pages|guard|listing|upload-form|incoming|content-sender|archive-sender)\.ts$/;
 
 interface Import {
   readonly from: string;
@@ -154,6 +154,17 @@ test("routes are mounted by the router alone, which asks for their declaration",
     if (source.includes("new Elysia(") && !isHooks) found.push(path);
   }
   expect(found).toEqual(["features/accounts/routing/router.ts"]);
+});
+
+test("the bytes of every upload come in at one place", async () => {
+  const readers = (await imports())
+    .filter(({ from, to }) => from.startsWith("features/") && to === "http/request-body.ts")
+    .map(({ from }) => from);
+  const reading: string[] = [];
+  for (const path of new Set(readers)) {
+    if (/\breadBody\(/.test(await Bun.file(join(SRC, path)).text())) reading.push(path);
+  }
+  expect(reading).toEqual(["features/library/files/incoming.ts"]);
 });
 
 test("the domain side of a feature knows no HTTP", async () => {

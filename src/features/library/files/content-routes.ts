@@ -2,8 +2,6 @@ import { type Digest, toChecksum } from "../../../blobs/digest.ts";
 import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, readQuery } from "../../../http/fields.ts";
-import { DEFAULT_FORM_LIMITS, readMultipart } from "../../../http/read-multipart.ts";
-import { declaredBytes, readBody } from "../../../http/request-body.ts";
 import { type authGuard, requireScope, uploaderOf } from "../../accounts/auth/guard.ts";
 import type { Principal } from "../../accounts/auth/principal.ts";
 import { keyedRequest } from "../idempotency/service.ts";
@@ -13,6 +11,7 @@ import type { FileNode } from "../../../tree/model/types.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import type { ContentRequest, ContentSender } from "./content-sender.ts";
+import { receiveBody, receiveForm } from "./incoming.ts";
 import { presentUploaded } from "./present.ts";
 import { notePublic, preconditionOf } from "./routes.ts";
 import type { FileService } from "./service.ts";
@@ -61,13 +60,7 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
         const key = request.headers.get("idempotency-key");
         // Below which share it goes, if any, is told by a field that may come last.
         const hosts = [user, ...permissions.hosts(user)];
-        const pendingUpload = files.beginUpload(user, declaredBytes(request), { isForm: true, key, hosts });
-        try {
-          const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
-            beginFile: () => pendingUpload.incoming,
-            pace: requestContextOf(request).paceOf("small"),
-            fileKind: "file",
-          });
+        return receiveForm(files, request, { user, hosts, key, kind: "file" }, async (pendingUpload, form) => {
           const fields = readUploadFields(form.fields);
           if (fields.isPublic) requireScope(principal, "shares");
           const share = form.fields.get("share")?.at(-1) || undefined;
@@ -77,9 +70,7 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
           if (fields.isPublic) notePublic(request, true, file.publicId);
           set.status = 201;
           return ok(presentUploaded(file, contextOf(request)));
-        } finally {
-          pendingUpload.discard();
-        }
+        });
       },
     )
     .put(
@@ -99,9 +90,7 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
         const { owner } = files.open(user, params.id, "write");
         const declaredType = request.headers.get("content-type") ?? undefined;
         const key = request.headers.get("idempotency-key");
-        const pendingUpload = files.beginUpload(user, declaredBytes(request), { isForm: false, key, hosts: [owner] });
-        try {
-          await readBody(request, "file", (piece) => pendingUpload.incoming.write(piece));
+        return receiveBody(files, request, { user, hosts: [owner], key }, async (pendingUpload) => {
           const file = await files.finishReplacement(
             uploader,
             pendingUpload,
@@ -109,9 +98,7 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
             (digest) => keyedRequest(user.id, key, ["content", params.id, digest, declaredType]),
           );
           return ok(presentUploaded(file, contextOf(request)));
-        } finally {
-          pendingUpload.discard();
-        }
+        });
       },
     )
     .get(

@@ -1,12 +1,12 @@
 /** What comes into a drop box: one file of a form, stored in the owner's account as if they had sent it. */
 import { toChecksum } from "../../../blobs/digest.ts";
 import { AppError, invalidField } from "../../../errors.ts";
-import { requestContextOf } from "../../../http/request-context.ts";
-import { DEFAULT_FORM_LIMITS, type FormFields, readMultipart } from "../../../http/read-multipart.ts";
+import type { FormFields } from "../../../http/read-multipart.ts";
 import { declaredBytes } from "../../../http/request-body.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { ROOT_PATH, uploadedName } from "../../../lib/path.ts";
 import type { PendingUpload, FileService, StorageLimits, UploadHooks } from "../../library/files/service.ts";
+import { receiveForm } from "../../library/files/incoming.ts";
 import { readUploadFields, type UploadFields } from "../../library/files/upload-form.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
@@ -136,26 +136,15 @@ export class DropBox {
     const left = leftBytes(opened.share);
     const declared = declaredBytes(request);
     if (left !== null && (declared ?? 0) > left + FORM_OVERHEAD_BYTES) throw full(left);
-    const pendingUpload = files.beginUpload(owner, declared, { isForm: true, key: null });
-    try {
-      const { incoming } = pendingUpload;
-      const sink = {
-        write(piece: Uint8Array) {
-          if (left !== null && incoming.sizeBytes + piece.length > left) throw full(left);
-          return incoming.write(piece);
-        },
-      };
-      const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
-        beginFile: () => sink,
-        pace: requestContextOf(request).paceOf("small"),
-        fileKind: "guestFile",
-      });
+    const checkSize = (sizeBytes: number) => {
+      if (left !== null && sizeBytes > left) throw full(left);
+    };
+    const sender = { user: owner, key: null, kind: "guestFile", checkSize } as const;
+    return receiveForm(files, request, sender, async (pendingUpload, form) => {
       const name = uploadedName(form.file.fileName ?? "file");
       const file = await this.finish(visit, pendingUpload, form.file, form.fields);
       return { name, size: file.sizeBytes, checksum: toChecksum(file.digest) };
-    } finally {
-      pendingUpload.discard();
-    }
+    });
   }
 
   /** What a sender is told in place of what the owner would be: nothing of what they hold (contract §1: limit and plan). */

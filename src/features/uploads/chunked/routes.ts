@@ -3,10 +3,9 @@ import { AppError, invalidField, notFound } from "../../../errors.ts";
 import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { readBoolean, readQuery, readInstant } from "../../../http/fields.ts";
-import { DEFAULT_FORM_LIMITS, readMultipart } from "../../../http/read-multipart.ts";
-import { declaredBytes, freeing, readBody } from "../../../http/request-body.ts";
 import { type authGuard, demand, deviceOf, identityOf, uploaderOf } from "../../accounts/auth/guard.ts";
 import type { Uploader } from "../../accounts/auth/principal.ts";
+import { incomingBytes, receiveForm } from "../../library/files/incoming.ts";
 import { presentUploaded } from "../../library/files/present.ts";
 import type { FileService } from "../../library/files/service.ts";
 import { readUploadFields } from "../../library/files/upload-form.ts";
@@ -24,7 +23,6 @@ import { readContentDigest } from "./content-digest.ts";
 import { CompleteBody, InitBody, ProgressBody } from "./model.ts";
 import { presentProgress, presentSession } from "./present.ts";
 import type { UploadService } from "./service.ts";
-import type { TakeBytes } from "./receive.ts";
 import type { UploadScope } from "./signatures.ts";
 import type { Upload } from "./types.ts";
 
@@ -47,9 +45,8 @@ export function uploadRoutes(options: UploadRoutesOptions) {
     const { upload, confirm } = openUpload(uploads, request, uploadId, scope);
     const chunk = {
       scope,
-      declaredBytes: declaredBytes(request),
+      ...incomingBytes(request, "file"),
       digest: readContentDigest(request.headers.get("content-digest")),
-      read: (take: TakeBytes) => readBody(request, "file", freeing(take)),
       confirm,
     };
     const { completedChunks, bytesUploaded } = await uploads.receive(upload, chunk).catch((error: unknown) => {
@@ -81,13 +78,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
         const uploader = uploaderOf(request);
         const { user } = uploader;
         const key = request.headers.get("idempotency-key");
-        const pendingUpload = files.beginUpload(user, declaredBytes(request), { isForm: true, key });
-        try {
-          const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
-            beginFile: () => pendingUpload.incoming,
-            pace: requestContextOf(request).paceOf("small"),
-            fileKind: "file",
-          });
+        return receiveForm(files, request, { user, key, kind: "file" }, async (pendingUpload, form) => {
           const fields = readUploadFields(form.fields);
           const last = (name: string) => form.fields.get(name)?.at(-1);
           const hooks = uploads.hooksFor({
@@ -101,9 +92,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
           const { file, isNew } = await files.finishUpload(uploader, pendingUpload, form.file, fields, keyed, hooks);
           set.status = isNew ? 201 : 200;
           return ok(presentUploaded(file, { baseUrl: requestContextOf(request).baseUrl, hasThumbnail }));
-        } finally {
-          pendingUpload.discard();
-        }
+        });
       },
     )
     .post(

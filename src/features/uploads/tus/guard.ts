@@ -3,7 +3,8 @@ import { Elysia } from "elysia";
 import { AppError, invalidField } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
-import { declaredBytes, freeing, readBody } from "../../../http/request-body.ts";
+import { declaredBytes } from "../../../http/request-body.ts";
+import { incomingBytes } from "../../library/files/incoming.ts";
 import type { KeyedRequest } from "../../library/idempotency/service.ts";
 import { isOpen } from "../chunked/store.ts";
 import { tusHeadersOf } from "./present.ts";
@@ -106,7 +107,7 @@ export class TusCalls {
       // A request that is sent again finds its upload, and perhaps with bytes: the client learns by the offset.
       const isNew = progress.offsetBytes === 0 && isOpen(progress.tus.upload) && progress.tus.kind !== "final";
       if (hasBytes && isNew) {
-        const bytes = { offsetBytes: 0, declaredBytes: declaredBytes(request), checksum, read: this.#bodyOf(call) };
+        const bytes = { offsetBytes: 0, checksum, ...this.#bodyOf(call) };
         progress = await this.#receiveFirst(sender, progress.tus, bytes);
       }
       set.status = 201;
@@ -142,12 +143,7 @@ export class TusCalls {
     const offsetBytes = readBytes(headers, "Upload-Offset");
     if (offsetBytes === undefined)
       throw invalidField("Upload-Offset", "Upload-Offset is missing. Send HEAD to get it.");
-    const bytes = {
-      offsetBytes,
-      declaredBytes: declaredBytes(request),
-      checksum: readChecksum(headers),
-      read: this.#bodyOf(call),
-    };
+    const bytes = { offsetBytes, checksum: readChecksum(headers), ...this.#bodyOf(call) };
     const lengthBytes = readBytes(headers, "Upload-Length");
     return explained(sender, async () => {
       answer(call, await tus.receive(sender, found, bytes, lengthBytes));
@@ -199,13 +195,15 @@ export class TusCalls {
     }
   }
 
-  #bodyOf({ request, sender }: TusCall): BytesRequest["read"] {
-    return async (take) => {
-      await readBody(request, sender.shareId === undefined ? "file" : "guestFile", freeing(take));
+  #bodyOf({ request, sender }: TusCall): Pick<BytesRequest, "declaredBytes" | "read"> {
+    const bytes = incomingBytes(request, sender.shareId === undefined ? "file" : "guestFile");
+    const read: BytesRequest["read"] = async (take) => {
+      await bytes.read(take);
       sender.confirm();
       // What is left to do takes as long as the rest of the file.
       this.#options.allowLong(request);
     };
+    return { ...bytes, read };
   }
 }
 

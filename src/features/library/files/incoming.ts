@@ -1,0 +1,94 @@
+/**
+ * Where the bytes of every upload come in, whatever its protocol: here they are read, at the pace that is asked of the
+ * sender, and here it is known who sends, what was declared of the length, and for whom room is reserved.
+ */
+import { requestContextOf } from "../../../http/request-context.ts";
+import { DEFAULT_FORM_LIMITS, type Form, readMultipart } from "../../../http/read-multipart.ts";
+import { declaredBytes, freeing, readBody } from "../../../http/request-body.ts";
+import type { User } from "../../accounts/users/types.ts";
+import type { FileService, PendingUpload } from "./service.ts";
+
+/** Who sends a file in one request. */
+export interface IncomingFile {
+  /** The account whose plan limits the size: the sender's, or the owner's of a drop box. */
+  readonly user: User;
+  /** Accounts of which one will hold the file; by default `user`. */
+  readonly hosts?: readonly User[];
+  /** The request's idempotency key. */
+  readonly key: string | null;
+}
+
+/** A {@link IncomingFile} of a form. */
+export interface IncomingForm extends IncomingFile {
+  /** `guestFile` for senders without an account: less patience with slow ones. */
+  readonly kind: "file" | "guestFile";
+  /** Called before each piece with the size that the file will have with it. What it throws ends the upload. */
+  readonly checkSize?: (sizeBytes: number) => void;
+}
+
+/** Makes the file of what has arrived. */
+type Finish<Given extends readonly unknown[], T> = (pendingUpload: PendingUpload, ...given: Given) => Promise<T>;
+
+type Files = Pick<FileService, "beginUpload">;
+
+/**
+ * Receives a file in a form. On any error nothing of it is left.
+ * @throws AppError as {@link FileService.beginUpload} and {@link readMultipart}; what `finish` throws
+ */
+export async function receiveForm<T>(
+  files: Files,
+  request: Request,
+  { kind, checkSize, ...sender }: IncomingForm,
+  finish: Finish<[form: Form], T>,
+): Promise<T> {
+  return pending(files, request, sender, true, async (pendingUpload) => {
+    const { incoming } = pendingUpload;
+    const write = (piece: Uint8Array) => {
+      checkSize?.(incoming.sizeBytes + piece.length);
+      return incoming.write(piece);
+    };
+    const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
+      beginFile: () => ({ write }),
+      pace: requestContextOf(request).paceOf("small"),
+      fileKind: kind,
+    });
+    return finish(pendingUpload, form);
+  });
+}
+
+/** Receives a file that is the whole body. On any error nothing of it is left. @throws as {@link receiveForm} */
+export async function receiveBody<T>(
+  files: Files,
+  request: Request,
+  sender: IncomingFile,
+  finish: Finish<[], T>,
+): Promise<T> {
+  return pending(files, request, sender, false, async (pendingUpload) => {
+    await readBody(request, "file", (piece) => pendingUpload.incoming.write(piece));
+    return finish(pendingUpload);
+  });
+}
+
+/** The bytes of a part of a file, for protocols that store them as they come: their room was reserved when they began. */
+export function incomingBytes(request: Request, kind: IncomingForm["kind"]) {
+  return {
+    declaredBytes: declaredBytes(request),
+    read: (take: (piece: Uint8Array) => Promise<void> | void) => readBody(request, kind, freeing(take)),
+  };
+}
+
+async function pending<T>(
+  files: Files,
+  request: Request,
+  { user, key, hosts }: IncomingFile,
+  isForm: boolean,
+  receive: (pendingUpload: PendingUpload) => Promise<T>,
+): Promise<T> {
+  const options = { isForm, key, ...(hosts !== undefined && { hosts }) };
+  const pendingUpload = files.beginUpload(user, declaredBytes(request), options);
+  try {
+    return await receive(pendingUpload);
+  } finally {
+    pendingUpload.discard();
+  }
+}
