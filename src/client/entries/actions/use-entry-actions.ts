@@ -49,96 +49,13 @@ export function useEntryActions(): EntryActions {
   const queryClient = useQueryClient();
   return useMemo(() => {
     const refresh = () => invalidateTree(queryClient);
-
-    /**
-     * Runs an action with progress, shows its failures and refreshes all lists. If an action removes entries, a second
-     * call for the same entries does nothing: the key was pressed twice.
-     */
-    const run = async (
-      requested: readonly Entry[],
-      action: (ids: readonly string[], progress: Progress) => Promise<BulkResult>,
-      isLeaving = false,
-    ): Promise<BulkResult> => {
-      const entries = isLeaving ? requested.filter(({ id }) => !leaving.get().has(id)) : requested;
-      if (entries.length === 0) return { done: [], failed: [] };
-      const ids = idsOf(entries);
-      if (isLeaving) leaving.update((before) => new Set([...before, ...ids]));
-      const progress: Progress = (done, of) => {
-        if (of >= SHOWS_PROGRESS_FROM) showRunning({ title: text.working, done, of });
-      };
-      progress(0, ids.length);
-      try {
-        const result = await action(ids, progress);
-        reportFailures(entries, result);
-        await refresh();
-        return result;
-      } catch (error) {
-        toast({ text: messageOf(error), tone: "danger" });
-        // The action may have succeeded with only the response lost.
-        await refresh();
-        return { done: [], failed: ids.map((id) => ({ id, message: messageOf(error) })) };
-      } finally {
-        showRunning(undefined);
-        if (isLeaving) leaving.update((before) => before.difference(new Set(ids)));
-      }
-    };
-
-    const undoMove = async (entries: readonly Entry[]) => {
-      let count = 0;
-      for (const [folder, ids] of groupByFolder(entries)) {
-        const requested = new Set(ids);
-        const back = entries.filter(({ id }) => requested.has(id));
-        const { done } = await run(back, (some, progress) => moveEntries(some, folder, progress));
-        count += done.length;
-      }
-      if (count > 0) toast({ text: text.movedBack(count) });
-    };
-    const restore = async (entries: readonly Entry[]) => {
-      const { done } = await run(entries, restoreEntries, true);
-      if (done.length > 0) toast({ text: text.restored(done.length) });
-      return idsOf(done);
-    };
-
+    const run = runnerOf(refresh);
     return {
-      move: async (entries, folder) => {
-        const { done } = await run(entries, (ids, progress) => moveEntries(ids, folder, progress), true);
-        const ids = new Set(idsOf(done));
-        const moved = entries.filter(({ id }) => ids.has(id));
-        if (moved.length > 0) {
-          toast({
-            text: text.moved(moved.length, folderName(folder)),
-            action: { label: text.undo, run: () => void undoMove(moved) },
-          });
-        }
-        return [...ids];
-      },
-      copy: async (entries, folder) => {
-        const { done } = await run(entries, (ids, progress) => copyEntries(ids, folder, progress));
-        if (done.length > 0) {
-          toast({
-            text: text.copied(done.length, folderName(folder)),
-            action: { label: text.undo, run: () => void run(done, trashEntries) },
-          });
-        }
-      },
-      trash: async (entries) => {
-        const { done } = await run(entries, trashEntries, true);
-        const ids = new Set(idsOf(done));
-        const trashed = entries.filter(({ id }) => ids.has(id));
-        if (trashed.length > 0) {
-          toast({
-            text: text.trashed(trashed.length),
-            action: { label: text.undo, run: () => void restore(trashed) },
-          });
-        }
-        return [...ids];
-      },
-      restore,
-      tag: async (entries, add, remove) => {
-        const files = entries.filter((entry) => entry.type === "file");
-        const { done } = await run(files, (ids, progress) => tagEntries(ids, { add, remove }, progress));
-        if (done.length > 0) toast({ text: text.tagged(done.length) });
-      },
+      move: (entries, folder) => move(run, entries, folder),
+      copy: (entries, folder) => copy(run, entries, folder),
+      trash: (entries) => trash(run, entries),
+      restore: (entries) => restore(run, entries),
+      tag: (entries, add, remove) => tag(run, entries, { add, remove }),
       rename: async (entry, name) => {
         await renameEntry(entry, name);
         announce(text.renamed(name));
@@ -151,6 +68,104 @@ export function useEntryActions(): EntryActions {
       },
     };
   }, [queryClient]);
+}
+
+type Action = (ids: readonly string[], progress: Progress) => Promise<BulkResult>;
+
+/**
+ * Runs an action with progress, shows its failures and refreshes all lists. If an action removes entries (`isLeaving`), a
+ * second call for the same entries does nothing: the key was pressed twice.
+ */
+type Run = (requested: readonly Entry[], action: Action, isLeaving?: boolean) => Promise<BulkResult>;
+
+function runnerOf(refresh: () => Promise<void>): Run {
+  return async (requested, action, isLeaving = false) => {
+    const entries = isLeaving ? requested.filter(({ id }) => !leaving.get().has(id)) : requested;
+    if (entries.length === 0) return { done: [], failed: [] };
+    const ids = idsOf(entries);
+    if (isLeaving) leaving.update((before) => new Set([...before, ...ids]));
+    const progress: Progress = (done, of) => {
+      if (of >= SHOWS_PROGRESS_FROM) showRunning({ title: text.working, done, of });
+    };
+    progress(0, ids.length);
+    try {
+      const result = await action(ids, progress);
+      reportFailures(entries, result);
+      await refresh();
+      return result;
+    } catch (error) {
+      toast({ text: messageOf(error), tone: "danger" });
+      // The action may have succeeded with only the response lost.
+      await refresh();
+      return { done: [], failed: ids.map((id) => ({ id, message: messageOf(error) })) };
+    } finally {
+      showRunning(undefined);
+      if (isLeaving) leaving.update((before) => before.difference(new Set(ids)));
+    }
+  };
+}
+
+async function move(run: Run, entries: readonly Entry[], folder: string): Promise<readonly string[]> {
+  const { done } = await run(entries, (ids, progress) => moveEntries(ids, folder, progress), true);
+  const ids = new Set(idsOf(done));
+  const moved = entries.filter(({ id }) => ids.has(id));
+  if (moved.length > 0) {
+    toast({
+      text: text.moved(moved.length, folderName(folder)),
+      action: { label: text.undo, run: () => void undoMove(run, moved) },
+    });
+  }
+  return [...ids];
+}
+
+/** @param entries as they were before the move */
+async function undoMove(run: Run, entries: readonly Entry[]): Promise<void> {
+  let count = 0;
+  for (const [folder, ids] of groupByFolder(entries)) {
+    const inFolder = new Set(ids);
+    const back = entries.filter(({ id }) => inFolder.has(id));
+    const { done } = await run(back, (some, progress) => moveEntries(some, folder, progress));
+    count += done.length;
+  }
+  if (count > 0) toast({ text: text.movedBack(count) });
+}
+
+async function copy(run: Run, entries: readonly Entry[], folder: string): Promise<void> {
+  const { done } = await run(entries, (ids, progress) => copyEntries(ids, folder, progress));
+  if (done.length === 0) return;
+  toast({
+    text: text.copied(done.length, folderName(folder)),
+    action: { label: text.undo, run: () => void run(done, trashEntries) },
+  });
+}
+
+async function trash(run: Run, entries: readonly Entry[]): Promise<readonly string[]> {
+  const { done } = await run(entries, trashEntries, true);
+  const ids = new Set(idsOf(done));
+  const trashed = entries.filter(({ id }) => ids.has(id));
+  if (trashed.length > 0) {
+    toast({
+      text: text.trashed(trashed.length),
+      action: { label: text.undo, run: () => void restore(run, trashed) },
+    });
+  }
+  return [...ids];
+}
+
+async function restore(run: Run, entries: readonly Entry[]): Promise<readonly string[]> {
+  const { done } = await run(entries, restoreEntries, true);
+  if (done.length > 0) toast({ text: text.restored(done.length) });
+  return idsOf(done);
+}
+
+async function tag(
+  run: Run,
+  entries: readonly Entry[],
+  changes: { readonly add: readonly string[]; readonly remove: readonly string[] },
+): Promise<void> {
+  const files = entries.filter((entry) => entry.type === "file");
+  const { done } = await run(files, (ids, progress) => tagEntries(ids, changes, progress));
+  if (done.length > 0) toast({ text: text.tagged(done.length) });
 }
 
 function idsOf(entries: readonly Entry[]): string[] {

@@ -1,7 +1,7 @@
 import { FolderX } from "lucide-react";
 import { FolderOpen, FolderPlus, Upload } from "../../ui/icons.ts";
 import { Link } from "@tanstack/react-router";
-import { type ReactNode, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { ApiError, request } from "../../api/http.ts";
 import { keys } from "../../api/queries.ts";
 import type { Entry, Listing } from "../../api/types.ts";
@@ -15,7 +15,7 @@ import { lazyPart } from "../../ui/lazy-part.ts";
 import { DropZone } from "../uploads/drop-zone.tsx";
 import { uploads } from "../uploads/uploads.ts";
 import { Breadcrumbs } from "./breadcrumbs.tsx";
-import { EntryBrowser } from "../../entries/entry-browser.tsx";
+import { EntryBrowser, type EntryBrowserProps } from "../../entries/entry-browser.tsx";
 import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import { useCollection } from "../../entries/collection/use-collection.ts";
 import type { PageSource } from "../../entries/collection/use-pages.ts";
@@ -37,22 +37,63 @@ let openedFromList = false;
 
 /** One folder: its path, its content and the actions on it. */
 export function FolderView({ folder, visit }: { readonly folder: string; readonly visit: string }) {
-  const { user } = useSession();
-  const canWrite = user.role !== "viewer";
-  const [{ sort, order }, changePreferences] = useViewPreferences();
+  const canWrite = useSession().user.role !== "viewer";
   const [isCreating, setCreating] = useState(false);
-  const actions = useEntryActions();
+  const { makeFolder } = useEntryActions();
   const goToFolder = useGoToFolder();
 
   // The history entry at which this folder was opened. Changing a query parameter later does not matter.
   const [step] = useState(visit);
   const [lastVisit] = useState(() => recallVisit(visit));
-  const start = lastVisit ?? { offset: 0, cursor: 0 };
   const [takesFocus] = useState(() => openedFromList || lastVisit !== undefined);
   useEffect(() => {
     openedFromList = false;
   }, []);
-  const source = useMemo<PageSource<Entry>>(
+  const collection = useCollection(useFolderSource(folder), lastVisit?.cursor ?? 0);
+  useEffect(() => saveVisit(step, { cursor: collection.cursor }), [step, collection.cursor]);
+
+  const goTo = (path: string) => {
+    openedFromList = true;
+    goToFolder(path);
+  };
+  useFolderCommands({ folder, canWrite, goTo, createFolder: useCallback(() => setCreating(true), []) });
+
+  const { pages } = collection;
+  const isMissing = pages.error instanceof ApiError && pages.error.status === 404;
+  return (
+    <Page title={folderName(folder)} fill keepFocus={takesFocus}>
+      {(pages.error !== undefined || pages.total === 0) && folder !== "/" && <Breadcrumbs folder={folder} />}
+      <DropZone folder={folder} disabled={!canWrite || isMissing} className="flex min-h-0 flex-1 flex-col">
+        {isMissing ? (
+          <MissingFolder />
+        ) : pages.error !== undefined ? (
+          <ErrorState error={pages.error} onRetry={pages.refetch} />
+        ) : pages.total === 0 ? (
+          <EmptyFolder canWrite={canWrite} folder={folder} takesFocus={takesFocus} />
+        ) : (
+          <FolderContent
+            folder={folder}
+            collection={collection}
+            onOpenFolder={goTo}
+            takesFocus={takesFocus}
+            startOffset={lastVisit?.offset ?? 0}
+            onScrolled={(offset) => saveVisit(step, { offset })}
+          />
+        )}
+      </DropZone>
+      <Suspense fallback={null}>
+        {isCreating && (
+          <NewFolderDialog make={(newName) => makeFolder(newName, folder)} onClose={() => setCreating(false)} />
+        )}
+      </Suspense>
+    </Page>
+  );
+}
+
+/** The listing of a folder in the preferred order. */
+function useFolderSource(folder: string): PageSource<Entry> {
+  const [{ sort, order }] = useViewPreferences();
+  return useMemo(
     () => ({
       key: keys.listing(folder, { sort, order }),
       scope: folder,
@@ -66,89 +107,88 @@ export function FolderView({ folder, visit }: { readonly folder: string; readonl
     }),
     [folder, sort, order],
   );
-  const collection = useCollection(source, start.cursor);
-  useEffect(() => saveVisit(step, { cursor: collection.cursor }), [step, collection.cursor]);
+}
 
-  const goTo = (path: string) => {
-    openedFromList = true;
-    goToFolder(path);
-  };
+/** The entries of the "New" button and the shortcuts of a folder. */
+function useFolderCommands({
+  folder,
+  canWrite,
+  goTo,
+  createFolder,
+}: {
+  readonly folder: string;
+  readonly canWrite: boolean;
+  readonly goTo: (path: string) => void;
+  /** The same function in each render. */
+  readonly createFolder: () => void;
+}): void {
   useNewMenu(
     useMemo(
       () => ({
-        items: canWrite
-          ? [{ label: text.newFolder, icon: FolderPlus, keys: "shift+n", run: () => setCreating(true) }]
-          : [],
+        items: canWrite ? [{ label: text.newFolder, icon: FolderPlus, keys: "shift+n", run: createFolder }] : [],
         folder,
         canUpload: canWrite,
       }),
-      [canWrite, folder],
+      [canWrite, folder, createFolder],
     ),
   );
   useShortcuts(text.shortcuts, [
     { keys: "backspace alt+arrowup", label: text.goUp, run: () => folder !== "/" && goTo(parentOf(folder)) },
-    ...(canWrite ? [{ keys: "shift+n", label: text.newFolder, run: () => setCreating(true) }] : []),
+    ...(canWrite ? [{ keys: "shift+n", label: text.newFolder, run: createFolder }] : []),
   ]);
+}
 
-  const { pages } = collection;
-  const isMissing = pages.error instanceof ApiError && pages.error.status === 404;
-  const name = folderName(folder);
+function FolderContent({
+  folder,
+  collection,
+  ...browser
+}: Pick<
+  EntryBrowserProps<Entry>,
+  "folder" | "collection" | "onOpenFolder" | "takesFocus" | "startOffset" | "onScrolled"
+>) {
+  const [{ sort, order }, changePreferences] = useViewPreferences();
+  const { total } = collection.pages;
   return (
-    <Page title={name} fill keepFocus={takesFocus}>
-      {(pages.error !== undefined || pages.total === 0) && folder !== "/" && <Breadcrumbs folder={folder} />}
-      <DropZone folder={folder} disabled={!canWrite || isMissing} className="flex min-h-0 flex-1 flex-col">
-        {isMissing ? (
-          <EmptyState
-            icon={FolderX}
-            title={text.folderNotFound}
-            action={
-              <Link to="/files" className={buttonLook({ variant: "primary" })}>
-                {text.toFiles}
-              </Link>
-            }
-          >
-            {text.folderNotFoundHint}
-          </EmptyState>
-        ) : pages.error !== undefined ? (
-          <ErrorState error={pages.error} onRetry={pages.refetch} />
-        ) : pages.total === 0 ? (
-          <EmptyFolder canWrite={canWrite} folder={folder} takesFocus={takesFocus} />
-        ) : (
-          <EntryBrowser
-            collection={collection}
-            label={text.listLabel(name)}
-            folder={folder}
-            columns={COLUMNS}
-            sort={{
-              field: sort,
-              order,
-              change: (field, direction) => changePreferences({ sort: field, order: direction }),
-            }}
-            onOpenFolder={goTo}
-            toolbar={
-              <>
-                {folder === "/" ? (
-                  <span className="text-sm text-muted">{pages.total !== undefined && text.items(pages.total)}</span>
-                ) : (
-                  <Breadcrumbs folder={folder} />
-                )}
-                <div className="flex shrink-0">
-                  <ViewOptions />
-                </div>
-              </>
-            }
-            takesFocus={takesFocus}
-            startOffset={start.offset}
-            onScrolled={(offset) => saveVisit(step, { offset })}
-          />
-        )}
-      </DropZone>
-      <Suspense fallback={null}>
-        {isCreating && (
-          <NewFolderDialog make={(newName) => actions.makeFolder(newName, folder)} onClose={() => setCreating(false)} />
-        )}
-      </Suspense>
-    </Page>
+    <EntryBrowser
+      {...browser}
+      folder={folder}
+      collection={collection}
+      label={text.listLabel(folderName(folder))}
+      columns={COLUMNS}
+      sort={{
+        field: sort,
+        order,
+        change: (field, direction) => changePreferences({ sort: field, order: direction }),
+      }}
+      toolbar={
+        <>
+          {folder === "/" ? (
+            <span className="text-sm text-muted">{total !== undefined && text.items(total)}</span>
+          ) : (
+            <Breadcrumbs folder={folder} />
+          )}
+          <div className="flex shrink-0">
+            <ViewOptions />
+          </div>
+        </>
+      }
+    />
+  );
+}
+
+function MissingFolder() {
+  return (
+    <EmptyState
+      icon={FolderX}
+      title={text.folderNotFound}
+      action={
+        <Link to="/files" className={buttonLook({ variant: "primary" })}>
+          {text.toFiles}
+        </Link>
+      }
+    >
+      {text.folderNotFoundHint}
+    </EmptyState>
   );
 }
 
