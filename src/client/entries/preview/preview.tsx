@@ -1,7 +1,7 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { ChevronLeft } from "lucide-react";
 import { ChevronRight, Download, Info, X } from "../../ui/icons.ts";
-import { type KeyboardEvent, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, type RefObject, Suspense, useEffect, useRef, useState } from "react";
 import { announce } from "../../base/announce.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import type { FileRecord } from "../../api/types.ts";
@@ -45,7 +45,7 @@ export function Preview({ items, index, onIndexChange, onClose, actions }: Previ
   usePreloadedNeighbours(items, index);
   const announcement = file === undefined ? "" : text.announce(file.name, index + 1, items.length);
   useEffect(() => announce(announcement), [announcement]);
-  const deeds: Readonly<Record<string, () => void>> = {
+  const actionsByKey: Readonly<Record<string, () => void>> = {
     arrowleft: () => go(index - 1),
     arrowright: () => go(index + 1),
     home: () => go(0),
@@ -60,10 +60,10 @@ export function Preview({ items, index, onIndexChange, onClose, actions }: Previ
     const { target } = event;
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
     if (!(target instanceof HTMLElement) || !popup.current?.contains(target) || needsKeys(target, event.key)) return;
-    const deed = deeds[mirrored(event.key.toLowerCase())];
-    if (deed === undefined) return;
+    const action = actionsByKey[mirrored(event.key.toLowerCase())];
+    if (action === undefined) return;
     event.preventDefault();
-    deed();
+    action();
   };
 
   return (
@@ -80,32 +80,15 @@ export function Preview({ items, index, onIndexChange, onClose, actions }: Previ
           onKeyDown={onKeyDown}
           className="fixed inset-0 z-50 flex flex-col bg-sunken text-ink outline-none"
         >
-          <header className="flex items-center gap-1 border-b border-line bg-raised px-2 py-1.5 sm:gap-2 sm:px-4">
-            <FileIcon mimeType={file.mimeType} className="hidden sm:block" />
-            <div className="min-w-0 flex-1">
-              <Base.Title className="truncate text-sm font-medium sm:text-base">{file.name}</Base.Title>
-              <p className="text-xs text-muted">{text.position(index + 1, items.length)}</p>
-            </div>
-            {actions}
-            <Tooltip text={text.download}>
-              <a
-                ref={download}
-                href={downloadAddress(file)}
-                download={file.name}
-                aria-label={text.downloadOf(file.name)}
-                className="control inline-flex aspect-square items-center justify-center rounded-lg hover:bg-sunken"
-              >
-                <Download aria-hidden size={20} />
-              </a>
-            </Tooltip>
-            <IconButton
-              label={text.details}
-              icon={Info}
-              aria-pressed={hasDetails}
-              onClick={() => setHasDetails(!hasDetails)}
-            />
-            <IconButton label={text.close} icon={X} onClick={onClose} />
-          </header>
+          <Header
+            file={file}
+            position={text.position(index + 1, items.length)}
+            actions={actions}
+            downloadRef={download}
+            hasDetails={hasDetails}
+            onDetails={() => setHasDetails(!hasDetails)}
+            onClose={onClose}
+          />
           <div className="relative flex min-h-0 flex-1">
             <div className="relative min-w-0 flex-1">
               <Suspense fallback={<Loading />}>
@@ -123,20 +106,67 @@ export function Preview({ items, index, onIndexChange, onClose, actions }: Previ
                 </>
               )}
             </div>
-            {hasDetails && (
-              <aside
-                aria-label={text.details}
-                className="absolute inset-0 z-20 overflow-y-auto border-s border-line bg-raised sm:static sm:w-96"
-              >
-                <Suspense fallback={<Loading />}>
-                  <DetailsPanel isFramed={false} entry={file} onClose={() => setHasDetails(false)} />
-                </Suspense>
-              </aside>
-            )}
+            {hasDetails && <Details file={file} onClose={() => setHasDetails(false)} />}
           </div>
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
+  );
+}
+
+/** The name and position of the file, and its buttons. */
+function Header({
+  file,
+  position,
+  actions,
+  downloadRef,
+  hasDetails,
+  onDetails,
+  onClose,
+}: {
+  readonly file: FileRecord;
+  readonly position: string;
+  readonly actions: ReactNode;
+  readonly downloadRef: RefObject<HTMLAnchorElement | null>;
+  readonly hasDetails: boolean;
+  readonly onDetails: () => void;
+  readonly onClose: () => void;
+}) {
+  return (
+    <header className="flex items-center gap-1 border-b border-line bg-raised px-2 py-1.5 sm:gap-2 sm:px-4">
+      <FileIcon mimeType={file.mimeType} className="hidden sm:block" />
+      <div className="min-w-0 flex-1">
+        <Base.Title className="truncate text-sm font-medium sm:text-base">{file.name}</Base.Title>
+        <p className="text-xs text-muted">{position}</p>
+      </div>
+      {actions}
+      <Tooltip text={text.download}>
+        <a
+          ref={downloadRef}
+          href={downloadAddress(file)}
+          download={file.name}
+          aria-label={text.downloadOf(file.name)}
+          className="control inline-flex aspect-square items-center justify-center rounded-lg hover:bg-sunken"
+        >
+          <Download aria-hidden size={20} />
+        </a>
+      </Tooltip>
+      <IconButton label={text.details} icon={Info} aria-pressed={hasDetails} onClick={onDetails} />
+      <IconButton label={text.close} icon={X} onClick={onClose} />
+    </header>
+  );
+}
+
+function Details({ file, onClose }: { readonly file: FileRecord; readonly onClose: () => void }) {
+  return (
+    <aside
+      aria-label={text.details}
+      className="absolute inset-0 z-20 overflow-y-auto border-s border-line bg-raised sm:static sm:w-96"
+    >
+      <Suspense fallback={<Loading />}>
+        <DetailsPanel isFramed={false} entry={file} onClose={onClose} />
+      </Suspense>
+    </aside>
   );
 }
 

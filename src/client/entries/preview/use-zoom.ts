@@ -23,45 +23,48 @@ export function useZoom(picture: Size, onSwipe: (by: 1 | -1) => void): Zoom {
   const stageRef = useRef<HTMLDivElement>(null);
   const stage = useSize(stageRef);
   const [view, setView] = useState<View>(WHOLE);
-  const pointers = useRef(new Map<number, Point>());
-  const swipe = useRef<{ start: Point; isOne: boolean }>({ start: { x: 0, y: 0 }, isOne: false });
-  const lastTapMs = useRef(0);
-  const lastPointer = useRef("mouse");
-
-  const change = (next: (view: View) => View): void => {
+  const change: ChangeView = (next) => {
     const size = picture.width === 0 ? picture : fitOnStage(picture, stage);
     setView((now) => clampToStage(next(now), size, stage));
   };
-  const latest = useRef(change);
-  const latestView = useRef(view);
+  const latest = useRef({ change, view });
   useEffect(() => {
-    latest.current = change;
-    latestView.current = view;
+    latest.current = { change, view };
   });
-  const by = (factor: number): void => change((now) => zoomAt(now, factor, { x: 0, y: 0 }));
-  const toggleAt = (point: Point): void => {
-    change((now) => (now.scale > 1 ? WHOLE : zoomAt(now, DOUBLE_TAP_SCALE, point)));
+  useZoomWheel(stageRef, latest);
+  useZoomKeys(stageRef, latest);
+  const handlers = useZoomPointers({ stageRef, view, change, onSwipe });
+  return {
+    view,
+    stage,
+    stageRef,
+    handlers,
+    by: (factor) => change((now) => zoomAt(now, factor, { x: 0, y: 0 })),
+    fit: () => setView(WHOLE),
   };
-  const pointOf = (event: { clientX: number; clientY: number }): Point => {
-    const box = stageRef.current?.getBoundingClientRect();
-    if (box === undefined) return { x: 0, y: 0 };
-    return { x: event.clientX - box.left - box.width / 2, y: event.clientY - box.top - box.height / 2 };
-  };
+}
 
+type ChangeView = (next: (view: View) => View) => void;
+type StageRef = RefObject<HTMLDivElement | null>;
+/** The current view and how to change it, for listeners outside of React. */
+type LatestView = RefObject<{ readonly change: ChangeView; readonly view: View }>;
+
+function useZoomWheel(stageRef: StageRef, latest: LatestView): void {
   useEffect(() => {
     const element = stageRef.current;
     if (element === null) return undefined;
     // React registers passive listeners, but the page must not scroll or zoom along.
     const wheel = (event: WheelEvent): void => {
       event.preventDefault();
-      const box = element.getBoundingClientRect();
-      const point = { x: event.clientX - box.left - box.width / 2, y: event.clientY - box.top - box.height / 2 };
-      latest.current((now) => zoomAt(now, Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.002)), point));
+      const point = pointOn(element, event);
+      latest.current.change((now) => zoomAt(now, Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.002)), point));
     };
     element.addEventListener("wheel", wheel, { passive: false });
     return () => element.removeEventListener("wheel", wheel);
-  }, []);
+  }, [stageRef, latest]);
+}
 
+function useZoomKeys(stageRef: StageRef, latest: LatestView): void {
   useEffect(() => {
     // Before the overlay's own keys: arrow keys pan an image that is larger than the stage, instead of going to the
     // next.
@@ -69,63 +72,96 @@ export function useZoom(picture: Size, onSwipe: (by: 1 | -1) => void): Zoom {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isField(event.target)) return;
       const dialog = stageRef.current?.closest('[role="dialog"]');
       if (!(event.target instanceof Node) || dialog?.contains(event.target) !== true) return;
-      const next = viewAfterKey(event.key, latestView.current);
+      const next = viewAfterKey(event.key, latest.current.view);
       if (next === undefined) return;
       event.preventDefault();
-      latest.current(() => next);
+      latest.current.change(() => next);
     };
     document.addEventListener("keydown", press, true);
     return () => document.removeEventListener("keydown", press, true);
-  }, []);
+  }, [stageRef, latest]);
+}
 
-  const handlers = {
+/** Mouse and fingers: drag pans, two fingers zoom, a double click or tap zooms in and out, one finger swipes. */
+function useZoomPointers({
+  stageRef,
+  view,
+  change,
+  onSwipe,
+}: {
+  readonly stageRef: StageRef;
+  readonly view: View;
+  readonly change: ChangeView;
+  readonly onSwipe: (by: 1 | -1) => void;
+}) {
+  const pointers = useRef(new Map<number, Point>());
+  const swipe = useRef<{ start: Point; isOne: boolean }>({ start: { x: 0, y: 0 }, isOne: false });
+  const lastTapMs = useRef(0);
+  const lastPointer = useRef("mouse");
+  const pointOf = (event: ClientPoint): Point => pointOn(stageRef.current, event);
+  const toggleAt = (point: Point): void => {
+    change((now) => (now.scale > 1 ? WHOLE : zoomAt(now, DOUBLE_TAP_SCALE, point)));
+  };
+  const onPointerMove = (event: PointerEvent) => {
+    const before = pointers.current.get(event.pointerId);
+    if (before === undefined) return;
+    const now = pointOf(event);
+    const other = [...pointers.current].find(([id]) => id !== event.pointerId)?.[1];
+    pointers.current.set(event.pointerId, now);
+    if (other === undefined) change((current) => panBy(current, { x: now.x - before.x, y: now.y - before.y }));
+    else
+      change((current) =>
+        zoomAt(current, distance(now, other) / Math.max(distance(before, other), 1), middle(now, other)),
+      );
+  };
+  const onPointerUp = (event: PointerEvent) => {
+    if (!pointers.current.delete(event.pointerId)) return;
+    const end = pointOf(event);
+    const { start, isOne } = swipe.current;
+    const [across, down] = [end.x - start.x, end.y - start.y];
+    if (event.pointerType === "mouse" || !isOne || pointers.current.size > 0) return;
+    if (view.scale === 1 && Math.abs(across) > SWIPE_PX && Math.abs(across) > Math.abs(down)) {
+      const isRightToLeft = document.documentElement.dir === "rtl";
+      onSwipe(across < 0 === isRightToLeft ? -1 : 1);
+    } else if (Math.hypot(across, down) < 10) {
+      if (event.timeStamp - lastTapMs.current < DOUBLE_TAP_MS) toggleAt(end);
+      lastTapMs.current = event.timeStamp;
+    }
+  };
+  return {
     onPointerDown: (event: PointerEvent) => {
       lastPointer.current = event.pointerType;
       if (event.pointerType === "mouse" && event.button !== 0) return;
       // Buttons over the image are pressed, not dragged.
-      if (event.target instanceof Element && event.target.closest("button") !== null) return;
+      if (isOnButton(event.target)) return;
       event.currentTarget.setPointerCapture(event.pointerId);
       pointers.current.set(event.pointerId, pointOf(event));
       swipe.current = { start: pointOf(event), isOne: pointers.current.size === 1 };
     },
-    onPointerMove: (event: PointerEvent) => {
-      const before = pointers.current.get(event.pointerId);
-      if (before === undefined) return;
-      const now = pointOf(event);
-      const other = [...pointers.current].find(([id]) => id !== event.pointerId)?.[1];
-      pointers.current.set(event.pointerId, now);
-      if (other === undefined) change((current) => panBy(current, { x: now.x - before.x, y: now.y - before.y }));
-      else
-        change((current) =>
-          zoomAt(current, distance(now, other) / Math.max(distance(before, other), 1), middle(now, other)),
-        );
-    },
-    onPointerUp: (event: PointerEvent) => {
-      if (!pointers.current.delete(event.pointerId)) return;
-      const end = pointOf(event);
-      const { start, isOne } = swipe.current;
-      const [across, down] = [end.x - start.x, end.y - start.y];
-      if (event.pointerType === "mouse" || !isOne || pointers.current.size > 0) return;
-      if (view.scale === 1 && Math.abs(across) > SWIPE_PX && Math.abs(across) > Math.abs(down)) {
-        const isRightToLeft = document.documentElement.dir === "rtl";
-        onSwipe(across < 0 === isRightToLeft ? -1 : 1);
-      } else if (Math.hypot(across, down) < 10) {
-        if (event.timeStamp - lastTapMs.current < DOUBLE_TAP_MS) toggleAt(end);
-        lastTapMs.current = event.timeStamp;
-      }
-    },
+    onPointerMove,
+    onPointerUp,
     onPointerCancel: (event: PointerEvent) => void pointers.current.delete(event.pointerId),
     onDoubleClick: (event: MouseEvent) => {
-      // The number of fingers was checked above.
-      if (
-        lastPointer.current !== "mouse" ||
-        (event.target instanceof Element && event.target.closest("button") !== null)
-      )
-        return;
-      toggleAt(pointOf(event));
+      // Double taps are handled by onPointerUp.
+      if (lastPointer.current === "mouse" && !isOnButton(event.target)) toggleAt(pointOf(event));
     },
   };
-  return { view, stage, stageRef, handlers, by, fit: () => setView(WHOLE) };
+}
+
+interface ClientPoint {
+  readonly clientX: number;
+  readonly clientY: number;
+}
+
+/** The point of an event relative to the center of the stage. */
+function pointOn(stage: HTMLElement | null, { clientX, clientY }: ClientPoint): Point {
+  const box = stage?.getBoundingClientRect();
+  if (box === undefined) return { x: 0, y: 0 };
+  return { x: clientX - box.left - box.width / 2, y: clientY - box.top - box.height / 2 };
+}
+
+function isOnButton(target: EventTarget): boolean {
+  return target instanceof Element && target.closest("button") !== null;
 }
 
 const PAN_KEYS: Readonly<Record<string, Point>> = {
