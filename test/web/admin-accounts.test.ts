@@ -25,14 +25,14 @@ describeWeb(
       admin = await web.server().addUser(["--admin", "--name", "Root"]);
     });
 
-    test("is for administrators alone", async () => {
+    test("is for administrators only", async () => {
       const page = await web.open({ as: await web.account(), path: "/admin/users" });
       await page.getByText("Administrators only").waitFor();
       expect(await page.getByRole("link", { name: "Administration" }).count()).toBe(0);
       await web.lookAt(page, "admin-refused");
     });
 
-    test("finds, sorts and filters users, by an address that can be kept", async () => {
+    test("finds, sorts and filters users, with an address that can be bookmarked", async () => {
       const [ada, grace] = [await web.account("Ada Finder"), await web.account("Grace Finder")];
       await admin.client.request("PATCH", `/api/admin/users/${grace.id}`, { json: { disabled: true } });
       const page = await web.open({ as: admin });
@@ -56,7 +56,7 @@ describeWeb(
       expect(await page.getByRole("rowheader", { name: ada.email }).count()).toBe(0);
     });
 
-    test("makes an account with a password, or with a link for its owner", async () => {
+    test("creates an account with a password, or with a link for its owner", async () => {
       const page = await web.open({ as: admin, path: "/admin/users" });
       const [first, second] = [freshEmail(), freshEmail()];
       await page.getByRole("button", { name: "Add user" }).click();
@@ -85,7 +85,7 @@ describeWeb(
       expect(found.strings("data.users", "role")).toEqual(["viewer"]);
     });
 
-    test("changes role, plan and quota, by keyboard", async () => {
+    test("changes role, plan and quota by keyboard", async () => {
       const account = await web.account("Edith Edited");
       const page = await web.open({ as: admin, path: "/admin/users?find=Edith" });
       await page.getByRole("button", { name: "Actions for Edith Edited" }).press("Enter");
@@ -108,7 +108,7 @@ describeWeb(
       await rowSays(page, "Edith Edited", "Administrator");
     });
 
-    test("gives an account another e-mail, and what was shared with it before where it is the user's own", async () => {
+    test("changes an account's email; shares to that address appear after the user confirms it", async () => {
       const account = await web.account("Ellen Elsewhere");
       const email = freshEmail();
       const file = await admin.client.storedId("waits");
@@ -163,7 +163,7 @@ describeWeb(
       expect(await link.getByLabel("Link").inputValue()).toContain("/reset-password?token=");
     });
 
-    test("removes a device of somebody else once it is clear who asks", async () => {
+    test("removes a device of another account after a confirmation", async () => {
       const account = await web.account("Paula Phone");
       const phone = await registerDevice(web.server(), account, freshDeviceId(), { model: "Pixel of Paula" });
       const page = await web.open({ as: admin, path: "/admin/users?find=Paula" });
@@ -175,7 +175,7 @@ describeWeb(
       expect((await phone.client.get("/api/files")).status).toBe(401);
     });
 
-    test("leaves one's own sign-in to the settings", async () => {
+    test("leaves the administrator's own sign-in to the settings", async () => {
       const page = await web.open({ as: admin, path: "/admin/users?find=Root" });
       await page.getByRole("button", { name: "Actions for Root" }).click();
       for (const name of ["Set password", "Create password link", "Sessions and devices", "Disable", "Delete"]) {
@@ -189,7 +189,7 @@ describeWeb(
       expect(await dialog.getByLabel("Role").count()).toBe(0);
     });
 
-    test("deletes an account only when its e-mail was typed", async () => {
+    test("deletes an account only after its email was typed", async () => {
       const account = await web.account("Dora Deleted");
       const page = await web.open({ as: admin, path: "/admin/users?find=Dora" });
       await choose(page, "Dora Deleted", "Delete");
@@ -206,7 +206,7 @@ describeWeb(
       expect((await admin.client.get(`/api/admin/users/${account.id}`)).status).toBe(404);
     });
 
-    test("invites, and takes an invitation back", async () => {
+    test("creates and revokes an invitation", async () => {
       const page = await web.open({ as: admin, path: "/admin/invites" });
       await page.getByText("No invitations yet").waitFor();
       await web.lookAt(page, "admin-invites-empty");

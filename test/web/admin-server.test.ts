@@ -11,7 +11,7 @@ describeWeb(
       admin = await web.server().addUser(["--admin", "--name", "Root"]);
     });
 
-    test("tells how the server stands", async () => {
+    test("shows the health of the server", async () => {
       const page = await web.open({ as: admin, path: "/admin" });
       await page.waitForURL("**/admin/health");
       await page.getByRole("heading", { level: 1, name: "Health" }).waitFor();
@@ -28,7 +28,7 @@ describeWeb(
       await web.lookAt(page, "admin-plans");
     });
 
-    test("draws what is stored over time, and tells it as a table", async () => {
+    test("shows storage over time, as a plot and as a table", async () => {
       await admin.client.upload("a first file", { name: "first.txt" });
       const page = await web.open({ as: admin, path: "/admin/storage" });
       await page.locator(".u-wrap canvas").nth(3).waitFor();
@@ -40,7 +40,7 @@ describeWeb(
       await page.locator(".u-wrap canvas").nth(3).waitFor();
     });
 
-    test("tells what would be drawn where the drawing can't be loaded, and draws when it can be", async () => {
+    test("shows a summary if the plot can't be loaded, and the plot as soon as it can", async () => {
       const page = await web.open({ as: admin, path: "/admin/health" });
       await page.getByText("Running since").waitFor();
       await page.route("**/assets/**/uPlot*.js", (route) => route.abort());
@@ -56,7 +56,7 @@ describeWeb(
       expect(await page.getByText("Couldn't load the chart.").count()).toBe(0);
     });
 
-    test("runs a job now, and tells what came of it", async () => {
+    test("runs a job now, and shows its result", async () => {
       const page = await web.open({ as: admin, path: "/admin/jobs" });
       const row = page.getByRole("row", { name: /^trash/ });
       await row.getByRole("button", { name: "Run now: trash" }).waitFor();
@@ -89,7 +89,7 @@ describeWeb(
       await page.getByText("No matching entries").waitFor();
     });
 
-    test("tells what readings of the store found", async () => {
+    test("shows integrity findings", async () => {
       const page = await web.open({ as: admin, path: "/admin/integrity" });
       await page.getByText("No problems found").waitFor();
       await web.lookAt(page, "admin-integrity");
@@ -98,7 +98,7 @@ describeWeb(
       expect((await ran).status()).toBe(200);
     });
 
-    test("finds settings, and tells where each came from", async () => {
+    test("finds settings, and shows the source of each", async () => {
       const page = await web.open({ as: admin, path: "/admin/config" });
       await page.getByRole("checkbox", { name: "Changed settings only" }).check();
       await page
@@ -114,9 +114,9 @@ describeWeb(
 );
 
 describeWeb(
-  "the administration of a server whose bucket is away",
+  "the administration of a server whose bucket can't be reached",
   (web) => {
-    test("names the outage, and what lies on this disk alone", async () => {
+    test("reports the outage, and what is only on this disk", async () => {
       const admin = await web.server().addUser(["--admin", "--name", "Root"]);
       await admin.client.stored("a file that the bucket doesn't have");
       const page = await web.open({ as: admin, path: "/admin/health" });

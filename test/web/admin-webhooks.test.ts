@@ -12,7 +12,7 @@ afterAll(() => target.stop(true));
 describeWeb(
   "webhooks",
   (web) => {
-    test("are made, tried, watched, changed and deleted", async () => {
+    test("are created, tested, monitored, changed and deleted", async () => {
       const admin = await web.server().addUser(["--admin"]);
       const page = await web.open({ as: admin, path: "/admin/webhooks" });
       await page.getByText("No webhooks yet").waitFor();

@@ -21,9 +21,9 @@ afterAll(() => mails.stop());
 const linkIn = (text: string | undefined) => /\/confirm-email\?token=[\w-]+/.exec(text ?? "")?.[0] ?? "";
 
 describeWeb(
-  "an e-mail that is not confirmed",
+  "an unconfirmed email",
   (web) => {
-    test("has a notice that sends the mail again, and goes once the link was used", async () => {
+    test("has a notice that sends the email again, and disappears once the link was used", async () => {
       const account = await web.account();
       const page = await web.open({ as: account });
       const notice = page.getByRole("region", { name: "Confirm your email address" });
@@ -43,7 +43,7 @@ describeWeb(
       await page.getByText("Email address confirmed.").waitFor();
     });
 
-    test("says why, where no more mails are sent", async () => {
+    test("explains why no more emails are sent", async () => {
       const account = await web.account();
       for (let count = 0; count < 2; count++) await account.client.post("/api/auth/email/send");
       const page = await web.open({ as: account });
@@ -52,7 +52,7 @@ describeWeb(
       await page.getByText("You have requested three emails within an hour").waitFor();
     });
 
-    test("the page behind the link looks well, open, done and over", async () => {
+    test("the page behind the link looks right: open, done and expired", async () => {
       const account = await web.account();
       const mail = await mails.mailTo(account.email);
       const page = await web.open({ path: linkIn(mail.parsed.text) });

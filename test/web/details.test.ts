@@ -12,7 +12,7 @@ async function openDetails(page: Page, name: string): Promise<void> {
 }
 
 describeWeb("the details of a file", (web) => {
-  test("tell what it is, and keep description, tags and fields", async () => {
+  test("show its properties, and store description, tags and fields", async () => {
     const account = await web.account();
     const { client } = account;
     const id = await client.storedId(await jpegPhoto(320, 240), { name: "beach.jpg", fields: { tags: "sea" } });
@@ -43,7 +43,7 @@ describeWeb("the details of a file", (web) => {
     expect(info.at("data.metadata")).toEqual({ description: "The north beach.", weather: "sunny" });
   });
 
-  test("show its versions, and bring one back or delete it", async () => {
+  test("show its versions, and restore or delete one", async () => {
     const account = await web.account();
     const { client } = account;
     const id = await client.storedId("first", { name: "note.txt" });
@@ -68,7 +68,7 @@ describeWeb("the details of a file", (web) => {
     expect(await Bun.file(await download.path()).text()).toBe("first");
   });
 
-  test("show its shares and what happened to it, in a sheet on phones", async () => {
+  test("show its shares and activity, in a sheet on phones", async () => {
     const account = await web.account();
     const { client } = account;
     const id = await client.storedId("x", { name: "draft.txt" });
@@ -92,7 +92,7 @@ describeWeb("the details of a file", (web) => {
     await sheet.waitFor({ state: "hidden" });
   });
 
-  test("of a folder keep its description", async () => {
+  test("of a folder store its description", async () => {
     const account = await web.account();
     const id = await account.client.folderId("Taxes");
     const page = await web.open({ as: account });

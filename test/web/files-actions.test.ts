@@ -36,8 +36,8 @@ async function beginTyping(page: Page): Promise<void> {
   await expectTyping(page, "draft", 1, 3);
 }
 
-describeWeb("deeds with files", (web) => {
-  test("a name is changed in place, from its stem, and a taken one is told at the field", async () => {
+describeWeb("actions on files", (web) => {
+  test("a name is edited in place, without its extension; a taken name shows an error at the field", async () => {
     const account = await web.account();
     await account.client.stored("one", { name: "letter.txt" });
     await account.client.stored("two", { name: "taken.txt" });
@@ -65,7 +65,7 @@ describeWeb("deeds with files", (web) => {
     expect(await account.client.names()).toEqual(["epistle.txt", "taken.txt"]);
   });
 
-  test("a name that is being typed stays as it is when others add files above it, few or more than are drawn", async () => {
+  test("a name that is being edited stays when others add files above it, few or more than are rendered", async () => {
     const account = await web.account();
     await account.client.stored("mine", { name: "m.txt" });
     const page = await web.open({ as: account });
@@ -87,7 +87,7 @@ describeWeb("deeds with files", (web) => {
     expect([found.length, found.includes("d!ft"), found.includes("m.txt")]).toEqual([62, true, false]);
   });
 
-  test("a name that is being typed goes with its tile into the next row", async () => {
+  test("a name that is being edited moves with its tile into the next row", async () => {
     const account = await web.account();
     for (let at = 10; at < 30; at++) await account.client.stored("mine", { name: `m${at}.txt` });
     const page = await web.open({ as: account });
@@ -107,7 +107,7 @@ describeWeb("deeds with files", (web) => {
     expect([found.length, found.includes("draft"), found.includes(last)]).toEqual([21, true, false]);
   });
 
-  test("a refusal of a name is told although its row is another by then, and what is typed stays", async () => {
+  test("a rejected name is shown even if its row has moved, and the typed text stays", async () => {
     const account = await web.account();
     await account.client.stored("one", { name: "letter.txt" });
     await account.client.stored("two", { name: "taken.txt" });
@@ -133,7 +133,7 @@ describeWeb("deeds with files", (web) => {
     expect(await account.client.names()).toEqual(["a.txt", "letter.txt", "taken.txt"]);
   });
 
-  test("a name is saved while the list is being asked for anew, and one that was not changed undoes nobody's", async () => {
+  test("a name is saved while the list is refreshing, and an unchanged name does not overwrite one by others", async () => {
     const account = await web.account();
     const id = await account.client.storedId("mine", { name: "letter.txt" });
     const page = await web.open({ as: account });
@@ -165,7 +165,7 @@ describeWeb("deeds with files", (web) => {
     expect(await account.client.names()).toEqual(["theirs.txt"]);
   });
 
-  test("a folder is made, also by keys; a refusal is told in words", async () => {
+  test("a folder is created, also by keys; a rejection is shown as a message", async () => {
     const account = await web.account();
     const page = await web.open({ as: account });
     await page.getByText("This folder is empty").waitFor();
@@ -183,7 +183,7 @@ describeWeb("deeds with files", (web) => {
     expect(await account.client.names()).toEqual(["Holidays"]);
   });
 
-  test("moving by the dialog, and back again", async () => {
+  test("moving with the dialog, and undoing it", async () => {
     const account = await web.account();
     await account.client.folderId("Archive");
     await account.client.folderId("2024", "/Archive");
@@ -228,7 +228,7 @@ describeWeb("deeds with files", (web) => {
     expect(await account.client.names("/Archive/2024")).toEqual([]);
   });
 
-  test("what is dragged goes into the folder or crumb that it is dropped on", async () => {
+  test("a drag moves into the folder or breadcrumb that it is dropped on", async () => {
     const account = await web.account();
     await account.client.folderId("Box");
     for (const name of ["a.txt", "b.txt", "c.txt"]) await account.client.stored(name, { name });
@@ -255,7 +255,7 @@ describeWeb("deeds with files", (web) => {
     expect(await account.client.names()).toEqual(["Box", "a.txt", "c.txt"]);
   });
 
-  test("the trash takes by key, and gives back by Undo", async () => {
+  test("Delete moves to the trash, and Undo restores", async () => {
     const account = await web.account();
     for (const name of ["a.txt", "b.txt", "c.txt"]) await account.client.stored(name, { name });
     const page = await web.open({ as: account });
@@ -286,7 +286,7 @@ describeWeb("deeds with files", (web) => {
     expect(await account.client.names()).toEqual(["a.txt", "b.txt", "c.txt"]);
   });
 
-  test("the focus stays in the list where others take away the entry that has it", async () => {
+  test("the focus stays in the list when others remove the focused entry", async () => {
     const account = await web.account();
     for (const name of ["a.txt", "b.txt"]) await account.client.stored(name, { name });
     const id = await account.client.storedId("c", { name: "c.txt" });
@@ -301,7 +301,7 @@ describeWeb("deeds with files", (web) => {
     await expectFocus(page, "b.txt");
   });
 
-  test("what fails is told for each, and the rest is done", async () => {
+  test("failures are shown for each entry, and the rest is done", async () => {
     const account = await web.account();
     await account.client.folderId("Box");
     await account.client.stored("there already", { name: "a.txt", fields: { folder: "/Box" } });
@@ -352,7 +352,7 @@ describeWeb("deeds with files", (web) => {
     expect(listed.at("data.files.1.tags")).toEqual(["final", "sent"]);
   });
 
-  test("D20 downloads are saved by the browser itself: one file as it is, several as a ZIP", async () => {
+  test("downloads are saved by the browser itself: one file as it is, several as a ZIP", async () => {
     const account = await web.account();
     await account.client.folderId("Box");
     await account.client.stored("the letter", { name: "letter.txt" });
@@ -375,7 +375,7 @@ describeWeb("deeds with files", (web) => {
     expect(bytes).toContain("the note");
   });
 
-  test("who may only look is offered nothing that would be refused", async () => {
+  test("a viewer is offered nothing that would be rejected", async () => {
     const account = await web.account();
     await account.client.stored("a", { name: "a.txt" });
     const changed = await web.server().larder(["user", "set", account.email, "--role", "viewer"]);

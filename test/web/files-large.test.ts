@@ -31,7 +31,7 @@ describeWeb("a folder of 10,000 files", (web) => {
   }
 
   test(
-    "is shown at once, walked through to its end, chosen and thrown away as a whole, and brought back",
+    "is shown at once, scrolled to its end, selected as a whole, trashed and restored",
     async () => {
       const account = await withManyFiles();
       const page = await web.open({ as: account, path: "/files/many" });

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { eventually, expectFocus, names, row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
 
-describeWeb("folders as lists", (web) => {
+describeWeb("lists of folders", (web) => {
   test("are sorted by their headers and by the menu, folders first", async () => {
     const account = await web.account();
     await account.client.folderId("Box");
@@ -29,7 +29,7 @@ describeWeb("folders as lists", (web) => {
     await eventually(() => names(page), ["Box", "a.txt", "c.txt", "b.txt"]);
   });
 
-  test("D35 have addresses, whatever their names are; back and forward lead through them", async () => {
+  test("have addresses, whatever their names are; back and forward navigate between them", async () => {
     const account = await web.account();
     const strange = ["100% #1?", "a+b&c", "Übung ✓", "50%25", "..."];
     let folder = "/";
@@ -54,7 +54,7 @@ describeWeb("folders as lists", (web) => {
     await page.waitForFunction(() => document.title.includes("a+b&c"));
   });
 
-  test("are found where they were left when one goes back", async () => {
+  test("are restored to their scroll position when going back", async () => {
     const account = await web.account();
     await account.client.folderId("many");
     for (let portion = 0; portion < 3; portion += 1) {
@@ -75,7 +75,7 @@ describeWeb("folders as lists", (web) => {
     expect(await row(page, "sub 119").isVisible()).toBe(true);
   });
 
-  test("stand where they will be while they are loaded", async () => {
+  test("show placeholders while they are loading", async () => {
     const account = await web.account();
     await account.client.folderId("Box");
     await account.client.stored("1", { name: "a.txt", fields: { folder: "/Box" } });
@@ -93,7 +93,7 @@ describeWeb("folders as lists", (web) => {
     expect(await page.getByRole("navigation", { name: "Breadcrumb" }).count()).toBe(1);
   });
 
-  test("say it where a folder is not there", async () => {
+  test("show a message if the folder does not exist", async () => {
     const account = await web.account();
     const page = await web.open({ as: account, path: "/files/nowhere" });
     await page.getByText("Folder not found").waitFor();
@@ -102,7 +102,7 @@ describeWeb("folders as lists", (web) => {
     await page.getByText("This folder is empty").waitFor();
   });
 
-  test("show what another tab or device does, without losing what is chosen", async () => {
+  test("show changes by another tab or device without losing the selection", async () => {
     const account = await web.account();
     for (const name of ["a.txt", "b.txt", "c.txt"]) await account.client.stored(name, { name });
     const page = await web.open({ as: account });

@@ -4,7 +4,7 @@ import { expectFocus, expectSelected, row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
 
 describeWeb("opening files", (web) => {
-  test("by Enter; going on in the preview moves the place in the list along", async () => {
+  test("with Enter; navigating in the preview moves the cursor of the list", async () => {
     const account = await web.account();
     await account.client.folderId("Box");
     for (const name of ["a.txt", "b.txt", "c.txt"]) await account.client.stored(`words of ${name}`, { name });
@@ -22,7 +22,7 @@ describeWeb("opening files", (web) => {
     await expectFocus(page, "b.txt");
   });
 
-  test("details come and go by a key, and follow what is chosen", async () => {
+  test("details open and close by a key, and follow the selection", async () => {
     const account = await web.account();
     for (const name of ["a.txt", "b.txt"]) await account.client.stored(name, { name });
     const page = await web.open({ as: account });
@@ -38,7 +38,7 @@ describeWeb("opening files", (web) => {
     await expectSelected(page, 1);
   });
 
-  test("sharing is offered for one, and gives the focus back", async () => {
+  test("sharing is offered for one entry, and returns the focus", async () => {
     const account = await web.account();
     for (const name of ["a.txt", "b.txt"]) await account.client.stored(name, { name });
     const page = await web.open({ as: account });
@@ -54,7 +54,7 @@ describeWeb("opening files", (web) => {
     expect(await page.getByRole("toolbar").getByRole("button", { name: "Share" }).count()).toBe(0);
   });
 
-  test("a list that can't be loaded says so, and is asked for again", async () => {
+  test("a list that can't be loaded shows the error and can be retried", async () => {
     const account = await web.account();
     await account.client.stored("a", { name: "a.txt" });
     const page = await web.open({ as: account, path: "/trash", hasOwnClock: true });

@@ -7,7 +7,7 @@ import { describeWeb } from "./support/browser.ts";
 
 const NAMES = ["alpha.txt", "beta.txt", "gamma.txt", "delta.txt", "epsilon.txt", "zeta.txt"].sort();
 
-describeWeb("choosing files", (web) => {
+describeWeb("selecting files", (web) => {
   async function withFiles(): Promise<Account> {
     const account = await web.account();
     await account.client.folderId("Box");
@@ -15,7 +15,7 @@ describeWeb("choosing files", (web) => {
     return account;
   }
 
-  test("by mouse: one, besides, up to, and by a rectangle", async () => {
+  test("by mouse: one, add, range, and a rectangle", async () => {
     const page = await web.open({ as: await withFiles() });
     await row(page, "alpha.txt").click();
     await expectSelected(page, 1);
@@ -43,7 +43,7 @@ describeWeb("choosing files", (web) => {
     expect(await row(page, "gamma.txt").getAttribute("aria-selected")).toBe("true");
   });
 
-  test("everything is what is there when something is done with it, whatever the page knew", async () => {
+  test('"all" means what exists when the action runs, whatever the page has loaded', async () => {
     const account = await web.account();
     const { client } = account;
     const ids: string[] = [];
@@ -73,7 +73,7 @@ describeWeb("choosing files", (web) => {
     expect(await client.names()).toEqual([]);
   });
 
-  test("by keys alone: into the list, along it, ranges, all, and a folder in and out", async () => {
+  test("by keyboard alone: into the list, along it, ranges, all, and into and out of a folder", async () => {
     const page = await web.open({ as: await withFiles() });
     await row(page, "Box").waitFor();
     await page.locator('[data-position="0"]').focus();
@@ -104,7 +104,7 @@ describeWeb("choosing files", (web) => {
     await expectFocus(page, "Box");
   });
 
-  test("tiles know rows and columns", async () => {
+  test("tiles have rows and columns", async () => {
     const page = await web.open({ as: await withFiles() });
     await page.getByRole("button", { name: "Tiles" }).click();
     await tile(page, "Box").click();
@@ -121,7 +121,7 @@ describeWeb("choosing files", (web) => {
     await tile(page, "Box").waitFor();
   });
 
-  test("by touch: resting begins, taps go on, and without a selection a tap opens", async () => {
+  test("by touch: a long press starts, taps continue, and without a selection a tap opens", async () => {
     const page = await web.open({ as: await withFiles(), size: "phone" });
     await row(page, "alpha.txt").waitFor();
     await longPress(page, row(page, "alpha.txt"), () => expectSelected(page, 1));
@@ -143,7 +143,7 @@ describeWeb("choosing files", (web) => {
     expect(new URL(page.url()).pathname).toBe("/files/Box");
   });
 
-  test("screen readers are told where things are, and how many are chosen", async () => {
+  test("screen readers get positions and the number of selected entries", async () => {
     const page = await web.open({ as: await withFiles() });
     const grid = page.getByRole("grid", { name: "Contents of Files" });
     await row(page, "zeta.txt").click();

@@ -27,7 +27,7 @@ describeWeb("the frame", (web) => {
     expect(await banner.count()).toBe(0);
   });
 
-  test("says so where files that another app shared did not arrive", async () => {
+  test("shows a message if files that another app shared were lost", async () => {
     const page = await web.open({ as: await web.account() });
     await page.getByRole("heading", { level: 1 }).waitFor();
     // As Android sends it, in a browser whose service worker doesn't run.
@@ -53,7 +53,7 @@ describeWeb("the frame", (web) => {
     await page.waitForURL(/\/files$/);
   });
 
-  test("says so also where one has gone on before the page had time for it", async () => {
+  test("shows it even if the person navigated before the page was ready", async () => {
     const page = await web.open({ as: await web.account(), path: "/trash" });
     await page.addInitScript(() => {
       const waiting: IdleRequestCallback[] = [];

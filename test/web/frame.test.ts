@@ -4,7 +4,7 @@ import { expectFocus } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
 
 describeWeb("the frame of the pages", (web) => {
-  test("leads everywhere, by mouse and by keyboard (D54)", async () => {
+  test("leads everywhere, by mouse and by keyboard", async () => {
     const page = await web.open({ as: await web.account("Ada Lovelace") });
     const navigation = page.getByRole("navigation", { name: "Main" });
     for (const [link, heading] of [
@@ -24,7 +24,7 @@ describeWeb("the frame of the pages", (web) => {
     await web.lookAt(page, "frame");
   });
 
-  test("has its places in a drawer and a bar on phones", async () => {
+  test("has its navigation in a drawer and a bar on phones", async () => {
     const page = await web.open({ as: await web.account(), size: "phone" });
     await page.getByRole("button", { name: "Menu" }).click();
     const drawer = page.getByRole("dialog", { name: "Larder" });
@@ -37,7 +37,7 @@ describeWeb("the frame of the pages", (web) => {
     await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
   });
 
-  test("shows messages where they lie over no button of the frame", async () => {
+  test("shows messages where they cover no button of the frame", async () => {
     const account = await web.account();
     for (const name of ["a.txt", "b.txt"]) await account.client.stored(name, { name });
     const page = await web.open({ as: account, size: "phone" });
@@ -75,7 +75,7 @@ describeWeb("the frame of the pages", (web) => {
     await page.getByText("1 item restored.").waitFor({ state: "detached" });
   });
 
-  test("lists the keys at a question mark, and finds the search by a slash", async () => {
+  test("lists the shortcuts on a question mark, and focuses the search on a slash", async () => {
     const page = await web.open({ as: await web.account(), path: "/trash" });
     await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
     await page.keyboard.press("?");
@@ -92,7 +92,7 @@ describeWeb("the frame of the pages", (web) => {
     await page.waitForURL("**/search?q=budget");
   });
 
-  test("keeps the chosen theme", async () => {
+  test("stores the chosen theme", async () => {
     const page = await web.open({ as: await web.account("Grace Hopper"), path: "/trash", scheme: "light" });
     await page.getByRole("button", { name: "Account: Grace Hopper" }).click();
     // The menu takes the focus a frame after it is drawn.
@@ -105,7 +105,7 @@ describeWeb("the frame of the pages", (web) => {
     await page.waitForFunction(() => document.documentElement.dataset["theme"] === "dark");
   });
 
-  test("works from right to left, with all words from the tables", async () => {
+  test("works from right to left, with all text from the tables", async () => {
     const page = await web.open({ as: await web.account() });
     await page.evaluate(() => localStorage.setItem("larder-locale", "ar-XB"));
     await page.goto(new URL("/trash", page.url()).href);
@@ -114,7 +114,7 @@ describeWeb("the frame of the pages", (web) => {
     await web.lookAt(page, "frame-rtl");
   });
 
-  test("keeps standing when a page's script does not come, and tries again", async () => {
+  test("stays when a page's script fails to load, and tries again", async () => {
     const page = await web.open({ as: await web.account(), path: "/trash" });
     await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
     await page.route("**/history-page*.js", (route) => route.abort());
@@ -131,7 +131,7 @@ describeWeb("the frame of the pages", (web) => {
     await page.getByRole("heading", { level: 1, name: "History" }).waitFor();
   });
 
-  test("says that an address has no page", async () => {
+  test("shows a page for unknown addresses", async () => {
     const page = await web.open({ as: await web.account() });
     await page.getByRole("navigation", { name: "Main" }).waitFor();
     await page.evaluate(() => {

@@ -12,8 +12,8 @@ async function now(client: Client): Promise<string> {
   return made.string("data.createdAt");
 }
 
-describeWeb("back in time", (web) => {
-  test("shows the files of a moment, tells what would change, and brings a folder back", async () => {
+describeWeb("restoring past states", (web) => {
+  test("shows the files of a moment, previews a restore, and restores a folder", async () => {
     const account = await web.account();
     const { client } = account;
     const folder = { folder: "/Work" };
@@ -48,7 +48,7 @@ describeWeb("back in time", (web) => {
     expect((await client.get(`/api/files/${note}/download`)).text).toBe("as it was");
   });
 
-  test("a dialog that is left while it runs is not heard of in the next one, but by a message", async () => {
+  test("a dialog that is closed while it runs does not affect the next one, and its result is a message", async () => {
     const account = await web.account();
     await account.client.folderId("One");
     await account.client.folderId("Two");
@@ -89,7 +89,7 @@ describeWeb("back in time", (web) => {
     await page.getByText("Not now.").waitFor();
   });
 
-  test("brings single files back, and is steered by keyboard", async () => {
+  test("restores single files, and is used by keyboard", async () => {
     const account = await web.account();
     const { client } = account;
     const id = await client.storedId("first", { name: "letter.txt" });
@@ -110,14 +110,14 @@ describeWeb("back in time", (web) => {
 });
 
 describeWeb(
-  "what devices did",
+  "changes by devices",
   (web) => {
     const send = async (device: TestDevice, localChanges: unknown[]) => {
       expectStatus(await device.client.post("/api/mobile/sync/files", { localChanges }), 200);
     };
     const remove = (fileId: string) => ({ action: "delete", localId: `l-${fileId}`, fileId });
 
-    test("is undone from a browser: a phone that was stolen", async () => {
+    test("are undone in a browser: a stolen phone", async () => {
       const account = await web.account();
       const { client } = account;
       const device = await registerDevice(web.server(), account);
@@ -137,7 +137,7 @@ describeWeb(
       expect(await client.names()).toEqual(["dear.txt"]);
     });
 
-    test("is undone of the device whose plan is shown, whatever is chosen meanwhile", async () => {
+    test("are undone for the device in the preview, whatever is selected in the meantime", async () => {
       const account = await web.account();
       const { client } = account;
       const first = await registerDevice(web.server(), account);
@@ -175,7 +175,7 @@ describeWeb(
       return account;
     };
 
-    test("beyond measure is held, and refused here (D12)", async () => {
+    test("beyond a limit are held, and rejected here", async () => {
       const account = await robbed();
       const held = await account.client.names();
       expect(held.length).toBeGreaterThan(0);
@@ -188,7 +188,7 @@ describeWeb(
       expect(await account.client.names()).toEqual(held);
     });
 
-    test("beyond measure is carried out after asking (D12)", async () => {
+    test("beyond a limit are applied after a confirmation", async () => {
       const account = await robbed();
       const page = await web.open({ as: account, path: "/history?tab=holds", size: "phone" });
       await page.getByRole("button", { name: "Approve" }).click();
@@ -197,7 +197,7 @@ describeWeb(
       expect(await account.client.names()).toEqual([]);
     });
 
-    test("to a file that others changed, too, waits for a decision (D11)", async () => {
+    test("to a file that others changed too wait for a decision", async () => {
       const account = await web.account();
       const { client } = account;
       const device = await registerDevice(web.server(), account);

@@ -44,7 +44,7 @@ async function kept(page: Page): Promise<Record<string, string[]>> {
 }
 
 describeWeb("the installed application", (web) => {
-  test("opens without the server, and says so", async () => {
+  test("opens without the server, and shows a message", async () => {
     const page = await web.open({ as: await web.account(), hasWorker: true });
     await waitForWorker(page);
     web.expectProblems(page, /OfflineError/);
@@ -60,7 +60,7 @@ describeWeb("the installed application", (web) => {
     await page.getByRole("heading", { level: 1 }).waitFor();
   });
 
-  test("keeps the program, and nothing of what the API answers", async () => {
+  test("caches the application, and no API response", async () => {
     const account = await web.account();
     await account.client.stored("secret content", { name: "secret.txt" });
     const page = await web.open({ as: account, hasWorker: true });
@@ -76,7 +76,7 @@ describeWeb("the installed application", (web) => {
     expect(addresses.filter((address) => address !== "/files" && !address.startsWith("/assets/"))).toEqual([]);
   });
 
-  test("takes what another app shares, and the page uploads it where the person says", async () => {
+  test("receives what another app shares, and the page uploads it where the person chooses", async () => {
     const account = await web.account();
     await account.client.post("/api/files/folders", { name: "From the phone", path: "/" });
     const page = await web.open({ as: account, hasWorker: true });
@@ -114,7 +114,7 @@ describeWeb("the installed application", (web) => {
     while ((await countShared(page)) > 0) await Bun.sleep(50);
   });
 
-  test("drops what older versions kept, but for the one before", async () => {
+  test("deletes older versions from the cache, except the previous one", async () => {
     const page = await web.open({ as: await web.account(), path: "/manifest.webmanifest", hasWorker: true });
     await page.evaluate(async () => {
       for (const name of ["larder-aaaaaaaaaaaa", "larder-bbbbbbbbbbbb", "another-program"]) {

@@ -5,8 +5,8 @@ import type { Page } from "playwright-core";
 import { describeWeb } from "./support/browser.ts";
 import { checksumOf, chooseFiles, stored, tray, untilTraySays, withFiles } from "./support/upload-files.ts";
 
-describeWeb("a page on a bad line", (web) => {
-  test("says that the server can't be reached, and goes on when it is back", async () => {
+describeWeb("a page on a bad connection", (web) => {
+  test("shows that the server can't be reached, and continues when it can", async () => {
     const account = await web.account();
     const page = await web.open({ as: account, isFirstVisit: true });
     await page.getByRole("heading", { level: 1 }).waitFor();
@@ -24,7 +24,7 @@ describeWeb("a page on a bad line", (web) => {
       .waitFor({ state: "detached" });
   });
 
-  test("opens on a slow one, with its frame first", async () => {
+  test("opens on a slow connection with its frame first", async () => {
     const page = await web.open({ as: await web.account(), path: "/docs", isFirstVisit: true });
     const session = await page.context().newCDPSession(page);
     await session.send("Network.enable");
@@ -41,8 +41,8 @@ describeWeb("a page on a bad line", (web) => {
   });
 });
 
-describeWeb("a page of a version that the server doesn't have any more", (web) => {
-  test("loads itself anew where a part of it is gone", async () => {
+describeWeb("a page of a version that the server no longer has", (web) => {
+  test("reloads itself if a script is gone", async () => {
     const page = await web.open({ as: await web.account(), isFirstVisit: true });
     await page.getByRole("heading", { level: 1 }).waitFor();
     const part = await losePart(page, "trash-page");
@@ -55,7 +55,7 @@ describeWeb("a page of a version that the server doesn't have any more", (web) =
     expect(part.missed()).toBeGreaterThan(0);
   });
 
-  test("goes where the person went while it was being loaded", async () => {
+  test("goes where the person navigated during the reload", async () => {
     const page = await web.open({ as: await web.account(), path: "/docs", isFirstVisit: true });
     const part = await losePart(page, "upload-tray");
     web.expectProblems(page, /dynamically imported module|preload/i);
@@ -85,7 +85,7 @@ describeWeb("a page of a version that the server doesn't have any more", (web) =
     expect(part.missed()).toBeGreaterThan(0);
   });
 
-  test("stays, and says what is missing, for whoever lets an upload end first", async () => {
+  test("stays and shows what is missing if the person lets an upload finish first", async () => {
     const account = await web.account();
     const page = await web.open({ as: account, isFirstVisit: true });
     await page.getByRole("heading", { level: 1 }).waitFor();
@@ -112,8 +112,8 @@ describeWeb("a page of a version that the server doesn't have any more", (web) =
   });
 });
 
-describeWeb("a part beside the page that can't be loaded", (web) => {
-  test("is left out, which is told, and is there the next time", async () => {
+describeWeb("an optional part that can't be loaded", (web) => {
+  test("is left out with a message, and works the next time", async () => {
     const page = await web.open({ as: await web.account(), isFirstVisit: true });
     await page.getByRole("heading", { level: 1, name: "Files" }).waitFor();
     await page.route("**/assets/**/help-*.js", async (route) => {
@@ -133,7 +133,7 @@ describeWeb("a part beside the page that can't be loaded", (web) => {
     await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
   });
 
-  test("comes by itself when the line is back, where nobody asked for it", async () => {
+  test("loads automatically when the connection is back, if nobody asked for it", async () => {
     const account = await web.account();
     const page = await web.open({ as: account, path: "/docs", isFirstVisit: true });
     const asked = Promise.withResolvers<void>();

@@ -153,7 +153,7 @@ describeWeb("the photos page", (web) => {
     await store(account.client);
   });
 
-  test("says what will be here while there is nothing, and takes what is uploaded", async () => {
+  test("shows a hint while it is empty, and then what is uploaded", async () => {
     const page = await web.open({ as: await web.account(), path: "/photos" });
     await page.getByText("No photos yet").waitFor();
     expect(await page.title()).toContain("Photos");
@@ -165,21 +165,21 @@ describeWeb("the photos page", (web) => {
     await tile(page, "first.jpg").waitFor();
   });
 
-  test("a photo goes to the day on which it was taken as soon as that is known, by itself", async () => {
+  test("a photo moves to the day it was taken on as soon as that is known, automatically", async () => {
     const account = await web.account();
     const page = await openUploading(web, account, { name: "late.jpg", takenAt: "2021-03-04T05:06:07" }, true);
     await page.getByRole("heading", { name: /^Thursday,? 4 March 2021$/ }).waitFor();
     await tile(page, "late.jpg").waitFor();
   });
 
-  test("a photo whose day becomes known between two questions of the page is shown", async () => {
+  test("a photo whose day becomes known between two requests of the page is shown", async () => {
     const account = await web.account();
     const page = await openUploading(web, account, { name: "between.jpg", takenAt: "2020-02-03T05:06:07" }, false);
     await page.getByRole("heading", { name: /^Monday,? 3 February 2020$/ }).waitFor();
     await tile(page, "between.jpg").waitFor();
   });
 
-  test("shows what another device changed when one comes back to the page", async () => {
+  test("shows changes by another device when the person returns to the page", async () => {
     const account = await web.account();
     const fields = { capturedAt: "2018-09-10T12:00:00Z" };
     const store = async (seed: number, name: string) =>
@@ -195,7 +195,7 @@ describeWeb("the photos page", (web) => {
     expect(await tile(page, "gone.jpg").count()).toBe(0);
   });
 
-  test("asks again for a picture that did not come", async () => {
+  test("requests a thumbnail again that failed to load", async () => {
     const account = await web.account();
     const fields = { capturedAt: "2017-01-02T12:00:00Z" };
     const bytes = await picture(17, "2017-01-02T12:00:00");
@@ -222,7 +222,7 @@ describeWeb("the photos page", (web) => {
     expect(asked).toBe(2);
   });
 
-  test("shows all days with their photos, thumbnails alone (D27)", async () => {
+  test("shows all days with their photos, with thumbnails only", async () => {
     const page = await openWall(web, account);
     const loaded: string[] = [];
     page.on("request", (request) => loaded.push(request.url()));
@@ -240,7 +240,7 @@ describeWeb("the photos page", (web) => {
     await web.lookAt(page, "photos");
   });
 
-  test("goes to any month by the timeline, with keys and with the mouse", async () => {
+  test("goes to any month with the timeline, by keyboard and by mouse", async () => {
     const page = await openWall(web, account, "phone");
     await timeline(page).focus();
     await page.keyboard.press("End");
@@ -270,7 +270,7 @@ describeWeb("the photos page", (web) => {
     await tile(page, "2019-10-10 8.jpg").waitFor();
   });
 
-  test("selects by mouse, with Shift up to another, and by day; tags what is selected", async () => {
+  test("selects by mouse, with Shift a range, and by day; tags the selection", async () => {
     const page = await openWall(web, account);
     await tile(page, "2025-08-17 2.jpg").hover();
     await box(page, "2025-08-17 2.jpg").click();
@@ -327,7 +327,7 @@ describeWeb("the photos page", (web) => {
     expect((await own.client.get("/api/photos/timeline")).at("data.total")).toBe(62);
   });
 
-  test("shows a film with its sign, and films or photos alone", async () => {
+  test("marks videos, and shows only videos or only photos", async () => {
     const page = await openWall(web, account);
     await page.getByRole("combobox", { name: "Show" }).selectOption("video");
     await page.getByText("1 item", { exact: true }).waitFor();
@@ -340,7 +340,7 @@ describeWeb("the photos page", (web) => {
     await tile(page, "film.mp4").waitFor({ state: "detached" });
   });
 
-  test("a finger that rests selects, and a touch then selects more", async () => {
+  test("a long press selects, and taps then select more", async () => {
     const page = await openWall(web, account, "phone");
     const first = tile(page, "2025-08-17 1.jpg");
     await first.dispatchEvent("pointerdown", { pointerType: "touch", clientX: 100, clientY: 200 });
@@ -353,7 +353,7 @@ describeWeb("the photos page", (web) => {
     await eventually("the last that was touched has the focus", () => isFocused(tile(page, "2025-08-17 2.jpg")));
   });
 
-  test("downloads what is selected as one archive, saved by the browser (D20)", async () => {
+  test("downloads the selection as one archive, saved by the browser", async () => {
     const page = await openWall(web, account);
     await tile(page, "2025-08-17 1.jpg").click({ modifiers: ["Control"] });
     await tile(page, "2025-08-17 2.jpg").click();
@@ -363,7 +363,7 @@ describeWeb("the photos page", (web) => {
     expect((await download).suggestedFilename()).toMatch(/\.zip$/);
   });
 
-  test("draws only what is seen of a hundred thousand, and reaches each of them", async () => {
+  test("renders only what is visible of a hundred thousand, and reaches each of them", async () => {
     const page = await web.open({ as: await web.account(), path: "/trash" });
     const days = Array.from({ length: 4_000 }, (_, index) => ({
       date: new Date(Date.UTC(2025, 11, 31) - index * 86_400_000).toISOString().slice(0, 10),
@@ -403,7 +403,7 @@ describeWeb("the photos page", (web) => {
     expect(await page.locator("[data-photo]").count()).toBeLessThan(250);
   });
 
-  test("the next photo is the neighbour, also where others added days while one was shown", async () => {
+  test("the next photo is the neighbor, even if others added days while one was shown", async () => {
     const page = await web.open({ as: await web.account(), path: "/trash" });
     const older = daysFrom("2024-12-31", 40);
     let days = older;
@@ -449,7 +449,7 @@ describeWeb("the photos page", (web) => {
     await shown(`2025-12-19 ${PER_DAY}.jpg`).waitFor();
   });
 
-  test("somebody who may only look can't change anything", async () => {
+  test("a viewer can't change anything", async () => {
     const viewer = await web.server().addUser(["--role", "viewer"]);
     const page = await web.open({ as: viewer, path: "/photos" });
     await page.getByText("No photos yet").waitFor();

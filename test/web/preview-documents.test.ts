@@ -7,7 +7,7 @@ import { lockedPdf } from "./support/locked-pdf.ts";
 import { openPreview, overlay, showing } from "./support/preview.ts";
 
 describeWeb("the preview of documents", (web) => {
-  test("text, programs and Markdown are shown as what they are, gone through by keys", async () => {
+  test("text, source code and Markdown are rendered by their kind, and navigated by keys", async () => {
     const account = await web.account();
     await account.client.upload("Zeile 1\nÄpfel, 苹果", { name: "1 plain.txt" });
     await account.client.upload('export const answer: number = 42; // "why"\n', {
@@ -32,7 +32,7 @@ describeWeb("the preview of documents", (web) => {
     await overlay(page).waitFor({ state: "detached" });
   });
 
-  test("D54: nothing of an uploaded content runs, loads anything, or poses as a part of the page", async () => {
+  test("uploaded content can't run, load anything, or imitate the page", async () => {
     const account = await web.account();
     const hostile = [
       "# Hostile",
@@ -79,7 +79,7 @@ describeWeb("the preview of documents", (web) => {
     expect(foreign).toEqual([]);
   });
 
-  test("of a long text only the beginning is shown, and what is no text is not shown as one", async () => {
+  test("only the beginning of a long text is shown, and binary data is not shown as text", async () => {
     const account = await web.account();
     await account.client.upload(`first line\n${"0123456789abcde\n".repeat(80_000)}last line`, { name: "1 long.log" });
     await account.client.upload(new Uint8Array([1, 2, 0, 4]), { name: "2 odd.txt", type: "text/plain" });
@@ -95,7 +95,7 @@ describeWeb("the preview of documents", (web) => {
       .waitFor();
   });
 
-  test("a PDF is shown page by page with words that can be read out, and zoomed", async () => {
+  test("a PDF is shown page by page with readable text, and can be zoomed", async () => {
     const account = await web.account();
     const pages = Array.from({ length: 12 }, (_, index) => `This is sheet ${index + 1}`);
     await account.client.upload(new Uint8Array(pdf(pages)), { name: "1 paper.pdf" });
@@ -131,7 +131,7 @@ describeWeb("the preview of documents", (web) => {
       .waitFor();
   });
 
-  test("a PDF that is protected asks for its password, and says when it is wrong", async () => {
+  test("a protected PDF asks for its password, and reports a wrong one", async () => {
     const account = await web.account();
     await account.client.upload(new Uint8Array(lockedPdf("open sesame")), { name: "locked.pdf" });
     const page = await web.open({ as: account });

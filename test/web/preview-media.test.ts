@@ -10,8 +10,8 @@ import { openPreview, overlay, showing } from "./support/preview.ts";
 
 const images = join(repositoryRoot, "test/fixtures/images");
 
-describeWeb("the preview of pictures, films and sounds", (web) => {
-  test("goes through files by keys, and gives the focus back to the file that was shown last", async () => {
+describeWeb("the preview of images, video and audio", (web) => {
+  test("navigates by keys, and returns the focus to the file that was shown last", async () => {
     const account = await web.account();
     for (const name of ["a.txt", "b.txt", "c.txt"]) await account.client.upload(`this is ${name}`, { name });
     const page = await web.open({ as: account });
@@ -37,7 +37,7 @@ describeWeb("the preview of pictures, films and sounds", (web) => {
     await page.waitForFunction(() => document.activeElement !== document.body && document.activeElement !== null);
   });
 
-  test("what comes late for a viewer that was closed is neither shown in the next one nor waited for", async () => {
+  test("late results for a closed preview neither appear in the next one nor delay it", async () => {
     const account = await web.account();
     for (let at = 100; at < 450; at++) await account.client.stored("x", { name: `f${at}.txt` });
     const page = await web.open({ as: account });
@@ -74,7 +74,7 @@ describeWeb("the preview of pictures, films and sounds", (web) => {
     await showing(page, "f448.txt", "149 of 150");
   });
 
-  test("`i` opens the details beside it", async () => {
+  test("`i` opens the details next to it", async () => {
     const account = await web.account();
     await account.client.upload("text", { name: "a.txt" });
     const page = await web.open({ as: account });
@@ -87,7 +87,7 @@ describeWeb("the preview of pictures, films and sounds", (web) => {
     ).toBe("true");
   });
 
-  test("pictures are zoomed and moved by keys, wheel and double click", async () => {
+  test("images are zoomed and moved by keys, wheel and double click", async () => {
     const account = await web.account();
     await account.client.upload(await jpegPhoto(2400, 1600), { name: "view.jpg" });
     const page = await web.open({ as: account });
@@ -123,7 +123,7 @@ describeWeb("the preview of pictures, films and sounds", (web) => {
     await overlay(page).getByText("150%").waitFor();
   });
 
-  test("a finger to the side goes to the next picture, two zoom", async () => {
+  test("a swipe goes to the next image, and two fingers zoom", async () => {
     const account = await web.account();
     await account.client.upload(await jpegPhoto(800, 600), { name: "1.jpg" });
     await account.client.upload(await jpegPhoto(600, 800), { name: "2.jpg" });
@@ -151,7 +151,7 @@ describeWeb("the preview of pictures, films and sounds", (web) => {
     await showing(page, "2.jpg", "2 of 2");
   });
 
-  test("what browsers can't draw is shown by the server's picture of it, and what is broken is told", async () => {
+  test("images that browsers don't support show the server's thumbnail, and damaged ones an error", async () => {
     const account = await web.account();
     await account.client.upload(await readFile(join(images, "phone.heic")), { name: "1 phone.heic" });
     await account.client.upload(await readFile(join(images, "text-as.jpg")), {
@@ -170,7 +170,7 @@ describeWeb("the preview of pictures, films and sounds", (web) => {
     await web.lookAt(page, "preview-none");
   });
 
-  test("films and sounds play and seek, and their own keys stay theirs", async () => {
+  test("video and audio play and seek, and keep their own keys", async () => {
     const account = await web.account();
     await account.client.upload(await readFile(join(images, "clip.mp4")), { name: "1 clip.mp4" });
     await account.client.upload(new Uint8Array(tone()), { name: "2 tone.wav" });

@@ -20,9 +20,9 @@ beforeAll(async () => {
 afterAll(() => provider.stop());
 
 describeWeb(
-  "the dialog that asks for proof",
+  "the identity confirmation dialog",
   (web) => {
-    test("keeps what was typed, says what is wrong, continues, and asks once", async () => {
+    test("keeps the input, shows errors, continues, and asks once", async () => {
       const account = await web.account();
       const page = await web.open({ as: account, path: "/settings/api-keys" });
       const make = async (name: string) => {
@@ -56,7 +56,7 @@ describeWeb(
       expect(keys.strings("data.apiKeys", "name")).toEqual(["Second script", "First script"]);
     });
 
-    test("asks for the code where the account has a second factor", async () => {
+    test("asks for the code if the account has two-factor authentication", async () => {
       const account = await web.account();
       const page = await web.open({ as: account, path: "/settings" });
       const { secret, codes } = await switchOnTwoFactor(account);
@@ -73,7 +73,7 @@ describeWeb(
       await page.getByText("Email changed.").waitFor();
     });
 
-    test("takes a passkey in place of the password", async () => {
+    test("accepts a passkey instead of the password", async () => {
       const account = await web.account();
       const page = await web.open({ as: account, path: "/settings/security", host: "localhost" });
       const authenticator = await addAuthenticator(page);
@@ -90,7 +90,7 @@ describeWeb(
       await other.getByLabel("6-digit code").waitFor();
     });
 
-    test("sends who has no password to the provider, in another window, and continues", async () => {
+    test("sends people without a password to the provider, in another window, and continues", async () => {
       // Somebody has to be there already: without an account the page would say how to begin.
       await web.account();
       provider.people.set("ada", { email: freshEmail(), email_verified: true, name: "Ada Example" });

@@ -42,8 +42,8 @@ function cutBytes(page: Page) {
   return { ready, asked: asked.promise, heal };
 }
 
-describeWeb("the page of a drop box", (web) => {
-  test("takes many files at once, shows how far they are, and keeps the sender's name", async () => {
+describeWeb("the drop box page", (web) => {
+  test("accepts many files at once, shows their progress, and keeps the sender's name", async () => {
     const { client } = await web.account();
     const { token } = await dropBox(client, { label: "Homework of 3b" });
     const page = await web.open({ path: `/s/${token}` });
@@ -63,7 +63,7 @@ describeWeb("the page of a drop box", (web) => {
     expect(list.at("data.files.1")).toMatchObject({ checksum: checksumOf("one"), metadata: { sender: "Ana" } });
   });
 
-  test("takes a folder with what is below it", async () => {
+  test("accepts a folder with everything below it", async () => {
     const { client } = await web.account();
     const { token } = await dropBox(client);
     const place = await mkdtemp(join(tmpdir(), "larder-drop-"));
@@ -80,7 +80,7 @@ describeWeb("the page of a drop box", (web) => {
     }
   });
 
-  test("takes what is dropped", async () => {
+  test("accepts dropped files", async () => {
     const { client } = await web.account();
     const { token } = await dropBox(client);
     const page = await web.open({ path: `/s/${token}` });
@@ -95,7 +95,7 @@ describeWeb("the page of a drop box", (web) => {
     expect(await client.names("/box")).toEqual(["dropped.txt"]);
   });
 
-  test("pauses and goes on where it was; a lost connection comes back by itself (D14)", async () => {
+  test("pauses and resumes; a lost connection recovers automatically", async () => {
     const { client } = await web.account();
     const { token } = await dropBox(client);
     const page = await web.open({ path: `/s/${token}` });
@@ -115,7 +115,7 @@ describeWeb("the page of a drop box", (web) => {
     expect(await client.names("/box")).toEqual(["later.txt"]);
   });
 
-  test("sends a file once that was paused and gone on with before it was read", async () => {
+  test("sends a file only once that was paused and resumed before it was read", async () => {
     const { client } = await web.account();
     const { token } = await dropBox(client);
     const page = await web.open({ path: `/s/${token}` });
@@ -143,7 +143,7 @@ describeWeb("the page of a drop box", (web) => {
     expect(await client.names("/box")).toEqual(["once.txt"]);
   });
 
-  test("takes files where the browser lets the page remember nothing", async () => {
+  test("accepts files if the browser does not let the page store anything", async () => {
     const { client } = await web.account();
     const { token } = await dropBox(client);
     const page = await web.open({ path: `/s/${token}` });
@@ -162,7 +162,7 @@ describeWeb("the page of a drop box", (web) => {
     expect(await client.names("/box")).toEqual(["large.txt"]);
   });
 
-  test("says in words what is refused, and asks again for a password whose time is over (D23)", async () => {
+  test("shows why files are rejected, and asks for the password again after the grant expires", async () => {
     const { client } = await web.account();
     const { id, token } = await dropBox(client, { password: "open sesame", maxUploadBytes: 1000 });
     const page = await web.open({ path: `/s/${token}` });
@@ -189,7 +189,7 @@ describeWeb("the page of a drop box", (web) => {
   });
 
   // The library forgets an upload that it is refused to go on with: all that had arrived was sent once more.
-  test("goes on where it was when the password is given again (D14, D23)", async () => {
+  test("resumes when the password is given again", async () => {
     const { client } = await web.account();
     const { id, token } = await dropBox(client, { password: "open sesame" });
     const page = await web.open({ path: `/s/${token}` });
@@ -221,7 +221,7 @@ describeWeb("the page of a drop box", (web) => {
     expect(list.at("data.files.0")).toMatchObject({ name: "film.bin", checksum: checksumOf(buffer) });
   });
 
-  test("goes on where it was after a proxy that lost its server for a while (D14)", async () => {
+  test("resumes after a proxy temporarily lost its server", async () => {
     const { client } = await web.account();
     const { token } = await dropBox(client);
     const page = await web.open({ path: `/s/${token}` });
@@ -247,7 +247,7 @@ describeWeb("the page of a drop box", (web) => {
     expect(await client.names("/box")).toEqual(["film.bin"]);
   });
 
-  test("begins anew what the server has no more", async () => {
+  test("starts over if the server no longer has the upload", async () => {
     const { client } = await web.account();
     const { token } = await dropBox(client);
     const page = await web.open({ path: `/s/${token}` });
@@ -266,7 +266,7 @@ describeWeb("the page of a drop box", (web) => {
   });
 
   // A browser ends the request as if the line were cut: it was tried for two hours.
-  test("says that a file was changed on the device while it was being sent, and takes it when chosen again", async () => {
+  test("reports that a file changed on the device during the upload, and accepts it when chosen again", async () => {
     const { client } = await web.account();
     const { token } = await dropBox(client);
     const place = await mkdtemp(join(tmpdir(), "larder-drop-"));
@@ -300,7 +300,7 @@ describeWeb("the page of a drop box", (web) => {
   });
 
   // Files that had arrived took the rows back that they had made free: the others were never seen.
-  test("shows those on their way where there are more files than rows", async () => {
+  test("shows active uploads if there are more files than rows", async () => {
     const { client } = await web.account();
     const { token } = await dropBox(client);
     const page = await web.open({ path: `/s/${token}` });
@@ -319,7 +319,7 @@ describeWeb("the page of a drop box", (web) => {
     await page.getByRole("button", { name: "Pause all" }).click();
   });
 
-  test("that is ended while files are chosen refuses them in words", async () => {
+  test("that is ended while files are chosen rejects them with a message", async () => {
     const { client } = await web.account();
     const { id, token } = await dropBox(client);
     const page = await web.open({ path: `/s/${token}` });

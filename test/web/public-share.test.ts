@@ -21,8 +21,8 @@ async function sharedTrip(client: Client, settings: object = {}) {
   return share(client, `folders/${folder}`, settings);
 }
 
-describeWeb("the page of a shared folder", (web) => {
-  test("is a wall of pictures that are looked at one after another, by keyboard too (D54)", async () => {
+describeWeb("the shared folder page", (web) => {
+  test("is a gallery of images, viewed one after another, also by keyboard", async () => {
     const { client } = await web.account();
     const { token } = await sharedTrip(client);
     const page = await web.open({ path: `/s/${token}` });
@@ -55,7 +55,7 @@ describeWeb("the page of a shared folder", (web) => {
     expect(new URL(page.url()).pathname).toBe(`/s/${token}`);
   });
 
-  test("stays open where another file is opened before the browser has gone back from the last (D54)", async () => {
+  test("stays open if another file is opened before the browser has gone back from the last one", async () => {
     const { client } = await web.account();
     const { token } = await sharedTrip(client);
     const page = await web.open({ path: `/s/${token}` });
@@ -89,7 +89,7 @@ describeWeb("the page of a shared folder", (web) => {
     expect(new URL(page.url()).pathname).toBe(`/s/${token}`);
   });
 
-  test("opens a file also where the browser never goes back from the last", async () => {
+  test("opens a file even if the browser never goes back from the last one", async () => {
     const { client } = await web.account();
     const { token } = await sharedTrip(client);
     const page = await web.open({ path: `/s/${token}` });
@@ -105,7 +105,7 @@ describeWeb("the page of a shared folder", (web) => {
     await viewer.getByRole("heading", { name: /^b harbour\.jpg/ }).waitFor();
   });
 
-  test("gives what is ticked as a ZIP, which the browser saves itself (D20)", async () => {
+  test("downloads the selected files as a ZIP, which the browser saves itself", async () => {
     const { client } = await web.account();
     const { id, token } = await sharedTrip(client);
     const page = await web.open({ path: `/s/${token}?view=list` });
@@ -125,7 +125,7 @@ describeWeb("the page of a shared folder", (web) => {
     await eventually("it is counted", async () => (await client.get(`/api/shares/${id}`)).at("data.downloads") === 1);
   });
 
-  test("works without script: pages, ticks, downloads", async () => {
+  test("works without script: pages, checkboxes, downloads", async () => {
     const { client } = await web.account();
     const { token } = await sharedTrip(client);
     const page = await web.open({ path: `/s/${token}`, context: { javaScriptEnabled: false }, size: "phone" });
@@ -141,7 +141,7 @@ describeWeb("the page of a shared folder", (web) => {
     expect(await Bun.file(await download.path()).text()).toContain("Train at nine.");
   });
 
-  test("that is ended while it is open says so at the next step", async () => {
+  test("that is ended while it is open shows a message at the next step", async () => {
     const { client } = await web.account();
     const { id, token } = await sharedTrip(client);
     const page = await web.open({ path: `/s/${token}` });
@@ -161,7 +161,7 @@ describeWeb("the page of a shared folder", (web) => {
 });
 
 describeWeb("a link with limits", (web) => {
-  test("asks for its password in place, and opens (D64)", async () => {
+  test("asks for its password in place, and opens", async () => {
     const { client } = await web.account();
     const id = await client.storedId("the salary", { name: "salary.txt" });
     const { id: shareId, token } = await share(client, id, { password: "open sesame" });
@@ -199,7 +199,7 @@ describeWeb("a link with limits", (web) => {
     await page.getByRole("heading", { level: 1, name: "salary.txt" }).waitFor();
   });
 
-  test("says when its time is over, and when its downloads are taken", async () => {
+  test("shows when it has expired, and when its downloads are used up", async () => {
     const { client } = await web.account();
     const id = await client.storedId("x", { name: "salary.txt" });
     const expired = await share(client, id, { expiresIn: "1s" });

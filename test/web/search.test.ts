@@ -3,7 +3,7 @@ import { eventually, expectFocus, names, row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
 
 describeWeb("the search", (web) => {
-  test("finds by words and filters, marks what was found, and keeps all of it in the address", async () => {
+  test("finds by words and filters, highlights matches, and keeps everything in the address", async () => {
     const account = await web.account();
     await account.client.folderId("Beaches");
     await account.client.stored("sand", {
@@ -42,7 +42,7 @@ describeWeb("the search", (web) => {
     await row(page, "Beach house.txt").waitFor();
   });
 
-  test("says it where nothing is found, and what is wrong with a question", async () => {
+  test("shows a message if nothing is found, and if the query is invalid", async () => {
     const page = await web.open({ as: await web.account(), path: "/search" });
     await page.getByText("Search your files").waitFor();
     await web.lookAt(page, "search-start");
@@ -57,7 +57,7 @@ describeWeb("the search", (web) => {
     await page.getByText(/size: needs a size/).waitFor();
   });
 
-  test("says that what was changed may be missing, also where nothing is found", async () => {
+  test("shows that recent changes may be missing, also if nothing is found", async () => {
     const page = await web.open({ as: await web.account(), path: "/search" });
     await page.route("**/api/files/search*", async (route) => {
       const response = await route.fetch();
@@ -71,7 +71,7 @@ describeWeb("the search", (web) => {
     await page.getByText("Recent changes may not appear yet.").waitFor();
   });
 
-  test("asks again soon where what was changed may be missing", async () => {
+  test("refreshes soon if recent changes may be missing", async () => {
     const account = await web.account();
     await account.client.stored("1", { name: "quagga.txt" });
     const page = await web.open({ as: account, path: "/search" });
@@ -91,7 +91,7 @@ describeWeb("the search", (web) => {
     await row(page, "quagga.txt").waitFor({ timeout: 15_000 });
   });
 
-  test("deeds work on what was found", async () => {
+  test("actions work on the results", async () => {
     const account = await web.account();
     await account.client.folderId("Deep");
     await account.client.stored("1", { name: "report one.txt", fields: { folder: "/Deep" } });

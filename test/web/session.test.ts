@@ -23,7 +23,7 @@ async function signInAgain(page: Page, account: Account): Promise<void> {
 }
 
 describeWeb("the session of a page", (web) => {
-  test("sends who is not signed in to the sign-in page, and back afterwards", async () => {
+  test("sends signed-out people to the sign-in page, and back afterwards", async () => {
     const account = await web.account();
     const page = await web.open({ path: "/trash?sort=name" });
     await page.waitForURL("**/sign-in?**");
@@ -35,7 +35,7 @@ describeWeb("the session of a page", (web) => {
     await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
   });
 
-  test("asks to sign in again above the page, and goes on with what was asked", async () => {
+  test("asks to sign in again over the page, and continues the request", async () => {
     const account = await web.account();
     const page = await web.open({ as: account, path: "/trash" });
     await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
@@ -52,7 +52,7 @@ describeWeb("the session of a page", (web) => {
     expect(await page.evaluate(() => Reflect.get(window, "isSamePage"))).toBe(true);
   });
 
-  test("asks to sign in again also where the session ends while it is looked at", async () => {
+  test("asks to sign in again also if the session ends while the page is idle", async () => {
     const account = await web.account();
     const page = await web.open({ as: account, path: "/trash" });
     await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
@@ -74,7 +74,7 @@ describeWeb("the session of a page", (web) => {
     await page.getByText("No results").waitFor();
   });
 
-  test("knows of a sign-in in another tab", async () => {
+  test("notices a sign-in in another tab", async () => {
     const account = await web.account();
     const page = await web.open({ as: account, path: "/trash" });
     await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
@@ -102,9 +102,9 @@ describeWeb("the session of a page", (web) => {
 });
 
 describeWeb(
-  "a session that is short",
+  "a short session",
   (web) => {
-    test("is renewed before its end (D14)", async () => {
+    test("is renewed before it expires", async () => {
       const page = await web.open({ as: await web.account(), path: "/trash", hasOwnClock: true });
       await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
       const renewed = page.waitForResponse((answer) => answer.url().endsWith("/api/auth/refresh"));

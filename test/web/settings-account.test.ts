@@ -5,8 +5,8 @@ import { describeWeb } from "./support/browser.ts";
 import { proofDialog, prove } from "./support/proof.ts";
 import { signInBy } from "./support/sign-in.ts";
 
-describeWeb("the settings of the account", (web) => {
-  test("name and e-mail are changed; the e-mail only with the password", async () => {
+describeWeb("the account settings", (web) => {
+  test("name and email are changed; the email only with the password", async () => {
     const account = await web.account("Ada King");
     const taken = await web.account();
     const page = await web.open({ as: account, path: "/settings" });
@@ -40,7 +40,7 @@ describeWeb("the settings of the account", (web) => {
     await phone.getByRole("heading", { name: "Notifications", level: 1 }).waitFor();
   });
 
-  test("lists where one is signed in, ends one, and all others", async () => {
+  test("lists sessions, ends one, and all others", async () => {
     const account = await web.account();
     const signedIn = { email: account.email, password: account.password };
     const others = await Promise.all([
@@ -86,7 +86,7 @@ describeWeb("the settings of the account", (web) => {
     expect((await phone.client.get("/api/mobile/devices")).status).toBe(401);
   });
 
-  test("makes an API key that may what was chosen, shows it once, and deletes it", async () => {
+  test("creates an API key with the chosen scopes, shows it once, and deletes it", async () => {
     const account = await web.account();
     const page = await web.open({ as: account, path: "/settings/api-keys" });
     await page.getByText("No API keys yet").waitFor();
@@ -115,7 +115,7 @@ describeWeb("the settings of the account", (web) => {
     expect((await script.get("/api/files")).status).toBe(401);
   });
 
-  test("chooses of what one is told, and when not", async () => {
+  test("chooses notifications and quiet hours", async () => {
     const account = await web.account();
     const page = await web.open({ as: account, path: "/settings/notifications" });
     await page.getByRole("switch", { name: "Uploads" }).focus();
@@ -141,7 +141,7 @@ describeWeb("the settings of the account", (web) => {
     });
   });
 
-  test("shows how much is used", async () => {
+  test("shows the usage", async () => {
     const account = await web.account();
     await account.client.upload("a".repeat(5000), { name: "letter.txt", type: "text/plain" });
     await account.client.upload("b".repeat(90_000), { name: "song.mp3", type: "audio/mpeg" });
@@ -151,7 +151,7 @@ describeWeb("the settings of the account", (web) => {
     await web.lookAt(page, "settings-usage");
   });
 
-  test("chooses theme and looks of lists for this browser, and how many versions are kept", async () => {
+  test("chooses theme and list view of this browser, and how many versions are stored", async () => {
     const account = await web.account();
     const page = await web.open({ as: account, path: "/settings/appearance" });
     await page.getByRole("radio", { name: "Dark" }).check();
@@ -171,7 +171,7 @@ describeWeb("the settings of the account", (web) => {
     expect((await account.client.get("/api/users/settings")).at("data.versioning.keep")).toBe(3);
   });
 
-  test("deletes the account with everything, by its e-mail and password alone", async () => {
+  test("deletes the account with everything, only with its email and password", async () => {
     // Without anybody left the sign-in page would say how to begin.
     await web.account();
     const account = await web.account();

@@ -8,8 +8,8 @@ import { signInBy } from "./support/sign-in.ts";
 
 const path = "/settings/security";
 
-describeWeb("the settings for security", (web) => {
-  test("a new password ends all other sessions, and the old one is dead (D57)", async () => {
+describeWeb("the security settings", (web) => {
+  test("a new password ends all other sessions, and the old one stops working", async () => {
     const account = await web.account();
     const page = await web.open({ as: account, path });
     await page.getByLabel("New password").fill("another set of words");
@@ -26,7 +26,7 @@ describeWeb("the settings for security", (web) => {
     await again.waitForURL(/\/files$/);
   });
 
-  test("sets two-factor sign-in up by the key, shows recovery codes once, and switches it off", async () => {
+  test("sets up two-factor authentication with the key, shows recovery codes once, and turns it off", async () => {
     const account = await web.account();
     const page = await web.open({ as: account, path });
     await page.getByRole("button", { name: "Set up" }).click();
@@ -67,7 +67,7 @@ describeWeb("the settings for security", (web) => {
     expect((await account.client.get("/api/users/two-factor")).at("data.enabled")).toBe(false);
   });
 
-  test("makes new recovery codes in place of the former ones", async () => {
+  test("creates new recovery codes that replace the old ones", async () => {
     const account = await web.account();
     const { secret, codes: former } = await switchOnTwoFactor(account);
     const page = await web.open({ path: "/sign-in?next=/settings/security" });
@@ -117,7 +117,7 @@ describeWeb("the settings for security", (web) => {
     expect(left.list("data.passkeys")).toEqual([]);
   });
 
-  test("says so when the browser makes no passkey", async () => {
+  test("shows a message if the browser creates no passkey", async () => {
     const account = await web.account();
     const page = await web.open({ as: account, path, host: "localhost" });
     await addAuthenticator(page, undefined, { isUserVerified: false });

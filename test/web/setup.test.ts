@@ -15,9 +15,9 @@ function setupPath(web: Web): string {
 }
 
 describeWeb(
-  "the first run (D56)",
+  "the first run",
   (web) => {
-    test("the sign-in page says how to begin; the link makes the administrator and signs in", async () => {
+    test("the sign-in page explains how to start; the link creates the administrator and signs in", async () => {
       const page = await web.open({ path: "/files" });
       await page.getByRole("heading", { name: "Set up Larder" }).waitFor();
       expect(await page.getByLabel("To get a new link").inputValue()).toBe("larder user setup-link");
@@ -43,7 +43,7 @@ describeWeb(
       await other.waitForURL(/\/files$/);
     });
 
-    test("a link that is none says so, and what to do", async () => {
+    test("an invalid link shows a message with what to do", async () => {
       const page = await web.open({ path: "/setup?token=gone" });
       await page.getByRole("heading", { name: "This setup link does not work" }).waitFor();
       await web.lookAt(page, "setup-gone");
@@ -55,7 +55,7 @@ describeWeb(
 describeWeb(
   "the first run, without script",
   (web) => {
-    test("says what is wrong beside the field, and makes the account for accounts by plan", async () => {
+    test("shows errors at the field, and creates the account with a plan", async () => {
       const page = await web.open({ path: setupPath(web), context: { javaScriptEnabled: false } });
       await page.getByLabel("Email").fill("no..body@example.org");
       await page.getByLabel("Password").fill(password);

@@ -14,7 +14,7 @@ async function openDialog(page: Page, name: string) {
 }
 
 describeWeb("the share dialog", (web) => {
-  test("makes a link with an end, a password and a limit, by keyboard, and the link opens so (D64, D67)", async () => {
+  test("creates a link with expiry, password and limit, by keyboard, and the link opens", async () => {
     const account = await web.account();
     await account.client.storedId("the plan", { name: "plan.txt" });
     const page = await web.open({ as: account });
@@ -56,7 +56,7 @@ describeWeb("the share dialog", (web) => {
     expect(await Bun.file(await saved.path()).text()).toContain("<svg");
   });
 
-  test("is not covered by what is told on a phone", async () => {
+  test("is not covered by a message on a phone", async () => {
     const account = await web.account();
     await account.client.storedId("the plan", { name: "plan.txt" });
     const page = await web.open({ as: account });
@@ -71,7 +71,7 @@ describeWeb("the share dialog", (web) => {
     expect(message.y + message.height).toBeLessThan(sheet.y);
   });
 
-  test("changes a link, and ends it after asking", async () => {
+  test("changes a link, and ends it after a confirmation", async () => {
     const account = await web.account();
     const id = await account.client.storedId("x", { name: "old.txt" });
     expectStatus(
@@ -96,7 +96,7 @@ describeWeb("the share dialog", (web) => {
     expect((await account.client.get("/api/shares")).at("data.shares")).toEqual([]);
   });
 
-  test("makes a drop box of a folder, and shares with a person", async () => {
+  test("creates a drop box for a folder, and shares with a person", async () => {
     const account = await web.account();
     await account.client.folderId("Inbox");
     const page = await web.open({ as: account });
@@ -139,8 +139,8 @@ describeWeb("the share dialog", (web) => {
   });
 });
 
-describeWeb("what is shared by me", (web) => {
-  test("is a list with state and counts, from which links are ended", async () => {
+describeWeb("shared by me", (web) => {
+  test("is a list with state and statistics, in which links are ended", async () => {
     const account = await web.account();
     const { client } = account;
     const id = await client.storedId("x", { name: "plan.txt" });
@@ -162,15 +162,15 @@ describeWeb("what is shared by me", (web) => {
     expect((await client.get("/api/shares")).at("data.pagination.total")).toBe(1);
   });
 
-  test("says how to begin where there is nothing", async () => {
+  test("explains how to start if it is empty", async () => {
     const page = await web.open({ as: await web.account(), path: "/shared/by-me" });
     await page.getByText("You haven't shared anything yet").waitFor();
     await web.lookAt(page, "shared-by-me-empty");
   });
 });
 
-describeWeb("what is shared with me", (web) => {
-  test("is looked through and previewed; files go into a folder that may be changed; and it is left", async () => {
+describeWeb("shared with me", (web) => {
+  test("is browsed and previewed; files are uploaded into a writable folder; and the share is left", async () => {
     const owner = await web.account("Olivia Owner");
     const friend = await web.account("Fred Friend");
     const folder = await owner.client.folderId("Holiday");
@@ -203,7 +203,7 @@ describeWeb("what is shared with me", (web) => {
     expect((await friend.client.get("/api/shares/received")).at("data.shares")).toEqual([]);
   });
 
-  test("closes its viewer by Back, and does not open it again by itself", async () => {
+  test("closes its preview on Back, and does not reopen it", async () => {
     const owner = await web.account();
     const friend = await web.account();
     const folder = await owner.client.folderId("Holiday");
@@ -224,7 +224,7 @@ describeWeb("what is shared with me", (web) => {
     expect(await page.getByRole("dialog").count()).toBe(0);
   });
 
-  test("that was ended meanwhile says so", async () => {
+  test("that was ended in the meantime shows a message", async () => {
     const page = await web.open({ as: await web.account(), path: "/shared/with-me?share=shr_gone", size: "phone" });
     await page.getByText("This is no longer shared with you").waitFor();
     await web.lookAt(page, "received-gone");

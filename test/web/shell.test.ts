@@ -4,12 +4,12 @@ import { openPreview, overlay } from "./support/preview.ts";
 import { signInBy } from "./support/sign-in.ts";
 
 describeWeb("the document of the application", (web) => {
-  test("says what is missing where scripts are off", async () => {
+  test("shows what is missing if scripts are off", async () => {
     const page = await web.open({ context: { javaScriptEnabled: false } });
     expect(await page.locator("main").innerText()).toContain("needs JavaScript");
   });
 
-  test("has the chosen theme from the first picture on", async () => {
+  test("has the chosen theme from the first paint on", async () => {
     const page = await web.open({ as: await web.account() });
     await page.getByRole("heading", { level: 1 }).waitFor();
     await page.evaluate(() => window.localStorage.setItem("larder-theme", "dark"));
@@ -22,7 +22,7 @@ describeWeb("the document of the application", (web) => {
     await page.unrouteAll({ behavior: "ignoreErrors" });
   });
 
-  test("changes its looks at once where less motion is wished", async () => {
+  test("changes its look at once if reduced motion is set", async () => {
     const page = await web.open({ as: await web.account(), context: { reducedMotion: "reduce" } });
     await page.getByRole("heading", { level: 1 }).waitFor();
     const [before, after] = await page.evaluate(() => {
@@ -35,7 +35,7 @@ describeWeb("the document of the application", (web) => {
     expect(after).toBe("rgb(20, 23, 26)");
   });
 
-  test("and the API's pages follow the colours of the system", async () => {
+  test("and the API's pages follow the system's color scheme", async () => {
     const page = await web.open({ path: "/docs", context: { colorScheme: "dark" } });
     await page.locator(".swagger-ui .opblock").first().waitFor();
     const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
@@ -45,7 +45,7 @@ describeWeb("the document of the application", (web) => {
     expect(await ground()).not.toBe("rgb(28, 32, 34)");
   });
 
-  test("is looked at in both schemes", async () => {
+  test("is checked in both color schemes", async () => {
     const page = await web.open({ path: "/sign-in" });
     await page.getByLabel("Email").waitFor();
     const colourLabels = (colour: string, scheme: string): Promise<void> =>
@@ -60,7 +60,7 @@ describeWeb("the document of the application", (web) => {
     await expect(web.lookAt(page, "colours")).rejects.toThrow("dark: color-contrast");
   });
 
-  test("is shown to none that would frame it", async () => {
+  test("can't be embedded in a frame", async () => {
     const page = await web.open({ as: await web.account() });
     web.expectProblems(page, /frame|refused|violates/i);
     const isShown = await page.evaluate(async () => {
@@ -74,7 +74,7 @@ describeWeb("the document of the application", (web) => {
     expect(isShown).toBe(false);
   });
 
-  test("runs no script that stands in the page", async () => {
+  test("runs no inline script", async () => {
     const page = await web.open({ as: await web.account() });
     web.expectProblems(page, /Content Security Policy/);
     const ran = await page.evaluate(() => {
@@ -90,7 +90,7 @@ describeWeb("the document of the application", (web) => {
 const BASE_PATH = "/larder";
 
 describeWeb(
-  "the application below a base path (D35)",
+  "the application below a base path",
   (web) => {
     test("signs in, lists, uploads and shows, all below it", async () => {
       const account = await web.account();

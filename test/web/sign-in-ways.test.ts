@@ -38,9 +38,9 @@ async function signInAtProvider(page: Page, person: string): Promise<void> {
 }
 
 describeWeb(
-  "sign-in by another service",
+  "sign-in with an OIDC provider",
   (web) => {
-    test("comes back signed in, where the person wanted to be", async () => {
+    test("returns signed in, at the requested page", async () => {
       await web.account();
       provider.people.set("ada", { email: freshEmail(), email_verified: true, name: "Ada Example" });
       const page = await web.open({ path: "/trash" });
@@ -52,7 +52,7 @@ describeWeb(
       await page.getByRole("button", { name: /Account: Ada Example/ }).waitFor();
     });
 
-    test("is linked to an account by its password, and unlinked again", async () => {
+    test("is linked to an account with its password, and unlinked again", async () => {
       const account = await web.account();
       provider.people.set("grace", { email: freshEmail(), email_verified: true, name: "Grace" });
       const page = await web.open({ as: account, path: "/settings/security" });
@@ -85,7 +85,7 @@ describeWeb(
 describeWeb(
   "a forgotten password",
   (web) => {
-    test("is replaced by the link of a mail, on a page that works without script", async () => {
+    test("is replaced with the emailed link, on a page that works without script", async () => {
       const account = await web.account();
       const page = await web.open({ path: "/sign-in" });
       await page.getByLabel("Email").fill(account.email);
@@ -107,7 +107,7 @@ describeWeb(
       await page.waitForURL(/\/files$/);
     });
 
-    test("the page behind the link looks well, open, done and over", async () => {
+    test("the page behind the link looks right: open, done and expired", async () => {
       const account = await web.account();
       await web.server().visitor.post("/api/auth/password/forgot", { email: account.email });
       const mail = await mails.mailTo(account.email);
@@ -128,9 +128,9 @@ describeWeb(
 );
 
 describeWeb(
-  "sign-in too often",
+  "too many sign-ins",
   (web) => {
-    test("says how long to wait, and can't be sent until then", async () => {
+    test("shows how long to wait, and can't be submitted until then", async () => {
       const account = await web.account();
       const page = await web.open({ path: "/sign-in" });
       await page.getByLabel("Email").fill(account.email);
@@ -155,7 +155,7 @@ describeWeb(
 );
 
 describeWeb("passkeys", (web) => {
-  test("are offered where the address allows them", async () => {
+  test("are offered if the address allows them", async () => {
     await web.account();
     const page = await web.open({ path: "/sign-in", host: "localhost" });
     await page.getByRole("button", { name: "Sign in with a passkey" }).waitFor();

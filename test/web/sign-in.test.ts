@@ -4,7 +4,7 @@ import { describeWeb } from "./support/browser.ts";
 import { password, signInBy } from "./support/sign-in.ts";
 
 describeWeb("the sign-in page", (web) => {
-  test("signs in by e-mail and password, and goes where the person wanted to", async () => {
+  test("signs in with email and password, and goes to the requested page", async () => {
     const account = await web.account("Ada King");
     const page = await web.open({ path: "/settings/sessions" });
     await page.waitForURL(/\/sign-in\?next=/);
@@ -16,7 +16,7 @@ describeWeb("the sign-in page", (web) => {
     await page.getByText("This browser").waitFor();
   });
 
-  test("says what is missing and what is wrong, and keeps what was typed", async () => {
+  test("shows what is missing or wrong, and keeps the input", async () => {
     const account = await web.account();
     const page = await web.open({ path: "/sign-in" });
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
@@ -37,7 +37,7 @@ describeWeb("the sign-in page", (web) => {
     await page.waitForURL(/\/files$/);
   });
 
-  test("goes to no address elsewhere after the sign-in", async () => {
+  test("goes to no external address after the sign-in", async () => {
     const account = await web.account();
     for (const next of ["//evil.example/x", "https://evil.example/", "/\\evil.example", "javascript:alert(1)"]) {
       const page = await web.open({ path: `/sign-in?next=${encodeURIComponent(next)}` });
@@ -48,12 +48,12 @@ describeWeb("the sign-in page", (web) => {
     }
   });
 
-  test("whoever is signed in already goes on at once", async () => {
+  test("people who are signed in already continue at once", async () => {
     const page = await web.open({ as: await web.account(), path: "/sign-in?next=/trash" });
     await page.waitForURL(/\/trash$/);
   });
 
-  test("asks for the code of the authenticator app, and takes a recovery code in its place", async () => {
+  test("asks for the code of the authenticator app, and accepts a recovery code instead", async () => {
     const account = await web.account();
     const { secret, codes } = await switchOnTwoFactor(account);
     const page = await web.open({ path: "/sign-in" });
@@ -75,7 +75,7 @@ describeWeb("the sign-in page", (web) => {
     await other.waitForURL(/\/files$/);
   });
 
-  test("a disabled account is told so", async () => {
+  test("a disabled account gets a message", async () => {
     const account = await web.account();
     const { code } = await web.server().larder(["user", "set", account.email, "--disable"]);
     expect(code).toBe(0);
@@ -84,7 +84,7 @@ describeWeb("the sign-in page", (web) => {
     await page.getByRole("alert").filter({ hasText: "disabled" }).waitFor();
   });
 
-  test("where no mail is sent, it says who can help with a forgotten password", async () => {
+  test("without email, it says who can help with a forgotten password", async () => {
     await web.account();
     const page = await web.open({ path: "/sign-in" });
     await page.getByText("Ask your administrator for a reset link.").waitFor();

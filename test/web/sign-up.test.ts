@@ -3,8 +3,8 @@ import { Client, freshEmail } from "../support/client.ts";
 import { describeWeb, type Web } from "./support/browser.ts";
 import { password } from "./support/sign-in.ts";
 
-describeWeb("the sign-up page, where anybody may sign up", (web) => {
-  test("makes an account and signs it in", async () => {
+describeWeb("the sign-up page with open sign-up", (web) => {
+  test("creates an account and signs it in", async () => {
     await web.account();
     const page = await web.open({ path: "/sign-in" });
     await page.getByRole("link", { name: "Create account" }).click();
@@ -27,7 +27,7 @@ describeWeb("the sign-up page, where anybody may sign up", (web) => {
     expect(await page.getByLabel("Your name").inputValue()).toBe("Grace Hopper");
   });
 
-  test("says beside the field that there is an account with this e-mail", async () => {
+  test("shows at the field that the email has an account already", async () => {
     const { email } = await web.account();
     const page = await web.open({ path: "/sign-up" });
     await page.getByLabel("Email").fill(email);
@@ -41,7 +41,7 @@ describeWeb("the sign-up page, where anybody may sign up", (web) => {
 describeWeb(
   "the sign-up page, where sign-up is by invitation",
   (web) => {
-    test("takes the link or the code of an invitation; the page of the invitation works without script", async () => {
+    test("accepts the link or the code of an invitation; the invitation page works without script", async () => {
       await addAccount(web);
       const made = await web.server().larder(["user", "invite", "--json"]);
       expect(made.code).toBe(0);
@@ -60,7 +60,7 @@ describeWeb(
       await page.waitForURL(/\/files$/);
     });
 
-    test("an invitation's own page makes the account and signs it in, without script", async () => {
+    test("the invitation page creates the account and signs it in, without script", async () => {
       const made = await web.server().larder(["user", "invite", "--json"]);
       const { url } = readLink(made.stdout);
       const { pathname, search } = new URL(url);
@@ -77,13 +77,13 @@ describeWeb(
       expect(answer.status).toBe(200);
     });
 
-    test("an invitation that was used says so", async () => {
+    test("a used invitation shows a message", async () => {
       const page = await web.open({ path: "/invite?token=gone" });
       await page.getByRole("heading", { name: "This invitation does not work" }).waitFor();
       await web.lookAt(page, "invite-gone");
     });
 
-    test("an invitation's page looks well", async () => {
+    test("the invitation page looks right", async () => {
       const made = await web.server().larder(["user", "invite", "--json"]);
       const { pathname, search } = new URL(readLink(made.stdout).url);
       const page = await web.open({ path: pathname + search });

@@ -16,7 +16,7 @@ describeWeb("the trash", (web) => {
     return account;
   }
 
-  test("tells where things were and until when they are kept, and puts them back", async () => {
+  test("shows where items were and when they expire, and restores them", async () => {
     const account = await withTrash();
     const page = await web.open({ as: account, path: "/trash" });
     await row(page, "a.txt").getByText("/Letters").waitFor();
@@ -30,7 +30,7 @@ describeWeb("the trash", (web) => {
     expect(await account.client.names("/Letters")).toEqual(["a.txt", "b.txt"]);
   });
 
-  test("deletes for good only after a question, one or all", async () => {
+  test("deletes permanently only after a confirmation, one or all", async () => {
     const account = await withTrash();
     const page = await web.open({ as: account, path: "/trash" });
     await row(page, "b.txt").click();
@@ -56,7 +56,7 @@ describeWeb("the trash", (web) => {
     expect(await account.client.names("/Letters")).toEqual([]);
   });
 
-  test("deletes what was asked about, and nothing that came into the trash after it", async () => {
+  test("deletes what was confirmed, and nothing that was trashed after it", async () => {
     const account = await withTrash();
     const page = await web.open({ as: account, path: "/trash" });
     await row(page, "a.txt").click();

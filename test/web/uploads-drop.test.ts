@@ -4,8 +4,8 @@ import type { Page } from "playwright-core";
 import { describeWeb } from "./support/browser.ts";
 import { checksumOf, stored, untilTraySays, withFiles } from "./support/upload-files.ts";
 
-describeWeb("uploads by dropping, pasting and sharing", (web) => {
-  test("files and folders that are dropped arrive with all that is below them", async () => {
+describeWeb("uploads by drop, paste and share", (web) => {
+  test("dropped files and folders are uploaded with everything below them", async () => {
     const account = await web.account();
     const page = await web.open({ as: account });
     await page.getByText("This folder is empty").waitFor();
@@ -26,7 +26,7 @@ describeWeb("uploads by dropping, pasting and sharing", (web) => {
     expect(await stored(account, "/tree/deep")).toEqual({ "three.txt": checksumOf(files["tree/deep/three.txt"]) });
   });
 
-  test("folders without files are made, too", async () => {
+  test("empty folders are created, too", async () => {
     const account = await web.account();
     const page = await web.open({ as: account });
     await page.getByText("This folder is empty").waitFor();
@@ -41,7 +41,7 @@ describeWeb("uploads by dropping, pasting and sharing", (web) => {
     expect(await stored(account, "/tree/none")).toEqual({ deeper: "folder" });
   });
 
-  test("a picture that is pasted arrives in the folder that is open, under a name of its own", async () => {
+  test("a pasted image is uploaded into the current folder, under its own name", async () => {
     const account = await web.account();
     await account.client.post("/api/files/folders", { name: "Notes", path: "/" });
     const page = await web.open({ as: account, path: "/files/Notes" });
@@ -59,7 +59,7 @@ describeWeb("uploads by dropping, pasting and sharing", (web) => {
     expect(name).toMatch(/^Pasted \d{4}-\d\d-\d\d \d\d-\d\d-\d\d\.png$/);
   });
 
-  test("what is pasted into a field stays its own, and a file that is dropped beside the list goes nowhere", async () => {
+  test("pasting into a field stays in the field, and a file that is dropped next to the list is ignored", async () => {
     const page = await web.open({ as: await web.account() });
     await page.getByText("This folder is empty").waitFor();
     /** Whether the page takes it in hand, in place of the browser. */
@@ -86,7 +86,7 @@ describeWeb("uploads by dropping, pasting and sharing", (web) => {
     await untilTraySays(page, "1 file uploaded");
   });
 
-  test("files that another app shared are taken over, into the folder that the person chooses", async () => {
+  test("files that another app shared are uploaded into the folder that the person chooses", async () => {
     const account = await web.account();
     await account.client.post("/api/files/folders", { name: "From the phone", path: "/" });
     const page = await web.open({ as: account, path: "/files", size: "phone" });

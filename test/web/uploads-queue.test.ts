@@ -7,7 +7,7 @@ import { bytesOf, checksumOf, chooseFiles, stored, tray, untilTraySays, withFile
 const MIB = 1024 * 1024;
 
 describeWeb("uploads", (web) => {
-  test("chosen files arrive whole, are told, and appear in the list", async () => {
+  test("chosen files are uploaded completely, announced, and appear in the list", async () => {
     const account = await web.account();
     const page = await web.open({ as: account });
     const files = {
@@ -32,7 +32,7 @@ describeWeb("uploads", (web) => {
     await tray(page).waitFor({ state: "detached" });
   });
 
-  test("a chosen folder arrives with all that is below it", async () => {
+  test("a chosen folder is uploaded with everything below it", async () => {
     const account = await web.account();
     const page = await web.open({ as: account });
     await withFiles({ "trip/a.txt": Buffer.from("a"), "trip/day 1/ü.txt": Buffer.from("b") }, async (folder) => {
@@ -43,7 +43,7 @@ describeWeb("uploads", (web) => {
     expect(await stored(account, "/trip/day 1")).toEqual({ "ü.txt": checksumOf(Buffer.from("b")) });
   });
 
-  test("hundreds of small files go up together, and the tray shows what is in sight alone", async () => {
+  test("hundreds of small files are uploaded together, and the tray renders only what is visible", async () => {
     const account = await web.account();
     const page = await web.open({ as: account });
     const names = Array.from({ length: 300 }, (_, index) => `note ${String(index).padStart(3, "0")}.txt`);
@@ -59,7 +59,7 @@ describeWeb("uploads", (web) => {
     expect(await tray(page).getByRole("listitem").count()).toBeLessThan(60);
   });
 
-  test("one that is paused stands still, goes on where it was, and can be cancelled", async () => {
+  test("a paused upload stops, resumes, and can be cancelled", async () => {
     const account = await web.account();
     await using line = await Line.open(() => web.server().port);
     const page = await web.open({ as: account });
@@ -89,7 +89,7 @@ describeWeb("uploads", (web) => {
     });
   });
 
-  test("D14: on a slow line the list comes, and the tray tells how fast it goes and how long it takes", async () => {
+  test("on a slow connection the list loads, and the tray shows the speed and the remaining time", async () => {
     const account = await web.account();
     await account.client.post("/api/files/folders", { name: "Far away", path: "/" });
     await account.client.stored("near", { name: "letter.txt", fields: { folder: "/Far away" } });
@@ -116,7 +116,7 @@ describeWeb("uploads", (web) => {
     expect((await stored(account, "/Far away"))["film.bin"]).toBe(checksumOf(bytes));
   });
 
-  test("a taken name is asked about once, and the answer may hold for all", async () => {
+  test("a name conflict is asked about once, and the choice may apply to all", async () => {
     const account = await web.account();
     for (const name of ["a.txt", "b.txt", "c.txt"]) await account.client.upload(`old ${name}`, { name });
     const page = await web.open({ as: account });
@@ -163,7 +163,7 @@ describeWeb("uploads", (web) => {
     });
   });
 
-  test("D18, D23: what refuses an upload is named, be it the quota or a proxy before the server", async () => {
+  test("the cause of a rejected upload is shown, be it the quota or a proxy", async () => {
     const account = await web.server().addUser(["--quota", "1MB"]);
     const page = await web.open({ as: account });
     await withFiles({ "much.bin": bytesOf(2 * MIB), "page.txt": Buffer.from("x") }, async (folder) => {

@@ -10,7 +10,7 @@ const MIB = 1024 * 1024;
 const SIZE = 20 * MIB;
 const HELD_AFTER = 4 * MIB;
 
-describeWeb("uploads that are interrupted", (web) => {
+describeWeb("interrupted uploads", (web) => {
   /** A page that reaches the server by a line of its own, with an upload that stands still in the middle. */
   async function inTheMiddle(seed: number, use: (scene: Scene) => Promise<void>): Promise<void> {
     const account = await web.account();
@@ -29,7 +29,7 @@ describeWeb("uploads that are interrupted", (web) => {
     });
   }
 
-  test("D14: one goes on by itself when the network is back", async () => {
+  test("an upload resumes automatically when the network is back", async () => {
     await inTheMiddle(1, async ({ page, line }) => {
       const resumed = page.waitForResponse((answer) => answer.request().method() === "HEAD");
       line.cut();
@@ -41,7 +41,7 @@ describeWeb("uploads that are interrupted", (web) => {
     });
   });
 
-  test("D14: one survives kill -9 of the server", async () => {
+  test("an upload survives kill -9 of the server", async () => {
     await inTheMiddle(2, async ({ page, line }) => {
       await web.server().kill9();
       await tray(page)
@@ -52,7 +52,7 @@ describeWeb("uploads that are interrupted", (web) => {
     });
   });
 
-  test("one goes on after a reload, when the same file is chosen again, from where the server has it", async () => {
+  test("an upload resumes after a reload, when the same file is chosen again, from the server's offset", async () => {
     await inTheMiddle(3, async ({ page, line, path }) => {
       await untilRemembered(page);
       await page.reload();
@@ -69,7 +69,7 @@ describeWeb("uploads that are interrupted", (web) => {
     });
   });
 
-  test("the page asks before it is left while one is sent, and not any more when it is done", async () => {
+  test("the page asks before it is closed during an upload, and not afterwards", async () => {
     const account = await web.account();
     await using line = await Line.open(() => web.server().port);
     const page = await web.open({ as: account });
@@ -98,7 +98,7 @@ describeWeb("uploads that are interrupted", (web) => {
     });
   });
 
-  test("one that was refused at its end while the answer was lost is told why, and leaves nothing behind", async () => {
+  test("an upload that was rejected at its end with the response lost gets the reason, and leaves nothing behind", async () => {
     await inTheMiddle(7, async ({ page, line, account }) => {
       // Somebody takes the name, after the page was told that it is free.
       await account.client.upload("somebody else's", { name: "film.bin" });
@@ -115,7 +115,7 @@ describeWeb("uploads that are interrupted", (web) => {
     });
   });
 
-  test("small files that were waiting go on after a reload by themselves", async () => {
+  test("small waiting files resume after a reload automatically", async () => {
     const account = await web.account();
     await using line = await Line.open(() => web.server().port);
     const page = await web.open({ as: account });
@@ -138,7 +138,7 @@ describeWeb("uploads that are interrupted", (web) => {
     expect(Object.keys(await stored(account)).sort()).toEqual([...names].sort());
   });
 
-  test("one whose file the browser may read again goes on after a reload without a word", async () => {
+  test("a file with a handle resumes after a reload without asking", async () => {
     const account = await web.account();
     await using line = await Line.open(() => web.server().port);
     const page = await web.open({ as: account });
@@ -155,7 +155,7 @@ describeWeb("uploads that are interrupted", (web) => {
     expect(await stored(account)).toEqual({ "own.bin": checksumOf(Buffer.alloc(SIZE, 7)) });
   });
 
-  test("one waits for the sign-in when the session ends in the middle, and goes on after it", async () => {
+  test("an upload waits for the sign-in when the session ends in the middle, and then continues", async () => {
     await inTheMiddle(4, async ({ page, line, account }) => {
       const sessions = await account.client.get("/api/auth/session");
       expect(sessions.status).toBe(200);
@@ -172,7 +172,7 @@ describeWeb("uploads that are interrupted", (web) => {
     });
   });
 
-  test("one belongs to one tab, and another takes it over when that tab is gone", async () => {
+  test("an upload belongs to one tab, and another takes it over when that tab is closed", async () => {
     const account = await web.account();
     await using line = await Line.open(() => web.server().port);
     const page = await web.open({ as: account });

@@ -3,6 +3,6 @@ import { WEBHOOK_EVENTS as knownToServer } from "../../../src/features/messaging
 import { WEBHOOK_EVENTS as knownToPage } from "../../../src/client/features/admin/types.ts";
 
 // The client imports nothing from the server, so it has a copy of the server's list.
-test("the administration offers the very events that webhooks can be told of", () => {
+test("the administration offers the same webhook events as the server", () => {
   expect([...knownToPage]).toEqual([...knownToServer]);
 });

@@ -15,7 +15,7 @@ import {
 import { layTiles, positionsIn } from "../../../src/client/entries/collection/tile-layout.ts";
 
 describe("pages of a list", () => {
-  test("those that hold what is seen, and none behind the end", () => {
+  test("the pages of a span cover it, and never go beyond the end", () => {
     expect(pageOf(0)).toBe(1);
     expect(pageOf(99)).toBe(1);
     expect(pageOf(100)).toBe(2);
@@ -28,7 +28,7 @@ describe("pages of a list", () => {
     expect(pagesOf({ first: 0, last: 0 }, undefined)).toEqual([1]);
   });
 
-  test("spans go either way, portions hold what they may", () => {
+  test("spans work in both directions, and batches respect the limit", () => {
     expect(spanBetween(7, 3)).toEqual({ first: 3, last: 7 });
     expect(splitIntoBatches([1, 2, 3, 4, 5], 2)).toEqual([[1, 2], [3, 4], [5]]);
     expect(splitIntoBatches([], 2)).toEqual([]);
@@ -40,7 +40,7 @@ describe("a selection", () => {
   const b = { id: "b", n: 1 };
   const c = { id: "c", n: 1 };
 
-  test("takes in and leaves out", () => {
+  test("adds and removes entries", () => {
     const both = toggled(toggled(selectionOf([a]), b), a);
     expect(isSelected(both, "a")).toBe(false);
     expect(isSelected(both, "b")).toBe(true);
@@ -48,7 +48,7 @@ describe("a selection", () => {
     expect(countSelected(NOTHING, 10)).toBe(0);
   });
 
-  test("everything is as long as the list, but for exceptions", () => {
+  test('"all" has the length of the list, minus its exceptions', () => {
     const allButOne = toggled(EVERYTHING, a);
     expect(countSelected(allButOne, 100_000)).toBe(99_999);
     expect(isSelected(allButOne, "a")).toBe(false);
@@ -58,7 +58,7 @@ describe("a selection", () => {
     expect(without(EVERYTHING, new Set(["a"]))).toEqual(NOTHING);
   });
 
-  test("forgets what is gone and renews what changed, and is the same where nothing did", () => {
+  test("forgets removed entries, refreshes changed ones, and is identical if nothing changed", () => {
     const selection = selectionOf([a, b]);
     expect(countSelected(without(selection, new Set(["a", "z"])), 9)).toBe(1);
     expect(without(selection, new Set(["z"]))).toBe(selection);
@@ -73,7 +73,7 @@ describe("the cursor", () => {
   const list = { total: 10, columns: 1, rowsInView: 4, isRightToLeft: false };
   const tiles = { total: 10, columns: 4, rowsInView: 2, isRightToLeft: false };
 
-  test("goes along a list and stays within", () => {
+  test("moves along a list and stays inside", () => {
     expect(moveCursor("ArrowDown", 3, list)).toBe(4);
     expect(moveCursor("ArrowDown", 9, list)).toBe(9);
     expect(moveCursor("ArrowUp", 0, list)).toBe(0);
@@ -86,7 +86,7 @@ describe("the cursor", () => {
     expect(moveCursor("End", 0, { ...list, total: 0 })).toBeUndefined();
   });
 
-  test("goes through tiles, into a last row that is shorter, and the other way from right to left", () => {
+  test("moves through tiles, into a shorter last row, and mirrored from right to left", () => {
     expect(moveCursor("ArrowRight", 3, tiles)).toBe(4);
     expect(moveCursor("ArrowDown", 1, tiles)).toBe(5);
     expect(moveCursor("ArrowDown", 7, tiles)).toBe(9);
@@ -95,7 +95,7 @@ describe("the cursor", () => {
     expect(moveCursor("ArrowLeft", 3, { ...tiles, isRightToLeft: true })).toBe(4);
   });
 
-  test("goes to a name that is typed, and on to the next with the same letter", () => {
+  test("goes to a typed name, and to the next one with the same letter", () => {
     const names = new Map([
       [0, "Alpha"],
       [1, "beta"],
@@ -114,14 +114,14 @@ describe("the cursor", () => {
 });
 
 describe("tiles", () => {
-  test("fill the width, two side by side on the narrowest screens", () => {
+  test("fill the width, with at least two per row on the narrowest screens", () => {
     expect(layTiles(300, "comfortable").columns).toBe(2);
     expect(layTiles(1000, "comfortable").columns).toBe(5);
     expect(layTiles(1000, "compact").columns).toBe(7);
     expect(layTiles(1000, "comfortable").rowHeight).toBeGreaterThan(150);
   });
 
-  test("a rectangle touches what lies in it", () => {
+  test("a rectangle selects the entries it touches", () => {
     const lattice = { total: 10, columns: 4, rowHeight: 100, width: 400, isRightToLeft: false };
     expect(positionsIn({ left: 110, right: 290, top: 50, bottom: 150 }, lattice)).toEqual([1, 2, 5, 6]);
     expect(positionsIn({ left: -5, right: 500, top: 210, bottom: 900 }, lattice)).toEqual([8, 9]);

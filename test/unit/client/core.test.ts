@@ -35,11 +35,11 @@ describe("sizes and times", () => {
     expect(formatBytes(bytes)).toBe(words);
   });
 
-  test("a length of time reads as players show it", () => {
+  test("a duration is formatted as in media players", () => {
     expect([0, 7.4, 62, 3723].map(formatDuration)).toEqual(["0:00", "0:07", "1:02", "1:02:03"]);
   });
 
-  test("a moment reads from now, and what is none as it is", () => {
+  test("a time is formatted relative to now; invalid text is unchanged", () => {
     const now = Date.parse("2026-01-02T00:00:00Z");
     expect(formatRelative("2026-01-01T21:00:00Z", now)).toBe("3 hours ago");
     expect(formatRelative("2026-01-03T00:00:00Z", now)).toBe("tomorrow");
@@ -48,14 +48,14 @@ describe("sizes and times", () => {
   });
 });
 
-describe("words", () => {
+describe("text", () => {
   const words = defineText("test-feature", { title: "Files", count: (n: number) => plural(n, "# file", "# files") });
-  test("follow the number", () => {
+  test("has plural forms", () => {
     expect([0, 1, 1234].map(words.count)).toEqual(["0 files", "1 file", "1,234 files"]);
     expect(pluralForms(1, { other: "# Dateien" })).toBe("1 Dateien");
   });
 
-  test("are those of the translation where it has them, and English where not", () => {
+  test("uses the translation where there is one, and English elsewhere", () => {
     setTranslation({ "test-feature": { title: "Dateien" } });
     expect([words.title, words.count(2)]).toEqual(["Dateien", "2 files"]);
     setTranslation({}, transform);
@@ -64,7 +64,7 @@ describe("words", () => {
     expect(words.title).toBe("Files");
   });
 
-  test("come in the first language that is wanted and there", () => {
+  test("uses the first preferred language that is available", () => {
     const available = ["de", "pt-BR", "ar-XB"];
     expect(chooseLocale(["fr-FR", "de-AT", "en"], available)).toBe("de");
     expect(chooseLocale(["pt-br"], available)).toBe("pt-BR");
@@ -80,7 +80,7 @@ describe("addresses", () => {
     expect(folderAddress("/Fotos 2024/50% & mehr/#1?")).toBe("/files/Fotos%202024/50%25%20%26%20mehr/%231%3F");
   });
 
-  test("that the API told are brought below the base path of this page (D35)", () => {
+  test("of the API are rewritten below the base path of this page", () => {
     expect(ownAddress("https://files.example/larder/api/files/f_1/download?thumbnail=true")).toBe(
       "/larder/api/files/f_1/download?thumbnail=true",
     );
@@ -93,7 +93,7 @@ describe("addresses", () => {
     expect(textSearch({ page: 2, on: true, list: ["x"] })).toEqual({ page: "2", on: "true" });
   });
 
-  test("know the place that they are at", () => {
+  test("match a page and everything below it", () => {
     expect([isAt("/files", "/files"), isAt("/files/a", "/files"), isAt("/filesystem", "/files")]).toEqual([
       true,
       true,
@@ -102,26 +102,26 @@ describe("addresses", () => {
   });
 });
 
-describe("keys", () => {
+describe("shortcuts", () => {
   const key = (name: string, held: Partial<Record<"ctrlKey" | "shiftKey" | "altKey", boolean>> = {}) => {
     const event = { key: name, ctrlKey: false, shiftKey: false, altKey: false, metaKey: false, ...held };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that is read of it is there
     return event as unknown as KeyboardEvent;
   };
 
-  test("are known with what is held", () => {
+  test("match with their modifiers", () => {
     expect(isPressed(key("k", { ctrlKey: true }), "/ mod+k")).toBe(true);
     expect(isPressed(key("k"), "mod+k")).toBe(false);
     expect(isPressed(key("Delete", { shiftKey: true }), "delete")).toBe(false);
     expect(isPressed(key(" "), "space")).toBe(true);
   });
 
-  test("that are signs count however the keyboard makes them", () => {
+  test("with symbols match on every keyboard layout", () => {
     expect(isPressed(key("?", { shiftKey: true }), "?")).toBe(true);
     expect(isPressed(key("/", { shiftKey: true }), "/")).toBe(true);
   });
 
-  test("have caps", () => {
+  test("have names for their keys", () => {
     expect(keyCaps("mod+shift+k")).toEqual(["Ctrl", "Shift", "K"]);
     expect(keyCaps("f2")).toEqual(["F2"]);
   });
@@ -131,7 +131,7 @@ describe("failures", () => {
   const answered = (status: number, retryAfterSeconds?: number) =>
     new ApiError("no", { status, code: "X", retryAfterSeconds });
 
-  test("are tried again where that may help, and never where the server refused", () => {
+  test("are retried where that may help, and never if the server rejected the request", () => {
     expect(isRetried(0, new OfflineError("gone"))).toBe(true);
     expect(isRetried(4, new OfflineError("gone"))).toBe(false);
     expect(isRetried(0, answered(503))).toBe(true);
@@ -141,12 +141,12 @@ describe("failures", () => {
     expect(isRetried(0, new TypeError("ours"))).toBe(false);
   });
 
-  test("wait as long as the server asked, else longer each time", () => {
+  test("wait as long as the server asks, otherwise longer each time", () => {
     expect(retryDelayMs(0, answered(429, 7))).toBe(7000);
     expect([0, 1, 2, 9].map((attempt) => retryDelayMs(attempt, answered(503)))).toEqual([1000, 2000, 4000, 30_000]);
   });
 
-  test("say what the server said", async () => {
+  test("show the message of the server", async () => {
     const body = {
       success: false,
       error: { code: "VALIDATION_ERROR", message: "Taken.", details: { reason: "name_taken" } },
@@ -162,7 +162,7 @@ describe("failures", () => {
     ]);
   });
 
-  test("have words also where something else than the server answered (D18)", async () => {
+  test("have a message even if a proxy sent the response", async () => {
     const page = await readError(new Response("<html>Request Entity Too Large</html>", { status: 413 }));
     expect(messageOf(page)).toContain("proxy");
     const timeout = await readError(new Response("<html>", { status: 524 }));
@@ -171,7 +171,7 @@ describe("failures", () => {
     expect(messageOf("anything")).toContain("Reload");
   });
 
-  test("tell a lost session from a wrong password", () => {
+  test("distinguish an ended session from a wrong password", () => {
     const refused = (reason: string) => new ApiError("no", { status: 401, code: "X", details: { reason } });
     expect(isSessionLost(refused("expired_token"), "/api/files")).toBe(true);
     expect(isSessionLost(refused("bad_credentials"), "/api/users/profile")).toBe(false);
@@ -179,6 +179,6 @@ describe("failures", () => {
   });
 });
 
-test("the first letters of a name", () => {
+test("the initials of a name", () => {
   expect(["Ada King Lovelace", "ada@example.org", "", "Ærø"].map(initialsOf)).toEqual(["AL", "A", "", "Æ"]);
 });

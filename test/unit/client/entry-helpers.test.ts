@@ -7,7 +7,7 @@ import { filterOf, splitByMatches, withFilter, searchTerms } from "../../../src/
 import { ApiError, OfflineError } from "../../../src/client/api/http.ts";
 
 describe("the filters of a query", () => {
-  test("are read and set without touching what else it says", () => {
+  test("are read and set without changing other terms", () => {
     const query = 'beach type:image tag:"summer holiday" -ext:gif "exact words"';
     expect(filterOf(query, "type")).toBe("image");
     expect(filterOf(query, "tag")).toBe("summer holiday");
@@ -18,11 +18,11 @@ describe("the filters of a query", () => {
     expect(withFilter("a", "ext", "")).toBe("a");
   });
 
-  test("are no words to mark", () => {
+  test("are not highlighted", () => {
     expect(searchTerms('beach type:image -sand "white sand" name:sun')).toEqual(["beach", "white sand", "sun"]);
   });
 
-  test("found words are marked where words begin, whatever their case and accents", () => {
+  test("matches are highlighted at the start of words, ignoring case and accents", () => {
     expect(splitByMatches("Beach house.txt", ["beach"])).toEqual([
       { text: "Beach", isFound: true },
       { text: " house.txt", isFound: false },
@@ -38,7 +38,7 @@ describe("the filters of a query", () => {
 });
 
 describe("preferences", () => {
-  test("are as stored, and as by default where that makes no sense", () => {
+  test("are as stored, and default if that is invalid", () => {
     const byDefault = { layout: "list", density: "comfortable", sort: "name", order: "asc" };
     expect(readPreferences(undefined)).toEqual(byDefault as never);
     expect(readPreferences("{nonsense")).toEqual(byDefault as never);
@@ -52,10 +52,10 @@ describe("preferences", () => {
   });
 });
 
-describe("deeds with many", () => {
+describe("actions on many entries", () => {
   const ids = Array.from({ length: 2500 }, (_, place) => String(place));
 
-  test("go in portions; what is refused is told for each, and the rest goes on", async () => {
+  test("run in batches; failures of one batch don't stop the others", async () => {
     const sizes: number[] = [];
     const told: number[] = [];
     const result = await inBatches(
@@ -75,12 +75,12 @@ describe("deeds with many", () => {
     expect(result.failed[1]).toEqual({ id: "1000", message: "Not there." });
   });
 
-  test("end where not even the first call reached the server", async () => {
+  test("end if not even the first request reached the server", async () => {
     const offline = inBatches(ids, () => Promise.reject(new OfflineError("cut")));
     await expect(offline).rejects.toBeInstanceOf(OfflineError);
   });
 
-  test("nothing goes into itself or to where it is", () => {
+  test("nothing can be moved into itself or to where it is", () => {
     const box = folder("box", "/", "/box");
     expect(canMoveInto([box], "/box")).toBe(false);
     expect(canMoveInto([box], "/box/below")).toBe(false);
@@ -89,7 +89,7 @@ describe("deeds with many", () => {
     expect(canMoveInto([file("a", "/x"), file("b", "/y")], "/x")).toBe(true);
   });
 
-  test("the way back is by the folder that each was in", () => {
+  test("undoing a move groups entries by their original folder", () => {
     const entries: Entry[] = [file("a", "/x"), file("b", "/y"), file("c", "/x")];
     expect([...groupByFolder(entries)]).toEqual([
       ["/x", ["a", "c"]],

@@ -26,8 +26,8 @@ const DAYS = daysOf([7, 1, 40, 3]);
 // Five columns of squares.
 const LAYOUT = layoutOf(DAYS, 900);
 
-describe("the wall's layout", () => {
-  test("stands each day below the one before, as high as its rows", () => {
+describe("the layout of the photo grid", () => {
+  test("places each day below the one before, as high as its rows", () => {
     expect(LAYOUT.columns).toBe(5);
     expect(LAYOUT.total).toBe(51);
     expect(LAYOUT.sections.map(({ first }) => first)).toEqual([0, 7, 8, 48]);
@@ -40,7 +40,7 @@ describe("the wall's layout", () => {
     expect(LAYOUT.height).toBeCloseTo(bottom);
   });
 
-  test("has at least two columns, however narrow, and none for nothing", () => {
+  test("has at least two columns, however narrow, and none without photos", () => {
     expect(layoutOf(DAYS, 1).columns).toBe(2);
     expect(layoutOf([], 900)).toMatchObject({ total: 0, height: 0, sections: [] });
     expect(photosBetween(layoutOf([], 900), 0, 500)).toEqual({ first: 0, end: 0 });
@@ -54,7 +54,7 @@ describe("the wall's layout", () => {
     }
   });
 
-  test("what is between two heights is all that is seen, and not all that there is", () => {
+  test("finds only the photos between two heights", () => {
     const [top, bottom] = [300, 700];
     const { first, end } = photosBetween(LAYOUT, top, bottom);
     for (let photo = 0; photo < LAYOUT.total; photo++) {
@@ -65,7 +65,7 @@ describe("the wall's layout", () => {
     expect(end - first).toBeLessThan(LAYOUT.total);
   });
 
-  test("a row up or down stays in its column where there is one", () => {
+  test("moving by a row stays in the column if there is one", () => {
     // 7 photos: a row of five and a row of two; below are a day with one photo and a day with forty.
     expect(rowsFrom(LAYOUT, 1, 1)).toBe(6);
     expect(rowsFrom(LAYOUT, 4, 1)).toBe(6);
@@ -79,7 +79,7 @@ describe("the wall's layout", () => {
   });
 });
 
-test("pieces to load are whole days, in order, and all of them", () => {
+test("chunks are whole days, in order, and cover all of them", () => {
   const days = daysOf(Array.from({ length: 400 }, (_, index) => ((index * 7) % 23) + 1));
   const chunks = chunksOf(days);
   expect(chunks.reduce((sum, { count }) => sum + count, 0)).toBe(layoutOf(days, 900).total);
@@ -103,7 +103,7 @@ test("pieces to load are whole days, in order, and all of them", () => {
   expect(adjacentChunk(chunks, chunks.at(-1)?.to ?? "", false)).toBeUndefined();
 });
 
-test("months are told by their first photo, the newest first", () => {
+test("months start at their first photo, newest first", () => {
   const days = [
     { date: "2025-02-03", count: 2 },
     { date: "2025-01-31", count: 1 },

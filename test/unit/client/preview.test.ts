@@ -22,21 +22,21 @@ describe("how a file is shown", () => {
     expect(previewKind({ name, mimeType })).toBe(kind);
   });
 
-  test("languages are known by endings, in any case", () => {
+  test("languages are recognized by extension, in any case", () => {
     expect(languageOf("A.PY")).toBe("python");
     expect(languageOf("a.txt")).toBeUndefined();
   });
 });
 
-describe("text of bytes", () => {
-  test("UTF-8, UTF-16 and Latin-1 are told apart, and bytes that are no text are not shown", () => {
+describe("decoding text", () => {
+  test("UTF-8, UTF-16 and Latin-1 are recognized, and binary data is not shown", () => {
     expect(decode(new TextEncoder().encode("Äpfel")).text).toBe("Äpfel");
     expect(decode(new Uint8Array([0xff, 0xfe, 0x41, 0, 0xc4, 0])).text).toBe("AÄ");
     expect(decode(new Uint8Array([0xc4, 0x70])).text).toBe("Äp");
     expect(decode(new Uint8Array([1, 0, 2]))).toEqual({ text: "", isBinary: true });
   });
 
-  test("a character that is cut at the end is left out", () => {
+  test("a character that is cut off at the end is dropped", () => {
     expect(decode(new TextEncoder().encode("aä").subarray(0, 2)).text).toBe("a");
   });
 });
@@ -44,7 +44,7 @@ describe("text of bytes", () => {
 describe("zooming", () => {
   const stage = { width: 1000, height: 500 };
 
-  test("what is under the pointer stays there", () => {
+  test("the point under the pointer stays in place", () => {
     const point = { x: 120, y: -40 };
     const before = { scale: 2, x: 30, y: 10 };
     const after = zoomAt(before, 1.7, point);
@@ -53,12 +53,12 @@ describe("zooming", () => {
     expect(onPicture(after)[1]).toBeCloseTo(onPicture(before)[1] ?? 0);
   });
 
-  test("it ends at the whole picture, and at sixteen times its size", () => {
+  test("ends at the whole image, and at sixteen times its size", () => {
     expect(zoomAt(WHOLE, 0.1, { x: 0, y: 0 }).scale).toBe(1);
     expect(zoomAt(WHOLE, 100, { x: 0, y: 0 }).scale).toBe(16);
   });
 
-  test("no edge comes further in than the stage's", () => {
+  test("no edge of the image moves inside the stage", () => {
     const picture = fitOnStage({ width: 4000, height: 1000 }, stage);
     expect(picture).toEqual({ width: 1000, height: 250 });
     expect(clampToStage(panBy({ scale: 1, x: 0, y: 0 }, { x: 500, y: 500 }), picture, stage)).toEqual(WHOLE);

@@ -10,13 +10,13 @@ function unreadableFile(): File {
 }
 
 describe("a file that the browser can't read", () => {
-  test("is told from an empty one", async () => {
+  test("is distinguished from an empty one", async () => {
     expect(await isReadable(unreadableFile())).toBe(false);
     expect(await isReadable(new File([], "empty.txt"))).toBe(true);
     expect(await isReadable(new File(["abc"], "a.txt"), 3)).toBe(true);
   });
 
-  test("is not sent as an empty one", async () => {
+  test("is not uploaded as an empty one", async () => {
     const requests: string[] = [];
     const server = Bun.serve({
       port: 0,

@@ -29,7 +29,7 @@ const SHARE: ShareRecord = {
 };
 
 describe("the form of a share", () => {
-  test("asks for what a link is to be, and for nothing that its kind does not have", () => {
+  test("sends the settings of a link, and nothing that its kind does not have", () => {
     expect(bodyOf(EMPTY_DRAFT, false)).toEqual({ maxDownloads: null, hideLocation: false, pinned: false });
     expect(bodyOf(EMPTY_DRAFT, true)).toEqual({ maxDownloads: null, hideLocation: false });
     expect(
@@ -64,7 +64,7 @@ describe("the form of a share", () => {
     expect(bodyOf(draftOf(given), false, given)).toMatchObject({ permissions: "read", versions: true });
   });
 
-  test("leaves what was not touched of a share, and clears what was taken out", () => {
+  test("keeps unchanged settings of a share, and clears removed ones", () => {
     const share = {
       ...SHARE,
       label: "Before",
@@ -89,7 +89,7 @@ describe("the form of a share", () => {
   });
 
   // Sending `pinned` again for a pinned link would pin the current version.
-  test("says nothing of a fixed content that stays, since the server would fix the content of now", () => {
+  test("does not send an unchanged pinned version, because the server would pin the current one", () => {
     const share = { ...SHARE, pinned: true, pinnedVersion: 2 };
     expect(bodyOf({ ...draftOf(share), label: "After" }, false, share)).not.toContainKey("pinned");
     expect(bodyOf({ ...draftOf(share), isPinned: false }, false, share)).toMatchObject({ pinned: false });
@@ -111,7 +111,7 @@ describe("the form of a share", () => {
     expect(Object.keys(problemsOf({ ...EMPTY_DRAFT, ...change }))).toEqual([field]);
   });
 
-  test("finds nothing wrong where a password is to stay as it is", () => {
+  test("accepts an unchanged password", () => {
     const share = { ...SHARE, hasPassword: true };
     expect(problemsOf(draftOf(share), share)).toEqual({});
     expect(problemsOf(EMPTY_DRAFT)).toEqual({});

@@ -7,9 +7,9 @@ import { inviteCodeOf } from "../../../src/client/features/sign-up/invite-code.t
 import { strengthOf } from "../../../src/client/ui/password-strength.tsx";
 import { ApiError } from "../../../src/client/api/http.ts";
 
-describe("where a sign-in leads to", () => {
+describe("the address after a sign-in", () => {
   test.each(["/files", "/files/a%20b/c?view=1#x", "/search?q=https://a.example/", "/settings/security"])(
-    "%s is a path of ours",
+    "%s is an internal path",
     (next) => {
       expect(safeNext(next)).toBe(next);
     },
@@ -31,7 +31,7 @@ describe("where a sign-in leads to", () => {
     "/%0d%0a/../\u0000",
     "/sign-in?next=/files",
     "/sign-up",
-  ])("%p is none, or the sign-in itself", (next) => {
+  ])("%p is not, or is the sign-in page", (next) => {
     expect(safeNext(next)).toBe("/files");
   });
 });
@@ -42,7 +42,7 @@ test.each([
   ["https://files.example.org/larder/invite?token=abc", "abc"],
   ["https://files.example.org/invite?x=1&token=abc#end", "abc"],
   ["https://files.example.org/invite?other=1", ""],
-])("the code of an invitation in %p is %p", (pasted, code) => {
+])("the invitation code in %p is %p", (pasted, code) => {
   expect(inviteCodeOf(pasted)).toBe(code);
 });
 
@@ -79,31 +79,31 @@ test.each([
   expect(agentName(userAgent)).toBe(name);
 });
 
-describe("what a refusal says of a form", () => {
+describe("the rejection of a form", () => {
   const refusal = (details: Record<string, unknown>) =>
     new ApiError("The server's words.", { status: 400, code: "VALIDATION_ERROR", details });
 
-  test("stands beside the field that the server names, if the form has it", () => {
+  test("is shown at the field that the server names, if the form has it", () => {
     expect(readRejection(refusal({ field: "email" }), ["email"])).toEqual({
       field: "email",
       message: "The server's words.",
     });
     expect(readRejection(refusal({ field: "other" }), ["email"])?.field).toBeUndefined();
   });
-  test("stands beside the field that the reason speaks of, in the form's own words", () => {
+  test("is shown at the field of the reason, with the form's own message", () => {
     const byReason = { bad_credentials: { field: "password", message: "Not yours." } } as const;
     expect(readRejection(refusal({ reason: "bad_credentials" }), ["password"], byReason)).toEqual({
       field: "password",
       message: "Not yours.",
     });
   });
-  test("is the page's own, where the page refuses", () => {
+  test("shows errors of the page itself", () => {
     expect(readRejection(new PageError("No passkey."), [])).toEqual({ field: undefined, message: "No passkey." });
     expect(readRejection(null, [])).toBeUndefined();
   });
 });
 
-test("media types are summed up by kind, the largest first", () => {
+test("media types are summed up by kind, largest first", () => {
   expect(
     usageByKind([
       { type: "application/pdf", files: 1, bytes: 10 },

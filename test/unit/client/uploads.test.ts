@@ -26,19 +26,19 @@ function judged(status: number, body: string, hasUrl = true, retryAfter?: string
   return classifyFailure({ status, body, retryAfter, hasUrl });
 }
 
-describe("what a failed request of an upload means", () => {
-  test("no answer at all is the network", () => {
+describe("classifying a failed upload request", () => {
+  test("no response is a network failure", () => {
     expect(judged(0, "")).toEqual({ kind: "network" });
   });
 
-  test("D18: a proxy's own page is not taken for Larder's answer", () => {
+  test("a proxy's error page is not taken for a response of Larder", () => {
     expect(judged(413, "<html>too large</html>")).toEqual({ kind: "bodyTooLarge" });
     expect(judged(524, "<html>A timeout occurred</html>").kind).toBe("proxyTimeout");
     expect(judged(502, "<html>Bad gateway</html>", true, "7")).toMatchObject({ kind: "busy", retryAfterSeconds: 7 });
     expect(judged(403, "<html>Forbidden by the firewall</html>").kind).toBe("rejected");
   });
 
-  test("D23: Larder's limits are told with rule, limit and value", () => {
+  test("limits of the server are shown with their values", () => {
     const quota = judged(
       413,
       envelope("quota_exceeded", "bytes", { limit: 10_485_760, used: 9_437_184, required: 2_097_152 }),
@@ -57,7 +57,7 @@ describe("what a failed request of an upload means", () => {
     });
   });
 
-  test("what passes is waited for, and what the server knows no more is begun anew", () => {
+  test("temporary failures wait, and an upload that the server no longer has starts over", () => {
     expect(judged(503, envelope("shutting_down"), true, "5")).toMatchObject({ kind: "busy", retryAfterSeconds: 5 });
     const waiting = JSON.stringify({ error: { message: "Wait.", details: { reason: "overloaded", retryAfter: 9 } } });
     expect(judged(503, waiting, true)).toMatchObject({ kind: "busy", retryAfterSeconds: 9 });
@@ -72,13 +72,13 @@ describe("what a failed request of an upload means", () => {
     expect(judged(409, envelope("name_taken"), false)).toEqual({ kind: "nameTaken", message: "words" });
   });
 
-  test("bodies shrink in three steps", () => {
+  test("request sizes shrink in three steps", () => {
     expect(smallerChunk(CHUNK_SIZES[0])).toBe(CHUNK_SIZES[1]);
     expect(smallerChunk(CHUNK_SIZES[2])).toBeUndefined();
   });
 });
 
-test("waits grow to a quarter of a minute, and keep to what the server asked for, up to two minutes", () => {
+test("waits grow to 15 seconds, and respect the server's wait up to two minutes", () => {
   const delays = Array.from({ length: 9 }, (_, attempt) => delayBefore(attempt, undefined, 0));
   expect(delays).toEqual([500, 1000, 2000, 4000, 8000, 15_000, 15_000, 15_000, 15_000]);
   expect(delayBefore(0, 20, 0)).toBe(20_000);
@@ -86,7 +86,7 @@ test("waits grow to a quarter of a minute, and keep to what the server asked for
   expect(delayBefore(0, undefined, 1)).toBe(625);
 });
 
-test("the speed is that of the last seconds, and sinks in silence", () => {
+test("the speed is measured over the last seconds, and falls while nothing is sent", () => {
   const meter = new Speedometer();
   expect(meter.speed(0)).toBeUndefined();
   for (let ms = 0; ms <= 4000; ms += 200) meter.add(200, ms);
@@ -98,7 +98,7 @@ test("the speed is that of the last seconds, and sinks in silence", () => {
   expect(secondsLeft(20_000, undefined)).toBeUndefined();
 });
 
-test("the server is told name, folder, the way below it, type, time and what to do about a taken name", () => {
+test("the metadata has name, folder, relative path, type, time and the choice for a taken name", () => {
   const file = new File(["x"], "ü.txt", { type: "text/plain", lastModified: 1234 });
   expect(metadataOf(newUpload({ file, path: "a/b/ü.txt" }, "/home", undefined, "batch"))).toEqual({
     filename: "ü.txt",
@@ -177,7 +177,7 @@ async function written(isWritten: () => boolean): Promise<void> {
 const allDone = (uploads: readonly Upload[]) => uploads.every(({ state }) => state === "done" || state === "skipped");
 
 describe("the queue", () => {
-  test("sends three at a time, all in the end, and forgets them then", async () => {
+  test("sends three in parallel, all of them in the end, and then deletes their saved state", async () => {
     let running = 0;
     let most = 0;
     const { engine, kept, settled } = scene(async ({ file, onProgress }) => {
@@ -202,7 +202,7 @@ describe("the queue", () => {
     await written(() => kept.size === 0);
   });
 
-  test("goes on after the network, the sign-in, a proxy's limit and a forgotten upload, at the same address", async () => {
+  test("continues after network failures, the sign-in, a proxy's limit and an expired upload, at the same URL", async () => {
     const failures: Failure[] = [
       { kind: "network" },
       { kind: "signedOut" },
@@ -229,7 +229,7 @@ describe("the queue", () => {
     expect(chunks[3]).toBe(CHUNK_SIZES[1]);
   });
 
-  test("asks about a taken name, and an answer for all holds for what was added with it", async () => {
+  test("asks about a name conflict, and a choice for all applies to the whole batch", async () => {
     const asked: string[] = [];
     const { engine } = scene(async ({ metadata }) => {
       asked.push(`${metadata["filename"]} ${metadata["onConflict"]}`);
@@ -248,7 +248,7 @@ describe("the queue", () => {
     expect(asked).toContain("d version");
   });
 
-  test("an upload that was refused for its name is ended at the server: it would hold room for nothing", async () => {
+  test("an upload that was rejected for its name is deleted on the server, because it would take up space", async () => {
     const urls: (string | undefined)[] = [];
     const { engine, terminated } = scene(async ({ url, onUrl }, attempt) => {
       urls.push(url);
@@ -264,7 +264,7 @@ describe("the queue", () => {
     expect(urls).toEqual([undefined, undefined]);
   });
 
-  test("one that the server forgets again and again is given up", async () => {
+  test("gives up an upload that expires again and again", async () => {
     let sends = 0;
     const { engine } = scene(async ({ onUrl, onProgress }, attempt) => {
       sends += 1;
@@ -281,7 +281,7 @@ describe("the queue", () => {
     expect(sends).toBe(5);
   });
 
-  test("what is given before the account is known is sent and remembered", async () => {
+  test("sends and saves files that were added before the account is known", async () => {
     const answer = Promise.withResolvers<SendResult>();
     const { engine, kept } = scene(() => answer.promise);
     engine.add([source("early")], { folder: "/" });
@@ -293,7 +293,7 @@ describe("the queue", () => {
     await written(() => kept.size === 0);
   });
 
-  test("what was refused stays until it is tried again or cancelled, and cancelling tells the server", async () => {
+  test("a rejected upload stays until it is retried or cancelled, and cancelling deletes it on the server", async () => {
     const { engine, terminated, kept } = scene(async ({ onUrl }, attempt) => {
       onUrl(`https://larder.example/api/tus/${attempt}`);
       return failing({ kind: "rejected", message: "No room." });
@@ -312,7 +312,7 @@ describe("the queue", () => {
     await written(() => kept.size === 0);
   });
 
-  test("one that may be read again is sent once, however often that is asked for, and not where it was cancelled", async () => {
+  test("a file with a handle is sent once, however often access is requested, and not after cancelling", async () => {
     const names: string[] = [];
     const { engine, kept } = scene(async ({ file }, attempt) => {
       names.push(file.name);
@@ -340,7 +340,7 @@ describe("the queue", () => {
     expect(states(engine)).toEqual(["done"]);
   });
 
-  test("a later page goes on where an earlier one was: by kept bytes, else with the same file alone; for its account", async () => {
+  test("a later page resumes: with saved bytes, or with the same file only; for its own account", async () => {
     const { engine, make, kept, bytes } = scene(({ signal, onUrl }) => {
       onUrl("https://larder.example/api/tus/first");
       return new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("left"))));
