@@ -6,13 +6,13 @@ import { freshDeviceId, registerDevice } from "../support/mobile.ts";
 import { describeWeb } from "./support/browser.ts";
 import { prove } from "./support/proof.ts";
 
-/** Opens the menu of what can be done with an account, and takes a line of it. */
+/** Opens the menu of an account and chooses an entry. */
 async function choose(page: Page, name: string, deed: string): Promise<void> {
   await page.getByRole("button", { name: `Actions for ${name}` }).click();
   await page.getByRole("menuitem", { name: deed, exact: true }).click();
 }
 
-/** Waits until the row of an account has some words. */
+/** Waits until the row of an account contains a text. */
 async function rowSays(page: Page, name: string, words: string): Promise<void> {
   await page.getByRole("row", { name }).getByText(words, { exact: true }).first().waitFor();
 }
@@ -42,7 +42,7 @@ describeWeb(
       await page.getByRole("rowheader", { name: "Ada Finder" }).waitFor();
       await page.getByRole("rowheader", { name: "Root" }).waitFor({ state: "detached" });
       await page.getByRole("button", { name: "Name", exact: true }).click();
-      // The second press turns round what the first one has sorted.
+      // The second press reverses the order.
       await page.locator('th[aria-sort="ascending"]', { hasText: "Name" }).waitFor();
       await page.getByRole("button", { name: "Name", exact: true }).click();
       await page.waitForURL("**sort=name&order=desc**");
@@ -89,7 +89,7 @@ describeWeb(
       const account = await web.account("Edith Edited");
       const page = await web.open({ as: admin, path: "/admin/users?find=Edith" });
       await page.getByRole("button", { name: "Actions for Edith Edited" }).press("Enter");
-      // The menu takes the focus a frame after it is drawn.
+      // The menu takes the focus one frame after it is rendered.
       await page.locator('[role="menu"]:focus, [role="menu"] :focus').waitFor();
       await page.getByRole("menuitem", { name: "Edit" }).press("Enter");
       const dialog = page.getByRole("dialog", { name: "Edit Edith Edited" });
@@ -134,7 +134,7 @@ describeWeb(
       const password = page.getByRole("dialog", { name: "Set password for Sam Stopped" });
       await password.getByLabel("Password", { exact: true }).fill("another long password");
       await password.getByRole("button", { name: "Save" }).click();
-      // Asked this once; the rest follows within ten minutes.
+      // Asked only once: the confirmation is valid for ten minutes.
       await prove(page, admin.password);
       await password.waitFor({ state: "detached" });
       expect((await account.client.get("/api/files")).status).toBe(401);

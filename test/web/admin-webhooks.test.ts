@@ -1,4 +1,4 @@
-// Administration of webhooks: making one, trying it, what was sent, a new secret, and its end.
+// Administration of webhooks: create, test, list deliveries, renew the secret, delete.
 import { afterAll, expect, test } from "bun:test";
 import { describeWeb } from "./support/browser.ts";
 

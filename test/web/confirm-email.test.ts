@@ -1,4 +1,4 @@
-// What a person sees whose e-mail is not confirmed, the page behind the link, and what administrators see of it.
+// What a person with an unconfirmed email sees, the page behind the link, and what administrators see.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { MailServer } from "../support/mail-server.ts";
 import { describeWeb } from "./support/browser.ts";

@@ -86,7 +86,7 @@ describeWeb("the details of a file", (web) => {
     const sheet = page.getByRole("dialog", { name: "final.txt" });
     await sheet.getByRole("tab", { name: "Info" }).waitFor();
     await web.lookAt(page, "details-sheet");
-    // The sheet is made anew when the size is that of a phone again, and takes the focus when it is ready.
+    // The sheet is mounted again when the page has the size of a phone again, and takes the focus when it is ready.
     await sheet.locator(":focus").waitFor();
     await page.keyboard.press("Escape");
     await sheet.waitFor({ state: "hidden" });

@@ -1,18 +1,18 @@
-// What people do with files, and how it is taken back.
+// Actions on files, and undoing them.
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { describeWeb } from "./support/browser.ts";
 import { eventually, expectFocus, expectSelected, row, tile } from "./files-helpers.ts";
 
-/** The field in which a name is typed. */
+/** The field to edit a name. */
 const nameField = (page: Page) => page.getByRole("textbox", { name: "New name" });
 
-/** As when the person comes back to the page: it asks for what others changed. */
+/** Simulates a return to the page, which fetches the changes by others. */
 async function recheck(page: Page): Promise<void> {
   await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
 }
 
-/** Waits until a field with this in it has the focus, these letters being selected. */
+/** Waits until a field with this value has the focus, with these letters selected. */
 async function expectTyping(page: Page, value: string, from: number, to: number): Promise<void> {
   await eventually(
     () =>
@@ -25,7 +25,7 @@ async function expectTyping(page: Page, value: string, from: number, to: number)
   );
 }
 
-/** Begins to type a name: "draft", of which the second and the third letter are selected then. */
+/** Starts to type a name: "draft", with the second and third letter selected. */
 async function beginTyping(page: Page): Promise<void> {
   await page.keyboard.press("F2");
   await nameField(page).fill("draft");
@@ -46,7 +46,7 @@ describeWeb("actions on files", (web) => {
     await page.keyboard.press("F2");
     const field = page.getByRole("textbox", { name: "New name" });
     await field.waitFor();
-    // The extension is not selected: what is typed takes the place of the stem alone.
+    // The extension is not selected, so typing replaces only the stem.
     await page.keyboard.type("taken");
     await page.keyboard.press("Enter");
     await page.getByRole("alert").getByText("taken.txt").waitFor();
@@ -192,12 +192,12 @@ describeWeb("actions on files", (web) => {
     await row(page, "a.txt").click();
     await row(page, "b.txt").click({ modifiers: ["Shift"] });
     const dialog = page.getByRole("dialog", { name: "Move 2 items" });
-    // In the list letters begin a name, but not those that are keys of the page.
+    // In the list, letters start a name, except those that are shortcuts of the page.
     const folders = /\/api\/files\?.*type=folder/;
     const rejection = { success: false, error: { code: "VALIDATION_ERROR", message: "Not now.", details: {} } };
     await page.route(folders, (route) => route.fulfill({ status: 400, json: rejection }));
     await page.keyboard.press("Shift+M");
-    // Folders that could not be read are not told as none.
+    // Folders that could not be loaded are not shown as empty.
     await dialog.getByText("Not now.").waitFor();
     await page.unroute(folders);
     await dialog.getByRole("button", { name: "Try again" }).click();
@@ -207,7 +207,7 @@ describeWeb("actions on files", (web) => {
     await page.getByRole("toolbar").getByRole("button", { name: "Move to…" }).click();
     await dialog.getByText("Already in this folder.").waitFor();
     expect(await dialog.getByRole("button", { name: "Move here" }).isDisabled()).toBe(true);
-    // By keys: down to Archive, open it, down into 2024. The dialog takes the focus a frame after it is drawn.
+    // By keys: down to Archive, open it, down into 2024. The dialog takes the focus one frame after it is rendered.
     await dialog.locator(":focus").waitFor();
     await dialog.getByRole("treeitem", { name: "Files" }).focus();
     await dialog.getByRole("treeitem", { name: "Archive" }).waitFor();
@@ -243,11 +243,11 @@ describeWeb("actions on files", (web) => {
     await row(page, "a.txt").dragTo(crumbs.getByRole("link", { name: "Files" }));
     await page.getByText("1 item moved to Files.").waitFor();
     await eventually(() => account.client.names(), ["Box", "a.txt", "c.txt"]);
-    // A file takes nothing: what is dropped on it stays where it is.
+    // A file accepts no drop: dropped entries stay where they are.
     await page.goBack();
     await row(page, "c.txt").dragTo(row(page, "a.txt"));
     expect(await account.client.names()).toEqual(["Box", "a.txt", "c.txt"]);
-    // Nor does a folder that is itself among what is dragged.
+    // Nor does a folder that is itself dragged.
     await row(page, "c.txt").click();
     await page.keyboard.press("Control+a");
     await expectSelected(page, 3);
@@ -281,7 +281,7 @@ describeWeb("actions on files", (web) => {
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByText("2 items restored.").waitFor();
     await row(page, "b.txt").waitFor();
-    // The button went with its message: the keyboard goes on in the list.
+    // The button disappeared with its message, so the focus continues in the list.
     await page.waitForFunction(() => document.activeElement?.closest('[role="grid"]') != null);
     expect(await account.client.names()).toEqual(["a.txt", "b.txt", "c.txt"]);
   });
@@ -295,7 +295,7 @@ describeWeb("actions on files", (web) => {
     await page.keyboard.press("ArrowDown");
     await expectFocus(page, "c.txt");
     await account.client.delete(`/api/files/${id}`);
-    // Seen when the page comes to the front again, half a minute later otherwise.
+    // Seen when the page becomes visible again; otherwise after half a minute.
     await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange", { bubbles: true })));
     await row(page, "c.txt").waitFor({ state: "detached" });
     await expectFocus(page, "b.txt");
@@ -385,7 +385,7 @@ describeWeb("actions on files", (web) => {
     await page.getByRole("menuitem", { name: "Download" }).waitFor();
     const offered = await page.getByRole("menuitem").allInnerTexts();
     expect(offered.map((label) => label.split("\n")[0] ?? "")).toEqual(["Open", "Download", "Details"]);
-    // The menu takes the focus a frame after it is drawn; and as long as it is there, the keys of the page do nothing.
+    // The menu takes the focus one frame after it is rendered. While it is open, the shortcuts of the page are off.
     await page.locator('[role="menu"]:focus, [role="menu"] :focus').waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("menu").waitFor({ state: "detached" });

@@ -1,4 +1,4 @@
-// What the tests of lists of files have in common.
+// Helpers for tests of file lists.
 import { expect } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 
@@ -12,7 +12,7 @@ export function tile(page: Page, name: string): Locator {
   return page.getByRole("gridcell").filter({ has: page.getByTitle(name, { exact: true }) });
 }
 
-/** Names of the rows that are in the document, from above. */
+/** Names of the rendered rows, from the top. */
 export async function names(page: Page): Promise<string[]> {
   return page.evaluate(() =>
     [...document.querySelectorAll<HTMLElement>("[data-position]")]
@@ -21,7 +21,7 @@ export async function names(page: Page): Promise<string[]> {
   );
 }
 
-/** Waits until exactly so many are selected. */
+/** Waits until exactly this many are selected. */
 export async function expectSelected(page: Page, count: number): Promise<void> {
   const words = `${count.toLocaleString("en-GB")} selected`;
   if (count === 0)
@@ -39,7 +39,7 @@ export async function expectFocus(page: Page, name: string): Promise<void> {
   }, name);
 }
 
-/** A finger that rests on something until `isSeen`. */
+/** A long press that lasts until `isSeen`. */
 export async function longPress(page: Page, target: Locator, isSeen: () => Promise<void>): Promise<void> {
   const box = await target.boundingBox();
   if (box === null) throw new Error("there is nothing to press");
@@ -50,7 +50,7 @@ export async function longPress(page: Page, target: Locator, isSeen: () => Promi
   await session.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
 }
 
-/** Waits until `ask` answers what is wanted. */
+/** Waits until `ask` returns the expected value. */
 export async function eventually<T>(ask: () => Promise<T>, wanted: T): Promise<void> {
   const until = Date.now() + 60_000;
   let last = await ask();

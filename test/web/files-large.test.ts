@@ -1,4 +1,4 @@
-// A folder of 10,000 files: loaded where it is looked at, chosen and moved as a whole.
+// A folder of 10,000 files: only visible pages are loaded, and it is selected and moved as a whole.
 import { afterAll, expect, test } from "bun:test";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { eventually, expectFocus, expectSelected, row } from "./files-helpers.ts
 import { describeWeb } from "./support/browser.ts";
 
 const FILES = 10_000;
-/** Ten thousand deeds, each durable, on a machine that does much else. */
+/** Ten thousand actions, each durable, on a busy machine. */
 const LONG_MS = 240_000;
 
 describeWeb("a folder of 10,000 files", (web) => {
@@ -39,7 +39,7 @@ describeWeb("a folder of 10,000 files", (web) => {
       await row(page, nameOf(0)).click();
       expect(await grid.getAttribute("aria-rowcount")).toBe(String(FILES + 1));
 
-      // The scroll bar is true from the beginning; somewhere in the middle only what is there is loaded.
+      // The scroll bar has its final size from the start; in the middle only visible pages are loaded.
       const asked: string[] = [];
       page.on("request", (request) => {
         if (request.url().includes("/api/files?")) asked.push(new URL(request.url()).searchParams.get("page") ?? "");
@@ -58,7 +58,7 @@ describeWeb("a folder of 10,000 files", (web) => {
       await expectFocus(page, nameOf(0));
       expect(await page.locator("[data-position]").count()).toBeLessThan(80);
 
-      // Keys that come faster than the list can scroll lose neither the place nor the focus.
+      // Keys that are pressed faster than the list scrolls lose neither the position nor the focus.
       const endsWithin = await grid.evaluate(async (list) => {
         for (let presses = 0; presses < 5; presses += 1) {
           const press = new KeyboardEvent("keydown", { key: "PageDown", bubbles: true, cancelable: true });
@@ -71,7 +71,7 @@ describeWeb("a folder of 10,000 files", (web) => {
       await page.keyboard.press("Home");
       await expectFocus(page, nameOf(0));
 
-      // A range over pages that nobody has looked at.
+      // A range over pages that were never visible.
       for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press("PageDown");
       await page.keyboard.press("Shift+End");
       const selected = page.getByRole("toolbar").getByText(/ selected$/);

@@ -1,4 +1,4 @@
-// Folders as lists: sorted, walked through, and shown again as they were left.
+// Folders as lists: sorting, navigation, and restoring the scroll position.
 import { expect, test } from "bun:test";
 import { eventually, expectFocus, names, row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
@@ -114,7 +114,7 @@ describeWeb("lists of folders", (web) => {
     await row(page, "a.txt").waitFor({ state: "detached" });
     expect(await row(page, "c.txt").getAttribute("aria-selected")).toBe("true");
 
-    // Another device: seen at the latest when the page comes to the front again.
+    // Another device: seen at the latest when the page becomes visible again.
     await account.client.stored("new", { name: "aa.txt" });
     await other.bringToFront();
     await page.bringToFront();

@@ -1,4 +1,4 @@
-// From the list to one file, and back to where one was.
+// From the list to a file, and back to the same position.
 import { expect, test } from "bun:test";
 import { expectFocus, expectSelected, row } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
@@ -13,7 +13,7 @@ describeWeb("opening files", (web) => {
     await page.keyboard.press("Enter");
     const preview = page.getByRole("dialog");
     await preview.getByText("words of a.txt").waitFor();
-    // The overlay takes the keyboard a frame after it is drawn.
+    // The overlay takes the focus one frame after it is rendered.
     await page.locator('[role="dialog"]:focus').waitFor();
     await page.keyboard.press("ArrowRight");
     await preview.getByText("words of b.txt").waitFor();
@@ -60,11 +60,11 @@ describeWeb("opening files", (web) => {
     const page = await web.open({ as: account, path: "/trash", hasOwnClock: true });
     await page.getByText("Trash is empty").waitFor();
     await page.route("**/api/files?*", (route) => route.abort());
-    // Else the page finds within two seconds that the server is there, and asks again by itself.
+    // Otherwise the page finds within two seconds that the server is reachable, and retries automatically.
     await page.route("**/health/live", (route) => route.abort());
     await page.getByRole("link", { name: "Files", exact: true }).click();
     const again = page.getByRole("button", { name: "Try again" });
-    // It tries a few times by itself, and waits longer each time.
+    // It retries a few times automatically, each time after a longer wait.
     while (!(await again.isVisible())) await page.clock.fastForward(8_000);
     await page.unroute("**/api/files?*");
     await again.click();

@@ -1,4 +1,4 @@
-// Choosing files: by mouse, by keys and by touch.
+// Selecting files: by mouse, by keys and by touch.
 import { expect, test } from "bun:test";
 import type { Account } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
@@ -22,7 +22,7 @@ describeWeb("selecting files", (web) => {
     await row(page, "delta.txt").click({ modifiers: ["Control"] });
     await expectSelected(page, 2);
     await row(page, "gamma.txt").click({ modifiers: ["Shift"] });
-    // From the last that was chosen: delta, epsilon, gamma.
+    // From the last selected entry: delta, epsilon, gamma.
     await expectSelected(page, 3);
     expect(await row(page, "epsilon.txt").getAttribute("aria-selected")).toBe("true");
     await row(page, "epsilon.txt").locator("[data-part=check]").click();
@@ -57,12 +57,13 @@ describeWeb("selecting files", (web) => {
     await page.keyboard.press("Control+ArrowUp");
     await page.keyboard.press("Space");
     await expectSelected(page, 149);
-    // Some go, a whole page of the list with them, others come before and behind, and the page is not told.
+    // Some are removed, a whole page of the list among them, others are added before and after, and the page is not
+    // notified.
     expectStatus(await client.post("/api/files/trash", { fileIds: ids.slice(0, 70) }), 200);
     for (let at = 0; at < 15; at++) await client.stored("y", { name: `${at % 2 === 0 ? "a" : "z"}${at}.txt` });
     await page.keyboard.press("Delete");
     await page.getByText("94 items moved to trash.").waitFor();
-    // What was left out is known by itself, not by its place.
+    // Exceptions are stored by id, not by position.
     expect(await client.names()).toEqual(["f248.txt"]);
 
     await expectFocus(page, "f248.txt");
@@ -116,7 +117,7 @@ describeWeb("selecting files", (web) => {
     await page.keyboard.press("Shift+ArrowRight");
     await expectSelected(page, 2);
     await web.lookAt(page, "files-tiles");
-    // Remembered on this device.
+    // Stored on this device.
     await page.reload();
     await tile(page, "Box").waitFor();
   });
@@ -134,7 +135,7 @@ describeWeb("selecting files", (web) => {
     await expectSelected(page, 0);
     await row(page, "Box").getByRole("button", { name: "More actions for Box" }).tap();
     await page.getByRole("menuitem", { name: "Rename" }).waitFor();
-    // The menu takes the focus a frame after it is drawn: in the list, Escape ends the selection.
+    // The menu takes the focus one frame after it is rendered. In the list, Escape would clear the selection.
     await page.locator('[role="menu"]:focus, [role="menu"] :focus').waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Clear selection" }).tap();
@@ -150,7 +151,7 @@ describeWeb("selecting files", (web) => {
     expect(await grid.getAttribute("aria-rowcount")).toBe(String(NAMES.length + 2));
     expect(await row(page, "zeta.txt").getAttribute("aria-rowindex")).toBe(String(NAMES.length + 2));
     await eventually(async () => (await page.locator("#announcements").innerText()).trim(), "1 selected");
-    // One stop of the Tab key for all rows.
+    // One tab stop for all rows.
     expect(await grid.locator('[data-position][tabindex="0"]').count()).toBe(1);
   });
 });

@@ -1,4 +1,4 @@
-// What the frame tells by itself: that the server has a new version, and that what another app shared was lost.
+// Messages of the frame: the server has a new version, or shared files were lost.
 import { expect, test } from "bun:test";
 import { describeWeb } from "./support/browser.ts";
 
@@ -8,14 +8,14 @@ describeWeb("the frame", (web) => {
     await page.getByRole("heading", { level: 1 }).waitFor();
     const banner = page.getByText("A new version of Larder is available.");
     expect(await banner.count()).toBe(0);
-    // As after an update of the server: its document names another version than the one that is open.
+    // Simulates an update of the server: its document has another version than the open one.
     await page.route("**/files", async (route) => {
       if (route.request().isNavigationRequest()) return route.continue();
       const answer = await route.fetch();
       const body = (await answer.text()).replace(/data-version="[^"]+"/, 'data-version="0123456789ab"');
       await route.fulfill({ response: answer, body });
     });
-    // Whoever comes back to a tab after a while finds out.
+    // A person who returns to the tab later is notified.
     await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
     await banner.waitFor();
     await web.lookAt(page, "new-version");

@@ -1,4 +1,4 @@
-// The frame around all pages: navigation, search, account, help, themes, languages, and what is said when a page is missing.
+// The frame around all pages: navigation, search, account, help, themes, languages, and missing pages.
 import { expect, test } from "bun:test";
 import { expectFocus } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
@@ -68,7 +68,7 @@ describeWeb("the frame of the pages", (web) => {
     }
     await page.setViewportSize({ width: 390, height: 844 });
     await web.lookAt(page, "frame-message");
-    // One that was held and then pressed away holds no later one.
+    // A message that was hovered and then dismissed holds up no later one.
     await page.getByRole("button", { name: "Undo" }).click();
     await page.mouse.move(5, 5);
     await page.getByText("1 item restored.").waitFor();
@@ -95,7 +95,7 @@ describeWeb("the frame of the pages", (web) => {
   test("stores the chosen theme", async () => {
     const page = await web.open({ as: await web.account("Grace Hopper"), path: "/trash", scheme: "light" });
     await page.getByRole("button", { name: "Account: Grace Hopper" }).click();
-    // The menu takes the focus a frame after it is drawn.
+    // The menu takes the focus one frame after it is rendered.
     await page.locator('[role="menu"]:focus, [role="menu"] :focus').waitFor();
     await page.getByRole("menuitem", { name: "Theme" }).press("ArrowRight");
     await web.lookAt(page, "account-menu");
@@ -121,7 +121,7 @@ describeWeb("the frame of the pages", (web) => {
     web.expectProblems(page, /./);
     await page.evaluate(() => Reflect.set(window, "isSamePage", true));
     await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "History" }).click();
-    // Perhaps the server has a new version: the page is loaded anew, once, and then says what is wrong.
+    // The server may have a new version: the page is reloaded once, and then shows the error.
     await page.getByText("Couldn't load this").waitFor();
     expect(await page.evaluate(() => Reflect.get(window, "isSamePage"))).toBeUndefined();
     await page.getByRole("navigation", { name: "Main" }).waitFor();

@@ -4,7 +4,7 @@ import { expectStatus } from "../support/expect.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { describeWeb } from "./support/browser.ts";
 
-/** An instant by the server's clock: what is acknowledged from now on is not before it. */
+/** A time by the server's clock: whatever is acknowledged from now on is not before it. */
 async function now(client: Client): Promise<string> {
   const made = await client.post("/api/files/folders", { name: `at-${Bun.nanoseconds()}` });
   expectStatus(made, 201);
@@ -65,7 +65,7 @@ describeWeb("restoring past states", (web) => {
       if (dryRun === true || folder === "/One") await route.fulfill({ json: answer });
       else await route.fulfill({ status: 400, json: rejection });
     });
-    /** Begins to bring a folder back, and leaves the dialog. */
+    /** Starts to restore a folder, and closes the dialog. */
     const beginAndLeave = async (folder: string) => {
       await page.getByRole("button", { name: `Restore ${folder}` }).click();
       const dialog = page.getByRole("dialog", { name: `Restore ${folder}` });
@@ -163,7 +163,7 @@ describeWeb(
       expect(await client.names()).toEqual(["dear.txt"]);
     });
 
-    /** Somebody whose phone wants to delete all of eight files. */
+    /** An account whose phone tries to delete all of eight files. */
     const robbed = async () => {
       const account = await web.account();
       const device = await registerDevice(web.server(), account);

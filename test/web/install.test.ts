@@ -1,10 +1,10 @@
-// What the service worker does: opens the program without the server, takes what other apps share, and never mixes versions.
+// The service worker: opens the application without the server, receives shared files, and never mixes versions.
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { describeWeb } from "./support/browser.ts";
 import { checksumOf, stored, untilTraySays } from "./support/upload-files.ts";
 
-/** Waits until the worker answers for the page. */
+/** Waits until the worker controls the page. */
 async function waitForWorker(page: Page): Promise<void> {
   await page.evaluate(async () => {
     await navigator.serviceWorker.ready;
@@ -13,7 +13,7 @@ async function waitForWorker(page: Page): Promise<void> {
   });
 }
 
-/** So many shared files wait in the browser. */
+/** How many shared files are stored in the browser. */
 async function countShared(page: Page): Promise<number> {
   return page.evaluate(async () => {
     const opening = indexedDB.open("larder-shared");
@@ -31,7 +31,7 @@ async function countShared(page: Page): Promise<number> {
   });
 }
 
-/** Addresses that the worker has kept, by cache. */
+/** Addresses in the worker's caches, by cache. */
 async function kept(page: Page): Promise<Record<string, string[]>> {
   return page.evaluate(async () => {
     const found: Record<string, string[]> = {};
@@ -101,7 +101,7 @@ describeWeb("the installed application", (web) => {
     ]);
     const dialog = page.getByRole("dialog", { name: "Upload 1 file from another app" });
     await dialog.getByText("shared.txt").waitFor();
-    // It goes on waiting where the page is opened anew before the person has said anything.
+    // The files stay if the page is reloaded before the person has decided.
     await page.goto(new URL("/files?shared=1", page.url()).href);
     await dialog.getByRole("option", { name: "From the phone" }).waitFor({ state: "attached" });
     await dialog.getByLabel("Folder").selectOption({ label: "From the phone" });
@@ -110,7 +110,7 @@ describeWeb("the installed application", (web) => {
     expect(await stored(account, "/From the phone")).toEqual({
       "shared.txt": checksumOf(Buffer.from("from another app")),
     });
-    // And is not offered again: the browser has forgotten it.
+    // They are not offered again: the browser has deleted them.
     while ((await countShared(page)) > 0) await Bun.sleep(50);
   });
 
@@ -127,7 +127,7 @@ describeWeb("the installed application", (web) => {
     await page.evaluate(() => navigator.serviceWorker.ready);
     const names = Object.keys(await kept(page));
     expect(names).toEqual(["larder-bbbbbbbbbbbb", "another-program", expect.stringMatching(/^larder-[0-9a-f]{12}$/)]);
-    // Without the server it is the newest that opens, though the other is kept as well.
+    // Without the server the newest version opens, although the previous one is cached too.
     web.expectProblems(page, /OfflineError/);
     await page.context().setOffline(true);
     await page.goto(page.url());

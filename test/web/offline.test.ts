@@ -1,4 +1,4 @@
-// The pages on a bad line, after an update of the server, and below a base path.
+// The pages on a bad connection, after an update of the server, and below a base path.
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -59,7 +59,7 @@ describeWeb("a page of a version that the server no longer has", (web) => {
     const page = await web.open({ as: await web.account(), path: "/docs", isFirstVisit: true });
     const part = await losePart(page, "upload-tray");
     web.expectProblems(page, /dynamically imported module|preload/i);
-    // By the page itself, as soon as it begins to load: from outside, a click would wait for that.
+    // In the page itself, as soon as it starts to load: from outside, a click would wait for the load.
     await page.addInitScript(() => {
       const goOn = () => document.querySelector<HTMLElement>('nav[aria-label="Main"] a[href="/trash"]')?.click();
       if (window.location.pathname === "/files") window.addEventListener("beforeunload", () => setTimeout(goOn));
@@ -72,7 +72,7 @@ describeWeb("a page of a version that the server no longer has", (web) => {
     await page.route("**/files", async (route) => {
       if (!route.request().isNavigationRequest()) return route.continue();
       documents += 1;
-      // The document that replaces the page comes after the person has gone on.
+      // The document that replaces the page arrives after the person has navigated.
       if (documents > 1) await isAway.promise;
       await route.continue();
     });
@@ -121,7 +121,7 @@ describeWeb("an optional part that can't be loaded", (web) => {
       await route.abort();
     });
     await page.keyboard.press("?");
-    // Once by the banner, once for what was asked for.
+    // Once by the banner, once in place of the content.
     await page
       .getByText(/Can.t reach the server/)
       .nth(1)
@@ -157,7 +157,10 @@ describeWeb("an optional part that can't be loaded", (web) => {
   });
 });
 
-/** As after an update: the script `name` is not there. @returns how often it was missed, and what puts it back */
+/**
+ * Simulates an update: the script `name` is missing.
+ * @returns how often it was requested, and a function that restores it
+ */
 async function losePart(page: Page, name: string): Promise<{ missed: () => number; restore: () => void }> {
   let missed = 0;
   let isLost = true;

@@ -5,7 +5,7 @@ import type { Account, Client } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
 import { describeWeb, type Web } from "./support/browser.ts";
 
-/** A picture with a gradient of its own, and the time in its Exif at which it was taken. */
+/** An image with a gradient of its own, and its capture time in Exif. */
 async function picture(seed: number, takenAt: string): Promise<Uint8Array> {
   const [width, height] = seed % 3 === 0 ? [240, 360] : [360, 240];
   const hue = (seed * 47) % 360;
@@ -20,10 +20,10 @@ async function picture(seed: number, takenAt: string): Promise<Uint8Array> {
   return new Uint8Array(await sharp(Buffer.from(svg)).withExif(exif).jpeg({ quality: 70 }).toBuffer());
 }
 
-/** The head of a film, which is all that a list needs. */
+/** The header of a video, which is all that a list needs. */
 const FILM = new Uint8Array([0, 0, 0, 24, ...Buffer.from("ftypisom0000isommp42")]);
 
-/** Days of an account's photos with how many there are of each, the newest first. */
+/** Days with their number of photos, newest first. */
 const DAYS: readonly (readonly [date: string, count: number])[] = [
   ["2025-08-17", 14],
   ["2025-08-16", 5],
@@ -57,7 +57,7 @@ const box = (page: Page, name: string) => page.getByRole("checkbox", { name: `Se
 const bar = (page: Page) => page.getByRole("toolbar", { name: "Actions for the selection" });
 const timeline = (page: Page) => page.getByRole("slider", { name: "Timeline" });
 
-/** The pictures in view have come. */
+/** Waits until the visible thumbnails are loaded. */
 async function settled(page: Page): Promise<void> {
   await page.waitForFunction(() => {
     const pictures = [...document.querySelectorAll<HTMLImageElement>("main img")];
@@ -66,8 +66,8 @@ async function settled(page: Page): Promise<void> {
 }
 
 /**
- * Puts a photo onto the empty page, which is told first that it is of today, and that this may change (`isSettling`) or
- * not; the photos of that day are asked for when it is on the day of its Exif already.
+ * Uploads a photo to the empty page, which first gets it for today, with or without `isSettling`. The photos of that
+ * day are requested when the photo has moved to the day in its Exif already.
  */
 async function openUploading(
   web: Web,
@@ -107,14 +107,14 @@ async function openUploading(
 
 const PER_DAY = 25;
 
-/** So many days one after another, the newest first. */
+/** Consecutive days, newest first. */
 function daysFrom(newest: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) =>
     new Date(Date.parse(newest) - index * 86_400_000).toISOString().slice(0, 10),
   );
 }
 
-/** A photo as the API tells it, of a server that does not have it. */
+/** A photo record for a photo that the server does not have. */
 function photoOf(date: string, index: number) {
   return {
     id: `file_${date}_${index}`,
@@ -187,7 +187,7 @@ describeWeb("the photos page", (web) => {
     const gone = await store(18, "gone.jpg");
     const page = await web.open({ as: account, path: "/photos" });
     await tile(page, "gone.jpg").waitFor();
-    // As many on that day as before: it is not by their number that the page sees it.
+    // As many on that day as before, so the page can't notice the change by the number.
     expectStatus(await account.client.delete(`/api/files/${gone}`), 200);
     await store(19, "new.jpg");
     await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
@@ -200,7 +200,7 @@ describeWeb("the photos page", (web) => {
     const fields = { capturedAt: "2017-01-02T12:00:00Z" };
     const bytes = await picture(17, "2017-01-02T12:00:00");
     const id = await account.client.storedId(bytes, { name: "slow.jpg", type: "image/jpeg", fields });
-    // The server has made its thumbnails: else the page would have to ask more often.
+    // The server has rendered the thumbnails: otherwise the page would have to request them more often.
     for (const size of ["small", "medium"]) {
       await eventually(`the ${size} thumbnail is made`, async () => {
         return (await account.client.get(`/api/files/${id}/download?thumbnail=${size}`)).status === 200;
@@ -215,7 +215,7 @@ describeWeb("the photos page", (web) => {
     });
     await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Photos" }).click();
     await tile(page, "slow.jpg").waitFor();
-    // One that did not come counts as complete for a moment, too.
+    // An image that failed to load counts as complete for a moment, too.
     await page.waitForFunction(() =>
       [...document.querySelectorAll<HTMLImageElement>("main img")].some((one) => one.naturalWidth > 0),
     );
@@ -230,7 +230,7 @@ describeWeb("the photos page", (web) => {
     await tile(page, "film.mp4").waitFor();
     await settled(page);
     const headings = await page.getByRole("heading", { level: 2 }).allTextContents();
-    // As the reader's region writes it, whether with a comma or without.
+    // The reader's region decides whether there is a comma.
     expect(headings[0]).toMatch(/^Sunday,? 17 August 2025$/);
     expect(headings[1]).toMatch(/^Saturday,? 16 August 2025$/);
     const contents = loaded.filter((url) => url.includes("/download"));
@@ -305,7 +305,7 @@ describeWeb("the photos page", (web) => {
     await eventually("and again", () => isFocused(tile(page, "2025-08-17 1.jpg")));
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "2025-08-17 1.jpg" }).waitFor();
-    // The overlay takes the keyboard a frame after it is drawn.
+    // The overlay takes the focus one frame after it is rendered.
     await page.locator('[role="dialog"]:focus').waitFor();
     await page.keyboard.press("ArrowRight");
     await page.getByRole("dialog", { name: "2025-08-17 2.jpg" }).waitFor();
@@ -398,7 +398,7 @@ describeWeb("the photos page", (web) => {
     await timeline(page).focus();
     for (let count = 0; count < 5; count++) await page.keyboard.press("PageUp");
     await tile(page, "2020-12-31 1.jpg").waitFor();
-    // What was leapt over was not asked for.
+    // Photos that were skipped by the jump were not requested.
     expect(asked.length).toBeLessThan(40);
     expect(await page.locator("[data-photo]").count()).toBeLessThan(250);
   });
@@ -424,7 +424,7 @@ describeWeb("the photos page", (web) => {
     });
     await page.route(/\/api\/files\/file_/, (route) => route.fulfill({ contentType: "image/svg+xml", body: DOT }));
     await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Photos" }).click();
-    // In the middle of what is loaded at once: nothing more is asked for until its ends are near.
+    // In the middle of a chunk: nothing more is requested until its ends are near.
     await tile(page, "2024-12-30 1.jpg").press("Enter");
     const shown = (name: string) => page.getByRole("dialog", { name, exact: true });
     await shown("2024-12-30 1.jpg").waitFor();

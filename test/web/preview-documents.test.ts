@@ -117,7 +117,7 @@ describeWeb("the preview of documents", (web) => {
       ["Page 1 of 12", before] as const,
     );
     const content = overlay(page).getByRole("region", { name: "Content of 1 paper.pdf" });
-    // The end moves on as long as sheets are drawn in the new size.
+    // The end moves as long as pages are rendered at the new size.
     await eventually("the last sheet is shown", async () => {
       await content.evaluate((element) => {
         element.scrollTop = element.scrollHeight;
@@ -148,7 +148,7 @@ describeWeb("the preview of documents", (web) => {
   });
 });
 
-/** Waits until the overlay has the keyboard: a frame after it is drawn. Keys that come before go to the list. */
+/** Waits until the overlay has the focus, one frame after it is rendered. Keys before that go to the list. */
 async function untilFocused(page: Page): Promise<void> {
   await page.locator('[role="dialog"]:focus').waitFor();
 }

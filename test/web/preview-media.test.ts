@@ -189,12 +189,12 @@ describeWeb("the preview of images, video and audio", (web) => {
   });
 });
 
-/** Waits until the overlay has the keyboard: a frame after it is drawn. Keys that come before go to the list. */
+/** Waits until the overlay has the focus, one frame after it is rendered. Keys before that go to the list. */
 async function untilFocused(page: Page): Promise<void> {
   await page.locator('[role="dialog"]:focus').waitFor();
 }
 
-/** Waits until the picture itself is shown in place of the smaller one. */
+/** Waits until the original is shown in place of the thumbnail. */
 async function untilOriginal(page: Page, name: string, width: number): Promise<void> {
   await page.waitForFunction(
     ([alt, wanted]) => document.querySelector<HTMLImageElement>(`img[alt="${alt}"]`)?.naturalWidth === wanted,
@@ -218,7 +218,7 @@ async function seekToMiddle(page: Page, kind: "video" | "audio"): Promise<void> 
   expect(at).toBeCloseTo(middle, 1);
 }
 
-/** Puts fingers on the screen, moves them from step to step, and takes them away. */
+/** Puts fingers on the screen, moves them step by step, and lifts them. */
 async function touch(page: Page, steps: readonly (readonly { x: number; y: number }[])[]): Promise<void> {
   const session = await page.context().newCDPSession(page);
   for (const [index, points] of steps.entries()) {

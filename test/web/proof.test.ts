@@ -1,4 +1,4 @@
-// The dialog that asks the person to show that it is them: what was asked for continues afterwards.
+// The dialog in which the person confirms their identity; the request continues afterwards.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { freshEmail } from "../support/client.ts";
 import { TestProvider } from "../support/oidc-provider.ts";
@@ -91,7 +91,7 @@ describeWeb(
     });
 
     test("sends people without a password to the provider, in another window, and continues", async () => {
-      // Somebody has to be there already: without an account the page would say how to begin.
+      // An account must exist: otherwise the page would explain the setup.
       await web.account();
       provider.people.set("ada", { email: freshEmail(), email_verified: true, name: "Ada Example" });
       const page = await web.open({ path: "/settings/api-keys" });
@@ -115,7 +115,7 @@ describeWeb(
         dialog.getByRole("button", { name: "Sign in with Our house" }).click(),
       ]);
       await dialog.getByText("Sign in again in the other window").waitFor();
-      // The provider asks again, though one is signed in there.
+      // The provider asks again, although the person is signed in there.
       await opened.locator("input[name=login]").waitFor();
       await signIn(opened);
       await opened.getByRole("heading", { name: "Confirmed" }).waitFor();

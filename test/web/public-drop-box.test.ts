@@ -18,7 +18,7 @@ async function dropBox(client: Client, settings: object = {}) {
 const choose = (page: Page) => page.locator('input[type="file"]:not([webkitdirectory])');
 const textFile = (name: string, text: string) => ({ name, mimeType: "text/plain", buffer: Buffer.from(text) });
 
-/** The requests by which a page begins uploads, as they are made. */
+/** The requests of a page that create uploads. */
 function beginnings(page: Page): string[] {
   const made: string[] = [];
   page.on("request", (request) => {
@@ -27,7 +27,10 @@ function beginnings(page: Page): string[] {
   return made;
 }
 
-/** Lets no bytes of the page through, until the test says so. @returns the address of the upload that asked first */
+/**
+ * Blocks all bytes of the page until the test releases them.
+ * @returns the address of the upload that asked first
+ */
 function cutBytes(page: Page) {
   const asked = Promise.withResolvers<string>();
   let isCut = true;
@@ -121,7 +124,7 @@ describeWeb("the drop box page", (web) => {
     const page = await web.open({ path: `/s/${token}` });
     await page.getByRole("button", { name: "Choose files" }).waitFor();
     const made = beginnings(page);
-    // The disk answers when the test says so.
+    // The disk responds when the test says so.
     await page.evaluate(() => {
       const gate = Promise.withResolvers<void>();
       Reflect.set(window, "release", gate.resolve);
@@ -155,7 +158,7 @@ describeWeb("the drop box page", (web) => {
       Object.assign(Storage.prototype, { key: refuse, getItem: refuse, setItem: refuse, removeItem: refuse });
       localStorage["something"] = "there";
     });
-    // Larger than what goes with the first request, so that it would be remembered.
+    // Larger than what is sent with the first request, so that it is stored for resuming.
     const buffer = Buffer.alloc(2 * 1024 * 1024, "x");
     await choose(page).setInputFiles([{ name: "large.txt", mimeType: "text/plain", buffer }]);
     await page.getByRole("status").getByText("1 file uploaded. Thank you.").waitFor();
@@ -174,7 +177,7 @@ describeWeb("the drop box page", (web) => {
     await large.getByText("too large for this drop box").waitFor();
     await large.getByRole("button", { name: "Remove large.txt" }).click();
     await large.waitFor({ state: "detached" });
-    // Any change of the share ends what its password gave.
+    // Any change of the share invalidates its grants.
     expectStatus(await client.patch(`/api/shares/${id}`, { label: "Changed" }), 200);
     await choose(page).setInputFiles([textFile("small.txt", "small")]);
     const again = page.getByLabel("Enter the link's password again");
@@ -188,7 +191,7 @@ describeWeb("the drop box page", (web) => {
     expect(await client.names("/box")).toEqual(["small.txt"]);
   });
 
-  // The library forgets an upload that it is refused to go on with: all that had arrived was sent once more.
+  // The library forgets an upload when resuming is rejected, and would send everything again.
   test("resumes when the password is given again", async () => {
     const { client } = await web.account();
     const { id, token } = await dropBox(client, { password: "open sesame" });
@@ -206,7 +209,7 @@ describeWeb("the drop box page", (web) => {
     const grant = { "x-share-grant": unlocked.string("data.grant") };
     const arrivedBytes = 2 * 1024 * 1024;
     expectStatus(await appendTus(web.server().visitor, path, 0, buffer.subarray(0, arrivedBytes), grant), 204);
-    // Any change of the share ends what its password gave.
+    // Any change of the share invalidates its grants.
     expectStatus(await client.patch(`/api/shares/${id}`, { label: "Changed" }), 200);
     const row = page.getByRole("listitem").filter({ hasText: "film.bin" });
     await row.getByText("Waiting for the link's password.").waitFor();
@@ -265,7 +268,7 @@ describeWeb("the drop box page", (web) => {
     expect(await client.names("/box")).toEqual(["film.bin"]);
   });
 
-  // A browser ends the request as if the line were cut: it was tried for two hours.
+  // A browser aborts the request as if the connection were lost, which used to be retried for two hours.
   test("reports that a file changed on the device during the upload, and accepts it when chosen again", async () => {
     const { client } = await web.account();
     const { token } = await dropBox(client);
@@ -285,7 +288,7 @@ describeWeb("the drop box page", (web) => {
       const row = page.getByRole("listitem").filter({ hasText: "draft.bin" });
       await row.getByText("It may have been changed, moved, or deleted on your device").waitFor();
       await web.lookAt(page, "drop-box-changed");
-      // Asked to try again all the same, it says so again.
+      // After another retry, the message is shown again.
       await row.getByRole("button", { name: "Retry: draft.bin" }).click();
       await row.getByText("It may have been changed, moved, or deleted on your device").waitFor();
       await choose(page).setInputFiles(file);
@@ -299,13 +302,13 @@ describeWeb("the drop box page", (web) => {
     }
   });
 
-  // Files that had arrived took the rows back that they had made free: the others were never seen.
+  // Finished files used to take back the rows that they had freed, so that the others were never shown.
   test("shows active uploads if there are more files than rows", async () => {
     const { client } = await web.account();
     const { token } = await dropBox(client);
     const page = await web.open({ path: `/s/${token}` });
     await page.getByRole("button", { name: "Choose files" }).waitFor();
-    // The server takes all but the last at once.
+    // The server accepts all but the last at once.
     await page.route("**/api/public/**", async (route) => {
       const metadata = route.request().headers()["upload-metadata"] ?? "";
       if (metadata.includes(btoa("last.txt"))) return route.abort("connectionfailed");

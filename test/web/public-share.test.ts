@@ -10,7 +10,7 @@ async function share(client: Client, path: string, settings: object = {}): Promi
   return { id: made.string("data.id"), token: made.string("data.token") };
 }
 
-/** A folder with pictures, a text, and a folder in it, shared by a link. */
+/** A folder with images, a text and a subfolder, shared by a link. */
 async function sharedTrip(client: Client, settings: object = {}) {
   const folder = await client.folderId("Trip");
   for (const name of ["a beach.jpg", "b harbour.jpg", "c hills.jpg"]) {
@@ -37,9 +37,9 @@ describeWeb("the shared folder page", (web) => {
     await page.keyboard.press("ArrowRight");
     await viewer.getByRole("heading", { name: /^b harbour\.jpg/ }).waitFor();
     await page.keyboard.press("End");
-    // The title was once led by the sign that stands in place of a picture.
+    // The title used to begin with the placeholder symbol.
     await viewer.getByRole("heading", { name: /^plan\.txt \(4 of 4\)/ }).waitFor();
-    // A text is shown as text: nothing of it runs.
+    // A text is shown as text: nothing in it runs.
     await viewer.getByText("Train at nine.").waitFor();
     expect(await viewer.locator(".text").textContent()).toContain("<script>alert(1)</script>");
     await page.keyboard.press("Home");
@@ -47,7 +47,7 @@ describeWeb("the shared folder page", (web) => {
     await page.keyboard.press("Escape");
     await viewer.waitFor({ state: "hidden" });
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("a beach.jpg");
-    // "Back" closes the viewer, and stays on the page.
+    // Back closes the viewer, and stays on the page.
     await page.keyboard.press("Enter");
     await viewer.getByRole("heading", { name: /^a beach\.jpg/ }).waitFor();
     await page.goBack();
@@ -59,7 +59,7 @@ describeWeb("the shared folder page", (web) => {
     const { client } = await web.account();
     const { token } = await sharedTrip(client);
     const page = await web.open({ path: `/s/${token}` });
-    // The browser goes back when the test says so, and then to where it was to go when it was asked.
+    // The browser goes back when the test says so, and then to the requested page.
     await page.evaluate(() => {
       const push = window.history.pushState.bind(window.history);
       let depth = 0;
@@ -152,7 +152,7 @@ describeWeb("the shared folder page", (web) => {
     await viewer.getByText("The link may have expired").waitFor();
     await page.keyboard.press("Escape");
     await viewer.waitFor({ state: "hidden" });
-    // The browser has gone back: that may not overtake where the link leads.
+    // The browser has gone back, which must not overtake the link.
     await page.waitForFunction(() => window.history.state === null);
     await page.getByRole("link", { name: "More/" }).click();
     await page.getByRole("heading", { name: "Link not found" }).waitFor();
@@ -174,12 +174,12 @@ describeWeb("a link with limits", (web) => {
     await page.getByLabel("Password").fill("open sesame");
     await page.getByRole("button", { name: "Open" }).click();
     await page.getByRole("heading", { level: 1, name: "salary.txt" }).waitFor();
-    // Nothing is fetched before somebody wants it: that is a download.
+    // Nothing is fetched before the person asks for it, because it counts as a download.
     expect(await page.getByText("the salary").count()).toBe(0);
     await page.getByRole("button", { name: "Show text" }).click();
     await page.getByRole("region", { name: "File content" }).getByText("the salary").waitFor();
     await web.lookAt(page, "public-file");
-    // Opening it by its password once was counted twice.
+    // Opening the link with its password used to be counted twice.
     const counted = (what: string) => client.get(`/api/shares/${shareId}`).then((answer) => answer.at(`data.${what}`));
     await eventually("it is counted", async () => (await counted("downloads")) === 1);
     expect(await counted("views")).toBe(1);

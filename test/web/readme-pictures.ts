@@ -1,4 +1,4 @@
-// Takes the pictures of the README, of a library that was made for them: run by scripts/screenshots.
+// Takes the screenshots of the README, with a library that was made for them. Run by scripts/screenshots.
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Browser, Page } from "playwright-core";
@@ -66,7 +66,7 @@ async function open(
   return context.newPage();
 }
 
-/** Waits until every photo has its thumbnail and its day: both are found out behind. */
+/** Waits until every photo has its thumbnail and its day, which the server determines in the background. */
 async function thumbnailsOf({ client }: Account): Promise<void> {
   const ask = () => client.get("/api/photos?limit=100");
   await eventually("the days", async () => {
@@ -80,10 +80,13 @@ async function thumbnailsOf({ client }: Account): Promise<void> {
   }
 }
 
-/** A picture small enough to lie in a repository. @throws where it is not */
+/**
+ * A screenshot small enough for a repository.
+ * @throws if it is not
+ */
 async function take(page: Page, name: string): Promise<void> {
   await page.waitForLoadState("networkidle");
-  // Nothing is pointed at, so that no tip is shown.
+  // Nothing is hovered, so that no tooltip is shown.
   await page.mouse.move(0, 0);
   const picture = await sharp(await page.screenshot({ animations: "disabled" }))
     .webp({ quality: 72, effort: 6 })

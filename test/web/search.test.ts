@@ -87,7 +87,7 @@ describeWeb("the search", (web) => {
     await field.fill("quagga");
     await field.press("Enter");
     await page.getByText("Recent changes may not appear yet.").waitFor();
-    // Far less than the 30 seconds after which a complete list is asked for again.
+    // Far less than the 30 seconds after which a complete list is refreshed.
     await row(page, "quagga.txt").waitFor({ timeout: 15_000 });
   });
 

@@ -1,15 +1,15 @@
-// The session of a page: sign-in before it, its end in the middle, its renewal, and several tabs of one profile.
+// The session of a page: the sign-in before it, its end in the middle, its renewal, and several tabs of one profile.
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { Account } from "../support/client.ts";
 import { describeWeb } from "./support/browser.ts";
 
-/** Ends all sessions of an account behind the page's back. */
+/** Ends all sessions of an account without notifying the page. */
 async function endSessions(account: Account): Promise<void> {
   await account.client.post("/api/auth/signout", { everywhere: true });
 }
 
-/** Asks the page for something of the server, as any press would: the search does. */
+/** Makes the page send a request, by a search. */
 async function search(page: Page, words: string): Promise<void> {
   const field = page.getByRole("searchbox", { name: "Search files and folders" });
   await field.fill(words);
@@ -47,7 +47,7 @@ describeWeb("the session of a page", (web) => {
     await signInAgain(page, account);
     await page.getByRole("dialog", { name: "Sign in again" }).waitFor({ state: "detached" });
     await page.waitForURL("**/search?q=budget**");
-    // What waited was answered, on the same page: it was never loaded anew.
+    // The waiting request was answered on the same page, which was never reloaded.
     await page.getByRole("heading", { level: 1 }).waitFor();
     expect(await page.evaluate(() => Reflect.get(window, "isSamePage"))).toBe(true);
   });
@@ -63,7 +63,7 @@ describeWeb("the session of a page", (web) => {
         error: { code: "UNAUTHORIZED", message: "Sign in again.", details: { reason: "expired_token" } },
       },
     };
-    // The session is still told of, and the profile not any more.
+    // The session is still reported, but the profile is not.
     const refused = /\/api\/(?:users\/profile|files\/search)/;
     await page.route(refused, (route) => route.fulfill(ended));
     await search(page, "budget");
@@ -111,7 +111,7 @@ describeWeb(
       // Half of the minute that the session lasts.
       await page.clock.fastForward(31_000);
       expect((await renewed).status()).toBe(200);
-      // The cookie is another one: the page goes on with it.
+      // The cookie has changed, and the page continues with the new one.
       const asked = page.waitForResponse((answer) => answer.url().includes("/api/auth/session"));
       expect((await asked).status()).toBe(200);
       expect(await page.getByRole("dialog").count()).toBe(0);

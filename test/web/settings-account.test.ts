@@ -172,7 +172,7 @@ describeWeb("the account settings", (web) => {
   });
 
   test("deletes the account with everything, only with its email and password", async () => {
-    // Without anybody left the sign-in page would say how to begin.
+    // Without any account the sign-in page would explain the setup.
     await web.account();
     const account = await web.account();
     const page = await web.open({ as: account, path: "/settings/account" });

@@ -51,7 +51,7 @@ describeWeb("the security settings", (web) => {
       page.getByRole("button", { name: "Download" }).click(),
     ]);
     expect(await Bun.file(await download.path()).text()).toContain(codes[0] ?? "no code");
-    // The codes are printed from a frame of their own, which the policy of the page has to allow.
+    // The codes are printed from a frame of their own, which the content policy must allow.
     await Promise.all([page.waitForEvent("frameattached"), page.getByRole("button", { name: "Print" }).click()]);
     await page.getByLabel("I have saved these codes").check();
     await page.getByRole("button", { name: "Done" }).click();
@@ -61,7 +61,7 @@ describeWeb("the security settings", (web) => {
 
     await page.getByRole("button", { name: "Turn off" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Turn off" }).click();
-    // The proof for the set-up was without a code: it does not count any more.
+    // The confirmation for the setup was without a code, so it is no longer valid.
     await prove(page, account.password, codes[1]);
     await page.getByText("Two-factor authentication is off.").waitFor();
     expect((await account.client.get("/api/users/two-factor")).at("data.enabled")).toBe(false);

@@ -7,7 +7,7 @@ const asItComes = { LARDER_RATE_LIMITS: "", LARDER_DEFAULT_PLAN: "" };
 const email = "root@example.com";
 const password = "four unrelated words here";
 
-/** Path of the newest set-up link that the server printed. */
+/** Path of the newest setup link that the server printed. */
 function setupPath(web: Web): string {
   const found = [...web.server().log.matchAll(/\/setup\?token=[\w-]+/g)].at(-1)?.[0];
   if (found === undefined) throw new Error(`no set-up link in:\n${web.server().log}`);

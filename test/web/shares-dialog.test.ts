@@ -4,7 +4,7 @@ import { eventually, expectStatus } from "../support/expect.ts";
 import { row } from "./files-helpers.ts";
 import { describeWeb, SIZES } from "./support/browser.ts";
 
-/** Opens the share dialog of an entry on the files page, as the person does. */
+/** Opens the share dialog of an entry on the files page, as a person does. */
 async function openDialog(page: Page, name: string) {
   await row(page, name).click();
   await page.getByRole("toolbar").getByRole("button", { name: "Share", exact: true }).click();

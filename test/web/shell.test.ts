@@ -13,7 +13,7 @@ describeWeb("the document of the application", (web) => {
     const page = await web.open({ as: await web.account() });
     await page.getByRole("heading", { level: 1 }).waitFor();
     await page.evaluate(() => window.localStorage.setItem("larder-theme", "dark"));
-    // Before the application itself is there: what the small first script alone decides.
+    // Before the application is loaded: what the first script alone decides.
     await page.route(/\/assets\/[^/]+\/main-/, () => undefined);
     await page.reload({ waitUntil: "commit" });
     await page.locator("html[data-theme=dark] .start-frame").waitFor();
@@ -116,7 +116,7 @@ describeWeb(
 
       await openPreview(page, "uploaded.txt");
       await overlay(page).getByText("below the base path").waitFor();
-      // The overlay takes the keyboard a frame after it is drawn: in the list, Escape ends the selection.
+      // The overlay takes the focus one frame after it is rendered. In the list, Escape would clear the selection.
       await page.locator('[role="dialog"]:focus').waitFor();
       await page.keyboard.press("Escape");
 

@@ -1,4 +1,4 @@
-// Ways to sign in that need a server of their own: another service, links by mail, limits, passkeys.
+// Sign-in methods that need a server of their own: OIDC, links by email, rate limits, passkeys.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { freshEmail } from "../support/client.ts";
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([provider.stop(), mails.stop()]));
 
-/** Fills the provider's forms: who one is, then yes. */
+/** Fills in the provider's forms: the person, then consent. */
 async function signInAtProvider(page: Page, person: string): Promise<void> {
   await page.locator("input[name=login]").fill(person);
   await page.locator("input[name=password]").fill("any");
@@ -72,7 +72,7 @@ describeWeb(
       await other.getByRole("button", { name: /Account: Test User/ }).waitFor();
 
       await page.getByRole("button", { name: "Unlink" }).click();
-      // The session is confirmed still.
+      // The session is still confirmed.
       await page.getByRole("dialog").getByRole("button", { name: "Unlink" }).click();
       await page.getByRole("button", { name: "Link Our house" }).waitFor();
       const left = await account.client.get("/api/auth/oidc/link");
@@ -138,7 +138,7 @@ describeWeb(
       const countdown = page.getByText(/You can try again in/).first();
       const wrong = { email: account.email, password: "not the password" };
       let status = 0;
-      // Once is enough, unless the machine is so slow that the window has passed.
+      // Once is enough, unless the machine is so slow that the rate limit window has passed.
       for (let round = 0; round < 5 && status !== 429; round++) {
         await Promise.all(Array.from({ length: 20 }, () => web.server().visitor.post("/api/auth/signin", wrong)));
         await password(page).fill(`not the password ${round}`);

@@ -116,7 +116,7 @@ describeWeb(
   { env: { LARDER_SIGNUP: "closed" }, hasAccounts: false },
 );
 
-/** Where nobody may sign up, the command line makes the first account. */
+/** With sign-up closed, the command line creates the first account. */
 async function addAccount(web: Web): Promise<void> {
   const words = ["user", "add", freshEmail(), "--password-stdin"];
   const { code } = await web.server().larder(words, { stdin: "four unrelated words here" });

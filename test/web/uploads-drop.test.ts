@@ -36,7 +36,7 @@ describeWeb("uploads by drop, paste and share", (web) => {
       await drag(page, [join(folder, "tree")], "dragEnter", "dragOver", "drop");
       await untilTraySays(page, "1 file uploaded");
     });
-    // They are made beside the upload.
+    // They are created next to the upload.
     while ((await account.client.get("/api/files?folder=/tree/none/deeper")).status !== 200) await Bun.sleep(50);
     expect(await stored(account, "/tree/none")).toEqual({ deeper: "folder" });
   });
@@ -46,7 +46,7 @@ describeWeb("uploads by drop, paste and share", (web) => {
     await account.client.post("/api/files/folders", { name: "Notes", path: "/" });
     const page = await web.open({ as: account, path: "/files/Notes" });
     await page.getByText("This folder is empty").waitFor();
-    // Until somebody takes it: the page listens a moment after it is drawn.
+    // Repeated until it is accepted: the page listens only shortly after it is rendered.
     await page.waitForFunction(() => {
       const clipboardData = new DataTransfer();
       clipboardData.items.add(new File(["not really a picture"], "image.png", { type: "image/png" }));
@@ -62,7 +62,7 @@ describeWeb("uploads by drop, paste and share", (web) => {
   test("pasting into a field stays in the field, and a file that is dropped next to the list is ignored", async () => {
     const page = await web.open({ as: await web.account() });
     await page.getByText("This folder is empty").waitFor();
-    /** Whether the page takes it in hand, in place of the browser. */
+    /** Whether the page handles the event instead of the browser. */
     const isTaken = (where: string, type: "paste" | "dragover" | "drop"): Promise<boolean> =>
       page.evaluate(
         ([selector, name]) => {
@@ -116,7 +116,7 @@ describeWeb("uploads by drop, paste and share", (web) => {
   });
 });
 
-/** Drags files of the disk over the middle of the page, as the desktop does. */
+/** Drags files from disk over the middle of the page, as the desktop does. */
 async function drag(page: Page, files: string[], ...types: ("dragEnter" | "dragOver" | "drop")[]): Promise<void> {
   const session = await page.context().newCDPSession(page);
   for (const type of types) {

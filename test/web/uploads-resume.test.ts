@@ -11,7 +11,7 @@ const SIZE = 20 * MIB;
 const HELD_AFTER = 4 * MIB;
 
 describeWeb("interrupted uploads", (web) => {
-  /** A page that reaches the server by a line of its own, with an upload that stands still in the middle. */
+  /** A page that reaches the server through a controlled connection, with an upload stalled in the middle. */
   async function inTheMiddle(seed: number, use: (scene: Scene) => Promise<void>): Promise<void> {
     const account = await web.account();
     await using line = await Line.open(() => web.server().port);
@@ -100,7 +100,7 @@ describeWeb("interrupted uploads", (web) => {
 
   test("an upload that was rejected at its end with the response lost gets the reason, and leaves nothing behind", async () => {
     await inTheMiddle(7, async ({ page, line, account }) => {
-      // Somebody takes the name, after the page was told that it is free.
+      // Somebody takes the name after the page was informed that it is free.
       await account.client.upload("somebody else's", { name: "film.bin" });
       const forgotten = page.waitForResponse((answer) => answer.request().method() === "DELETE");
       line.loseResponses();
@@ -209,9 +209,9 @@ async function chooseAgain(page: Page, path: string): Promise<void> {
   await (await chooser).setFiles(path);
 }
 
-/** Waits until the browser itself remembers where the upload is on the server: the page writes that down beside the sending. */
+/** Waits until the browser has stored the upload's URL: the page saves it next to the sending. */
 async function untilRemembered(page: Page): Promise<void> {
-  // By ourselves: see below.
+  // Not with waitForFunction: see below.
   while (!(await isRemembered(page))) await Bun.sleep(50);
 }
 
@@ -232,9 +232,9 @@ async function isRemembered(page: Page): Promise<boolean> {
   });
 }
 
-/** Waits until the browser itself keeps so many files. */
+/** Waits until the browser has stored this many files. */
 async function untilKept(page: Page, count: number): Promise<void> {
-  // By ourselves: waitForFunction takes the promise of an answer for the answer.
+  // Not with waitForFunction, which takes a promise for a true value.
   while ((await countKept(page)) !== count) await Bun.sleep(50);
 }
 
@@ -255,7 +255,10 @@ async function countKept(page: Page): Promise<number> {
   });
 }
 
-/** Runs in the page: a chooser that gives a file of the browser's own file system, which may be read again at any time. */
+/**
+ * Runs in the page: a file picker that returns a file of the browser's own file system, which may be read again at any
+ * time.
+ */
 function offerHandles(): void {
   const showOpenFilePicker = async (): Promise<FileSystemFileHandle[]> => {
     const root = await navigator.storage.getDirectory();

@@ -1,5 +1,6 @@
-// Pages in a real browser: one Chromium for a test file, a server for each group of tests, an empty profile for each page. Whatever goes wrong
-// unseen (an error in the console, a breach of the content policy, an answer 5xx) fails the test in which it happened.
+// Pages in a real browser: one Chromium for a test file, a server for each group of tests, an empty profile for each
+// page. Hidden problems (an error in the console, a content policy violation, a 5xx response) fail the test in which
+// they happen.
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout } from "bun:test";
 import type {
   Browser,
@@ -17,49 +18,49 @@ import { lookAt } from "./look.ts";
 import { openProfile, type Profile } from "./profiles.ts";
 import { awaitRoutes } from "./route.ts";
 
-/** How long the browser is waited for, in milliseconds: generous, for a machine that does much else. */
+/** How long to wait for the browser, in milliseconds: generous, for a busy machine. */
 const WAIT_MS_MAX = 60_000;
 const TEST_MS_MAX = 300_000;
 
-/** Sizes that pages are tried in. */
+/** Sizes in which pages are tested. */
 export const SIZES = {
   phone: { width: 390, height: 844 },
   desktop: { width: 1280, height: 800 },
 } as const;
 
 /**
- * Documents without scripts, by which a profile's process outlives the pages that use it: one with the opener policy of the
- * application, one without a policy. Browsers give a page another process where its policy differs.
+ * Documents without scripts, which keep the process of a profile alive between pages: one with the application's opener
+ * policy, one without. Browsers use another process for a page with another policy.
  */
 const REST_PATHS = { application: "/manifest.webmanifest", other: "/health/live" } as const;
 
-/** Addresses that the application does not draw. */
+/** Addresses that are not pages of the application. */
 const OTHER_PAGES = /^\/(s|docs|invite|setup|confirm-email|reset-password)\b/;
 
 /** How a page is opened. */
 export interface OpenOptions {
-  /** Who is signed in; nobody without it. */
+  /** The signed-in account; signed out without it. */
   readonly as?: Account;
   readonly size?: keyof typeof SIZES;
   readonly scheme?: "light" | "dark";
-  /** Below the base path; /files without it. */
+  /** Below the base path; by default /files. */
   readonly path?: string;
-  /** Lets the service worker be installed, which other tests do without. */
+  /** Installs the service worker, which other tests do without. */
   readonly hasWorker?: boolean;
-  /** `localhost` for what browsers allow there alone. */
+  /** `localhost` for features that browsers allow only there. */
   readonly host?: "127.0.0.1" | "localhost";
-  /** Gives the page a clock that the test can put forward: `page.clock.fastForward`. It runs as usual until then. */
+  /** Gives the page a clock that the test can move forward: `page.clock.fastForward`. It runs normally until then. */
   readonly hasOwnClock?: boolean;
-  /** Whatever else the browser's profile should be like. */
+  /** Other options of the browser's profile. */
   readonly context?: BrowserContextOptions;
   /**
-   * Gives the page a new profile: its browser has never loaded a file of the server. Otherwise it may be one that former
-   * tests used; of those, only the cache of responses is left.
+   * Gives the page a new profile, whose cache is empty. Otherwise it may be a reused one, of which only the response
+   * cache is left.
    */
   readonly isFirstVisit?: boolean;
 }
 
-/** What the tests of a file have in common. */
+/** What the tests of a file share. */
 export interface Web {
   /** The server of this file. */
   server(): TestServer;
@@ -67,17 +68,18 @@ export interface Web {
   open(options?: OpenOptions): Promise<Page>;
   /** Another page in the same profile: a second tab. */
   openTab(page: Page, path: string): Promise<Page>;
-  /** An account that nobody has used, with a client. */
+  /** A new account, with a client. */
   account(name?: string): Promise<Account>;
-  /** No fault that axe finds in any size; see `look.ts` for schemes and screenshots. */
+  /** Checks that axe finds no fault in any size; see `look.ts` for color schemes and screenshots. */
   lookAt(page: Page, name: string): Promise<void>;
-  /** Problems that a test brings about on purpose, by what their text has; for the page's whole profile. */
+  /** Problems that a test causes on purpose, by a pattern of their text; for the page's whole profile. */
   expectProblems(page: Page, pattern: RegExp): void;
 }
 
 /**
- * Tests of pages. Where there is no Chromium they are skipped, and a line says so.
- * @param options how the server differs; its base path is part of every address. It begins with accounts unless this says no
+ * Tests of pages. Without Chromium they are skipped with a message.
+ * @param options how the server differs; its base path is part of every address. It starts with accounts unless this
+ *   says no
  */
 export function describeWeb(title: string, body: (web: Web) => void, options: ServerOptions = {}): void {
   const isPossible = findChromium() !== undefined;
@@ -95,18 +97,18 @@ export function describeWeb(title: string, body: (web: Web) => void, options: Se
   });
 }
 
-/** The browser of this file, from the first of its groups of tests on, and how many groups still need it. */
+/** The browser of this file, from its first group of tests on, and how many groups still need it. */
 let shared: Promise<Browser> | undefined;
 let groupsLeft = 0;
 
-/** A profile that a test uses, and what went wrong in it. */
+/** A profile that a test uses, and the problems in it. */
 interface UsedProfile {
   readonly context: BrowserContext;
   readonly problems: string[];
   readonly expected: RegExp[];
-  /** Ends the noting of problems. */
+  /** Stops recording problems. */
   readonly unwatch: () => void;
-  /** Where it can be used again: by which options, and how it is emptied. */
+  /** If it can be reused: its options, and how it is cleared. */
   readonly reusable?: { readonly key: string; readonly profile: Profile };
 }
 
@@ -172,7 +174,10 @@ class Harness implements Web {
     this.used.find(({ context }) => context === page.context())?.expected.push(pattern);
   }
 
-  /** Ends the pages of a test. @throws where something went wrong in one of them */
+  /**
+   * Closes the pages of a test.
+   * @throws if there was a problem in one of them
+   */
   async closePages(): Promise<void> {
     const used = this.used.splice(0);
     await Promise.all(used.map(async (profile) => this.giveBack(profile)));
@@ -182,7 +187,7 @@ class Harness implements Web {
     expect(problems).toEqual([]);
   }
 
-  /** An empty profile, noted as used by this test. */
+  /** An empty profile, recorded as used by this test. */
   private async takeProfile(options: OpenOptions): Promise<{ context: BrowserContext; newPage: () => Promise<Page> }> {
     if (this.running === undefined) throw new Error("the browser did not start");
     const { browser } = this.running;
@@ -251,7 +256,7 @@ class Harness implements Web {
   private watch(context: BrowserContext, reusable?: UsedProfile["reusable"]): void {
     const problems: string[] = [];
     const onConsole = (message: ConsoleMessage): void => {
-      // Refused and failed requests are told by the answers themselves, below.
+      // Rejected and failed requests are reported by their responses, below.
       if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
         problems.push(`console: ${message.text()} (${message.location().url})`);
     };
@@ -268,7 +273,7 @@ class Harness implements Web {
 
 /** Gives a new profile what all have. */
 async function prepare(context: BrowserContext): Promise<BrowserContext> {
-  // The newer chooser of Chromium can't be answered from outside: pages take the older one, as in other browsers.
+  // Chromium's newer file picker can't be controlled from outside, so pages use the older one, as in other browsers.
   await context.addInitScript(() =>
     Object.defineProperty(window, "showOpenFilePicker", { value: undefined, writable: true }),
   );

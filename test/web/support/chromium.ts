@@ -1,8 +1,8 @@
-// The browser of the tests: Debian's Chromium (scripts/ensure-chromium.sh installs it where that is possible).
+// The browser of the tests: Debian's Chromium (scripts/ensure-chromium.sh installs it where possible).
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 
-// The shell without a window first: it needs a third less of the processor.
+// The headless shell first: it needs a third less processor time.
 const PLACES = [
   "/usr/bin/chromium-headless-shell",
   "/usr/bin/chromium",
@@ -17,20 +17,23 @@ const SPARED = [
   "--disable-features=ScriptStreaming,AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,MediaRouter,PaintHolding,ThirdPartyStoragePartitioning,AvoidCorsURLLoaderRestartOnRedirect,OptimizationHints,NetworkTimeServiceQuerying",
 ];
 
-/** Path of the browser; LARDER_TEST_CHROMIUM wins. Undefined where there is none. */
+/** Path of the browser; LARDER_TEST_CHROMIUM takes precedence. Undefined if there is none. */
 export function findChromium(): string | undefined {
   const told = process.env["LARDER_TEST_CHROMIUM"];
   return told === undefined || told === "" ? PLACES.find((path) => existsSync(path)) : told;
 }
 
-/** A browser without a window. @throws where there is none, or it doesn't start */
+/**
+ * A headless browser.
+ * @throws if there is none, or it doesn't start
+ */
 export async function launchChromium(extraArgs: readonly string[] = []): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error("There is no Chromium. Run scripts/ensure-chromium.sh.");
   return chromium.launch({
     executablePath,
     timeout: 120_000,
-    // Under "C", as the scripts have it, the browser can't open files whose names are not plain ASCII.
+    // With the locale "C", as in the scripts, the browser can't open files with non-ASCII names.
     env: { ...process.env, LC_ALL: "C.UTF-8" },
     // In containers there is neither a sandbox for root nor much shared memory.
     args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", ...SPARED, ...extraArgs],

@@ -1,16 +1,16 @@
-// The line between a page and its server, in the hands of a test: it can be held in the middle of an upload, cut and mended,
-// and the server behind it may come back on another port.
+// The connection between a page and its server, controlled by a test: it can be stalled in the middle of an upload, cut
+// and restored, and the server behind it may return on another port.
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** Passes connections on to a server, as long as it is let. */
+/** Forwards connections to a server, as long as the test allows. */
 export class Line {
   private readonly sockets = new Set<Socket>();
-  /** What stands still, and how it goes on. */
+  /** Stalled connections, and how to resume them. */
   private readonly held = new Map<Socket, () => void>();
   private readonly unanswered = new WeakSet<Socket>();
   private limitBytes = Number.POSITIVE_INFINITY;
-  /** Counts the limits: each is about what comes after it was set. */
+  /** Counts the limits: each one applies to what comes after it was set. */
   private limits = 0;
   private isCut = false;
   private waiters: (() => void)[] = [];
@@ -22,7 +22,7 @@ export class Line {
     listener.on("connection", (socket) => this.accept(socket));
   }
 
-  /** @param targetPort asked for each connection */
+  /** @param targetPort read for each connection */
   static async open(targetPort: () => number): Promise<Line> {
     const listener = createServer({ allowHalfOpen: false });
     const line = new Line(listener, targetPort);
@@ -31,29 +31,29 @@ export class Line {
     return line;
   }
 
-  /** Where pages reach the server by this line. */
+  /** The origin at which pages reach the server through this connection. */
   get origin(): string {
-    // A listener on TCP has an address with a port.
+    // A TCP listener has an address with a port.
     return `http://127.0.0.1:${(this.listener.address() as AddressInfo).port}`;
   }
 
-  /** Lets each connection carry so many more bytes to the server, and not one beyond; then it stands still. */
+  /** Lets each connection carry this many more bytes to the server, then stalls it. */
   holdAfter(bytes: number): void {
     this.limitBytes = bytes;
     this.limits += 1;
   }
 
-  /** Resolves when a connection stands still. */
+  /** Resolves when a connection is stalled. */
   async untilHeld(): Promise<void> {
     while (this.held.size === 0) await new Promise<void>((resolve) => void this.waiters.push(resolve));
   }
 
-  /** What stands still now may go on when it is released; but before the page hears the answer to it, the line is cut. */
+  /** Stalled connections continue when they are released, but are cut before the page gets the response. */
   loseResponses(): void {
     for (const socket of this.held.keys()) this.unanswered.add(socket);
   }
 
-  /** Lets everything go on. */
+  /** Lets everything continue. */
   release(): void {
     this.limitBytes = Number.POSITIVE_INFINITY;
     const held = [...this.held.values()];
@@ -61,7 +61,7 @@ export class Line {
     for (const goOn of held) goOn();
   }
 
-  /** Breaks all connections and takes no new ones. */
+  /** Breaks all connections and accepts no new ones. */
   cut(): void {
     this.isCut = true;
     for (const socket of this.sockets) socket.destroy();
@@ -98,7 +98,7 @@ export class Line {
     };
     for (const socket of [client, server]) {
       this.sockets.add(socket);
-      // Broken connections are what this is for; the other end is told by its own end.
+      // Broken connections are intended; the other end notices its own end.
       socket.on("error", drop);
       socket.on("close", drop);
     }
@@ -119,7 +119,7 @@ export class Line {
       const isHeld = this.held.has(client);
       const room = isHeld ? 0 : Math.max(this.limitBytes - passedBytes, 0);
       if (bytes.length <= room) return pass(bytes);
-      // What comes at once may be more than a whole file: the rest of it waits here.
+      // One packet may be more than a whole file: the rest of it waits here.
       if (room > 0) pass(bytes.subarray(0, room));
       waiting.push(bytes.subarray(room));
       if (isHeld) return undefined;

@@ -1,4 +1,4 @@
-// A PDF of one empty page that a password opens (ISO 32000-1 §7.6.3, revision 2: the plainest there is).
+// A PDF of one empty page with a password (ISO 32000-1 §7.6.3, revision 2, the simplest one).
 import { createHash } from "node:crypto";
 
 const PADDING = Buffer.from("28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a", "hex");

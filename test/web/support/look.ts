@@ -1,4 +1,4 @@
-// Looks at a page as people with different screens and eyes do: screenshots for us, axe for those who can't see them.
+// Checks a page for different screens and eyes: screenshots for us, axe for accessibility.
 import { expect } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -9,7 +9,7 @@ import { repositoryRoot } from "../../support/server.ts";
 const SCREENSHOTS = resolve(repositoryRoot, "dist/screenshots");
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const RULES = { type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] };
-/** LARDER_TEST_SCREENSHOTS=yes writes screenshots, for people, and looks at every size in both schemes. */
+/** LARDER_TEST_SCREENSHOTS=yes writes screenshots, and checks every size in both color schemes. */
 const isSaving = process.env["LARDER_TEST_SCREENSHOTS"] === "yes";
 
 interface Violation {
@@ -19,8 +19,8 @@ interface Violation {
 }
 
 /**
- * See `Web.lookAt`. Each size has one scheme, the other size the other: whether that is the light or the dark one depends on
- * the name, and the same colours and parts come in many looks. The page has its size and scheme back afterwards.
+ * See `Web.lookAt`. Each size is checked in one scheme, the other size in the other. Which one is the light one depends
+ * on the name; the same colors and components occur in many checks. Size and scheme are restored afterwards.
  */
 export async function lookAt(
   page: Page,
@@ -47,9 +47,9 @@ export async function lookAt(
   expect(found).toEqual([]);
 }
 
-/** Faults that axe finds on the page as it is now, in words. */
+/** Faults that axe finds on the current page, as text. */
 export async function violations(page: Page): Promise<string[]> {
-  // As the debugger, not as the page: its content policy rightly refuses foreign scripts. Once for each document.
+  // Through the debugger, because the content policy forbids foreign scripts. Once per document.
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(AXE);
   const violated: readonly Violation[] = await page.evaluate(async (runOnly) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- axe has just put itself there
@@ -59,7 +59,7 @@ export async function violations(page: Page): Promise<string[]> {
         run(context: Document, options: object): Promise<{ violations: Violation[] }>;
       };
     };
-    // Without what nobody reads: the source of elements, the rules that hold, and the content of style sheets.
+    // Without what nobody reads: the source of elements, passed rules, and the content of style sheets.
     axe.configure({ noHtml: true });
     const options = { runOnly, resultTypes: ["violations"], preload: { assets: ["media"] } };
     return (await axe.run(document, options)).violations;
@@ -69,7 +69,7 @@ export async function violations(page: Page): Promise<string[]> {
   );
 }
 
-/** Waits for the layout of a new size, for pictures and fonts in view, and for what moves to have arrived. */
+/** Waits for the layout of a new size, for visible images and fonts, and for animations to end. */
 async function settle(page: Page): Promise<void> {
   await page.evaluate(async () => {
     await document.fonts.ready;

@@ -1,7 +1,7 @@
-// Authenticators of a browser under test: software in place of a fingerprint reader (WebAuthn, automation §11).
+// Virtual authenticators of a browser under test, in place of a fingerprint reader (WebAuthn, automation §11).
 import type { Page } from "playwright-core";
 
-/** A passkey as an authenticator keeps it; moved to another browser, it is the same person's. */
+/** A passkey as an authenticator stores it. In another browser, it belongs to the same person. */
 export interface Credential {
   readonly credentialId: string;
   readonly isResidentCredential: boolean;
@@ -13,15 +13,16 @@ export interface Credential {
 
 /** An authenticator in a browser. */
 export interface TestAuthenticator {
-  /** The first passkey that it has. */
+  /** Its first passkey. */
   credential(): Promise<Credential>;
-  /** Signs in on the sign-in page, by the button or by what the browser suggests, whichever comes first. */
+  /** Signs in on the sign-in page, by the button or by autofill, whichever comes first. */
   signIn(): Promise<void>;
 }
 
 /**
- * Gives a page's browser an authenticator that always says yes; or, with `isUserVerified: false`, one that knows nobody.
- * @param credential a passkey that it has from the beginning
+ * Gives a page's browser an authenticator that always approves; or, with `isUserVerified: false`, one that verifies
+ * nobody.
+ * @param credential a passkey that it has from the start
  */
 export async function addAuthenticator(
   page: Page,
@@ -51,7 +52,7 @@ export async function addAuthenticator(
     async signIn() {
       const button = page.getByRole("button", { name: "Sign in with a passkey" });
       const gone = page.waitForURL((url) => !url.pathname.endsWith("/sign-in"));
-      // A suggestion that is taken at once leaves no time for the button.
+      // Autofill that is accepted at once leaves no time for the button.
       await Promise.race([gone, button.click()]);
     },
   };

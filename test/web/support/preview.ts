@@ -1,4 +1,4 @@
-// The overlay that shows files.
+// The preview overlay.
 import type { Locator, Page } from "playwright-core";
 
 /** The overlay itself. */
@@ -6,13 +6,13 @@ export function overlay(page: Page): Locator {
   return page.getByRole("dialog").filter({ has: page.getByRole("button", { name: "Close preview" }) });
 }
 
-/** Opens a file of the list by keyboard and pointer as a person does: a double click. */
+/** Opens a file of the list as a person does: with a double click. */
 export async function openPreview(page: Page, name: string): Promise<void> {
   await page.getByRole("main").getByText(name, { exact: true }).first().dblclick();
   await overlay(page).waitFor();
 }
 
-/** Waits until this file is shown, at this place. */
+/** Waits until this file is shown, at this position. */
 export async function showing(page: Page, name: string, place: string): Promise<void> {
   await overlay(page).getByRole("heading", { name, exact: true }).waitFor();
   await overlay(page).getByText(place, { exact: true }).waitFor();

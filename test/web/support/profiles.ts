@@ -1,16 +1,22 @@
-// Profiles of the browser under test, reused by the tests of a file. A new one costs a process that compiles all scripts of
-// the pages again, which is half of what it takes to open a page.
+// Profiles of the browser under test, reused by the tests of a file. A new one costs a process that compiles all
+// scripts of the pages again, which is half the time of opening a page.
 import type { BrowserContext, CDPSession, Page } from "playwright-core";
 
-/** What the pages of an origin may have stored. The cache of responses stays: they are the same for everybody, or not stored. */
+/**
+ * What the pages of an origin may have stored. The response cache stays: responses are the same for everybody, or not
+ * cached.
+ */
 const STORED = "cookies,file_systems,indexeddb,local_storage,service_workers,cache_storage";
 
-/** A profile in the hands of a test. */
+/** A profile used by a test. */
 export interface Profile {
   readonly context: BrowserContext;
-  /** A blank page that shares the process with the former pages of this profile. */
+  /** A blank page that shares the process with earlier pages of this profile. */
   newPage(): Promise<Page>;
-  /** Closes all pages and forgets what they stored. @returns whether the profile can be used again */
+  /**
+   * Closes all pages and deletes what they stored.
+   * @returns whether the profile can be used again
+   */
   clear(): Promise<boolean>;
 }
 

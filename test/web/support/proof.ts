@@ -1,4 +1,4 @@
-// The dialog that asks the person to show that it is them.
+// The dialog in which the person confirms their identity.
 import type { Locator, Page } from "playwright-core";
 
 /** The dialog, whether it is open or not. */
@@ -6,7 +6,7 @@ export function proofDialog(page: Page): Locator {
   return page.getByRole("dialog", { name: "Confirm it's you" });
 }
 
-/** Answers it with the password and, where the account asks for one, a code. What was asked for continues then. */
+/** Confirms with the password and, if the account requires one, a code. The request continues then. */
 export async function prove(page: Page, password: string, code?: string): Promise<void> {
   const dialog = proofDialog(page);
   await dialog.getByLabel("Your password").fill(password);

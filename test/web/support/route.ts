@@ -1,17 +1,17 @@
-/** Requests that a test answers itself, from the moment on that it says so. */
+/** Requests that a test answers itself. */
 import type { Page } from "playwright-core";
 
 const TRIES_MAX = 200;
 
 /**
- * Makes `page.route` resolve when requests are intercepted. Chromium says so a moment before it does: of those that follow
- * a key pressed at once, some in a hundred went by the route.
+ * Makes `page.route` resolve when requests are really intercepted. Chromium reports that slightly too early: of
+ * requests that follow a key press at once, a few percent bypassed the route.
  */
 export function awaitRoutes(page: Page): Page {
   const route = page.route.bind(page);
   page.route = async (...parameters) => {
     const added = await route(...parameters);
-    // Where nothing is open yet, the page that comes finds it ready.
+    // If nothing is open yet, the next page is intercepted from the start.
     if (page.url().startsWith("http")) await untilIntercepted(page, route);
     return added;
   };

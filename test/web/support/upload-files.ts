@@ -1,4 +1,4 @@
-// Files to upload, and what the tray shows of them.
+// Files to upload, and the state of the tray.
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import type { Account } from "../../support/client.ts";
 
-/** Bytes that no compression and no deduplication makes less of, the same for the same seed. */
+/** Incompressible and unique bytes, the same for the same seed. */
 export function bytesOf(size: number, seed = 1): Buffer {
   const bytes = Buffer.alloc(size);
   let state = seed;
@@ -17,12 +17,12 @@ export function bytesOf(size: number, seed = 1): Buffer {
   return bytes;
 }
 
-/** What the API calls the checksum of these bytes. */
+/** The API's checksum of these bytes. */
 export function checksumOf(bytes: Uint8Array): string {
   return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
 }
 
-/** Files on the disk for the length of `use`: choosers give them to the page as a person's would. */
+/** Files on disk for the duration of `use`, for file pickers. */
 export async function withFiles<T>(files: Record<string, Uint8Array>, use: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "larder-upload-"));
   try {
@@ -36,7 +36,7 @@ export async function withFiles<T>(files: Record<string, Uint8Array>, use: (fold
   }
 }
 
-/** Chooses files by the menu "New", as a person does. */
+/** Chooses files with the "New" menu, as a person does. */
 export async function chooseFiles(page: Page, paths: string | string[], item = "Upload files"): Promise<void> {
   const chooser = page.waitForEvent("filechooser");
   await page.getByRole("button", { name: "New", exact: true }).first().click();
@@ -49,12 +49,12 @@ export function tray(page: Page): Locator {
   return page.getByRole("region", { name: "Uploads", exact: true });
 }
 
-/** Waits until the tray's title says this. */
+/** Waits until the tray has this title. */
 export async function untilTraySays(page: Page, words: string | RegExp): Promise<void> {
   await tray(page).getByRole("heading", { name: words }).waitFor();
 }
 
-/** Names and checksums of what lies in a folder. */
+/** Names and checksums of the files in a folder. */
 export async function stored(account: Account, folder = "/"): Promise<Record<string, string>> {
   const answer = await account.client.get(`/api/files?${new URLSearchParams({ folder, limit: "100" }).toString()}`);
   const found: Record<string, string> = {};
