@@ -14,7 +14,7 @@ export class ApiError extends Error {
 
   constructor(
     message: string,
-    answer: {
+    response: {
       status: number;
       code: string;
       details?: Record<string, unknown>;
@@ -23,12 +23,12 @@ export class ApiError extends Error {
   ) {
     super(message);
     this.name = "ApiError";
-    this.status = answer.status;
-    this.code = answer.code;
-    this.details = answer.details ?? {};
+    this.status = response.status;
+    this.code = response.code;
+    this.details = response.details ?? {};
     const reason = this.details["reason"];
     this.reason = typeof reason === "string" ? reason : undefined;
-    this.retryAfterSeconds = answer.retryAfterSeconds;
+    this.retryAfterSeconds = response.retryAfterSeconds;
   }
 }
 
@@ -69,7 +69,7 @@ export interface ProofRequest {
  * Called when a response requires confirmation of identity. Resolves to true once the session is confirmed, false if
  * the person cancels.
  */
-export type ProofGate = (asked: ProofRequest) => Promise<boolean>;
+export type ProofGate = (proof: ProofRequest) => Promise<boolean>;
 
 const SESSION_LOST = new Set(["missing_token", "invalid_token", "expired_token", "revoked_token"]);
 
@@ -214,7 +214,7 @@ async function readData<T>(response: Response): Promise<T> {
     throw new OfflineError(error);
   });
   const body: unknown = text === "" ? {} : JSON.parse(text);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller's word: the server tests its answers against their schema
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller names the type; the server tests its answers against their schema
   return (isRecord(body) && body["data"] !== undefined ? body["data"] : body) as T;
 }
 

@@ -85,7 +85,7 @@ export function Frame() {
         </main>
       </div>
       <BottomBar pathname={pathname} />
-      {user.role !== "viewer" && PATHS_WITH_NEW_BUTTON.some((place) => isAt(pathname, place)) && (
+      {user.role !== "viewer" && PATHS_WITH_NEW_BUTTON.some((path) => isAt(pathname, path)) && (
         <div data-floating-action className="fixed end-4 bottom-20 z-30 sm:bottom-6 lg:hidden">
           <NewButton isRound />
         </div>
@@ -112,19 +112,19 @@ export function Frame() {
 /** Says why a part is not there; for one that was asked for, `setIsOpen` lets it be asked for again. */
 function showFailure(error: unknown, setIsOpen?: (isOpen: boolean) => void): void {
   setIsOpen?.(false);
-  // Of what nobody asked for, a line that is down is told by its banner.
+  // For parts that nobody asked for, the banner already shows a lost connection.
   if (setIsOpen !== undefined || !(error instanceof OfflineError)) toast({ text: messageOf(error), tone: "danger" });
 }
 
-/** Phones: the places that are reached by the thumb. */
+/** Phones: the items that are reached by the thumb. */
 function BottomBar({ pathname }: { readonly pathname: string }) {
-  const places = mainNavItems().filter(({ path }) => path !== "/shared/by-me" && path !== "/history");
+  const items = mainNavItems().filter(({ path }) => path !== "/shared/by-me" && path !== "/history");
   return (
     <nav
       aria-label={frameText.quickNavigation}
       className="flex shrink-0 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] sm:hidden"
     >
-      {places.map(({ path, label, icon: Icon }) => (
+      {items.map(({ path, label, icon: Icon }) => (
         <Link
           key={path}
           to={path}

@@ -37,12 +37,12 @@ export function chooseLocale(preferred: readonly string[], available: readonly s
 /** Loads the text of the chosen language and sets the document's language and direction. */
 export async function applyLocale(): Promise<void> {
   const stored = readStored("locale");
-  const wanted = stored === undefined ? navigator.languages : [stored, ...navigator.languages];
-  const tag = chooseLocale(wanted, Object.keys(LANGUAGES));
+  const preferred = stored === undefined ? navigator.languages : [stored, ...navigator.languages];
+  const tag = chooseLocale(preferred, Object.keys(LANGUAGES));
   const language = LANGUAGES[tag];
   if (language !== undefined) {
-    const { default: words, transform } = await language.load();
-    setTranslation(words, transform);
+    const { default: texts, transform } = await language.load();
+    setTranslation(texts, transform);
   }
   setRegion(navigator.languages.find((wantedTag) => wantedTag.startsWith(`${tag}-`)));
   document.documentElement.lang = tag;

@@ -34,10 +34,10 @@ function askForProof(proof: ProofRequest): Promise<boolean> {
   const open = pending.get();
   if (open !== undefined) return open.promise;
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const answer = (isConfirmed: boolean): void => {
+  const settle = (isConfirmed: boolean): void => {
     pending.set(undefined);
     resolve(isConfirmed);
   };
-  pending.set({ ...proof, promise, resolve: answer });
+  pending.set({ ...proof, promise, resolve: settle });
   return promise;
 }

@@ -27,9 +27,9 @@ export function SideBar({ onNavigate }: { readonly onNavigate?: () => void }) {
     <div className="flex min-h-full flex-col gap-4 p-3">
       {user.role !== "viewer" && <NewButton />}
       <nav aria-label={frameText.mainNavigation} className="flex flex-1 flex-col gap-4">
-        <NavList places={mainNavItems()} {...(onNavigate !== undefined && { onNavigate })} />
+        <NavList items={mainNavItems()} {...(onNavigate !== undefined && { onNavigate })} />
         <div className="mt-auto">
-          <NavList places={settingsNavItems(user.role)} {...(onNavigate !== undefined && { onNavigate })} />
+          <NavList items={settingsNavItems(user.role)} {...(onNavigate !== undefined && { onNavigate })} />
         </div>
       </nav>
       <StorageMeter />
@@ -37,11 +37,11 @@ export function SideBar({ onNavigate }: { readonly onNavigate?: () => void }) {
   );
 }
 
-function NavList({ places, onNavigate }: { readonly places: readonly NavItem[]; readonly onNavigate?: () => void }) {
+function NavList({ items, onNavigate }: { readonly items: readonly NavItem[]; readonly onNavigate?: () => void }) {
   const { pathname } = useLocation();
   return (
     <ul className="flex flex-col gap-0.5">
-      {places.map(({ path, label, icon: Icon }) => (
+      {items.map(({ path, label, icon: Icon }) => (
         <li key={path}>
           <Link
             to={path}

@@ -96,7 +96,7 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
         {count > 0 && !isDragging ? (
           <SelectionBar
             count={count}
-            isGathering={collection.isLoadingSelection}
+            isLoading={collection.isLoadingSelection}
             actions={actions}
             onSelectAll={collection.selectAll}
             onClear={() => {

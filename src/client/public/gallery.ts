@@ -121,11 +121,11 @@ class Viewer {
 
   #finishClose(): void {
     this.#isClosing = false;
-    const waiting = this.#pendingClose;
-    if (waiting === undefined) return;
-    clearTimeout(waiting.timer);
+    const pending = this.#pendingClose;
+    if (pending === undefined) return;
+    clearTimeout(pending.timer);
     this.#pendingClose = undefined;
-    this.open(waiting.index);
+    this.open(pending.index);
   }
 
   #onKey(event: KeyboardEvent): void {
@@ -186,13 +186,13 @@ class Viewer {
   }
 
   #text(url: string, name: string): Node {
-    const place = element("p", { text: "Loading…" });
+    const placeholder = element("p", { text: "Loading…" });
     const { signal } = this.#reading;
     void readText(url, signal).then((text) => {
       if (signal.aborted) return;
-      place.replaceWith(text === undefined ? failure() : textBlock(text, name));
+      placeholder.replaceWith(text === undefined ? failure() : textBlock(text, name));
     });
-    return place;
+    return placeholder;
   }
 }
 

@@ -6,9 +6,9 @@ import { button, element } from "./dom.ts";
  */
 export function startReading(root: ParentNode): void {
   const article = root.querySelector<HTMLElement>("[data-text]");
-  const place = article?.querySelector(".preview");
+  const placeholder = article?.querySelector(".preview");
   const url = article?.dataset["text"];
-  if (!article || !place || url === undefined) return;
+  if (!article || !placeholder || url === undefined) return;
   const read = button("Show text", () => void show(), { className: "button second" });
   const problem = element("p", { className: "wrong", attributes: { role: "alert" } });
   const show = async () => {
@@ -18,7 +18,7 @@ export function startReading(root: ParentNode): void {
     problem.textContent = text === undefined ? "Couldn't load the text. Reload the page and try again." : "";
     if (text === undefined) return;
     const block = textBlock(text, "File content");
-    place.replaceWith(block);
+    placeholder.replaceWith(block);
     block.focus();
     read.remove();
   };
@@ -30,8 +30,8 @@ export function startReading(root: ParentNode): void {
 /** Fetches the text at an address; undefined if that fails. */
 export async function readText(url: string, signal?: AbortSignal): Promise<string | undefined> {
   try {
-    const answer = await fetch(url, { credentials: "same-origin", ...(signal !== undefined && { signal }) });
-    return answer.ok ? await answer.text() : undefined;
+    const response = await fetch(url, { credentials: "same-origin", ...(signal !== undefined && { signal }) });
+    return response.ok ? await response.text() : undefined;
   } catch {
     return undefined;
   }

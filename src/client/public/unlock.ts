@@ -27,9 +27,9 @@ async function unlock(form: HTMLFormElement, field: HTMLInputElement): Promise<v
 
 /** @returns the error message; undefined if the link is unlocked */
 async function send(action: string, password: string): Promise<string | undefined> {
-  let answer: Response;
+  let response: Response;
   try {
-    answer = await fetch(action, {
+    response = await fetch(action, {
       method: "POST",
       body: new URLSearchParams({ password }),
       credentials: "same-origin",
@@ -39,11 +39,11 @@ async function send(action: string, password: string): Promise<string | undefine
   } catch {
     return "Can't reach the server. Check your connection and try again.";
   }
-  if (answer.ok || answer.type === "opaqueredirect") return undefined;
+  if (response.ok || response.type === "opaqueredirect") return undefined;
   // The response is the page that a form without script would show, with the error message.
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const told = page.getElementById(WRONG_ID) ?? page.querySelector("main p");
-  return told?.textContent?.trim() || "Something went wrong. Try again.";
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  const notice = page.getElementById(WRONG_ID) ?? page.querySelector("main p");
+  return notice?.textContent?.trim() || "Something went wrong. Try again.";
 }
 
 function show(field: HTMLInputElement, problem: string): void {

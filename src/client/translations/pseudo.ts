@@ -14,10 +14,10 @@ const ACCENTED: Readonly<Record<string, string>> = {
 };
 
 /** Empty: all text is transformed instead. */
-const words: Translation = {};
-export default words;
+const texts: Translation = {};
+export default texts;
 
 /** `Files` becomes `[Fílés]`. */
 export function transform(text: string): string {
-  return `[${text.replaceAll(/[aeiouAEOU]/g, (letter) => ACCENTED[letter] ?? letter)}]`;
+  return `[${text.replaceAll(/[aeiouAEOU]/g, (character) => ACCENTED[character] ?? character)}]`;
 }

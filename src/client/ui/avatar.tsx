@@ -18,7 +18,7 @@ export function initialsOf(name: string): string {
   const names = name.trim().split(/\s+/u);
   const initials = names.length > 1 ? [names[0], names.at(-1)] : [names[0]];
   return initials
-    .map((word) => [...(word ?? "")][0] ?? "")
+    .map((part) => [...(part ?? "")][0] ?? "")
     .join("")
     .toLocaleUpperCase();
 }

@@ -5,7 +5,7 @@ import { Dialog } from "./dialog.tsx";
 import { uiText } from "./text.ts";
 
 /** The content of a confirmation dialog. */
-export interface Question {
+export interface Confirmation {
   readonly title: string;
   readonly body?: ReactNode;
   /** The label of the confirming button: a verb. */
@@ -14,12 +14,12 @@ export interface Question {
   readonly danger?: boolean;
 }
 
-interface PendingQuestion extends Question {
+interface PendingConfirmation extends Confirmation {
   readonly resolve: (isYes: boolean) => void;
 }
 
-const pending = createStore<{ question: PendingQuestion | undefined; isOpen: boolean }>({
-  question: undefined,
+const pending = createStore<{ confirmation: PendingConfirmation | undefined; isOpen: boolean }>({
+  confirmation: undefined,
   isOpen: false,
 });
 
@@ -27,47 +27,47 @@ const pending = createStore<{ question: PendingQuestion | undefined; isOpen: boo
  * Asks the person for confirmation.
  * @returns whether they confirmed
  */
-export function confirm(question: Question): Promise<boolean> {
-  pending.get().question?.resolve(false);
+export function confirm(confirmation: Confirmation): Promise<boolean> {
+  pending.get().confirmation?.resolve(false);
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  pending.set({ question: { ...question, resolve: resolve }, isOpen: true });
+  pending.set({ confirmation: { ...confirmation, resolve }, isOpen: true });
   return promise;
 }
 
 /** {@link confirm} as a hook. */
-export function useConfirm(): (question: Question) => Promise<boolean> {
+export function useConfirm(): (confirmation: Confirmation) => Promise<boolean> {
   return confirm;
 }
 
 /** Renders the confirmation dialog; once in the page. */
 export function ConfirmHost() {
-  const { question, isOpen } = useStore(pending);
+  const { confirmation, isOpen } = useStore(pending);
   const cancel = useRef<HTMLButtonElement>(null);
-  if (question === undefined) return null;
+  if (confirmation === undefined) return null;
   const close = (isYes: boolean) => {
-    question.resolve(isYes);
-    pending.set({ question, isOpen: false });
+    confirmation.resolve(isYes);
+    pending.set({ confirmation, isOpen: false });
   };
   return (
     <Dialog
       open={isOpen}
       role="alertdialog"
       onClose={() => close(false)}
-      title={question.title}
+      title={confirmation.title}
       initialFocus={cancel}
       hasClose={false}
       footer={
         <>
           <Button ref={cancel} onClick={() => close(false)}>
-            {question.cancel ?? uiText.cancel}
+            {confirmation.cancel ?? uiText.cancel}
           </Button>
-          <Button variant={question.danger === true ? "danger" : "primary"} onClick={() => close(true)}>
-            {question.action}
+          <Button variant={confirmation.danger === true ? "danger" : "primary"} onClick={() => close(true)}>
+            {confirmation.action}
           </Button>
         </>
       }
     >
-      {question.body !== undefined && <div className="text-sm break-words text-muted">{question.body}</div>}
+      {confirmation.body !== undefined && <div className="text-sm break-words text-muted">{confirmation.body}</div>}
     </Dialog>
   );
 }

@@ -65,7 +65,7 @@ export function TooltipHost() {
     <div
       aria-hidden
       ref={(bubble) => {
-        if (bubble !== null) place(bubble, target);
+        if (bubble !== null) moveTo(bubble, target);
       }}
       className="pointer-events-none fixed start-0 top-0 z-80 max-w-64 rounded-md bg-ink px-2 py-1 text-xs text-surface shadow-lg"
     >
@@ -80,7 +80,7 @@ function tooltipOf(target: EventTarget | null): HTMLElement | undefined {
 }
 
 /** Positions the tooltip next to its control, inside the window. */
-function place(bubble: HTMLElement, target: HTMLElement): void {
+function moveTo(bubble: HTMLElement, target: HTMLElement): void {
   const control = target.getBoundingClientRect();
   const { width, height } = bubble.getBoundingClientRect();
   const side = target.dataset["tooltipSide"];

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { Entry, FileRecord, FolderRecord } from "../../../src/client/api/types.ts";
 import { groupByFolder, canMoveInto, inBatches } from "../../../src/client/entries/actions/bulk.ts";
 import { readPreferences } from "../../../src/client/entries/read-preferences.ts";
-import { filterOf, splitByMatches, withFilter, searchTerms } from "../../../src/client/features/search/query-words.ts";
+import { filterOf, splitByMatches, withFilter, searchTerms } from "../../../src/client/features/search/query-terms.ts";
 import { ApiError, OfflineError } from "../../../src/client/api/http.ts";
 
 describe("the filters of a query", () => {

@@ -9,13 +9,13 @@ import type { SelectionActions } from "./use-selection-actions.tsx";
 /** The toolbar of the selection: the number of selected entries and the actions on them. */
 export function SelectionBar({
   count,
-  isGathering,
+  isLoading,
   actions,
   onSelectAll,
   onClear,
 }: {
   readonly count: number;
-  readonly isGathering: boolean;
+  readonly isLoading: boolean;
   readonly actions: SelectionActions;
   readonly onSelectAll: () => void;
   readonly onClear: () => void;
@@ -29,7 +29,7 @@ export function SelectionBar({
       <IconButton label={text.clearSelection} icon={X} onClick={onClear} />
       <span className="me-auto flex items-center gap-2 truncate text-sm font-medium">
         {text.selected(count)}
-        {isGathering && <Spinner size={16} label={text.gathering} />}
+        {isLoading && <Spinner size={16} label={text.gathering} />}
       </span>
       <IconButton label={text.download} icon={Download} onClick={actions.download} />
       {actions.share !== undefined && <IconButton label={text.share} icon={Share2} onClick={actions.share} />}

@@ -5,7 +5,7 @@ import { Button } from "../../ui/button.tsx";
 import { Select } from "../../ui/select.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { tagsQuery } from "../../entries/dialogs/tags-dialog.tsx";
-import { FILTER_KEYS, type FilterKey, filterOf, withFilter } from "./query-words.ts";
+import { FILTER_KEYS, type FilterKey, filterOf, withFilter } from "./query-terms.ts";
 import { text } from "./text.ts";
 
 /** The search filters. Each one edits a term of the query, so that the address and the search field stay in sync. */
@@ -80,7 +80,7 @@ function ChoiceFilter({
       label={label}
       value={value}
       onChange={onChange}
-      options={all.map(([offered, words]) => ({ value: offered, label: words }))}
+      options={all.map(([offered, title]) => ({ value: offered, label: title }))}
     />
   );
 }

@@ -17,7 +17,7 @@ import { modifiedColumn, sizeColumn, subtitleOf } from "../../entries/entry-colu
 import { useGoToFolder } from "../../entries/folder-address.ts";
 import { text as entriesText } from "../../entries/text.ts";
 import { ViewOptions } from "../../entries/view-options.tsx";
-import { splitByMatches, searchTerms } from "./query-words.ts";
+import { splitByMatches, searchTerms } from "./query-terms.ts";
 import { SearchFilters } from "./search-filters.tsx";
 import { text } from "./text.ts";
 
@@ -73,8 +73,8 @@ function Results({ query }: { readonly query: string }) {
   const collection = useCollection(source);
   const { pages } = collection;
   const { first } = pages;
-  const words = useMemo(() => searchTerms(query), [query]);
-  const nameOf = useMemo(() => (entry: Entry) => <MarkedName name={entry.name} words={words} />, [words]);
+  const terms = useMemo(() => searchTerms(query), [query]);
+  const nameOf = useMemo(() => (entry: Entry) => <MarkedName name={entry.name} terms={terms} />, [terms]);
 
   if (pages.error instanceof ApiError && pages.error.status === 400) {
     return (
@@ -144,9 +144,9 @@ function locationAndSize(entry: Entry): string {
   return `${locationOf(entry)} · ${subtitleOf(entry)}`;
 }
 
-function MarkedName({ name, words }: { readonly name: string; readonly words: readonly string[] }): ReactNode {
+function MarkedName({ name, terms }: { readonly name: string; readonly terms: readonly string[] }): ReactNode {
   let at = 0;
-  return splitByMatches(name, words).map(({ text: part, isFound }) => {
+  return splitByMatches(name, terms).map(({ text: part, isFound }) => {
     const key = at;
     at += part.length;
     return isFound ? (

@@ -16,9 +16,9 @@ export function RenameDialog(props: {
   const [name, setName] = useState(props.name);
   // Not `autoFocus`: the dialog could not remember the previously focused element.
   const first = useRef<HTMLInputElement>(null);
-  const deed = useMutation({ mutationFn: () => props.rename(name.trim()), onSuccess: props.onClose });
+  const renaming = useMutation({ mutationFn: () => props.rename(name.trim()), onSuccess: props.onClose });
   const submit = () => {
-    if (name.trim() !== "") deed.mutate();
+    if (name.trim() !== "") renaming.mutate();
   };
   return (
     <FormDialog
@@ -26,7 +26,7 @@ export function RenameDialog(props: {
       initialFocus={first}
       title={props.title}
       action={text.save}
-      isBusy={deed.isPending}
+      isBusy={renaming.isPending}
       isDisabled={name.trim() === ""}
       onSubmit={submit}
     >
@@ -34,7 +34,7 @@ export function RenameDialog(props: {
         label={props.label}
         value={name}
         onChange={setName}
-        error={deed.error === null ? undefined : messageOf(deed.error)}
+        error={renaming.error === null ? undefined : messageOf(renaming.error)}
         ref={first}
       />
     </FormDialog>

@@ -46,8 +46,8 @@ export function PasswordStep(props: {
     setMissing(missingField);
     if (missingField === undefined && wait.secondsLeft === 0) send.mutate({ email: email.trim(), password });
   };
-  const errorOf = (field: "email" | "password", words: string) =>
-    missing === field ? words : errorAt(rejection, field);
+  const errorOf = (field: "email" | "password", message: string) =>
+    missing === field ? message : errorAt(rejection, field);
 
   return (
     <div className="flex flex-col gap-4">

@@ -46,7 +46,7 @@ export function SignUpForm(props: { asksInvite: boolean; invite: string; onDone(
     setMissing(missingField);
     if (missingField === undefined && wait.secondsLeft === 0) send.mutate();
   };
-  const errorOf = (field: Field, words: string) => (missing === field ? words : errorAt(rejection, field));
+  const errorOf = (field: Field, message: string) => (missing === field ? message : errorAt(rejection, field));
   return (
     <form onSubmit={submit} noValidate className="flex flex-col gap-4">
       {rejection !== undefined && rejection.field === undefined && (

@@ -49,7 +49,7 @@ function makeEngine(): UploadEngine {
     onSettled: (stored, blocked) => {
       if (stored > 0) refresh();
       const parts = [stored > 0 ? text.announceDone(stored) : "", blocked > 0 ? text.announceProblems(blocked) : ""];
-      announce(parts.filter((word) => word !== "").join(". "));
+      announce(parts.filter((part) => part !== "").join(". "));
     },
   });
   guardLeaving(created.store);

@@ -25,7 +25,7 @@ export function startDropBox(form: HTMLFormElement): void {
     rows.makeRoom();
     total.draw();
   };
-  const place = dropArea(maxBytes, (picked) => add({ picked, unreadable: 0 }));
+  const area = dropArea(maxBytes, (picked) => add({ picked, unreadable: 0 }));
 
   const changed = (one: Sending) => {
     rows.draw(one);
@@ -35,8 +35,8 @@ export function startDropBox(form: HTMLFormElement): void {
   for (const plain of form.querySelectorAll("[data-plain]")) plain.remove();
   form.addEventListener("submit", (event) => event.preventDefault());
   rows.list.addEventListener("change", () => total.draw());
-  form.append(place, unread, unlocking.element, total.element, rows.list);
-  listenForDrops(place, add);
+  form.append(area, unread, unlocking.element, total.element, rows.list);
+  listenForDrops(area, add);
   window.addEventListener("beforeunload", (event) => {
     if (queue.totals().active > 0) event.preventDefault();
   });
@@ -77,21 +77,21 @@ function chooser(text: string, add: (picked: PickedFile[]) => void) {
   return { input, button: button(text, () => input.click(), { className: "button second", label: text }) };
 }
 
-function listenForDrops(place: HTMLElement, add: (dropped: DroppedFiles) => void): void {
+function listenForDrops(area: HTMLElement, add: (dropped: DroppedFiles) => void): void {
   // Outside of the drop area, the browser would open the file and leave the page. Text may be dropped into the name
   // field.
   document.addEventListener("dragover", (event) => {
     if (!hasFiles(event)) return;
     event.preventDefault();
-    place.classList.add("over");
+    area.classList.add("over");
   });
   document.addEventListener("dragleave", (event) => {
-    if (event.relatedTarget === null) place.classList.remove("over");
+    if (event.relatedTarget === null) area.classList.remove("over");
   });
   document.addEventListener("drop", (event) => {
     if (!hasFiles(event)) return;
     event.preventDefault();
-    place.classList.remove("over");
+    area.classList.remove("over");
     if (event.dataTransfer !== null) void pickedFromTransfer(event.dataTransfer).then(add);
   });
 }
@@ -104,7 +104,7 @@ function hasFiles({ dataTransfer }: DragEvent): boolean {
 class Total {
   readonly element = element("div", { className: "total", attributes: { hidden: "" } });
   readonly #queue: Queue;
-  readonly #said = element("p", { attributes: { role: "status" } });
+  readonly #message = element("p", { attributes: { role: "status" } });
   readonly #bar = element("progress", { attributes: { max: "1", "aria-label": "Progress of all files" } });
   readonly #pause = button("Pause all", () => this.#queue.pause(), { label: "Pause all" });
   readonly #resume = button("Resume all", () => this.#queue.resume(), { label: "Resume all" });
@@ -112,7 +112,7 @@ class Total {
   constructor(queue: Queue) {
     this.#queue = queue;
     const buttons = element("p", { className: "actions", children: [this.#pause, this.#resume] });
-    this.element.append(this.#said, this.#bar, buttons);
+    this.element.append(this.#message, this.#bar, buttons);
   }
 
   draw(): void {
@@ -120,9 +120,9 @@ class Total {
     this.element.hidden = files === 0;
     const ofAll = files === 1 ? "1 file" : `${files} files`;
     const notSent = failed > 0 ? ` ${failed} failed.` : "";
-    const words = done === files ? `${ofAll} uploaded. Thank you.` : `${done} of ${ofAll} uploaded.${notSent}`;
+    const message = done === files ? `${ofAll} uploaded. Thank you.` : `${done} of ${ofAll} uploaded.${notSent}`;
     // Announced when it changes, not with each byte.
-    if (this.#said.textContent !== words) this.#said.textContent = words;
+    if (this.#message.textContent !== message) this.#message.textContent = message;
     this.#bar.value = bytes === 0 ? done / Math.max(files, 1) : sentBytes / bytes;
     this.#bar.hidden = done === files;
     this.#pause.hidden = active === 0;

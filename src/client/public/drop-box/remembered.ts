@@ -14,9 +14,9 @@ export const remembered: UrlStorage = {
   removeUpload: (key) => attempt(() => storage.removeUpload(key), undefined),
 };
 
-async function attempt<T>(deed: () => Promise<T>, otherwise: T): Promise<T> {
+async function attempt<T>(access: () => Promise<T>, otherwise: T): Promise<T> {
   try {
-    return await deed();
+    return await access();
   } catch {
     return otherwise;
   }

@@ -1,7 +1,7 @@
 /** One file that is uploaded to a drop box with tus, so that an interruption costs nothing that was stored. */
 import { DetailedError, defaultOptions, type HttpResponse, type HttpStack, Upload } from "tus-js-client";
 import { isReadable } from "../../base/readable-file.ts";
-import { messageIn } from "./answers.ts";
+import { messageIn } from "./responses.ts";
 import { remembered } from "./remembered.ts";
 
 /** Where files go, and who sends them. */

@@ -1,6 +1,6 @@
 /** Asks for the password of a locked drop box again if its grant expires while files are being sent. */
 import { button, element } from "../dom.ts";
-import { messageIn, parsed } from "./answers.ts";
+import { messageIn, parsed } from "./responses.ts";
 
 /** The password form. `onOpen` is called when uploads may continue. */
 export class Unlocking {
@@ -66,9 +66,9 @@ export class Unlocking {
 }
 
 function grantIn(body: string): string | undefined {
-  const answer = parsed(body);
-  if (typeof answer !== "object" || answer === null || !("data" in answer)) return undefined;
-  const { data } = answer;
+  const response = parsed(body);
+  if (typeof response !== "object" || response === null || !("data" in response)) return undefined;
+  const { data } = response;
   if (typeof data !== "object" || data === null || !("grant" in data)) return undefined;
   return typeof data.grant === "string" ? data.grant : undefined;
 }

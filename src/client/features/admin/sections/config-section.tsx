@@ -27,9 +27,9 @@ export function ConfigSection() {
 }
 
 function Settings({ config: { file, settings } }: { readonly config: Config }) {
-  const [wanted, setWanted] = useState("");
+  const [searched, setSearched] = useState("");
   const [isOnlyChanged, setIsOnlyChanged] = useState(false);
-  const found = settings.filter((setting) => isMatch(setting, wanted) && !(isOnlyChanged && setting.isDefault));
+  const found = settings.filter((setting) => isMatch(setting, searched) && !(isOnlyChanged && setting.isDefault));
   return (
     <>
       <p className="mb-4 max-w-3xl text-sm text-muted">
@@ -39,8 +39,8 @@ function Settings({ config: { file, settings } }: { readonly config: Config }) {
         <TextField
           label={text.searchSettings}
           type="search"
-          value={wanted}
-          onChange={setWanted}
+          value={searched}
+          onChange={setSearched}
           className="w-full sm:w-72"
         />
         <Checkbox label={text.onlyChanged} checked={isOnlyChanged} onChange={setIsOnlyChanged} className="pb-2" />
@@ -57,7 +57,7 @@ function Settings({ config: { file, settings } }: { readonly config: Config }) {
 function isMatch({ key, help, environment }: Setting, query: string): boolean {
   const terms = query.toLocaleLowerCase().split(/\s+/u).filter(Boolean);
   const searched = `${key} ${help} ${environment}`.toLocaleLowerCase();
-  return terms.every((word) => searched.includes(word));
+  return terms.every((term) => searched.includes(term));
 }
 
 function columns(): Column<Setting>[] {

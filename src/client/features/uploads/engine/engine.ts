@@ -56,7 +56,7 @@ export class UploadEngine {
     // Files that were added before the start belong to this account: a page accepts files before its tray is rendered.
     if (this.userId !== undefined) this.stop();
     this.userId = userId;
-    const starting = this.deps.persistence.start(userId, (kept) => this.restore(kept));
+    const starting = this.deps.persistence.start(userId, (saved) => this.restore(saved));
     this.deps.persistence.save(this.store.all().filter(({ state }) => !ENDED_STATES.has(state)));
     await starting;
   }
@@ -193,9 +193,9 @@ export class UploadEngine {
     for (const run of this.runs.values()) run.wait?.wake();
   }
 
-  private async restore(kept: readonly SavedUpload[]): Promise<void> {
+  private async restore(saved: readonly SavedUpload[]): Promise<void> {
     const uploads: Upload[] = [];
-    for (const one of kept) {
+    for (const one of saved) {
       if (this.store.find(one.upload.id) !== undefined) continue;
       const isReadable = await this.sources.recover(one);
       const isAtRest = one.upload.state === "paused" || one.upload.state === "failed";

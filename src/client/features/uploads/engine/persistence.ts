@@ -24,13 +24,13 @@ export class UploadPersistence {
   }
 
   /** Restores this tab's uploads, and later those of other tabs of the account when they are closed. */
-  async start(userId: string, adopt: (kept: readonly SavedUpload[]) => Promise<void>): Promise<void> {
+  async start(userId: string, adopt: (saved: readonly SavedUpload[]) => Promise<void>): Promise<void> {
     this.userId = userId;
     const tab = await this.tab;
     const adoptFrom = async (id: string): Promise<void> => {
       if (this.userId !== userId) return;
-      const kept = await this.database.all();
-      await adopt(kept.filter((one) => one.userId === userId && one.tab === id));
+      const saved = await this.database.all();
+      await adopt(saved.filter((one) => one.userId === userId && one.tab === id));
       // The next tab that waits for the same lock must see that these uploads are taken.
       await this.writing;
     };
@@ -57,14 +57,14 @@ export class UploadPersistence {
     if (userId === undefined) return;
     this.write(async () => {
       const tab = await this.tab;
-      const kept = uploads.map((upload) => ({
+      const saved = uploads.map((upload) => ({
         upload,
         userId,
         tab: tab.id,
         sequence: this.sequenceOf(upload.id),
         handle: this.sources.findHandle(upload.id),
       }));
-      await this.database.put(kept);
+      await this.database.put(saved);
     });
   }
 

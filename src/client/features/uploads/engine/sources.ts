@@ -48,8 +48,8 @@ export class UploadSources {
    * Finds the bytes of an upload of an earlier page without asking the person.
    * @returns whether it did
    */
-  async recover(kept: SavedUpload): Promise<boolean> {
-    const { upload, handle } = kept;
+  async recover(saved: SavedUpload): Promise<boolean> {
+    const { upload, handle } = saved;
     if (handle !== undefined) this.handles.set(upload.id, handle);
     const bytes = await this.database.findBytes(upload.id);
     return this.accept(upload, bytes === undefined ? await readIfGranted(handle) : fileOf(upload, bytes));

@@ -17,7 +17,7 @@ export interface SavedUpload {
 
 /** The database of saved uploads. No call throws, or takes longer than half a minute. */
 export interface UploadDatabase {
-  put(kept: readonly SavedUpload[]): Promise<void>;
+  put(saved: readonly SavedUpload[]): Promise<void>;
   /** Saves the bytes of a small file, so that the file on disk may change or be removed. */
   putBytes(id: string, file: File): Promise<void>;
   findBytes(id: string): Promise<Blob | undefined>;
@@ -57,10 +57,10 @@ export function openUploadDatabase(databaseName = "larder-uploads"): UploadDatab
   }
 
   return {
-    put: (kept) =>
+    put: (saved) =>
       withDatabase(undefined, async (database) => {
         const transaction = database.transaction("uploads", "readwrite");
-        for (const one of kept) void transaction.store.put({ ...one, id: one.upload.id });
+        for (const one of saved) void transaction.store.put({ ...one, id: one.upload.id });
         await transaction.done;
       }),
     putBytes: (id, file) =>
@@ -80,8 +80,8 @@ export function openUploadDatabase(databaseName = "larder-uploads"): UploadDatab
       }),
     all: () =>
       withDatabase<SavedUpload[]>([], async (database) => {
-        const kept: SavedUpload[] = await database.getAll("uploads");
-        return kept.sort((a, b) => a.sequence - b.sequence);
+        const saved: SavedUpload[] = await database.getAll("uploads");
+        return saved.sort((a, b) => a.sequence - b.sequence);
       }),
   };
 }

@@ -39,32 +39,32 @@ export interface NamePart {
   readonly isFound: boolean;
 }
 
-/** Splits a name at words that begin with a search term, ignoring case and accents. */
-export function splitByMatches(name: string, words: readonly string[]): NamePart[] {
-  const wanted = words.map(folded).filter((word) => word !== "");
+/** Splits a name at terms that begin with a search term, ignoring case and accents. */
+export function splitByMatches(name: string, terms: readonly string[]): NamePart[] {
+  const foldedTerms = terms.map(folded).filter((term) => term !== "");
   // By grapheme, because folding changes the length of a name.
-  const letters = [...new Intl.Segmenter().segment(name)].map(({ segment }) => segment);
-  const plain = letters.map(folded);
-  const found = letters.map(() => false);
-  for (let at = 0; at < letters.length; at += 1) {
+  const graphemes = [...new Intl.Segmenter().segment(name)].map(({ segment }) => segment);
+  const plain = graphemes.map(folded);
+  const found = graphemes.map(() => false);
+  for (let at = 0; at < graphemes.length; at += 1) {
     const isStart = at === 0 || !/[\p{L}\p{N}]/u.test(plain[at - 1] ?? "");
     if (!isStart) continue;
     const rest = plain.slice(at).join("");
-    for (const word of wanted) {
-      if (!rest.startsWith(word)) continue;
+    for (const term of foldedTerms) {
+      if (!rest.startsWith(term)) continue;
       let length = 0;
-      for (let end = at; end < letters.length && length < word.length; end += 1) {
+      for (let end = at; end < graphemes.length && length < term.length; end += 1) {
         found[end] = true;
         length += plain[end]?.length ?? 0;
       }
     }
   }
   const parts: { text: string; isFound: boolean }[] = [];
-  letters.forEach((letter, at) => {
+  graphemes.forEach((grapheme, at) => {
     const isFound = found[at] === true;
     const last = parts.at(-1);
-    if (last?.isFound === isFound) last.text += letter;
-    else parts.push({ text: letter, isFound });
+    if (last?.isFound === isFound) last.text += grapheme;
+    else parts.push({ text: grapheme, isFound });
   });
   return parts;
 }

@@ -12,9 +12,9 @@ export function parsed(body: string): unknown {
 
 /** The message of an error response. */
 export function messageIn(body: string): string | undefined {
-  const answer = parsed(body);
-  if (typeof answer !== "object" || answer === null || !("error" in answer)) return undefined;
-  const { error } = answer;
+  const response = parsed(body);
+  if (typeof response !== "object" || response === null || !("error" in response)) return undefined;
+  const { error } = response;
   if (typeof error !== "object" || error === null || !("message" in error)) return undefined;
   return typeof error.message === "string" ? error.message : undefined;
 }
