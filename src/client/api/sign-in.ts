@@ -1,18 +1,10 @@
 /** API requests of the sign-in. */
 import { type UseQueryResult, useQuery } from "@tanstack/react-query";
+import type { ResponseData } from "./generated.ts";
 import { request } from "./http.ts";
 
 /** The available sign-in methods: `GET /api/auth/methods`. */
-export interface SignInMethods {
-  readonly password: boolean;
-  readonly signup: "open" | "invite" | "closed";
-  readonly oidc: { readonly name: string; readonly startUrl: string } | null;
-  readonly passkeys: boolean;
-  /** Whether the server can email a password reset link. */
-  readonly mail: boolean;
-  /** False until the first account exists. */
-  readonly isSetUp: boolean;
-}
+export type SignInMethods = ResponseData["GET /api/auth/methods"];
 
 /** The available sign-in methods. Fetched at each visit, because `isSetUp` changes. */
 export function useSignInMethods(): UseQueryResult<SignInMethods> {

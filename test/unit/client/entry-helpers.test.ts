@@ -63,7 +63,10 @@ describe("actions on many entries", () => {
       (portion) => {
         sizes.push(portion.length);
         if (sizes.length === 2) throw new ApiError("Not there.", { status: 404, code: "NOT_FOUND" });
-        const failed = { id: portion[0] ?? "", error: { code: "CONFLICT", message: "Taken." } };
+        const failed = {
+          id: portion[0] ?? "",
+          error: { code: "CONFLICT", message: "Taken.", details: { reason: "name_taken" } },
+        };
         return Promise.resolve({ done: portion.slice(1).map((id) => file(id, "/")), failed: [failed] });
       },
       (done) => void told.push(done),

@@ -1,56 +1,18 @@
 /** API requests of the details panel. */
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import type { ResponseData, Schemas } from "../../api/generated.ts";
 import { request } from "../../api/http.ts";
 import { keys } from "../../api/queries.ts";
-import type { Entry, FileRecord, FolderRecord, Pagination } from "../../api/types.ts";
+import type { Entry, FolderRecord, Pagination } from "../../api/types.ts";
 
 /** Metadata of an image, audio or video file. */
-export interface Media {
-  readonly width: number | null;
-  readonly height: number | null;
-  readonly durationSeconds: number | null;
-  readonly takenAt: string | null;
-  readonly camera: string | null;
-  readonly location: { readonly latitude: number; readonly longitude: number } | null;
-  readonly codec: string | null;
-  /** Bits per second. */
-  readonly bitrate: number | null;
-  readonly title: string | null;
-  readonly artist: string | null;
-  readonly album: string | null;
-}
+export type Media = Schemas["Media"];
 
 /** GET /api/files/{id} */
-export interface FileInfo extends Omit<FileRecord, "type"> {
-  readonly uploadedAt: string;
-  readonly fileModifiedAt: string | null;
-  readonly capturedAt: string | null;
-  readonly lastAccessedAt: string;
-  readonly downloadCount: number;
-  readonly owner: { readonly id: string; readonly name: string; readonly email: string };
-  readonly media: Media | null;
-}
+export type FileInfo = ResponseData["GET /api/files/{id}"];
 
 /** One event in the history of a file or folder. */
-export interface Activity {
-  readonly kind:
-    | "created"
-    | "content"
-    | "renamed"
-    | "moved"
-    | "trashed"
-    | "restored"
-    | "shared"
-    | "version_deleted"
-    | "downloaded";
-  readonly at: string;
-  readonly by: { readonly id: string; readonly name: string } | null;
-  readonly device: { readonly id: string; readonly name: string } | null;
-  readonly from?: { readonly name: string; readonly folder: string | null };
-  readonly to?: { readonly name: string; readonly folder: string | null };
-  readonly version?: number;
-  readonly share?: "public" | "link" | "upload" | "account";
-}
+export type Activity = ResponseData["GET /api/files/{id}/activity"]["activity"][number];
 
 /** The full record of a file. */
 export function fileInfoQuery(id: string) {

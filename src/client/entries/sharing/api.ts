@@ -1,8 +1,9 @@
 /** API requests for shares: list, create, change and revoke. */
 import { type QueryClient, queryOptions } from "@tanstack/react-query";
+import type { ResponseData } from "../../api/generated.ts";
 import { request } from "../../api/http.ts";
 import { keys } from "../../api/queries.ts";
-import type { Entry, FileRecord, FolderRecord, Pagination, ShareRecord } from "../../api/types.ts";
+import type { Entry, Pagination, ShareRecord } from "../../api/types.ts";
 
 /** What can be shared: a file or folder, from a listing or from a share's record. */
 export type ShareTarget = Pick<Entry, "id" | "name" | "type">;
@@ -24,17 +25,7 @@ export interface ShareBody {
 }
 
 /** GET /api/shares/received: a share from another account. */
-export interface ReceivedShare {
-  readonly id: string;
-  readonly permissions: "read" | "write";
-  readonly versions: boolean;
-  readonly owner: { readonly id: string; readonly name: string; readonly email: string };
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
-  readonly label: string | null;
-  readonly file?: FileRecord;
-  readonly folder?: FolderRecord;
-}
+export type ReceivedShare = ResponseData["GET /api/shares/received"]["shares"][number];
 
 /** Shares per page on "Shared by me". */
 export const SHARES_PER_PAGE = 50;

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { ExternalLink, RotateCcw } from "lucide-react";
 import { Download, Trash2 } from "../../ui/icons.ts";
+import type { ResponseData } from "../../api/generated.ts";
 import { apiAddress, messageOf, request } from "../../api/http.ts";
 import { invalidateTree, keys } from "../../api/queries.ts";
 import type { FileRecord } from "../../api/types.ts";
@@ -15,15 +16,7 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { text } from "./text.ts";
 
-interface Version {
-  readonly version: number;
-  readonly size: number;
-  readonly checksum: string;
-  readonly mimeType: string;
-  readonly createdAt: string;
-  readonly createdBy: { readonly id: string; readonly name: string } | null;
-  readonly isCurrent: boolean;
-}
+type Version = ResponseData["GET /api/files/{id}/versions"]["versions"][number];
 
 /** Types that the server shows inline instead of sending them as a download. */
 const SHOWABLE = /^(image\/(?!.*\+xml)|audio\/|video\/|text\/plain$|application\/pdf$)/;

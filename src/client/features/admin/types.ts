@@ -1,5 +1,6 @@
 /** Records of `/api/admin/*` and `/api/webhooks`. */
-import type { Pagination, Role } from "../../api/types.ts";
+import type { ResponseData, Schemas } from "../../api/generated.ts";
+import type { Role } from "../../api/types.ts";
 
 /** Names of the plans. */
 export const PLANS = ["free", "pro", "enterprise"] as const;
@@ -9,203 +10,49 @@ export type PlanName = (typeof PLANS)[number];
 export const ROLES = ["viewer", "user", "admin"] as const satisfies readonly Role[];
 
 /** An account as administrators see it. */
-export interface Account {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly role: Role;
-  readonly plan: PlanName;
-  /** The effective quota; null if there is none. */
-  readonly quota: number | null;
-  readonly quotaOverride: boolean;
-  readonly disabled: boolean;
-  readonly emailVerified: boolean;
-  readonly createdAt: string;
-  readonly lastActiveAt: string | null;
-  readonly storage: { readonly used: number; readonly files: number; readonly folders: number };
-  readonly devices: number;
-  readonly twoFactor: boolean;
-}
+export type Account = Schemas["Account"];
 
 /** A link to set a password with. */
-export interface PasswordLink {
-  readonly url: string;
-  readonly expiresAt: string;
-}
+export type PasswordLink = ResponseData["POST /api/admin/users/{id}/reset-link"];
 
 /** GET /api/admin/users */
-export interface AccountPage {
-  readonly users: readonly Account[];
-  readonly pagination: Pagination;
-}
+export type AccountPage = ResponseData["GET /api/admin/users"];
 
 /** A sign-in of an account. */
-export interface AccountSession {
-  readonly id: string;
-  readonly kind: string;
-  readonly createdAt: string;
-  readonly lastSeenAt: string;
-  readonly userAgent: string | null;
-  readonly clientAddress: string | null;
-  readonly device?: { readonly id: string; readonly name: string };
-}
+export type AccountSession = ResponseData["GET /api/admin/users/{id}/sessions"]["sessions"][number];
 
 /** A phone or tablet of an account. */
-export interface AccountDevice {
-  readonly id: string;
-  readonly name: string;
-  readonly platform: string;
-}
+export type AccountDevice = ResponseData["GET /api/admin/users/{id}/devices"]["devices"][number];
 
 /** An invitation in the list. */
-export interface Invite {
-  readonly id: string;
-  readonly email: string | null;
-  readonly role: Role;
-  readonly plan: PlanName | null;
-  readonly state: "open" | "used" | "expired";
-  readonly createdAt: string;
-  readonly createdBy: string | null;
-  readonly expiresAt: string;
-  readonly usedBy: string | null;
-}
+export type Invite = Schemas["Invite"];
 
 /** The response of POST /api/admin/invites. */
-export interface NewInvite extends Invite {
-  readonly url: string;
-  readonly mailed: boolean;
-}
+export type NewInvite = ResponseData["POST /api/admin/invites"];
 
 /** A plan with its current limits; null means no limit. */
-export interface Plan {
-  readonly name: PlanName;
-  readonly isDefault: boolean;
-  readonly maxFileSize: number;
-  readonly quota: number | null;
-  readonly maxNodes: number | null;
-  readonly devices: number | null;
-  readonly limits: Readonly<Record<string, { readonly limit: number | null; readonly windowSeconds: number }>>;
-}
+export type Plan = Schemas["Plan"];
 
 /** A scheduled job and its state. */
-export interface Job {
-  readonly name: string;
-  readonly description: string;
-  readonly schedule: string;
-  readonly isRunning: boolean;
-  readonly lastFinishedAt: string | null;
-  readonly lastResult: string | null;
-  readonly lastError: string | null;
-  readonly nextRunAt: string | null;
-}
+export type Job = Schemas["Job"];
 
 /** The parts of GET /api/admin/stats that are shown. */
-export interface Stats {
-  readonly users: { readonly total: number; readonly active: number; readonly disabled: number };
-  readonly storage: {
-    readonly usedBytes: number;
-    readonly files: number;
-    readonly folders: number;
-    readonly versionsBytes: number;
-    readonly trashBytes: number;
-    readonly blobs: number;
-    readonly blobBytes: number;
-    readonly diskFreeBytes: number;
-    readonly diskTotalBytes: number;
-  };
-  readonly integrity: { readonly readWithinDays: number | null; readonly scrubWithinDays: number };
-}
+export type Stats = ResponseData["GET /api/admin/stats"];
 
 /** A day of GET /api/admin/stats/history. */
-export interface Day {
-  readonly date: string;
-  readonly sampledAt: string;
-  readonly users: number;
-  readonly activeUsers: number;
-  readonly files: number;
-  readonly folders: number;
-  readonly usedBytes: number;
-  readonly storedBytes: number;
-  readonly diskFreeBytes: number;
-  readonly uploadedBytes: number | null;
-  readonly downloadedBytes: number | null;
-}
+export type Day = ResponseData["GET /api/admin/stats/history"]["days"][number];
 
 /** GET /api/admin/health */
-export interface Health {
-  readonly status: "ok" | "warning" | "error";
-  readonly problems: readonly {
-    readonly severity: "warning" | "error";
-    readonly about: string;
-    readonly message: string;
-  }[];
-  readonly isReady: boolean;
-  readonly notReadyReason: string | null;
-  readonly disk: { readonly freeBytes: number; readonly totalBytes: number };
-  readonly database: { readonly bytes: number; readonly logBytes: number; readonly fault: string | null };
-  readonly snapshots: { readonly count: number; readonly lastAt: string | null };
-  readonly openFindings: number;
-  readonly bucket: { readonly isUp: boolean; readonly since: string | null; readonly waiting: number } | null;
-  readonly failedJobs: readonly { readonly name: string; readonly lastError: string }[];
-  readonly queues: Readonly<Record<string, number>>;
-  readonly certificateEndsAt: string | null;
-  readonly versions: {
-    readonly larder: string;
-    readonly commit: string;
-    readonly bun: string;
-    readonly sqlite: string;
-  };
-  readonly memoryBytes: number;
-  readonly startedAt: string;
-}
+export type Health = ResponseData["GET /api/admin/health"];
 
 /** A setting of GET /api/admin/config. */
-export interface Setting {
-  readonly key: string;
-  readonly value: string;
-  readonly default: string;
-  readonly isDefault: boolean;
-  readonly isSecret: boolean;
-  readonly source: string;
-  readonly environment: string;
-  readonly accepts: string;
-  readonly help: string;
-}
-
-interface Person {
-  readonly id: string | null;
-  readonly email: string | null;
-}
+export type Setting = ResponseData["GET /api/admin/config"]["settings"][number];
 
 /** An entry of GET /api/admin/audit. */
-export interface AuditEntry {
-  readonly id: string;
-  readonly at: string;
-  readonly action: string;
-  readonly outcome: "done" | "refused" | "failed";
-  readonly reason: string | null;
-  readonly target: { readonly type: string; readonly id: string | null } | null;
-  readonly clientAddress: string | null;
-  readonly userAgent: string | null;
-  readonly times: number;
-  readonly user: Person | null;
-  readonly account: Person | null;
-  readonly via: { readonly kind: string; readonly name: string | null };
-  readonly details: Readonly<Record<string, unknown>>;
-}
+export type AuditEntry = Schemas["AuditEntry"];
 
 /** An entry of GET /api/admin/findings. */
-export interface Finding {
-  readonly id: string;
-  readonly kind: string;
-  readonly checksum: string | null;
-  readonly size: number | null;
-  readonly detail: string;
-  readonly files: number;
-  readonly foundAt: string;
-  readonly resolvedAt: string | null;
-  readonly resolution: string | null;
-}
+export type Finding = Schemas["Finding"];
 
 /** The events that webhooks can subscribe to. */
 export const WEBHOOK_EVENTS = [
@@ -226,28 +73,10 @@ export const WEBHOOK_EVENTS = [
 ] as const;
 
 /** A webhook. */
-export interface Webhook {
-  readonly id: string;
-  readonly url: string;
-  readonly events: readonly string[];
-  readonly active: boolean;
-  readonly stoppedBecause: string | null;
-  readonly failures: number;
-  readonly waiting: number;
-}
+export type Webhook = Schemas["Webhook"];
 
 /** A webhook with its secret, which can't be shown again. */
-export interface WebhookWithSecret extends Webhook {
-  readonly secret: string;
-}
+export type WebhookWithSecret = Schemas["WebhookWithSecret"];
 
 /** One delivery. */
-export interface Delivery {
-  readonly id: string;
-  readonly event: string;
-  readonly status: "queued" | "delivered" | "failed";
-  readonly attempts: number;
-  readonly responseStatus: number | null;
-  readonly error: string | null;
-  readonly createdAt: string;
-}
+export type Delivery = Schemas["WebhookDelivery"];

@@ -1,28 +1,15 @@
 /** API requests for past states, held changes and conflicts. */
 import { queryOptions } from "@tanstack/react-query";
+import type { ResponseData, Schemas } from "../../api/generated.ts";
 import { request } from "../../api/http.ts";
 import { keys } from "../../api/queries.ts";
 import type { Entry, Listing } from "../../api/types.ts";
 
 /** A file or folder in the response of a restore. */
-export interface RestoredNode {
-  readonly id: string;
-  readonly type: "file" | "folder";
-  readonly name: string;
-  readonly folder: string;
-}
+export type RestoredNode = RestoreResult["new"][number];
 
 /** POST /api/files/restore */
-export interface RestoreResult {
-  readonly counts: Readonly<Record<"content" | "place" | "undelete" | "aside" | "remove" | "skipped" | "new", number>>;
-  readonly changes: readonly (RestoredNode & {
-    readonly change: "content" | "place" | "undelete" | "aside" | "remove";
-    readonly from?: { readonly name: string; readonly folder: string };
-  })[];
-  readonly skipped: readonly (RestoredNode & { readonly message: string })[];
-  readonly new: readonly RestoredNode[];
-  readonly hasMore: boolean;
-}
+export type RestoreResult = ResponseData["POST /api/files/restore"];
 
 /** Options of a restore. */
 export interface RestoreRequest {
@@ -33,46 +20,13 @@ export interface RestoreRequest {
 }
 
 /** POST /api/users/devices/{id}/rewind */
-export interface RewindResult {
-  readonly undone: readonly {
-    readonly fileId: string;
-    readonly action:
-      | "deleted_created"
-      | "restored_deleted"
-      | "restored_content"
-      | "renamed_back"
-      | "moved_back"
-      | "labels_back";
-    readonly name: string;
-    readonly folder: string;
-  }[];
-  readonly skipped: readonly {
-    readonly fileId: string;
-    readonly name: string;
-    readonly folder: string;
-    readonly message: string;
-  }[];
-  readonly failed: readonly { readonly fileId: string; readonly error: { readonly message: string } }[];
-  readonly counts: { readonly undone: number; readonly skipped: number; readonly failed: number };
-  readonly hasMore: boolean;
-}
+export type RewindResult = Schemas["Rewind"];
 
 /** A device of the account. */
-export interface Device {
-  readonly id: string;
-  readonly name: string;
-  readonly platform: string;
-  readonly lastActiveAt: string;
-}
+export type Device = Schemas["Device"];
 
 /** Deletions and replacements by a device that wait for a person's decision. */
-export interface Hold {
-  readonly holdId: string;
-  readonly deviceId: string;
-  readonly changes: number;
-  readonly since: string;
-  readonly expiresAt: string;
-}
+export type Hold = Schemas["Holds"]["holds"][number];
 
 /** Entries of a past folder per page. */
 const PAGE_SIZE = 100;
@@ -152,25 +106,10 @@ export async function decideHold(holdId: string, accept: boolean): Promise<void>
 }
 
 /** One side of a conflict. Fields are null if unknown, or if the file no longer exists. */
-export interface ConflictSide {
-  readonly name: string | null;
-  readonly folder: string | null;
-  readonly size: number | null;
-  readonly modifiedAt: string | null;
-  readonly deviceId: string | null;
-}
+export type ConflictSide = Schemas["Conflict"]["local" | "remote"];
 
 /** A change by a device that conflicts with changes by others to the same file. */
-export interface Conflict {
-  readonly conflictId: string;
-  readonly type: "modified" | "deleted" | "name";
-  readonly action: "upload" | "update" | "rename" | "move" | "delete";
-  readonly local: ConflictSide;
-  readonly remote: ConflictSide;
-  readonly detectedAt: string;
-  /** The device's version was chosen, but the device has not uploaded it yet. */
-  readonly awaitsContent: boolean;
-}
+export type Conflict = Schemas["Conflict"];
 
 /** Unresolved conflicts. */
 export const conflictsQuery = queryOptions({

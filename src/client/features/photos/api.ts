@@ -1,30 +1,18 @@
 /** API requests of the photos page. */
 import { queryOptions } from "@tanstack/react-query";
+import type { ResponseData, Schemas } from "../../api/generated.ts";
 import { apiAddress, request } from "../../api/http.ts";
 import { keys, LIVE_INTERVAL_MS, live } from "../../api/queries.ts";
 import type { FileRecord } from "../../api/types.ts";
-import type { Chunk, DayCount } from "./layout.ts";
+import type { Chunk } from "./layout.ts";
 
 /** Which photos are shown. */
 export type PhotoKind = "all" | "photo" | "video";
 
 /** A photo or video in the grid. */
-export interface PhotoRecord {
-  readonly id: string;
-  readonly name: string;
-  readonly isVideo: boolean;
-  readonly durationSeconds: number | null;
-  /** With the UTC offset of the place; the first ten characters are the local date. */
-  readonly takenAt: string;
-  readonly hasThumbnail: boolean;
-}
+export type PhotoRecord = Schemas["Photo"];
 
-interface Timeline {
-  readonly days: readonly DayCount[];
-  readonly total: number;
-  readonly isIndexing: boolean;
-  readonly isSettling: boolean;
-}
+type Timeline = ResponseData["GET /api/photos/timeline"];
 
 const PAGE = 1000;
 const SETTLING_INTERVAL_MS = 3000;

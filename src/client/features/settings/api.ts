@@ -1,5 +1,6 @@
 /** API requests of the settings pages, with field names as in the API. */
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { ResponseData, Schemas } from "../../api/generated.ts";
 import { request } from "../../api/http.ts";
 import { keys } from "../../api/queries.ts";
 import type { Usage, User } from "../../api/types.ts";
@@ -8,22 +9,10 @@ import type { Usage, User } from "../../api/types.ts";
 export const CATEGORIES = ["uploads", "shares", "storage", "security"] as const;
 
 /** When no push notifications are sent. */
-export interface QuietHours {
-  readonly enabled: boolean;
-  readonly start: string;
-  readonly end: string;
-  readonly timezone: string;
-}
+export type QuietHours = Schemas["Settings"]["notifications"]["quietHours"];
 
 /** `GET /api/users/settings` */
-export interface AccountSettings {
-  readonly language: string;
-  readonly timezone: string;
-  readonly theme: "system" | "light" | "dark";
-  readonly defaultView: "list" | "grid";
-  readonly notifications: Readonly<Record<(typeof CATEGORIES)[number], boolean>> & { readonly quietHours: QuietHours };
-  readonly versioning: { readonly keep: number };
-}
+export type AccountSettings = Schemas["Settings"];
 
 /** Any part of the settings, at any depth. */
 export type SettingsChange = {
@@ -33,86 +22,28 @@ export type SettingsChange = {
 };
 
 /** `GET /api/users/two-factor` */
-export interface TwoFactor {
-  readonly enabled: boolean;
-  readonly recoveryCodesLeft: number;
-  readonly passkeys: number;
-}
+export type TwoFactor = ResponseData["GET /api/users/two-factor"];
 
 /** An entry of `GET /api/users/passkeys` */
-export interface Passkey {
-  readonly id: string;
-  readonly name: string;
-  readonly rpId: string;
-  readonly backedUp: boolean;
-  readonly createdAt: string;
-  readonly lastUsedAt: string | null;
-}
+export type Passkey = Schemas["Passkey"];
 
 /** An entry of `GET /api/auth/oidc/link` */
-export interface Identity {
-  readonly issuer: string;
-  readonly createdAt: string;
-}
+export type Identity = ResponseData["GET /api/auth/oidc/link"]["identities"][number];
 
 /** An entry of `GET /api/users/sessions` */
-export interface SessionItem {
-  readonly id: string;
-  readonly kind: "web" | "mobile" | "cli";
-  readonly createdAt: string;
-  readonly expiresAt: string;
-  readonly lastSeenAt: string;
-  readonly userAgent: string | null;
-  readonly clientAddress: string | null;
-  readonly isCurrent: boolean;
-  readonly device?: { readonly id: string; readonly name: string };
-}
+export type SessionItem = Schemas["Session"];
 
 /** An entry of `GET /api/users/devices` */
-export interface Device {
-  readonly id: string;
-  readonly name: string;
-  readonly platform: string;
-  readonly model?: string;
-  readonly osVersion?: string;
-  readonly appVersion?: string;
-  readonly registeredAt: string;
-  readonly lastActiveAt: string;
-  readonly settings: {
-    readonly autoUpload: boolean;
-    readonly backgroundSync: boolean;
-    readonly wifiOnly: boolean;
-    readonly uploadQuality: "original" | "high" | "medium" | "low";
-    readonly syncFolders: readonly string[];
-    readonly maxCacheSize: number;
-  };
-}
+export type Device = Schemas["Device"];
 
 /** What an API key may do. */
 export const SCOPES = ["files:read", "files:write", "shares", "profile", "admin"] as const;
 
 /** An entry of `GET /api/users/api-keys` */
-export interface ApiKey {
-  readonly id: string;
-  readonly name: string;
-  readonly prefix: string;
-  readonly scopes: readonly string[];
-  readonly createdAt: string;
-  readonly lastUsedAt: string | null;
-  readonly expiresAt: string | null;
-}
+export type ApiKey = Schemas["ApiKey"];
 
 /** `GET /api/users/usage/rate-limits` */
-export interface RateLimits {
-  readonly endpoints: readonly {
-    readonly endpoint: string;
-    readonly resource: string;
-    readonly limit: number;
-    readonly used: number;
-    readonly remaining: number;
-    readonly resetsAt: string;
-  }[];
-}
+export type RateLimits = ResponseData["GET /api/users/usage/rate-limits"];
 
 interface Resources {
   profile: User;
