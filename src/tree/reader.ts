@@ -20,28 +20,19 @@ import type { ChangePosition } from "./journal/position.ts";
 import { Lister } from "./queries/list.ts";
 import { PastReader } from "./queries/past.ts";
 import { recountAccount, recountBlobs } from "./queries/recount.ts";
-import { Finder } from "./queries/search.ts";
+import { FilteredLister } from "./queries/filtered-list.ts";
 import type { TreeStore } from "./tables/store.ts";
 import type { TagCount } from "./tables/tags.ts";
 import { findVersion, listVersions } from "./tables/versions.ts";
-import {
-  isInTrash,
-  listTrash,
-  tagsInTrash,
-  trashedBefore,
-  trashedSeqOf,
-  typesInTrash,
-  MEASURED_IN_READER_MIN,
-  type FolderSize,
-  measureInReader,
-} from "./operations/trash.ts";
+import { isInTrash, listTrash, tagsInTrash, trashedBefore, trashedSeqOf, typesInTrash } from "./tables/trash.ts";
+import { type FolderSize, MEASURED_IN_READER_MIN, measureInReader } from "./operations/measure-folder.ts";
 import { type WalkVisitor, walkBelow } from "./queries/walk.ts";
 
-/** Copies of one content that are looked at: those of a folder that was just deleted are no files any more. */
-const HOLDERS_MAX = 100;
+/** Files with the same content that are checked: those of a folder that was just deleted are no longer in the tree. */
+const SAME_CONTENT_MAX = 100;
 
-/** What an earlier content has of its own. */
-interface VersionRow {
+/** The columns of an earlier version. */
+interface VersionContentRow {
   readonly sizeBytes: number;
   readonly mediaType: string;
   readonly contentAtMs: number;
@@ -50,34 +41,37 @@ interface VersionRow {
 }
 
 /**
- * The reading side of the tree. What is unknown, another account's, or cut off from the tree is undefined alike.
- * Everything that returns no promise is answered in place within microseconds.
+ * The reading side of the tree. A node that is unknown, belongs to another account or is cut off from the tree is
+ * undefined in each case. Methods that return no promise take microseconds.
+ *
+ * The methods are grouped: look-up of nodes, listings, totals, blobs, the journal, deletion and trash. The history is
+ * in {@link past}.
  */
 export class TreeReader {
   readonly #store: TreeStore;
   readonly #lister: Lister;
-  readonly #finder: Finder;
+  readonly #filtered: FilteredLister;
   readonly #changes: ChangeReader;
   readonly #cutOff;
-  readonly #holders;
-  /** The tree as it was. */
+  readonly #withContent;
+  /** The history of the tree. */
   readonly past: PastReader;
   readonly #version;
 
   constructor(store: TreeStore) {
     this.#store = store;
     this.#lister = new Lister(store);
-    this.#finder = new Finder(store);
+    this.#filtered = new FilteredLister(store);
     this.#changes = new ChangeReader(store);
     this.past = new PastReader(store, (accountId, atMs) => this.#changes.seqBefore(accountId, atMs));
     this.#cutOff = store.sqlite.prepare<{ id: number }, [number]>(
       `SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id IS NULL AND kind = 0 AND name <> '/'
          AND account_id = ?1`,
     );
-    this.#holders = store.sqlite.prepare<{ id: number }, [number, number, number]>(
+    this.#withContent = store.sqlite.prepare<{ id: number }, [number, number, number]>(
       "SELECT id FROM nodes INDEXED BY nodes_blob WHERE blob_id = ?1 AND account_id = ?2 LIMIT ?3",
     );
-    this.#version = store.sqlite.prepare<VersionRow, [number, number]>(
+    this.#version = store.sqlite.prepare<VersionContentRow, [number, number]>(
       `SELECT v.size_bytes AS sizeBytes, v.media_type AS mediaType, v.created_at AS contentAtMs, v.blob_id AS blobId,
          b.digest FROM versions v JOIN blobs b ON b.id = v.blob_id WHERE v.node_id = ?1 AND v.version = ?2`,
     );
@@ -95,28 +89,28 @@ export class TreeReader {
     return this.#store.findNode({ accountId, publicId });
   }
 
-  /** A node by its public id, of whatever account. Who asks may not be one who may know: `permissions` decides (D51). */
+  /** A node of any account by its public id. The caller must check permissions. */
   findAnywhere(publicId: string): TreeNode | undefined {
     return this.#store.findAnywhere(publicId);
   }
 
-  /** A file by its row id, of whatever account: for links that open without one. */
+  /** A file of any account by its row id: links open without an account. */
   findFileById(id: number): FileNode | undefined {
     const node = this.#store.findById(id);
     return node?.kind === "file" ? node : undefined;
   }
 
-  /** A file or folder by its row id, of whatever account: for links that open without one. */
+  /** A file or folder of any account by its row id: links open without an account. */
   findById(id: number): TreeNode | undefined {
     return this.#store.findById(id);
   }
 
-  /** Whether a node lies below a folder, at any depth, or is it: told by ids, never by paths (D51). */
+  /** Whether a node is a folder or is below it, at any depth. Compares ids, never paths. */
   isWithin(node: TreeNode, folderId: number): boolean {
     return this.#store.paths.isWithin(node.id, folderId);
   }
 
-  /** A file with one of its contents, the present or an earlier one; undefined where that one is gone. */
+  /** A file with the content of a version, the current or an earlier one; undefined if that is gone. */
   findFileAt(id: number, version: number): FileNode | undefined {
     const file = this.findFileById(id);
     if (file === undefined || file.version === version) return file;
@@ -131,52 +125,52 @@ export class TreeReader {
     return holder === undefined ? undefined : this.#store.findById(holder.id);
   }
 
-  /** The folder at a normalised path. */
+  /** The folder at a normalized path. */
   findFolderByPath(accountId: number, path: string): FolderNode | undefined {
     const id = this.#store.paths.findId(accountId, path);
     const node = id === undefined ? undefined : this.#store.findById(id);
     return node?.kind === "folder" ? node : undefined;
   }
 
-  /** The file of this name in the folder at a normalised path. */
+  /** The file of this name in the folder at a normalized path. */
   findFileNamed(accountId: number, folderPath: string, name: string): FileNode | undefined {
     const folderId = this.#store.paths.findId(accountId, folderPath);
     const holder = folderId === undefined ? undefined : this.#store.names.find(folderId, name);
     return holder === undefined ? undefined : this.findFileById(holder.id);
   }
 
-  /** Some file of the account that has this content now. Its index is by content and account: others' files cost nothing. */
+  /**
+   * Any file of the account that has this content now. The index is by content and account, so files of others cost
+   * nothing.
+   */
   findFileWithContent(accountId: number, digest: Digest): FileNode | undefined {
     const blob = this.#store.blobs.find(digest);
     if (blob === undefined) return undefined;
-    for (const { id } of this.#holders.all(blob.id, accountId, HOLDERS_MAX)) {
+    for (const { id } of this.#withContent.all(blob.id, accountId, SAME_CONTENT_MAX)) {
       const file = this.findFileById(id);
       if (file !== undefined) return file;
     }
     return undefined;
   }
 
-  /**
-   * Whether the account deleted a file with this content, or put it into the trash, has made none with it since, and holds
-   * no other (D25).
-   */
+  /** Whether the account deleted or trashed a file with this content, created none with it since, and has no other. */
   wasDeleted(accountId: number, digest: Digest): boolean {
     const isDeleted = this.#store.deletions.find(accountId, digest) !== undefined;
     if (!isDeleted && !this.#isInTrash(accountId, digest)) return false;
     return this.findFileWithContent(accountId, digest) === undefined;
   }
 
-  /** The contents of a file, the newest first, the present one included. */
+  /** The versions of a file, newest first, including the current one. */
   listVersions(file: FileNode): FileVersion[] {
     return listVersions(this.#store, file);
   }
 
-  /** The file with the content of one of its versions in place of the present one; undefined where that is not kept. */
+  /** The file with the content of a version in place of the current one; undefined if that version is not retained. */
   findVersion(file: FileNode, version: number): FileNode | undefined {
     return findVersion(this.#store, file, version);
   }
 
-  /** The top folder of an account, which exists. */
+  /** The root folder of an account, which exists. */
   getRoot(accountId: number): FolderNode {
     const id = this.#store.paths.findId(accountId, ROOT_PATH);
     return this.#store.getFolder(id ?? 0);
@@ -188,21 +182,21 @@ export class TreeReader {
   }
 
   /**
-   * A page of a folder. A folder that is gone has none. Any page of any folder takes well below a millisecond, but for
-   * the first deep one of a large folder after a start.
+   * A page of a folder; empty for a deleted one. Any page takes well below a millisecond, except the first deep page of
+   * a large folder after startup.
    */
   list(query: ListQuery): Promise<NodePage> {
     return this.#lister.list(query);
   }
 
-  /** A page of what matches the filters. @throws AppError overloaded where too many searches wait already */
+  /** A page of the nodes that match the filters. @throws AppError overloaded if too many searches are queued */
   find(query: FindQuery): Promise<NodePage> {
     const isFiltered =
       (query.search ?? "") !== "" || (query.tags ?? []).length > 0 || query.mediaTypePattern !== undefined;
-    return isFiltered || query.recursive ? this.#finder.find(query) : this.#lister.list(query);
+    return isFiltered || query.recursive ? this.#filtered.find(query) : this.#lister.list(query);
   }
 
-  /** The labels of an account with the number of files that carry each: most used first, then by name; at most `limit`. */
+  /** The tags of an account with the number of their files: most used first, then by name; at most `limit`. */
   tagsOf(accountId: number, limit: number): TagCount[] {
     const inTrash = tagsInTrash(this.#store, accountId);
     const trashed = Object.keys(inTrash).length;
@@ -215,7 +209,7 @@ export class TreeReader {
       .slice(0, limit);
   }
 
-  /** The nodes with these row ids, in this order; what is gone or cut off from the tree is left out. */
+  /** The nodes with these row ids, in this order; deleted and cut-off ones are left out. */
   findByIds(ids: readonly number[]): TreeNode[] {
     return this.#store.findByIds(ids);
   }
@@ -224,12 +218,14 @@ export class TreeReader {
     return this.#store.accounts.usage(accountId);
   }
 
-  /** @throws AppError quota_exceeded where the account may not hold so many more files and folders */
+  /** @throws AppError quota_exceeded if the account may not hold this many more files and folders */
   rejectNodes(accountId: number, added: number): void {
     this.#store.accounts.rejectNodes(accountId, added);
   }
 
-  /** Largest first. Files of a large folder that was just deleted leave this list within seconds, the sums at once. */
+  /**
+   * Largest first. Files of a large folder that was just deleted leave this list within seconds, the totals at once.
+   */
   usageByType(accountId: number): TypeUsage[] {
     const inTrash = typesInTrash(this.#store, accountId);
     return this.#store.accounts
@@ -242,32 +238,32 @@ export class TreeReader {
       .sort((a, b) => b.bytes - a.bytes);
   }
 
-  /** The committed row of a content. */
+  /** The committed row of a blob. */
   findBlob(digest: Digest): BlobRow | undefined {
     return this.#store.blobs.find(digest);
   }
 
-  /** Those of some contents that have a committed row which nothing refers to: a collector may be about to take them. */
+  /** Those of these blobs whose committed row has no references: garbage collection may be about to delete them. */
   findUnreferenced(digests: readonly Digest[]): ReadonlySet<string> {
     return this.#store.blobs.findUnreferenced(digests);
   }
 
-  /** The last journal number of an account: unchanged, nothing changed. */
+  /** The last journal number of an account: while it stays, nothing has changed. */
   headOf(accountId: number): number {
     return this.#store.accounts.headOf(accountId);
   }
 
-  /** Compares an account's stored numbers with what counting gives; empty when all is right. Repairs nothing (D22). */
+  /** Compares the stored counters of an account with a fresh count; empty if all are right. Repairs nothing. */
   recount(accountId: number): Promise<Drift[]> {
     return recountAccount(this.#store.reader, accountId);
   }
 
-  /** Compares the references of all contents with what counting gives; empty when all is right. Repairs nothing. */
+  /** Compares the reference counts of all blobs with a fresh count; empty if all are right. Repairs nothing. */
   recountBlobs(): Promise<Drift[]> {
     return recountBlobs(this.#store.reader);
   }
 
-  /** As {@link changesSince}, with what is long to read off the event loop. @see ChangeReader.readNext */
+  /** As {@link changesSince}; long reads run in the reading thread. @see ChangeReader.readNext */
   nextChanges(
     accountId: number,
     from: ChangePosition,
@@ -278,58 +274,61 @@ export class TreeReader {
     return this.#changes.readNext(accountId, from, limit, wantsFolders, isValid);
   }
 
-  /** What has changed since a place in the account's journal. In place; some milliseconds for 500 changes. */
+  /** The changes since a position in the journal. Runs on the main thread: some milliseconds for 500 changes. */
   changesSince(accountId: number, from: ChangePosition, limit: number, wantsFolders: boolean): ChangePage {
     return this.#changes.read(accountId, from, limit, wantsFolders);
   }
 
-  /** Deletions up to this number are remembered no more: who knows less must begin anew. */
+  /** The number up to which deletions are no longer recorded: a reader that knows less must start over. */
   floorOf(accountId: number): number {
     return this.#changes.floorOf(accountId);
   }
 
-  /** The journal number before the first change at or after an instant; the head where there is none. */
+  /** The journal number before the first change at or after a time; the head if there is none. */
   seqBefore(accountId: number, atMs: number): number {
     return this.#changes.seqBefore(accountId, atMs);
   }
 
-  /** Whether something that was deleted is still being taken apart: its tombstones are not all there yet. */
+  /** Whether deleted folders still have rows: not all of their tombstones are written yet. */
   isReaping(accountId: number): boolean {
-    // A large copy that is being made is cut off, too.
+    // An unfinished large copy is cut off, too.
     return this.#cutOff.all(accountId).some(({ id }) => !this.#store.underConstruction.has(id));
   }
 
   /**
-   * Visits nodes and all below them in one snapshot, with the event loop going on in between (see `walk.ts`).
-   * @param ids row ids of what is in a tree now
+   * Visits nodes and all below them in one snapshot; the event loop runs in between (see `walk.ts`).
+   * @param ids row ids of nodes that are in a tree now
    * @returns the time of the last change in any of their accounts
-   * @throws AppError not_found where one is gone; what `visit` throws
+   * @throws AppError not_found if one is gone; what `visit` throws
    */
   walk(ids: readonly number[], visit: WalkVisitor): Promise<number> {
     return walkBelow(this.#store, ids, visit);
   }
 
-  /** Whether {@link weigh} is to be asked before a node is put into the trash: a folder in an account of many files. */
+  /** Whether to call {@link measure} before trashing a node: a folder in an account with many files. */
   isMeasuredInReader(node: TreeNode): boolean {
     return node.kind === "folder" && this.usage(node.accountId).files >= MEASURED_IN_READER_MIN;
   }
 
-  /** What {@link TreeWriter.trash} wants to know of a large folder, read off the event loop; true until something changes. */
+  /**
+   * The totals of a large folder for {@link TreeWriter.trash}, read in the reading thread; valid until something
+   * changes.
+   */
   measure(folder: TreeNode): Promise<FolderSize> {
     return measureInReader(this.#store, folder.accountId, folder.id);
   }
 
-  /** A page of an account's trash, what came last in front, and how much there is in all. */
+  /** A page of the trash of an account, newest first, and the total number. */
   listTrash(accountId: number, offset: number, limit: number): { entries: readonly TrashedNode[]; total: number } {
     return listTrash(this.#store, accountId, offset, limit);
   }
 
-  /** Journal number at which a node went into the trash; undefined where it is not there. */
+  /** Journal number at which a node was trashed; undefined if it is not in the trash. */
   trashedSeqOf(node: NodeRef): number | undefined {
     return trashedSeqOf(this.#store, node);
   }
 
-  /** What was put into the trash up to a time, the oldest first, at most `limit`: of one account, or of all (null). */
+  /** Nodes trashed up to a time, oldest first, at most `limit`: of one account, or of all (null). */
   trashedBefore(atMs: number, limit: number, accountId: number | null): readonly NodeRef[] {
     return trashedBefore(this.#store, atMs, limit, accountId);
   }
@@ -337,10 +336,10 @@ export class TreeReader {
   #isInTrash(accountId: number, digest: Digest): boolean {
     const blob = this.#store.blobs.find(digest);
     if (blob === undefined) return false;
-    return this.#holders.all(blob.id, accountId, HOLDERS_MAX).some(({ id }) => isInTrash(this.#store, id));
+    return this.#withContent.all(blob.id, accountId, SAME_CONTENT_MAX).some(({ id }) => isInTrash(this.#store, id));
   }
 
-  /** Forgets what is kept in memory. To be called where `db.changedElsewhere()` says that another process wrote. */
+  /** Clears the caches. Called when `db.changedElsewhere()` reports that another process wrote. */
   dropCaches(): void {
     this.#store.dropCaches();
   }

@@ -2,7 +2,7 @@ import { TreeReader } from "./reader.ts";
 import { TreeStore, type TreeOptions } from "./tables/store.ts";
 import { TreeWriter } from "./writer.ts";
 
-/** The tree of one database: its reading and its writing side, which share what is kept in memory. */
+/** The tree of one database: its reading and writing sides, which share their caches. */
 export interface Tree {
   readonly reader: TreeReader;
   readonly writer: TreeWriter;

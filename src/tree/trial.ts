@@ -4,7 +4,7 @@ import { openTree } from "./tree.ts";
 import type { TreeReader } from "./reader.ts";
 import type { TreeWriter } from "./writer.ts";
 
-/** A tree in which changes can be tried: it forgets them all in the end, and nobody else sees them or hears of them. */
+/** A tree for trial changes: they are all rolled back in the end, nobody else sees them, and no events are emitted. */
 export interface TreeTrial extends Trial {
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;

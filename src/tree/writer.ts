@@ -40,15 +40,16 @@ import type {
   TreeNode,
 } from "./model/types.ts";
 import type { Labels } from "./tables/undo.ts";
-import { purgeNode, restoreNode, trashNode, type FolderSize } from "./operations/trash.ts";
+import type { FolderSize } from "./operations/measure-folder.ts";
+import { purgeNode, restoreNode, trashNode } from "./operations/trash.ts";
 import { move, updateFile, updateFolder } from "./operations/update.ts";
 import { deleteVersion, type PruneOptions, pruneVersions, replaceContent, restoreVersion } from "./tables/versions.ts";
 
 /**
- * The only writer of nodes and journal. Every method is synchronous and is called inside a deed (`Writer.run`); what it
- * throws undoes the deed. Nodes are named by account and public id and read again here, so that what a caller read before
- * need not be true any more. Each change takes the next journal number of the account; where nothing is other than before,
- * nothing is written.
+ * The only writer of nodes and journal. Every method is synchronous and runs inside a transaction (`Writer.run`);
+ * throwing rolls it back. Nodes are identified by account and public id and read again here, because what the caller
+ * read before may be outdated. Each change takes the next journal number of the account. If nothing differs, nothing is
+ * written.
  */
 export class TreeWriter {
   readonly #store: TreeStore;
@@ -58,43 +59,48 @@ export class TreeWriter {
   }
 
   /**
-   * Carries out a deed in the name of a device: the journal notes it with each change, and a content remembers it.
-   * Synchronous, inside a deed.
+   * Runs `body` in the name of a device: the journal records it with each change, and so does new content. Synchronous,
+   * inside a transaction.
    */
-  by<T>(deviceId: number | undefined, deed: () => T): T {
-    return this.#store.by(deviceId ?? null, deed);
+  by<T>(deviceId: number | undefined, body: () => T): T {
+    return this.#store.by(deviceId ?? null, body);
   }
 
   /**
-   * Carries out a deed that undoes what a device did: its changes are noted as that device's, not to be undone again.
-   * Whose name the journal has is said by {@link by}. Synchronous, inside a deed.
+   * Runs `body`, which undoes what a device did: its changes are recorded as those of the device and are not undone
+   * again. The journal records the device given to {@link by}. Synchronous, inside a transaction.
    */
-  rewinding<T>(deviceId: number, deed: () => T): T {
+  rewinding<T>(deviceId: number, body: () => T): T {
     const { undo } = this.#store;
     undo.rewoundDeviceId = deviceId;
     try {
-      return deed();
+      return body();
     } finally {
       undo.rewoundDeviceId = null;
     }
   }
 
   /**
-   * Puts a node back where it was and gives it its former labels, as far as given. A taken name is numbered, a missing
-   * folder made. Inside {@link rewinding}, as the following ones.
+   * Moves a node back to its former location and restores its former labels, as far as given. A taken name is numbered,
+   * a missing folder created. This and the following methods run inside {@link rewinding}.
    * @throws AppError not_found | not_a_folder; invalid_path for a folder into itself
    */
-  putBack(tx: Transaction, node: TreeNode, place: RestoredLocation | undefined, labels: Labels | undefined): TreeNode {
-    return putBack(this.#store, tx, node, place, labels);
+  putBack(
+    tx: Transaction,
+    node: TreeNode,
+    location: RestoredLocation | undefined,
+    labels: Labels | undefined,
+  ): TreeNode {
+    return putBack(this.#store, tx, node, location, labels);
   }
 
-  /** Gives a file or folder, not a root, another name in its folder, numbered as where a name is taken. */
+  /** Renames a file or folder (not a root) to a numbered name in its folder, to free its name. */
   stepAside(tx: Transaction, node: TreeNode): TreeNode {
     return stepAside(this.#store, tx, node);
   }
 
   /**
-   * Makes an earlier version of a file its next content. Undefined where the file or that version is gone.
+   * Stores an earlier version of a file as its next content. Undefined if the file or that version is gone.
    * @throws AppError quota_exceeded
    */
   putContentBack(
@@ -107,46 +113,46 @@ export class TreeWriter {
   }
 
   /**
-   * Makes a deleted file again: a new node with the contents, labels and times of the former one. A taken name is
-   * numbered. Undefined where the content is not kept any more.
+   * Creates a deleted file again: a new node with the versions, labels and times of the former one. A taken name is
+   * numbered. Undefined if the content is no longer available.
    * @throws AppError quota_exceeded | not_a_folder
    */
   remakeFile(tx: Transaction, lost: LostFile): FileNode | undefined {
     return remakeFile(this.#store, tx, lost);
   }
 
-  /** Makes a deleted folder again; where one is at its path already, that is taken. @throws AppError not_a_folder */
+  /** Creates a deleted folder again, or uses the one at its path. @throws AppError not_a_folder */
   remakeFolder(tx: Transaction, lost: LostFolder): FolderNode {
     return remakeFolder(this.#store, tx, lost);
   }
 
   /**
-   * Makes a file of another state of this tree, with its id, times and versions. A taken name is numbered; quotas are not
-   * checked.
-   * @throws AppError not_found where the folder is gone
+   * Creates a file from another state of this tree, with its id, times and versions. A taken name is numbered; quotas
+   * are not checked.
+   * @throws AppError not_found if the folder is gone
    */
   mergeFile(tx: Transaction, merged: MergedFile): FileNode {
     return mergeFile(this.#store, tx, merged);
   }
 
-  /** The same for a folder. @throws AppError not_found where the folder that it goes into is gone */
+  /** The same for a folder. @throws AppError not_found if its parent is gone */
   mergeFolder(tx: Transaction, merged: MergedFolder): FolderNode {
     return mergeFolder(this.#store, tx, merged);
   }
 
-  /** Gives a file its next content, with the time of that; quotas are not checked. @throws AppError not_found */
+  /** Stores the next content of a file, with its time; quotas are not checked. @throws AppError not_found */
   mergeContent(tx: Transaction, file: NodeRef, content: NextContent): FileNode {
     return mergeContent(this.#store, tx, file, content);
   }
 
-  /** Forgets what devices did before the time: up to `limit` rows of each device of an account. @returns how many */
+  /** Deletes undo rows older than the time: up to `limit` rows of each device of an account. @returns how many */
   sweepUndo(_tx: Transaction, accountId: number, olderThanMs: number, limit: number): number {
     return this.#store.undo.sweep(accountId, olderThanMs, limit);
   }
 
   /**
-   * Promises bytes of an account's quota to an upload that is under way (D22), or, with a negative number, takes such a
-   * promise back. Files are not checked against it twice: take it back in the deed that makes the file.
+   * Reserves bytes of the quota for an upload in progress, or releases them if negative. Release them in the
+   * transaction that creates the file, which checks the quota itself.
    * @param quotaBytes null for no limit
    * @throws AppError quota_exceeded
    */
@@ -154,14 +160,14 @@ export class TreeWriter {
     this.#store.accounts.reserve(accountId, bytes, quotaBytes);
   }
 
-  /** Makes the root of a new account, whose row exists. @returns its row id */
+  /** Creates the root of a new account, whose row exists. @returns its row id */
   createAccountRoot(_tx: Transaction, accountId: number): number {
     return createAccountRoot(this.#store, accountId);
   }
 
   /**
-   * The folder at a normalised path, with everything on the way to it made where it is missing.
-   * @throws AppError not_a_folder where a file is in the way
+   * The folder at a normalized path; creates it and its missing ancestors.
+   * @throws AppError not_a_folder if a file is in the way
    */
   ensureFolder(tx: Transaction, accountId: number, path: string): FolderNode {
     return this.#store.getFolder(ensureFolderId(this.#store, tx, accountId, path));
@@ -173,8 +179,8 @@ export class TreeWriter {
   }
 
   /**
-   * Makes a file, or with `onConflict: "version"` gives the file of that name its next content (`isNew` false; labels and
-   * metadata given are then taken over, others stay).
+   * Creates a file, or with `onConflict: "version"` stores the next content of the file with that name (`isNew` false;
+   * tags and metadata are replaced if given).
    * @throws AppError name_taken | not_a_folder | quota_exceeded
    */
   createFile(tx: Transaction, input: NewFile): { file: FileNode; isNew: boolean } {
@@ -182,8 +188,8 @@ export class TreeWriter {
   }
 
   /**
-   * Gives a file its next content; the present one becomes an earlier version, which counts in usage. Every call is a new
-   * version, of the same bytes too.
+   * Stores the next content of a file; the current one becomes an earlier version, which counts towards the quota.
+   * Every call creates a version, even with the same bytes.
    * @throws AppError not_found | quota_exceeded; what the precondition throws
    */
   replaceContent(tx: Transaction, input: NewContent): FileNode {
@@ -191,7 +197,7 @@ export class TreeWriter {
   }
 
   /**
-   * Renames, moves, labels, describes, publishes a file.
+   * Renames, moves, tags, describes or publishes a file.
    * @throws AppError not_found | name_taken | not_a_folder | invalid_field; what the precondition throws
    */
   updateFile(tx: Transaction, file: NodeRef, changes: FileChanges, precondition?: Precondition): FileNode {
@@ -230,9 +236,9 @@ export class TreeWriter {
   }
 
   /**
-   * Copies a folder of any size in many short deeds, between which others write. The copy appears whole, at the end, or
-   * not at all; what changes in the source meanwhile may be in it or not. Not inside a deed.
-   * @param deviceId the device in whose name it is done, as in {@link by}
+   * Copies a folder of any size in many short transactions, between which others write. The copy appears complete at
+   * the end, or not at all. A change in the source during the copy may be included or not. Not inside a transaction.
+   * @param deviceId the device that copies, as in {@link by}
    * @throws AppError as `copy` does
    */
   copyLarge(
@@ -245,14 +251,14 @@ export class TreeWriter {
     return copyLarge(this.#store, writer, folder, destinationPath, options, deviceId ?? null);
   }
 
-  /** Removes a file with all its versions, for good. @throws AppError not_found; what the precondition throws */
+  /** Deletes a file with all its versions, permanently. @throws AppError not_found; what the precondition throws */
   deleteFile(tx: Transaction, file: NodeRef, precondition?: Precondition): DeletedNode {
     return deleteFile(this.#store, tx, file, precondition);
   }
 
   /**
-   * Removes a folder with all below it, for good, at once for every reader and in the account's sums. Rows of large ones
-   * are left for {@link reapSome}.
+   * Deletes a folder with all below it, permanently: immediately for all readers and in the totals of the account. The
+   * rows of large folders are left to {@link reapSome}.
    * @throws AppError not_found; invalid_path for the root; folder_not_empty with `onlyEmpty`
    */
   deleteFolder(tx: Transaction, folder: NodeRef, options?: { readonly onlyEmpty?: boolean | undefined }): DeletedNode {
@@ -260,9 +266,9 @@ export class TreeWriter {
   }
 
   /**
-   * Puts a file, or a folder with all below it, into the trash: gone at once for every reader, in one row. It counts in the
-   * quota still.
-   * @param measured what {@link TreeReader.weigh} gave for it, for a folder of many files
+   * Moves a file, or a folder with all below it, to the trash: immediately for all readers, in one row. It still counts
+   * towards the quota.
+   * @param measured the result of {@link TreeReader.measure}, for a folder of many files
    * @throws AppError not_found; invalid_path for the root
    */
   trash(tx: Transaction, node: NodeRef, measured?: FolderSize): TrashedNode {
@@ -270,44 +276,47 @@ export class TreeWriter {
   }
 
   /**
-   * Takes out of the trash: into the folder that it was in, or where that is gone, into the nearest on its former path that
-   * is there; under a numbered name where its own is taken. It is what it was, with the same id.
-   * @throws AppError not_found; invalid_path where its path would be too long
+   * Restores from the trash to the former folder or, if that is gone, to the nearest existing folder on its former
+   * path; under a numbered name if its own is taken. The id stays the same.
+   * @throws AppError not_found; invalid_path if its path would be too long
    */
   restore(tx: Transaction, node: NodeRef): TreeNode {
     return restoreNode(this.#store, tx, node);
   }
 
-  /** Deletes what is in the trash for good; rows of large folders are left for {@link reapSome}. @throws AppError not_found */
+  /**
+   * Deletes a node in the trash permanently; rows of large folders are left to {@link reapSome}. @throws AppError
+   * not_found
+   */
   purge(tx: Transaction, node: NodeRef): TrashedNode {
     return purgeNode(this.#store, tx, node);
   }
 
-  /** Cuts the whole tree of an account off: gone at once for every reader; its rows are left for {@link reapSome}. */
+  /** Cuts off the whole tree of an account: immediately for all readers; its rows are left to {@link reapSome}. */
   detachRoot(_tx: Transaction, accountId: number): void {
     detachRoot(this.#store, accountId);
   }
 
   /**
-   * Takes some rows of deleted folders apart: tombstones, labels, references. To be called at the start and after a
-   * folder was deleted, again and again until it returns 0; by the server alone.
-   * @returns rows removed
+   * Deletes some rows of deleted folders, with tombstones, tags and references. The server calls it at startup and
+   * after a folder was deleted, until it returns 0.
+   * @returns rows deleted
    */
   reapSome(tx: Transaction, limit = 20): number {
     return reapSome(this.#store, tx, limit);
   }
 
   /**
-   * Forgets deletions and superseded journal rows older than the time, a bounded step of one account.
-   * @returns where to go on, 0 at the end
+   * Deletes tombstones and superseded journal rows older than the time: one bounded step of one account.
+   * @returns where to continue, 0 at the end
    */
   sweepJournal(_tx: Transaction, accountId: number, olderThanMs: number, afterSeq: number): number {
     return sweepJournal(this.#store.sqlite, accountId, olderThanMs, afterSeq);
   }
 
   /**
-   * Makes an earlier version the file's next content, also where its bytes are those of the present one; of the present
-   * version nothing happens.
+   * Stores an earlier version as the next content, even if its bytes equal the current ones; does nothing for the
+   * current version.
    * @throws AppError not_found | quota_exceeded; what the precondition throws
    */
   restoreVersion(
@@ -323,20 +332,23 @@ export class TreeWriter {
     return restoreVersion(this.#store, tx, file, version, by);
   }
 
-  /** Drops an earlier version for good and frees its bytes in the quota. @throws AppError not_found | version_conflict */
+  /**
+   * Deletes an earlier version permanently and frees its bytes in the quota. @throws AppError not_found |
+   * version_conflict
+   */
   deleteVersion(_tx: Transaction, file: NodeRef, version: number): FileVersion {
     return deleteVersion(this.#store, file, version);
   }
 
-  /** Forgets where nodes of an account were before the time: up to `limit` rows. @returns how many */
+  /** Deletes history rows of an account older than the time: up to `limit`. @returns how many */
   sweepHistory(_tx: Transaction, accountId: number, olderThanMs: number, limit: number): number {
     return this.#store.history.sweep(accountId, olderThanMs, limit);
   }
 
   /**
-   * Drops earlier contents that no rule keeps: those beyond the newest `keepOf` of a file that were also replaced before
-   * the time, and that no share is pinned to.
-   * Looks at about `limit` rows; `nextNodeId` is where to go on, 0 at the end.
+   * Deletes earlier versions that no rule retains: those beyond the newest `keepOf` of a file that were also replaced
+   * before the time, and that no share is pinned to. Reads about `limit` rows.
+   * @returns `nextNodeId`: where to continue, 0 at the end
    */
   pruneVersions(_tx: Transaction, options: PruneOptions): { removed: number; nextNodeId: number } {
     return pruneVersions(this.#store, options);

@@ -19,6 +19,7 @@ const IN_IDENTIFIERS = new Set(
 const ALLOWED_IDENTIFIERS = new Set(
   `writeBehind WriteBehind WriteBehindOptions formerPlaces bornSeq isSettling allSettled heldChanges bornNs toldAt isInPlace inPlace moveIntoPlace
   IN_PLACE_MAX READ_IN_PLACE_MAX WALK_IN_PLACE_MAX setPointerCapture releasePointerCapture hasPointerCapture capturedAt
+  placeFrom placeTo
   onPointerDownCapture onKeyDownCapture onClickCapture onDragEnterCapture replaceAll`.split(/\s+/),
 );
 

@@ -2,7 +2,7 @@
  * The changes of an account since a position in its journal: the reading side of synchronization.
  *
  * The *effective number* of a node is the journal number at which a reader emits it. It is the number of the node's own
- * last change, or of the last rename or move of a folder above it, whichever is larger. Moving a folder writes one journal
+ * last change, or of the last rename or move of a folder above it, if that is larger. Moving a folder writes one journal
  * row, however much lies below; the reader expands that row into all nodes below whose effective number it is.
  *
  * A node has one effective number at any time, and a change only raises it. So a reader that goes up number by number

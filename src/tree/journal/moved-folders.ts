@@ -157,7 +157,7 @@ export class MovedFolders {
 
   /**
    * The folders below, in order. A cached list stays valid: `isEffective` finds out which folders have left it, and
-   * whatever came into it later has a later effective number.
+   * nodes that came into it later have a later effective number.
    */
   #list(list: ListRequest, isInPlace: boolean): Float64Array {
     const { folderId, rowSeq, wantsFolders } = list;

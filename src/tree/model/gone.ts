@@ -1,9 +1,9 @@
 import { FOLDER } from "./rows.ts";
 
 /**
- * SQL that names, as `gone(id)`, the folders of an account out of which no way leads to its root: cut off and still being
- * taken apart, or in the trash; and all below them. What lies in them has rows that look as if it were there. Takes the
- * account's id twice.
+ * SQL that defines `gone(id)`: the folders of an account that cannot be reached from its root. They are cut off and
+ * still being deleted row by row, or in the trash, or below such a folder. The rows in them look like those of existing
+ * nodes. Takes the account's id twice.
  */
 export const WITH_GONE_FOLDERS = `WITH RECURSIVE gone(id) AS (
   SELECT id FROM nodes INDEXED BY nodes_name

@@ -1,4 +1,4 @@
-/** What tags and metadata may be. Pure: checked once at the door, relied upon behind it. */
+/** Checks tags and metadata. Called once where a request comes in; all other code relies on it. */
 import { AppError, invalidField } from "../../errors.ts";
 import { fold } from "../../lib/path.ts";
 import type { MetadataChanges } from "./types.ts";
@@ -10,8 +10,8 @@ const METADATA_BYTES_MAX = 64 * 1024;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]|\p{Surrogate}/u;
 
 /**
- * Tags in the form in which they are kept: NFC, trimmed, empty ones and repetitions (upper and lower case alike) left out,
- * the first spelling kept. At most 50 of 64 characters each, without commas and control characters.
+ * Normalizes tags: NFC, trimmed, without empty and repeated ones (ignoring case; the first spelling stays). At most 50
+ * tags of 64 characters each, without commas and control characters.
  * @throws AppError invalid_field
  */
 export function checkTags(input: readonly string[], field = "tags"): string[] {
@@ -44,14 +44,14 @@ export function checkTags(input: readonly string[], field = "tags"): string[] {
   return [...byKey.values()];
 }
 
-/** Tags as one text of a form or a query has them: separated by commas. @throws AppError invalid_field */
+/** Parses the comma-separated tags of a form or query. @throws AppError invalid_field */
 export function parseTagList(text: string, field = "tags"): string[] {
   return checkTags(text.split(","), field);
 }
 
 /**
- * Metadata with the changes applied; a key with null is removed. The result may be refused for its size only.
- * @throws AppError invalid_field where the result is over 64 KiB of keys and values in UTF-8
+ * Applies changes to metadata; null removes a key. Only the size of the result is checked.
+ * @throws AppError invalid_field if keys and values exceed 64 KiB of UTF-8
  */
 export function mergeMetadata(
   present: Readonly<Record<string, string>>,
@@ -69,13 +69,13 @@ export function mergeMetadata(
 }
 
 /**
- * Whether metadata may be kept: strings without lone surrogates, at most 64 KiB in all.
+ * Checks metadata: strings without lone surrogates, at most 64 KiB in total.
  * @throws AppError invalid_field
  */
 export function checkMetadata(metadata: Readonly<Record<string, string>>, field = "metadata"): void {
   let bytes = 0;
   for (const [key, value] of Object.entries(metadata)) {
-    // A schema's pattern for keys passes over those with line ends in them.
+    // The schema's pattern for keys does not match keys with line breaks, so their values are unchecked here.
     if (typeof value !== "string") throw invalidField(field, `metadata.${key} must be a string.`);
     if (key === "") throw invalidField(field, "The metadata contains an empty key. Enter a name for it.");
     if (!key.isWellFormed() || !value.isWellFormed()) {

@@ -1,13 +1,13 @@
 import type { SortField } from "./types.ts";
 
-/** How one sort of a folder's children is read from an index alone. */
+/** How a sort of a folder's children is read from an index alone. */
 export interface Sort {
   readonly index: string;
-  /** Columns behind `(parent_id, kind)` that decide the order, the last one making it total. */
+  /** Columns after `(parent_id, kind)` that decide the order; the last one makes it total. */
   readonly keys: readonly [string, string];
 }
 
-/** Every sort has its index; ties end with the id, which an index carries anyway. Folders have the size 0. */
+/** Every sort has its own index. Ties end with the id, which every index contains anyway. Folders have the size 0. */
 export const SORTS: Readonly<Record<SortField, Sort>> = {
   name: { index: "nodes_name", keys: ["sort_key", "name"] },
   size: { index: "nodes_size", keys: ["size_bytes", "id"] },
@@ -15,7 +15,7 @@ export const SORTS: Readonly<Record<SortField, Sort>> = {
   modifiedAt: { index: "nodes_modified", keys: ["modified_at", "id"] },
 };
 
-/** What a node is sorted by. */
+/** The values that nodes are sorted by. */
 export interface SortKeys {
   readonly id: number;
   readonly sort_key: string;
@@ -29,29 +29,29 @@ export interface SortKeys {
 export const SORT_COLUMNS = "n.id, n.sort_key, n.name, n.size_bytes, n.created_at, n.modified_at";
 
 /**
- * The children from a place in the sort on, in order, from an index alone: columns `id`, `a`, `b`. Bound: `?1` folder,
- * `?2` kind. Equal first keys are a search of their own, because `(a, b) > (…)` would walk all of them: a million photos
- * may well have one size.
- * @param place what stands for the two keys to begin at
+ * SQL for the children from a position in the sort on, in order, from an index alone: columns `id`, `a`, `b`. Bound:
+ * `?1` folder, `?2` kind. Equal first keys are a query of their own: `(a, b) > (…)` would scan all of them, and a
+ * million photos may well have one size.
+ * @param position SQL for the two keys to begin at
  */
-export function selectFrom(sort: SortField, comparison: ">" | ">=", place: readonly [string, string]): string {
+export function selectFrom(sort: SortField, comparison: ">" | ">=", position: readonly [string, string]): string {
   const { index, keys } = SORTS[sort];
   const select = `SELECT id, ${keys[0]} AS a, ${keys[1]} AS b FROM nodes INDEXED BY ${index}
     WHERE parent_id = ?1 AND kind = ?2 AND ${keys[0]}`;
-  return `${select} = ${place[0]} AND ${keys[1]} ${comparison} ${place[1]}
-    UNION ALL ${select} > ${place[0]} ORDER BY a, b`;
+  return `${select} = ${position[0]} AND ${keys[1]} ${comparison} ${position[1]}
+    UNION ALL ${select} > ${position[0]} ORDER BY a, b`;
 }
 
 const NUMBERS = { size: "size_bytes", createdAt: "created_at", modifiedAt: "modified_at" } as const;
 
-/** Compares as the index does: negative where `a` comes first. @see SORTS */
+/** Compares as the index does: negative if `a` comes first. @see SORTS */
 export function compareKeys(sort: SortField, a: SortKeys, b: SortKeys): number {
   if (sort === "name") return compareUtf8(a.sort_key, b.sort_key) || compareUtf8(a.name, b.name);
   const column = NUMBERS[sort];
   return a[column] - b[column] || a.id - b.id;
 }
 
-/** Order of the UTF-8 bytes, as SQLite's BINARY has it: `<` would put what lies beyond U+FFFF before U+E000. */
+/** Compares by UTF-8 bytes, as SQLite's BINARY does. `<` would order characters beyond U+FFFF before U+E000. */
 export function compareUtf8(a: string, b: string): number {
   if (a === b) return 0;
   const length = Math.min(a.length, b.length);
@@ -59,7 +59,7 @@ export function compareUtf8(a: string, b: string): number {
     let x = a.charCodeAt(i);
     let y = b.charCodeAt(i);
     if (x === y) continue;
-    // Surrogates stand for the largest code points: they go above everything else.
+    // Surrogates encode the largest code points, so they sort after everything else.
     if (x >= 0xd800 && y >= 0xd800) {
       if (x <= 0xdfff) x += 0x10000;
       if (y <= 0xdfff) y += 0x10000;

@@ -1,12 +1,12 @@
 import type { BlobRef } from "../../blobs/blob-store.ts";
 import type { Digest } from "../../blobs/digest.ts";
 
-/** A file as it stands, with the path of the folder that holds it. Times are milliseconds since 1970 UTC. */
+/** A file and the path of its folder. Times are milliseconds since 1970 UTC. */
 export interface FileNode {
   readonly kind: "file";
   /** Key inside the database; never leaves the server. */
   readonly id: number;
-  /** `file_…`: the same through every rename, move and new content. */
+  /** `file_…`: stays the same through every rename, move and new content. */
   readonly publicId: string;
   readonly accountId: number;
   readonly parentId: number;
@@ -14,21 +14,21 @@ export interface FileNode {
   /** Path of the folder that holds it. */
   readonly folder: string;
   readonly createdAtMs: number;
-  /** Last change of anything of its own: content, name, place, labels, metadata, publicity. */
+  /** Last change of the file itself: content, name, folder, tags, metadata, visibility. */
   readonly modifiedAtMs: number;
-  /** When the present content came. */
+  /** When the current content was stored. */
   readonly contentAtMs: number;
-  /** The device that sent it (its row id), where it was one. */
+  /** Row id of the device that sent it; null if no device did. */
   readonly contentDeviceId: number | null;
   readonly sizeBytes: number;
   readonly mediaType: string;
   readonly blobId: number;
   readonly digest: Digest;
-  /** 1 for the first content, one more with each new one. */
+  /** 1 for the first content, one more for each new one. */
   readonly version: number;
-  /** The name as uploaded, whatever it was renamed to since. */
+  /** The name as uploaded, before any rename. */
   readonly originalName: string;
-  /** As the sending device told them (D27); null where it did not. */
+  /** As reported by the sending device; null if it sent none. */
   readonly fileModifiedAt: string | null;
   readonly capturedAt: string | null;
   readonly isPublic: boolean;
@@ -38,7 +38,7 @@ export interface FileNode {
   readonly seq: number;
 }
 
-/** A folder as it stands. An account's root has the path, name and parent path `/`. */
+/** A folder. An account's root has the path, name and parent path `/`. */
 export interface FolderNode {
   readonly kind: "folder";
   readonly id: number;
@@ -54,16 +54,16 @@ export interface FolderNode {
   /** Direct children of both kinds. */
   readonly itemCount: number;
   readonly createdAtMs: number;
-  /** Last change of the folder itself; what happens to its children leaves it as it is. */
+  /** Last change of the folder itself; changes of its children do not count. */
   readonly modifiedAtMs: number;
   readonly metadata: Readonly<Record<string, string>>;
   readonly seq: number;
 }
 
-/** An entry of the tree. */
+/** A file or a folder. */
 export type TreeNode = FileNode | FolderNode;
 
-/** What names a node beyond doubt; every node is one. It is read again inside the deed. */
+/** Identifies a node; every node is a NodeRef. The writer reads the node again inside the transaction. */
 export interface NodeRef {
   readonly accountId: number;
   readonly publicId: string;
@@ -76,7 +76,7 @@ export type SortOrder = "asc" | "desc";
 export interface ListQuery {
   readonly accountId: number;
   readonly folder: FolderNode;
-  /** Only these; both where absent. */
+  /** Only this kind; both if absent. */
   readonly kind?: "file" | "folder" | undefined;
   readonly sort: SortField;
   readonly order: SortOrder;
@@ -84,27 +84,30 @@ export interface ListQuery {
   readonly limit: number;
 }
 
-/** One page of what matches, in the folder or in everything below it. Any filter of a file's own leaves folders out. */
+/**
+ * One page of the matches in a folder or in everything below it. A filter that applies only to files leaves folders
+ * out.
+ */
 export interface FindQuery extends ListQuery {
-  /** Substring of the name, upper and lower case alike. */
+  /** Substring of the name, case-insensitive. */
   readonly search?: string | undefined;
   readonly tags?: readonly string[] | undefined;
   /** Whether a file must carry all of `tags` (the default) or any of them. */
   readonly tagMode?: "all" | "any" | undefined;
-  /** `image/jpeg` or `image/*`; parameters and case do not count. */
+  /** `image/jpeg` or `image/*`; parameters and case are ignored. */
   readonly mediaTypePattern?: string | undefined;
   readonly recursive: boolean;
 }
 
-/** A page and how many there are in all. */
+/** A page and the total number of matches. */
 export interface NodePage {
   readonly nodes: readonly TreeNode[];
   readonly total: number;
 }
 
 /**
- * What an account holds. `usedBytes` is what counts against its quota: files, earlier versions, trash, and what is
- * promised to uploads that are under way (D16).
+ * What an account holds. `usedBytes` counts against the quota: files, earlier versions, trash and bytes reserved for
+ * uploads in progress.
  */
 export interface Usage {
   readonly files: number;
@@ -115,7 +118,7 @@ export interface Usage {
   readonly trashBytes: number;
   readonly reservedBytes: number;
   readonly usedBytes: number;
-  /** Files and folders, those in the trash included: what counts against the plan's number. */
+  /** Files and folders, including those in the trash: counted against the plan's limit. */
   readonly nodes: number;
 }
 
@@ -126,16 +129,16 @@ export interface TypeUsage {
   readonly bytes: number;
 }
 
-/** A content that lies in the store. `isNew` where its bytes were written just now: that heals a damaged row. */
+/** A blob in the store. `isNew` if its bytes were written just now: that repairs a row marked as damaged. */
 export type StoredBlob = BlobRef & { readonly isNew?: boolean };
 
-/** What to do where the name is taken: number the new one, store a version of what is there, or refuse. */
+/** What to do if the name is taken: number the new file, add a version to the existing one, or reject. */
 export type OnConflict = "rename" | "version" | "error";
 
-/** A file to be made. Names and paths are normalised already (`lib/path.ts`), labels checked (`labels.ts`). */
+/** A file to be created. Names and paths are normalized already (`lib/path.ts`), tags are checked (`labels.ts`). */
 export interface NewFile {
   readonly accountId: number;
-  /** The user who stores it, for the list of versions. */
+  /** The user who stores it, for the version list. */
   readonly createdBy: number;
   readonly folderPath: string;
   readonly name: string;
@@ -143,7 +146,7 @@ export interface NewFile {
   readonly mediaType: string;
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, string>>;
-  /** Where it differs from `name`. */
+  /** If it differs from `name`. */
   readonly originalName?: string | undefined;
   readonly fileModifiedAt?: string | undefined;
   readonly capturedAt?: string | undefined;
@@ -153,10 +156,10 @@ export interface NewFile {
   readonly quotaBytes: number | null;
 }
 
-/** Called inside the deed with the file as it is at that moment; what it throws undoes the deed (If-Match). */
+/** Called inside the transaction with the current file (for If-Match). Throwing rolls the transaction back. */
 export type Precondition = (current: FileNode) => void;
 
-/** A new content for a file that exists. */
+/** New content for an existing file. */
 export interface NewContent {
   readonly file: NodeRef;
   readonly blob: StoredBlob;
@@ -168,63 +171,67 @@ export interface NewContent {
   readonly precondition?: Precondition | undefined;
 }
 
-/** A content of a file: the present one, or an earlier one. */
+/** A version of a file: the current one or an earlier one. */
 export interface FileVersion {
   readonly version: number;
   readonly digest: Digest;
   readonly sizeBytes: number;
   readonly mediaType: string;
   readonly createdAtMs: number;
-  /** The user (row id) who stored it; null where nobody knows any more. */
+  /** Row id of the user who stored it; null if unknown. */
   readonly createdBy: number | null;
 }
 
 /** Metadata to be merged: a key with null is removed. */
 export type MetadataChanges = Readonly<Record<string, string | null>>;
 
-/** What to change of a file; what is absent stays. */
+/** Changes of a file; an absent field stays as it is. */
 export interface FileChanges {
   readonly name?: string | undefined;
-  /** The folder to be in; made where it is missing. */
+  /** The target folder; created if missing. */
   readonly folderPath?: string | undefined;
-  /** The new labels, all of them. */
+  /** All tags the file is to have. */
   readonly tags?: readonly string[] | undefined;
   readonly metadata?: MetadataChanges | undefined;
   readonly isPublic?: boolean | undefined;
 }
 
-/** What to change of a folder; what is absent stays. */
+/** Changes of a folder; an absent field stays as it is. */
 export interface FolderChanges {
   readonly name?: string | undefined;
   readonly folderPath?: string | undefined;
   readonly metadata?: MetadataChanges | undefined;
 }
 
-/** A folder to be made. */
+/** A folder to be created. */
 export interface NewFolder {
   readonly accountId: number;
-  /** Made where it is missing. */
+  /** Created if missing. */
   readonly parentPath: string;
   readonly name: string;
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** How a copy is made. */
+/** Options of a copy. */
 export interface CopyOptions {
-  /** Whose tree the copy goes to; that of the source where absent. */
+  /** The account that receives the copy; by default the one that owns the source. */
   readonly accountId?: number | undefined;
-  /** Called in the deed that makes the copy appear; what it throws undoes it. For what takes long (`copyLarge`). */
+  /** Called in the transaction that makes a large copy (`copyLarge`) visible. Throwing rolls it back. */
   readonly admit?: (() => void) | undefined;
   readonly onConflict: OnConflict;
-  /** Take over tags, description and metadata; never the publicity. */
+  /** Copy tags, description and metadata; never the public flag. */
   readonly preserveMetadata: boolean;
   readonly createdBy: number;
   readonly quotaBytes: number | null;
-  /** Holds room on the disk for the rows of a large copy. @returns what lets go of it @throws AppError disk_full */
+  /**
+   * Reserves disk space for the rows of a large copy.
+   * @returns a function that releases it
+   * @throws AppError disk_full
+   */
   readonly reserveSpace?: ((bytes: number) => () => void) | undefined;
 }
 
-/** What is left to tell of a node that was deleted. */
+/** What is known of a deleted node. */
 export interface DeletedNode {
   readonly publicId: string;
   readonly name: string;
@@ -232,35 +239,35 @@ export interface DeletedNode {
 }
 
 /** Media type → files and bytes. */
-export type TypeSums = Readonly<Record<string, readonly [files: number, bytes: number]>>;
+export type TypeTotals = Readonly<Record<string, readonly [files: number, bytes: number]>>;
 
-/** Key of a label (`fold`) → files that carry it. */
-export type TagSums = Readonly<Record<string, number>>;
+/** Folded tag → files that carry it. */
+export type TagTotals = Readonly<Record<string, number>>;
 
-/** What a node and all below it counts for. */
-export interface TrashSums {
+/** The totals of a node and everything below it. */
+export interface NodeTotals {
   readonly files: number;
   readonly folders: number;
   readonly fileBytes: number;
   readonly versionBytes: number;
-  readonly types: TypeSums;
-  readonly tags: TagSums;
+  readonly types: TypeTotals;
+  readonly tags: TagTotals;
 }
 
 /** A file or folder in the trash. */
 export interface TrashedNode {
-  /** As it was; its paths are those of then, and its parent's row id means nothing. */
+  /** The node as it was when it was trashed, with the paths of that time. `parentId` means nothing. */
   readonly node: TreeNode;
-  /** Path of the folder that it was in. */
+  /** Path of its former folder. */
   readonly folder: string;
   readonly trashedAtMs: number;
 }
 
-/** One number that is not what counting gives. */
+/** A stored counter that differs from a fresh count. */
 export interface Drift {
-  /** Which number, e.g. `accounts.file_bytes` or `blobs.refs`. */
+  /** Which counter, e.g. `accounts.file_bytes` or `blobs.refs`. */
   readonly counter: string;
-  /** Row id of the account, folder, label or blob; with a media type the type itself. */
+  /** Row id of the account, folder, tag or blob; for a media type, the type itself. */
   readonly of: number | string;
   readonly stored: number;
   readonly counted: number;

@@ -19,14 +19,15 @@ interface SourceRow {
   readonly metadata: string | null;
 }
 
-/** Nodes copied between two rests. */
+/** Nodes copied between two pauses. */
 const STEP = 100;
 
 /**
- * Copies everything below a folder into an empty copy of it, folder by folder, resting after every hundred nodes. Each
- * step runs inside a deed. Journal numbers and media types are written; the account's sums are the caller's.
- * @param isStaged whether the copy is not to be seen before it is whole
- * @returns what was made, the copy itself included
+ * Copies everything below a folder into an empty copy of it, folder by folder, and pauses after every hundred nodes.
+ * Each step runs inside a transaction. Writes journal rows and media type totals; the caller changes the totals of the
+ * account.
+ * @param isStaged whether the copy stays invisible until it is complete
+ * @returns the number of nodes created, including the copy itself
  */
 export function* copyBelow(
   store: TreeStore,
@@ -37,10 +38,10 @@ export function* copyBelow(
   isStaged = false,
 ): Generator<void, { files: number; folders: number; fileBytes: number }> {
   const copier = new RowCopier(store, accountId, options, isStaged ? -copyId : undefined);
-  const waiting = [{ from: sourceId, into: copyId }];
-  const sums = { files: 0, folders: 1, fileBytes: 0 };
+  const queued = [{ from: sourceId, into: copyId }];
+  const totals = { files: 0, folders: 1, fileBytes: 0 };
   let copied = 0;
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+  for (let next = queued.pop(); next !== undefined; next = queued.pop()) {
     const { from, into } = next;
     let folders = 0;
     let files = 0;
@@ -48,21 +49,21 @@ export function* copyBelow(
       const id = copier.copy(child, into);
       if (child.kind === FILE) {
         files++;
-        sums.fileBytes += child.size_bytes;
+        totals.fileBytes += child.size_bytes;
       } else {
         folders++;
-        waiting.push({ from: child.id, into: id });
+        queued.push({ from: child.id, into: id });
       }
       if (++copied % STEP === 0) yield;
     }
     store.nodes.setCounts(into, folders, files);
-    sums.files += files;
-    sums.folders += folders;
+    totals.files += files;
+    totals.folders += folders;
   }
-  return sums;
+  return totals;
 }
 
-/** The children of a folder, a slice at a time, so that they may be read on in a later deed. */
+/** The children of a folder, read in slices, so that reading can continue in a later transaction. */
 function* childrenOf(store: TreeStore, folderId: number): Generator<SourceRow> {
   const slice = store.sqlite.query<SourceRow & { sort_key: string }, [number, number, string, string, number]>(
     `SELECT id, kind, name, size_bytes, media_type, blob_id, original_name, file_modified_at, captured_at, tags, metadata,
@@ -116,7 +117,7 @@ class RowCopier {
 
   #copyFile(source: SourceRow, parentId: number, metadata: string | null, nowMs: number, seq: number): number {
     const { blob_id: blobId, media_type: mediaType, size_bytes: sizeBytes } = source;
-    invariant(blobId !== null && mediaType !== null, "a file has a content and its type");
+    invariant(blobId !== null && mediaType !== null, "a file has a blob and a type");
     const store = this.#store;
     const tags = this.#options.preserveMetadata ? source.tags : null;
     const id = store.nodes.insertUncounted({

@@ -1,11 +1,14 @@
-/** Copies. No byte is written: a copy names the same contents, which count once for every file that names them. */
+/**
+ * Copies files and folders. No bytes are written: a copy refers to the same blobs, and each file counts its blob
+ * towards the quota.
+ */
 import { rows } from "../../db/reader.ts";
 import type { Transaction, Writer } from "../../db/transaction.ts";
 import { AppError, notFound } from "../../errors.ts";
 import { parentPath, ROOT_PATH } from "../../lib/path.ts";
 import { copyBelow } from "./copy-below.ts";
-import { placeFile, resolveName } from "./create.ts";
-import { sumBelow } from "./delete.ts";
+import { storeFile, resolveName } from "./create.ts";
+import { totalsBelow } from "./delete.ts";
 import { addWays, stepTo, wayOf } from "../tables/heights.ts";
 import { ensureFolderId, folderRow } from "./make-folder.ts";
 import { nameTaken } from "../tables/names.ts";
@@ -14,13 +17,13 @@ import type { TreeStore } from "../tables/store.ts";
 import type { CopyOptions, FileNode, FolderNode, NodeRef, TreeNode } from "../model/types.ts";
 import { rejectInside } from "./update.ts";
 
-/** Files and folders that a copy in one transaction may have: nobody else should wait longer for it (some 20 ms). */
+/** Files and folders in a copy that runs in one transaction (about 20 ms, during which all others wait). */
 export const COPY_NODES_MAX = 400;
-/** What the rows of a file or folder take in the database, about. */
+/** Approximate size of the database rows of a file or folder. */
 const NODE_BYTES = 512;
 
-/** What a folder and everything below it adds to an account. */
-interface CopySums {
+/** The totals that a copy of a folder adds to an account. */
+interface CopyTotals {
   readonly files: number;
   readonly folders: number;
   readonly fileBytes: number;
@@ -55,7 +58,7 @@ function copyFile(
   options: CopyOptions,
 ): { file: FileNode; isNew: boolean } {
   store.blobs.share(file.blobId, store.clock.nowMs());
-  return placeFile(store, tx, {
+  return storeFile(store, tx, {
     ...options,
     accountId: options.accountId ?? file.accountId,
     folderId,
@@ -87,7 +90,7 @@ function copyFolder(
       { limit: COPY_NODES_MAX },
     );
   }
-  const { files, folders, fileBytes } = sumBelow(store, folder.accountId, folder.id);
+  const { files, folders, fileBytes } = totalsBelow(store, folder.accountId, folder.id);
   const { parentId, name } = destination(store, tx, folder, destinationPath, options);
   const seq = store.accounts.take(accountId, { files, folders, fileBytes }, options.quotaBytes, tx);
   const metadata = options.preserveMetadata ? metadataToJson(folder.metadata) : null;
@@ -122,19 +125,19 @@ export async function copyLarge(
     ({ stageId } = staged);
     const accountId = options.accountId ?? folder.accountId;
     const steps = copyBelow(store, accountId, options, folder.id, stageId, true);
-    // A step that was taken can't be taken again.
+    // A step that ran cannot run again.
     let step = await run(() => steps.next(), { isRepeatable: false });
     while (step.done !== true) step = await run(() => steps.next(), { isRepeatable: false });
     const copied = step.value;
     return await run((tx) => attach(store, tx, folder, staged.stageId, destinationPath, options, copied));
   } finally {
-    // Where it was not attached, the reaper takes it apart.
+    // If it was not attached, `reapSome` deletes it.
     if (stageId !== undefined) store.underConstruction.delete(stageId);
     release?.();
   }
 }
 
-/** Whether a folder and what is below it are more than so many. Reads no more rows than that. */
+/** Whether a folder has more than `max` nodes, including itself. Reads no more rows than that. */
 function isBeyond(store: TreeStore, folderId: number, max: number): boolean {
   const counts = store.sqlite.query<{ folders: number; files: number }, [number]>(
     "SELECT child_folders AS folders, child_files AS files FROM folders WHERE node_id = ?1",
@@ -143,18 +146,18 @@ function isBeyond(store: TreeStore, folderId: number, max: number): boolean {
     "SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id = ?1 AND kind = 0",
   );
   let nodes = 1;
-  const waiting = [folderId];
-  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+  const queued = [folderId];
+  for (let id = queued.pop(); id !== undefined; id = queued.pop()) {
     const { folders = 0, files = 0 } = counts.get(id) ?? {};
     nodes += folders + files;
     if (nodes > max) return true;
-    if (folders > 0) waiting.push(...foldersIn.all(id).map((child) => child.id));
+    if (folders > 0) queued.push(...foldersIn.all(id).map((child) => child.id));
   }
   return false;
 }
 
 /** Counts a folder and everything below it, off the event loop. */
-async function countBelow(store: TreeStore, folderId: number): Promise<CopySums> {
+async function countBelow(store: TreeStore, folderId: number): Promise<CopyTotals> {
   const subtree = `WITH RECURSIVE s(id) AS (SELECT ?1 UNION ALL
     SELECT n.id FROM s JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = 0)`;
   const [folders, files] = await store.reader.read([
@@ -168,19 +171,20 @@ async function countBelow(store: TreeStore, folderId: number): Promise<CopySums>
   return { folders: folders[0]?.count ?? 0, files: files[0]?.count ?? 0, fileBytes: files[0]?.bytes ?? 0 };
 }
 
-/** Makes the empty copy, cut off from the tree: nobody sees it before it is whole. */
+/** Creates the empty copy, cut off from the tree: it is not visible until it is complete. */
 function stage(
   store: TreeStore,
   ref: NodeRef,
   destinationPath: string,
   options: CopyOptions,
-  { files, folders, fileBytes }: CopySums,
+  { files, folders, fileBytes }: CopyTotals,
 ): { folder: FolderNode; stageId: number } {
   const folder = store.findFolder(ref);
   if (folder === undefined) throw notFound("The folder");
   const accountId = options.accountId ?? folder.accountId;
   rejectEarly(store, folder, accountId, destinationPath);
-  // Tried, to refuse early what the last deed would refuse, and taken back: what is not attached does not count.
+  // Takes the quota and gives it back, to reject early what the last transaction would reject: an unattached copy does
+  // not count.
   store.accounts.take(accountId, { files, folders, fileBytes }, options.quotaBytes);
   const back = { numbers: 0, files: -files, folders: -folders, fileBytes: -fileBytes };
   const seq = store.accounts.take(accountId, back);
@@ -193,7 +197,7 @@ function stage(
   return { folder, stageId };
 }
 
-/** Rejects before the work what the place would refuse at the end. Makes nothing. */
+/** Rejects early what the target folder would reject at the end. Creates nothing. */
 function rejectEarly(store: TreeStore, folder: FolderNode, accountId: number, destinationPath: string): void {
   let path = destinationPath;
   let id = store.paths.findId(accountId, path);
@@ -205,7 +209,7 @@ function rejectEarly(store: TreeStore, folder: FolderNode, accountId: number, de
   store.nodes.heights.rejectReach(folder.id, addWays(wayOf(destinationPath), stepTo(folder.name)));
 }
 
-/** Puts the whole copy into the tree, in one row, and counts it. */
+/** Attaches the complete copy to the tree, in one row, and counts it. */
 function attach(
   store: TreeStore,
   tx: Transaction,
@@ -213,12 +217,13 @@ function attach(
   stageId: number,
   destinationPath: string,
   options: CopyOptions,
-  { files, folders, fileBytes }: CopySums,
+  { files, folders, fileBytes }: CopyTotals,
 ): FolderNode {
   options.admit?.();
   const accountId = options.accountId ?? folder.accountId;
   const { parentId, name } = destination(store, tx, folder, destinationPath, options, stageId);
-  // Two numbers: it counts as made at the first, and the second is that of a move, at which readers meet all below it.
+  // Two journal numbers: the copy is created at the first. The second is that of a move, at which readers emit all
+  // below it.
   const numbers = 2;
   const seq = store.accounts.take(accountId, { numbers, files, folders, fileBytes }, options.quotaBytes, tx);
   store.nodes.setCreatedSeq(stageId, seq - 1);
@@ -238,7 +243,7 @@ function attach(
   return store.getFolder(stageId);
 }
 
-/** @param reachId the folder whose reach counts: the source or, at the end, what was made of it */
+/** @param reachId the folder whose depth counts: the source or, at the end, its copy */
 function destination(
   store: TreeStore,
   tx: Transaction,

@@ -8,11 +8,11 @@ import { nameTaken } from "../tables/names.ts";
 import { FILE, metadataToJson, tagsToJson } from "../model/rows.ts";
 import type { TreeStore } from "../tables/store.ts";
 import type { FileNode, FolderNode, NewFile, NewFolder, OnConflict } from "../model/types.ts";
-import { fingerprint, placeOf, subjectOf } from "../tables/undo.ts";
+import { fingerprint, locationOf, subjectOf } from "../tables/undo.ts";
 import { applyFileChanges } from "./update.ts";
 import { addVersion, type Content } from "../tables/versions.ts";
 
-/** A file to be put into a folder, wherever its content comes from. */
+/** A file to be stored in a folder, with new or copied content. */
 export interface FilePlacement extends Omit<NewFile, "blob" | "folderPath"> {
   readonly folderId: number;
   readonly content: Content;
@@ -38,7 +38,7 @@ export function createFile(store: TreeStore, tx: Transaction, input: NewFile): {
   const { blob, folderPath, mediaType, ...rest } = input;
   const folderId = ensureFolderId(store, tx, input.accountId, folderPath);
   const blobId = store.blobs.acquire(blob, store.clock.nowMs());
-  return placeFile(store, tx, {
+  return storeFile(store, tx, {
     ...rest,
     mediaType,
     folderId,
@@ -46,16 +46,16 @@ export function createFile(store: TreeStore, tx: Transaction, input: NewFile): {
   });
 }
 
-/** Puts a file into a folder, under its name or as `onConflict` says. */
-export function placeFile(store: TreeStore, tx: Transaction, input: FilePlacement): { file: FileNode; isNew: boolean } {
+/** Stores a file in a folder, under its name or as `onConflict` says. */
+export function storeFile(store: TreeStore, tx: Transaction, input: FilePlacement): { file: FileNode; isNew: boolean } {
   const { accountId, folderId, content, createdBy, quotaBytes, originalName = input.name } = input;
-  const place = resolveName(store, tx, folderId, input.name, input.onConflict);
-  if (typeof place !== "string") {
-    addVersion(store, tx, store.nodes.get(place.fileId), { ...input, ...content, createdBy, quotaBytes });
-    // Labels and metadata given with the new content are taken over; without any, those of the file stay.
+  const target = resolveName(store, tx, folderId, input.name, input.onConflict);
+  if (typeof target !== "string") {
+    addVersion(store, tx, store.nodes.get(target.fileId), { ...input, ...content, createdBy, quotaBytes });
+    // Tags and metadata given with the new content replace those of the file; without any, those of the file stay.
     const tags = input.tags.length > 0 ? input.tags : undefined;
     const changes = { tags, metadata: input.metadata, isPublic: input.isPublic ? true : undefined };
-    return { file: applyFileChanges(store, tx, store.getFile(place.fileId), changes), isNew: false };
+    return { file: applyFileChanges(store, tx, store.getFile(target.fileId), changes), isNew: false };
   }
   const nowMs = store.clock.nowMs();
   const seq = store.accounts.take(accountId, { files: 1, fileBytes: content.sizeBytes }, quotaBytes, tx);
@@ -64,7 +64,7 @@ export function placeFile(store: TreeStore, tx: Transaction, input: FilePlacemen
     accountId,
     parentId: folderId,
     kind: FILE,
-    name: place,
+    name: target,
     createdAtMs: nowMs,
     modifiedAtMs: nowMs,
     seq,
@@ -73,7 +73,7 @@ export function placeFile(store: TreeStore, tx: Transaction, input: FilePlacemen
     blobId: content.blobId,
     contentBy: createdBy,
     contentDeviceId: store.actorDeviceId,
-    originalName: originalName === place ? null : originalName,
+    originalName: originalName === target ? null : originalName,
     fileModifiedAt: input.fileModifiedAt ?? null,
     capturedAt: input.capturedAt ?? null,
     isPublic: input.isPublic,
@@ -86,16 +86,16 @@ export function placeFile(store: TreeStore, tx: Transaction, input: FilePlacemen
   store.deletions.forget(accountId, content.blobId);
   const file = store.getFile(id);
   store.undo.note(subjectOf(file, seq, "create"), () => ({
-    placeTo: placeOf(file),
+    placeTo: locationOf(file),
     labelsTo: fingerprint(file),
     contentTo: file.version,
   }));
-  store.tell(tx, "file.created", file);
+  store.emitFileEvent(tx, "file.created", file);
   return { file, isNew: true };
 }
 
 /**
- * The name that a new node gets in a folder, or the file that it becomes a version of.
+ * The name of a new node in a folder, or the file that gets a new version.
  * @throws AppError name_taken
  */
 export function resolveName(

@@ -1,7 +1,7 @@
 /**
- * Deletion. A file goes at once. A folder is cut off from the tree in one row, which makes everything below it gone for
- * every reader, and its sums leave the account in the same transaction; the rows below are taken apart afterwards, a few
- * at a time. Small folders are taken apart on the spot.
+ * Deletes files and folders. A file is deleted at once. A folder is cut off from the tree in one row: no reader finds
+ * anything below it, and its totals leave the account in the same transaction. The rows below are deleted afterwards, a
+ * few at a time; those of small folders at once.
  */
 import type { Transaction } from "../../db/transaction.ts";
 import { AppError, notFound } from "../../errors.ts";
@@ -16,15 +16,15 @@ import type { DeletedNode, NodeRef, Precondition } from "../model/types.ts";
 import { type Removal, subjectOf } from "../tables/undo.ts";
 import { dropVersions } from "../tables/versions.ts";
 
-/** So many rows are taken apart within the deletion itself (some milliseconds). */
-const REAP_AT_ONCE = 64;
+/** Rows deleted within the deletion itself (a few milliseconds). */
+const ROWS_AT_ONCE_MAX = 64;
 
 /** @see TreeWriter.deleteFile */
 export function deleteFile(store: TreeStore, tx: Transaction, ref: NodeRef, precondition?: Precondition): DeletedNode {
   const file = store.findFile(ref);
   if (file === undefined) throw notFound("The file");
   precondition?.(file);
-  store.tell(tx, "file.deleted", file);
+  store.emitFileEvent(tx, "file.deleted", file);
   const row = store.nodes.get(file.id);
   const nowMs = store.clock.nowMs();
   removeRow(store, row, nowMs, true, file.folder);
@@ -51,7 +51,7 @@ export function deleteFolder(
     throw new AppError("folder_not_empty", message, { itemCount: folder.itemCount });
   }
   store.emitFolderEvent(tx, "folder.deleted", folder);
-  const sums = sumBelow(store, folder.accountId, folder.id);
+  const sums = totalsBelow(store, folder.accountId, folder.id);
   const seq = store.accounts.take(folder.accountId, {
     files: -sums.files,
     folders: -sums.folders,
@@ -64,7 +64,7 @@ export function deleteFolder(
   store.accounts.record(folder.accountId, seq, folder.id);
   store.names.freed(tx, folder.parentId);
   store.paths.drop();
-  takeApart(store, tx, folder.id, REAP_AT_ONCE);
+  deleteRowsBelow(store, tx, folder.id, ROWS_AT_ONCE_MAX);
   return { publicId: folder.publicId, name: folder.name, deletedAtMs: store.clock.nowMs() };
 }
 
@@ -72,19 +72,20 @@ export function deleteFolder(
 export function detachRoot(store: TreeStore, accountId: number): void {
   const rootId = store.paths.rootOf(accountId);
   if (rootId === undefined) return;
-  // The trash goes with the tree, of which a root is the last to go; its names may be taken there.
+  // The trash is deleted with the tree, whose root goes last. The names may be taken there, so they are replaced.
   store.sqlite
     .query(
       "UPDATE nodes SET parent_id = ?2, name = 'erased-' || id WHERE id IN (SELECT node_id FROM trash WHERE account_id = ?1)",
     )
     .run(accountId, rootId);
   store.sqlite.query("DELETE FROM trash WHERE account_id = ?1").run(accountId);
-  // Any other name makes it a folder that was cut off. Roots have no entry for searching, and its removal expects one.
+  // With any other name it counts as a cut-off folder. Deleting it expects a row in the search index, which roots do
+  // not have.
   store.sqlite.query("UPDATE nodes SET name = 'erased' WHERE id = ?1").run(rootId);
   store.sqlite.query("INSERT INTO node_names (rowid, t) VALUES (?1, ?2)").run(rootId, ROOT_NAME);
   store.sqlite
     .query(
-      // The account has no tree from now on; whose root it was is still told by the negative number.
+      // The account has no tree from now on; the negative number still shows whose root it was.
       `UPDATE accounts SET root_id = -root_id, files = 0, folders = 0, file_bytes = 0, version_bytes = 0, trash_bytes = 0,
          trash_nodes = 0 WHERE id = ?1`,
     )
@@ -103,13 +104,13 @@ export function reapSome(store: TreeStore, tx: Transaction, limit: number): numb
   let removed = 0;
   for (const { id } of cutOff) {
     if (removed >= limit) break;
-    if (!store.underConstruction.has(id)) removed += takeApart(store, tx, id, limit - removed);
+    if (!store.underConstruction.has(id)) removed += deleteRowsBelow(store, tx, id, limit - removed);
   }
   return removed;
 }
 
-/** What a folder and everything below it counts for. */
-export function sumBelow(
+/** The totals of a folder and everything below it. */
+export function totalsBelow(
   store: TreeStore,
   accountId: number,
   folderId: number,
@@ -140,16 +141,16 @@ function versionBytesBelow(store: TreeStore, subtree: string, folderId: number):
   return row?.bytes ?? 0;
 }
 
-/** Levels that one step goes down; a deeper tree is gone down in several. */
-const LEVELS_A_STEP = 500;
+/** Levels that one step descends; a deeper tree takes several steps. */
+const LEVELS_PER_STEP = 500;
 
 /**
- * Removes up to `limit` rows of a folder that was cut off, from the bottom up. It begins where the last step ended: going
- * down a thousand levels again for every few rows would take all the time. That is remembered when it is committed, for what
- * was cut off for good never changes again.
- * @returns how many rows; at least 1 where there are more
+ * Deletes up to `limit` rows of a cut-off folder, from the bottom up. It continues where the last step ended:
+ * descending a thousand levels for every few rows would take most of the time. The position is cached after the commit,
+ * as a cut-off folder never changes again.
+ * @returns how many rows; at least 1 if there are more
  */
-export function takeApart(store: TreeStore, tx: Transaction, folderId: number, limit: number): number {
+export function deleteRowsBelow(store: TreeStore, tx: Transaction, folderId: number, limit: number): number {
   const filesOf = store.sqlite.query<{ id: number }, [number, number]>(
     "SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id = ?1 AND kind = 1 LIMIT ?2",
   );
@@ -158,43 +159,43 @@ export function takeApart(store: TreeStore, tx: Transaction, folderId: number, l
   );
   const nowMs = store.clock.nowMs();
   const removal = store.undo.findRemoval(folderId);
-  const way = [...(store.deletionPaths.get(folderId) ?? [{ id: folderId, path: removal?.path ?? "" }])];
-  const deepest = way.length + LEVELS_A_STEP;
+  const levels = [...(store.deletionPaths.get(folderId) ?? [{ id: folderId, path: removal?.path ?? "" }])];
+  const deepest = levels.length + LEVELS_PER_STEP;
   const gone: StoredNode[] = [];
   const remove = (id: number, folder: string) => {
     const node = store.nodes.get(id);
     removeRow(store, node, nowMs, false, folder, removal);
     gone.push(node);
   };
-  while (gone.length < limit && way.length < deepest) {
-    const at = way.at(-1);
+  while (gone.length < limit && levels.length < deepest) {
+    const at = levels.at(-1);
     if (at === undefined) break;
     const files = filesOf.all(at.id, limit - gone.length);
     for (const { id } of files) remove(id, at.path);
     if (gone.length >= limit) break;
     const below = folderIn.get(at.id);
-    // A longer path could not be made again.
+    // A longer path could not be created again.
     if (below !== null)
-      way.push({ id: below.id, path: at.path.length > PATH_BYTES_MAX ? at.path : joinPath(at.path, below.name) });
+      levels.push({ id: below.id, path: at.path.length > PATH_BYTES_MAX ? at.path : joinPath(at.path, below.name) });
     else {
-      way.pop();
-      remove(at.id, way.at(-1)?.path ?? "");
+      levels.pop();
+      remove(at.id, levels.at(-1)?.path ?? "");
     }
   }
   tx.afterCommit(() => {
-    if (way.length > 0) store.deletionPaths.set(folderId, way);
+    if (levels.length > 0) store.deletionPaths.set(folderId, levels);
     else store.deletionPaths.delete(folderId);
   });
-  // All at once: the index of names writes out what it has gathered whenever other tables are written in between.
+  // Together, because the search index flushes its buffer whenever other tables are written in between.
   for (const node of gone) store.nodes.deleteName(node);
-  return way.length > 0 ? Math.max(1, gone.length) : gone.length;
+  return levels.length > 0 ? Math.max(1, gone.length) : gone.length;
 }
 
 /**
- * Removes one node and leaves its tombstone. Its name and its folder's counts are the caller's.
- * @param isCounted whether the account's sums still have it
- * @param folder path of the folder that it is in, or was
- * @param removal in whose name, where it goes with a folder above it
+ * Deletes one node and writes its tombstone. The caller deletes its name and adjusts the counts of its folder.
+ * @param isCounted whether the totals of the account still include it
+ * @param folder path of its folder, or of its former folder
+ * @param removal the device that deleted it, if it is deleted with a folder above it
  */
 function removeRow(
   store: TreeStore,
@@ -205,10 +206,10 @@ function removeRow(
   removal?: Removal,
 ): void {
   const { account_id: accountId, kind, size_bytes: sizeBytes } = node;
-  // The folder that was cut off has its row already.
+  // The cut-off folder itself has its row already.
   const undo = node.parent_id === null ? undefined : store.undo.recall(node, folder, removal);
   if (kind === FILE) {
-    invariant(node.media_type !== null && node.blob_id !== null, "a file has a content and its type");
+    invariant(node.media_type !== null && node.blob_id !== null, "a file has a blob and a type");
     store.tags.remove(accountId, node.id, parseTags(node.tags));
     store.accounts.countType(accountId, node.media_type, -1, -sizeBytes);
     store.deletions.note(accountId, node.blob_id, nowMs);

@@ -9,7 +9,7 @@ import { FILE, FOLDER, parseMetadata } from "../model/rows.ts";
 import type { TreeStore } from "../tables/store.ts";
 import { fingerprint } from "../tables/undo.ts";
 
-/** Makes the root of a new account. @returns its row id */
+/** Creates the root of a new account. @returns its row id */
 export function createAccountRoot(store: TreeStore, accountId: number): number {
   const nowMs = store.clock.nowMs();
   const insert = store.sqlite.prepare<{ id: number }, [string, number, string, number]>(
@@ -24,17 +24,17 @@ export function createAccountRoot(store: TreeStore, accountId: number): number {
 }
 
 /**
- * The folder at a path, with everything on the way to it made where it is missing, each with its journal row.
+ * The folder at a path. Creates it and its missing ancestors, each with a journal row.
  * @returns its row id
- * @throws AppError not_a_folder where a file is in the way; path_too_long where it is missing and would lie too deep
+ * @throws AppError not_a_folder if a file is in the way; path_too_long if it is missing and would be too deep
  */
 export function ensureFolderId(store: TreeStore, tx: Transaction, accountId: number, path: string): number {
   const known = store.paths.findId(accountId, path);
   if (known !== undefined) return known;
-  // It names a folder that lies too deep: what it says must not be made at the top.
+  // A shortened path stands for a folder that is too deep; resolved literally, it would create folders at the top.
   if (isShortened(path)) throw pathTooLong();
   const rootId = store.paths.rootOf(accountId);
-  // Erased while the request was under way.
+  // The account was erased while the request was running.
   if (rootId === undefined) throw new AppError("revoked_token", "This account no longer exists.");
   let id = rootId;
   let at = ROOT_PATH;
@@ -54,8 +54,8 @@ export function ensureFolderId(store: TreeStore, tx: Transaction, accountId: num
 }
 
 /**
- * Makes one folder in another; its name must be free.
- * @param below what will be made below it in the same transaction
+ * Creates a folder in another; its name must be free.
+ * @param below what the same transaction will create below it
  * @returns its row id
  */
 export function insertFolder(

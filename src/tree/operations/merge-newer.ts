@@ -1,7 +1,6 @@
 /**
- * Merges nodes and contents of another state of a tree into it: those recorded after the state that a database was restored
- * to. Ids, times and version numbers stay; a taken name is numbered. Quotas are not checked, because all of it was accepted
- * before.
+ * Merges nodes and versions that were recorded after the state to which the database was restored. Ids, times and
+ * version numbers stay; a taken name is numbered. Quotas are not checked, because everything was accepted before.
  */
 import type { BlobRef } from "../../blobs/blob-store.ts";
 import type { Transaction } from "../../db/transaction.ts";
@@ -15,21 +14,21 @@ import type { TreeStore } from "../tables/store.ts";
 import type { FileNode, FolderNode, NodeRef } from "../model/types.ts";
 import { addVersion } from "../tables/versions.ts";
 
-/** A content that lies in the store. */
+/** A version whose blob is in the store. */
 export interface MergedContent {
   readonly version: number;
   readonly blob: BlobRef;
   readonly mediaType: string;
   readonly createdAtMs: number;
-  /** The user (row id) who stored it; null where nobody knows any more. */
+  /** Row id of the user who stored it; null if unknown. */
   readonly createdBy: number | null;
 }
 
-/** What a merged node has, whatever its kind. */
+/** The fields of merged files and folders. */
 interface MergedNode {
-  /** Where it goes. */
+  /** The folder to merge it into. */
   readonly folder: NodeRef;
-  /** Free, in every account; undefined for a new one. */
+  /** Unused in every account; undefined for a new id. */
   readonly publicId: string | undefined;
   readonly name: string;
   readonly createdAtMs: number;
@@ -37,21 +36,21 @@ interface MergedNode {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** A file to be made. */
+/** A file to be created. */
 export interface MergedFile extends MergedNode {
-  /** Oldest first; the last one is its content. */
+  /** Oldest first; the last one is the current content. */
   readonly contents: readonly MergedContent[];
-  /** Where it differs from the name. */
+  /** If it differs from the name. */
   readonly originalName: string | undefined;
   readonly fileModifiedAt: string | undefined;
   readonly capturedAt: string | undefined;
   readonly tags: readonly string[];
 }
 
-/** A folder to be made. */
+/** A folder to be created. */
 export type MergedFolder = MergedNode;
 
-/** A content that follows the present one of a file. */
+/** A version that follows the current one of a file. */
 export interface NextContent extends MergedContent {
   readonly fileModifiedAt: string | undefined;
   readonly capturedAt: string | undefined;
@@ -61,12 +60,12 @@ export interface NextContent extends MergedContent {
 export function mergeFile(store: TreeStore, tx: Transaction, merged: MergedFile): FileNode {
   const { accountId } = merged.folder;
   const parentId = folderIdOf(store, merged.folder);
-  const present = merged.contents.at(-1);
-  invariant(present !== undefined, "a file has a content");
+  const current = merged.contents.at(-1);
+  invariant(current !== undefined, "a file has at least one version");
   const earlier = merged.contents.slice(0, -1);
   const name = freeName(store, tx, parentId, merged.name);
   const nowMs = store.clock.nowMs();
-  const { sizeBytes } = present.blob;
+  const { sizeBytes } = current.blob;
   const versionBytes = earlier.reduce((sum, { blob }) => sum + blob.sizeBytes, 0);
   const seq = store.accounts.take(
     accountId,
@@ -74,7 +73,7 @@ export function mergeFile(store: TreeStore, tx: Transaction, merged: MergedFile)
     null,
     tx,
   );
-  const blobId = store.blobs.acquire(present.blob, nowMs);
+  const blobId = store.blobs.acquire(current.blob, nowMs);
   const originalName = merged.originalName ?? merged.name;
   const id = store.nodes.insert(tx, {
     publicId: merged.publicId ?? newId("file", nowMs),
@@ -86,9 +85,9 @@ export function mergeFile(store: TreeStore, tx: Transaction, merged: MergedFile)
     modifiedAtMs: merged.modifiedAtMs,
     seq,
     sizeBytes,
-    mediaType: present.mediaType,
+    mediaType: current.mediaType,
     blobId,
-    contentBy: present.createdBy,
+    contentBy: current.createdBy,
     contentDeviceId: null,
     originalName: originalName === name ? null : originalName,
     fileModifiedAt: merged.fileModifiedAt ?? null,
@@ -99,16 +98,16 @@ export function mergeFile(store: TreeStore, tx: Transaction, merged: MergedFile)
   });
   store.sqlite
     .query<undefined, [number, number, number]>("UPDATE nodes SET version = ?2, content_at = ?3 WHERE id = ?1")
-    .run(id, present.version, present.createdAtMs);
+    .run(id, current.version, current.createdAtMs);
   earlier.forEach((content, index) => {
     addEarlier(store, id, content, merged.contents[index + 1]?.createdAtMs ?? nowMs);
   });
   store.accounts.record(accountId, seq, id);
-  store.accounts.countType(accountId, present.mediaType, 1, sizeBytes);
+  store.accounts.countType(accountId, current.mediaType, 1, sizeBytes);
   store.tags.add(accountId, id, merged.tags);
   store.deletions.forget(accountId, blobId);
   const file = store.getFile(id);
-  store.tell(tx, "file.created", file);
+  store.emitFileEvent(tx, "file.created", file);
   return file;
 }
 
@@ -158,8 +157,8 @@ function folderIdOf(store: TreeStore, ref: NodeRef): number {
   return folder.id;
 }
 
-function freeName(store: TreeStore, tx: Transaction, parentId: number, wanted: string): string {
-  const name = resolveName(store, tx, parentId, wanted, "rename");
+function freeName(store: TreeStore, tx: Transaction, parentId: number, preferred: string): string {
+  const name = resolveName(store, tx, parentId, preferred, "rename");
   invariant(typeof name === "string", "a name that is numbered is no other file's");
   return name;
 }

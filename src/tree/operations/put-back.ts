@@ -1,4 +1,7 @@
-/** Puts nodes back into a former state (features/rewind). Nothing is destroyed by it; a name that is taken is numbered. */
+/**
+ * Restores nodes to a former state (features/mobile/rewind and the version history of folders). Nothing is overwritten;
+ * a taken name is numbered.
+ */
 import type { Transaction } from "../../db/transaction.ts";
 import { newId } from "../../lib/id.ts";
 import { joinPath, ROOT_PATH } from "../../lib/path.ts";
@@ -7,38 +10,40 @@ import { ensureFolderId } from "./make-folder.ts";
 import { FILE, FOLDER, metadataToJson, tagsToJson } from "../model/rows.ts";
 import type { TreeStore } from "../tables/store.ts";
 import type { FileNode, FolderNode, NodeRef, TreeNode } from "../model/types.ts";
-import { type DeletedFile, type FormerContent, fingerprint, type Labels, placeOf } from "../tables/undo.ts";
+import { type DeletedFile, type FormerContent, fingerprint, type Labels, locationOf } from "../tables/undo.ts";
 import { applyFileChanges, updateFolder } from "./update.ts";
 import { addVersion } from "../tables/versions.ts";
 
-/** Where something is put. */
+/** The location to restore to. */
 export interface RestoredLocation {
-  /** Path of the folder; made where it is missing. */
+  /** Path of the folder; created if missing. */
   readonly folder: string;
   readonly name: string;
 }
 
-/** A file to be made again. */
+/** A deleted file to be created again. */
 export interface LostFile {
   readonly accountId: number;
   readonly former: FormerNode;
-  readonly place: RestoredLocation;
+  readonly location: RestoredLocation;
   readonly labels: Labels;
   readonly file: DeletedFile;
-  /** The version that is to be its content; those before it are made again as far as their contents are there. */
+  /**
+   * The version to become the current content. Earlier versions are created again if their blobs are still available.
+   */
   readonly version: number;
   readonly quotaBytes: number | null;
 }
 
-/** A folder to be made again. */
+/** A deleted folder to be created again. */
 export interface LostFolder {
   readonly accountId: number;
   readonly former: FormerNode;
-  readonly place: RestoredLocation;
+  readonly location: RestoredLocation;
   readonly labels: Labels;
 }
 
-/** The node that a new one is made in place of. */
+/** The deleted node that a new one replaces. */
 export interface FormerNode {
   readonly nodeId: number;
   readonly publicId: string;
@@ -49,11 +54,11 @@ export function putBack(
   store: TreeStore,
   tx: Transaction,
   node: TreeNode,
-  place: RestoredLocation | undefined,
+  location: RestoredLocation | undefined,
   labels: Labels | undefined,
 ): TreeNode {
-  const folderPath = place?.folder;
-  const name = place && freeName(store, tx, node, place);
+  const folderPath = location?.folder;
+  const name = location && freeName(store, tx, node, location);
   const metadata = labels && metadataChanges(node.metadata, labels.metadata);
   if (node.kind === "folder") return updateFolder(store, tx, node, { name, folderPath, metadata });
   const { tags, isPublic } = labels ?? {};
@@ -62,7 +67,7 @@ export function putBack(
 
 /** @see TreeWriter.stepAside */
 export function stepAside(store: TreeStore, tx: Transaction, node: TreeNode): TreeNode {
-  const name = store.names.numbered(tx, placeOf(node).parentId, node.name);
+  const name = store.names.numbered(tx, locationOf(node).parentId, node.name);
   return node.kind === "folder" ? updateFolder(store, tx, node, { name }) : applyFileChanges(store, tx, node, { name });
 }
 
@@ -84,7 +89,7 @@ export function putContentBack(
       )
       .get(file.id, version);
   if (file === undefined || former === null || former === undefined) return undefined;
-  // It came back by other ways already.
+  // The file has this content already.
   if (former.blobId === file.blobId) return file;
   store.blobs.share(former.blobId, store.clock.nowMs());
   addVersion(store, tx, store.nodes.get(file.id), { ...former, ...by });
@@ -93,23 +98,23 @@ export function putContentBack(
 
 /** @see TreeWriter.remakeFile */
 export function remakeFile(store: TreeStore, tx: Transaction, lost: LostFile): FileNode | undefined {
-  const { accountId, file, labels, place, version, former, quotaBytes } = lost;
+  const { accountId, file, labels, location, version, former, quotaBytes } = lost;
   const contents = file.contents
     .filter((content) => content.version <= version)
     .flatMap((content) => {
       const blob = store.blobs.find(content.digest);
       return blob === undefined ? [] : [{ ...content, blobId: blob.id }];
     });
-  const [present, ...earlier] = contents;
-  if (present?.version !== version) return undefined;
-  const folderId = ensureFolderId(store, tx, accountId, place.folder);
-  const name = resolveName(store, tx, folderId, place.name, "rename");
+  const [current, ...earlier] = contents;
+  if (current?.version !== version) return undefined;
+  const folderId = ensureFolderId(store, tx, accountId, location.folder);
+  const name = resolveName(store, tx, folderId, location.name, "rename");
   if (typeof name !== "string") return undefined;
   const nowMs = store.clock.nowMs();
   const versionBytes = earlier.reduce((sum, content) => sum + content.sizeBytes, 0);
-  const sums = { files: 1, fileBytes: present.sizeBytes, versionBytes };
+  const sums = { files: 1, fileBytes: current.sizeBytes, versionBytes };
   const seq = store.accounts.take(accountId, sums, quotaBytes, tx);
-  const originalName = file.originalName ?? place.name;
+  const originalName = file.originalName ?? location.name;
   const id = store.nodes.insert(tx, {
     publicId: newId("file", nowMs),
     accountId,
@@ -119,10 +124,10 @@ export function remakeFile(store: TreeStore, tx: Transaction, lost: LostFile): F
     createdAtMs: file.createdAtMs,
     modifiedAtMs: nowMs,
     seq,
-    sizeBytes: present.sizeBytes,
-    mediaType: present.mediaType,
-    blobId: present.blobId,
-    contentBy: present.createdBy,
+    sizeBytes: current.sizeBytes,
+    mediaType: current.mediaType,
+    blobId: current.blobId,
+    contentBy: current.createdBy,
     contentDeviceId: null,
     originalName: originalName === name ? null : originalName,
     fileModifiedAt: file.fileModifiedAt,
@@ -133,43 +138,43 @@ export function remakeFile(store: TreeStore, tx: Transaction, lost: LostFile): F
   });
   store.sqlite
     .query<undefined, [number, number, number]>("UPDATE nodes SET version = ?2, content_at = ?3 WHERE id = ?1")
-    .run(id, version, present.createdAtMs);
-  store.blobs.share(present.blobId, nowMs);
+    .run(id, version, current.createdAtMs);
+  store.blobs.share(current.blobId, nowMs);
   earlier.forEach((content, index) => {
-    const next = index === 0 ? present : earlier[index - 1];
+    const next = index === 0 ? current : earlier[index - 1];
     remakeVersion(store, id, content, next?.createdAtMs ?? nowMs, nowMs);
   });
   store.accounts.record(accountId, seq, id);
-  store.accounts.countType(accountId, present.mediaType, 1, present.sizeBytes);
+  store.accounts.countType(accountId, current.mediaType, 1, current.sizeBytes);
   store.tags.add(accountId, id, labels.tags);
-  store.deletions.forget(accountId, present.blobId);
-  const made = store.getFile(id);
+  store.deletions.forget(accountId, current.blobId);
+  const created = store.getFile(id);
   store.undo.note({ accountId, seq, ...former, kind: FILE, what: "restore" }, () => ({
-    restored: { nodeId: id, publicId: made.publicId },
-    placeTo: placeOf(made),
-    labelsTo: fingerprint(made),
+    restored: { nodeId: id, publicId: created.publicId },
+    placeTo: locationOf(created),
+    labelsTo: fingerprint(created),
     contentTo: version,
   }));
-  store.tell(tx, "file.created", made);
-  return made;
+  store.emitFileEvent(tx, "file.created", created);
+  return created;
 }
 
 /** @see TreeWriter.remakeFolder */
 export function remakeFolder(store: TreeStore, tx: Transaction, lost: LostFolder): FolderNode {
-  const { accountId, former, place, labels } = lost;
-  const path = joinPath(place.folder, place.name);
+  const { accountId, former, location, labels } = lost;
+  const path = joinPath(location.folder, location.name);
   const isMissing = store.paths.findId(accountId, path) === undefined;
-  const made = store.getFolder(ensureFolderId(store, tx, accountId, path));
+  const created = store.getFolder(ensureFolderId(store, tx, accountId, path));
   const folder =
     isMissing && Object.keys(labels.metadata).length > 0
-      ? updateFolder(store, tx, made, { metadata: { ...labels.metadata } })
-      : made;
+      ? updateFolder(store, tx, created, { metadata: { ...labels.metadata } })
+      : created;
   if (folder.path === ROOT_PATH) return folder;
-  // Its own number: where the folder was there already, no change has one to share.
+  // A journal number of its own: if the folder existed already, there is no change to share one with.
   const seq = store.accounts.take(accountId, {});
   store.undo.note({ accountId, seq, ...former, kind: FOLDER, what: "restore" }, () => ({
     restored: { nodeId: folder.id, publicId: folder.publicId },
-    placeTo: placeOf(folder),
+    placeTo: locationOf(folder),
     labelsTo: fingerprint({ tags: [], metadata: folder.metadata, isPublic: false }),
   }));
   return folder;
@@ -192,15 +197,15 @@ function remakeVersion(
     .run(nodeId, version, blobId, sizeBytes, mediaType, createdAtMs, createdBy, replacedAtMs);
 }
 
-/** The name, or a numbered one where another node has it. */
+/** The name, or a numbered one if another node has it. */
 function freeName(store: TreeStore, tx: Transaction, node: TreeNode, { folder, name }: RestoredLocation): string {
   const folderId = ensureFolderId(store, tx, node.accountId, folder);
   const holder = store.names.find(folderId, name);
   return holder === undefined || holder.id === node.id ? name : store.names.numbered(tx, folderId, name);
 }
 
-/** What makes `present` into `wanted`. */
-function metadataChanges(present: Labels["metadata"], wanted: Labels["metadata"]): Record<string, string | null> {
-  const removed = Object.keys(present).filter((key) => !(key in wanted));
-  return { ...Object.fromEntries(removed.map((key) => [key, null])), ...wanted };
+/** The changes that turn the current metadata into the target. */
+function metadataChanges(current: Labels["metadata"], target: Labels["metadata"]): Record<string, string | null> {
+  const removed = Object.keys(current).filter((key) => !(key in target));
+  return { ...Object.fromEntries(removed.map((key) => [key, null])), ...target };
 }

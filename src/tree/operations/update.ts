@@ -1,4 +1,4 @@
-/** Renames, moves and other changes of what is there. A change writes one node, however much lies below it. */
+/** Renames, moves and other changes of existing nodes. A change writes one node, however much is below it. */
 import type { Transaction } from "../../db/transaction.ts";
 import { AppError, notFound } from "../../errors.ts";
 import { mergeMetadata } from "../model/labels.ts";
@@ -31,22 +31,22 @@ export function updateFile(
   return applyFileChanges(store, tx, file, changes);
 }
 
-/** Changes a file that was read in this deed. Where nothing is other than before, nothing is written. */
+/** Changes a file that was read in this transaction. If nothing differs, nothing is written. */
 export function applyFileChanges(store: TreeStore, tx: Transaction, file: FileNode, changes: FileChanges): FileNode {
   const { name = file.name, tags = file.tags, isPublic = file.isPublic } = changes;
   const parentId = targetFolder(store, tx, file, changes.folderPath);
   const metadata = metadataToJson(mergeMetadata(file.metadata, changes.metadata ?? {}));
-  const isPlaced = parentId === file.parentId && name === file.name;
+  const isUnmoved = parentId === file.parentId && name === file.name;
   const isSame =
-    isPlaced &&
+    isUnmoved &&
     isPublic === file.isPublic &&
     tagsToJson(tags) === tagsToJson(file.tags) &&
     metadata === metadataToJson(file.metadata);
   if (isSame) return file;
-  if (!isPlaced) takePlace(store, tx, file, parentId, name);
+  if (!isUnmoved) takeName(store, tx, file, parentId, name);
   const row = store.nodes.get(file.id);
   const seq = store.accounts.take(file.accountId, {});
-  if (!isPlaced) store.history.noteLeft(row, seq);
+  if (!isUnmoved) store.history.noteLeft(row, seq);
   const originalName = row.original_name ?? file.name;
   store.nodes.update(tx, row, {
     parentId,
@@ -65,7 +65,7 @@ export function applyFileChanges(store: TreeStore, tx: Transaction, file: FileNo
   }
   const changed = store.getFile(file.id);
   store.undo.note(subjectOf(file, seq, "change"), () => changeOf(file, changed));
-  if (!isPlaced) store.tell(tx, "file.moved", changed);
+  if (!isUnmoved) store.emitFileEvent(tx, "file.moved", changed);
   return changed;
 }
 
@@ -81,19 +81,19 @@ export function updateFolder(store: TreeStore, tx: Transaction, ref: NodeRef, ch
     });
   }
   const metadata = metadataToJson(mergeMetadata(folder.metadata, changes.metadata ?? {}));
-  if (isRoot) return describeRoot(store, folder, metadata);
+  if (isRoot) return updateRootMetadata(store, folder, metadata);
   const parentId = targetFolder(store, tx, folder, changes.folderPath);
   if (parentId !== folder.parentId) rejectInside(store, folder, parentId, changes.folderPath);
-  const isPlaced = parentId === folder.parentId && name === folder.name;
-  if (isPlaced && metadata === metadataToJson(folder.metadata)) return folder;
-  if (!isPlaced) {
+  const isUnmoved = parentId === folder.parentId && name === folder.name;
+  if (isUnmoved && metadata === metadataToJson(folder.metadata)) return folder;
+  if (!isUnmoved) {
     const { heights } = store.nodes;
     heights.rejectTooDeep(folder.id, parentId, name, heights.wayTo(folder.id));
-    takePlace(store, tx, folder, parentId, name);
+    takeName(store, tx, folder, parentId, name);
   }
   const seq = store.accounts.take(folder.accountId, {});
   const row = store.nodes.get(folder.id);
-  if (!isPlaced) store.history.noteLeft(row, seq);
+  if (!isUnmoved) store.history.noteLeft(row, seq);
   store.nodes.update(tx, row, {
     parentId,
     name,
@@ -104,7 +104,7 @@ export function updateFolder(store: TreeStore, tx: Transaction, ref: NodeRef, ch
     tags: null,
     metadata,
   });
-  if (!isPlaced) {
+  if (!isUnmoved) {
     store.nodes.setPathSeq(folder.id, seq);
     store.paths.drop();
   }
@@ -123,8 +123,9 @@ export function move(store: TreeStore, tx: Transaction, ref: NodeRef, destinatio
 }
 
 /**
- * Rejects to put a folder into itself. By ids: a missing destination has been made by now, in the transaction that this undoes.
- * @throws AppError invalid_path where the destination is the folder itself or lies below it
+ * Rejects moving or copying a folder into itself. Compares ids, so the destination must exist; the rejection rolls back
+ * its creation.
+ * @throws AppError invalid_path if the destination is the folder itself or below it
  */
 export function rejectInside(
   store: TreeStore,
@@ -146,14 +147,14 @@ function targetFolder(store: TreeStore, tx: Transaction, node: TreeNode, folderP
   return node.parentId ?? node.id;
 }
 
-/** Checks that the place is free and lets go of the present one. */
-function takePlace(store: TreeStore, tx: Transaction, node: TreeNode, parentId: number, name: string): void {
+/** Checks that the new name is free and releases the old one. */
+function takeName(store: TreeStore, tx: Transaction, node: TreeNode, parentId: number, name: string): void {
   if (store.names.find(parentId, name) !== undefined) throw nameTaken(name);
   if (node.parentId !== null) store.names.freed(tx, node.parentId);
 }
 
-/** A root has metadata of its own and nothing else that changes. */
-function describeRoot(store: TreeStore, root: FolderNode, metadata: string | null): FolderNode {
+/** Changes the metadata of a root, which has nothing else that changes. */
+function updateRootMetadata(store: TreeStore, root: FolderNode, metadata: string | null): FolderNode {
   if (metadata === metadataToJson(root.metadata)) return root;
   const seq = store.accounts.take(root.accountId, {});
   store.sqlite.run("UPDATE nodes SET metadata = ?2, modified_at = ?3, seq = ?4 WHERE id = ?1", [

@@ -1,6 +1,7 @@
 /**
- * A page of one folder. Folders and files are two runs of an index, read for their ids first and then for their rows;
- * a page is read from the nearer end, in large folders from a landmark, so that page 5,000 costs no more than page 1.
+ * A page of one folder. Folders and files are two ranges of an index, read for ids first and then for rows. A page is
+ * read from the nearer end, in large folders from a starting point of the page index, so that page 5,000 costs no more
+ * than page 1.
  */
 import type { Statement } from "bun:sqlite";
 import { numbers } from "../../db/reader.ts";
@@ -10,11 +11,11 @@ import { selectFrom, SORTS } from "../model/sorts.ts";
 import type { TreeStore } from "../tables/store.ts";
 import type { ListQuery, NodePage, SortField, TreeNode } from "../model/types.ts";
 
-/** From so many children on a run gets landmarks. */
-const ANCHORED_MIN = 20_000;
-/** So many entries are walked in place without a thought (half a millisecond). */
+/** From this many children on, a page index is built. */
+const INDEXED_MIN = 20_000;
+/** Entries always scanned on the main thread (half a millisecond). */
 const WALK_SHORT_MAX = 4_096;
-/** More than these (two milliseconds) are walked by the reading thread, if there is no landmark yet. */
+/** Beyond this many entries (two milliseconds), the reading thread scans them if there is no page index yet. */
 const WALK_IN_PLACE_MAX = 65_536;
 
 type Way = "asc" | "desc" | "from";
@@ -57,7 +58,7 @@ export class Lister {
     return { nodes, total: folders + files };
   }
 
-  /** Entries `start` to `end` of one run, counted in the order asked for. */
+  /** Entries `start` to `end` of one kind, in the requested order. */
   async #runPage(
     query: ListQuery,
     kind: number,
@@ -71,8 +72,8 @@ export class Lister {
     const run: Run = { folderId: folder.id, kind, sort };
     const total = kind === FOLDER ? counts.child_folders : counts.child_files;
     const before = order === "asc" ? start : total - end;
-    const behind = total - before - count;
-    const ascending = await this.#ascending(run, counts.children_rev, total, before, behind, count);
+    const after = total - before - count;
+    const ascending = await this.#ascending(run, counts.children_rev, total, before, after, count);
     if (order === "desc") ascending.reverse();
     return ascending.map((row) => toNode(row, folder.path));
   }
@@ -82,14 +83,14 @@ export class Lister {
     rev: number,
     total: number,
     before: number,
-    behind: number,
+    after: number,
     count: number,
   ): Promise<NodeRow[]> {
-    if (total < ANCHORED_MIN) return this.#walk(run, before, behind, count);
-    const page = this.#pageOfLarge(run, rev, total, before, behind, count);
-    // Whoever reads the first page may well ask for others. After this page was asked for: in the thread it would wait
-    // for the landmarks otherwise.
-    this.#store.anchors.prepare(run);
+    if (total < INDEXED_MIN) return this.#walk(run, before, after, count);
+    const page = this.#pageOfLarge(run, rev, total, before, after, count);
+    // Built after this page is read: a reader of the first page may well request others, and in the reading thread this
+    // page would wait for the build.
+    this.#store.pageIndex.prepare(run);
     return page;
   }
 
@@ -98,31 +99,31 @@ export class Lister {
     rev: number,
     total: number,
     before: number,
-    behind: number,
+    after: number,
     count: number,
   ): NodeRow[] | Promise<NodeRow[]> {
-    const walk = Math.min(before, behind);
-    if (walk <= WALK_SHORT_MAX) return this.#walk(run, before, behind, count);
-    const pageStart = this.#store.anchors.locate(run, rev, total, before);
+    const walk = Math.min(before, after);
+    if (walk <= WALK_SHORT_MAX) return this.#walk(run, before, after, count);
+    const pageStart = this.#store.pageIndex.locate(run, rev, total, before);
     if (pageStart !== undefined) {
       const { from, offset } = pageStart;
       return this.#page(run, "from").all(...boundary(run, from), count, offset);
     }
     const isLong = walk > WALK_IN_PLACE_MAX;
-    return isLong ? this.#walkElsewhere(run, before, behind, count) : this.#walk(run, before, behind, count);
+    return isLong ? this.#walkInReader(run, before, after, count) : this.#walk(run, before, after, count);
   }
 
-  #walk(run: Run, before: number, behind: number, count: number): NodeRow[] {
+  #walk(run: Run, before: number, after: number, count: number): NodeRow[] {
     const { folderId, kind } = run;
-    if (before <= behind) return this.#page(run, "asc").all(folderId, kind, count, before);
-    return this.#page(run, "desc").all(folderId, kind, count, behind).reverse();
+    if (before <= after) return this.#page(run, "asc").all(folderId, kind, count, before);
+    return this.#page(run, "desc").all(folderId, kind, count, after).reverse();
   }
 
-  /** For the first deep page after a start: the same walk, in the reading thread. */
-  async #walkElsewhere(run: Run, before: number, behind: number, count: number): Promise<NodeRow[]> {
-    const isAscending = before <= behind;
+  /** The same scan in the reading thread, for the first deep page after startup. */
+  async #walkInReader(run: Run, before: number, after: number, count: number): Promise<NodeRow[]> {
+    const isAscending = before <= after;
     const ids = idsSql(run.sort, isAscending ? "asc" : "desc");
-    const parameters = [run.folderId, run.kind, count, isAscending ? before : behind];
+    const parameters = [run.folderId, run.kind, count, isAscending ? before : after];
     const [found] = await this.#store.reader.read([numbers(`SELECT group_concat(id) FROM (${ids})`, parameters)]);
     const rows = this.#byIds.all(JSON.stringify([...found]));
     return isAscending ? rows : rows.reverse();

@@ -1,13 +1,65 @@
-/** The SQL of looking back (past.ts): `?2` is the journal number of the moment; where they occur, `?3` is its time and `?4` the account. */
-import type { SortField } from "../model/types.ts";
+/**
+ * The queries of past.ts. In every statement `?2` is the journal number of the moment. Where they occur, `?1` is a JSON
+ * list of folder ids, `?3` the time of the moment and `?4` the account.
+ */
+import { numbers, type Read, rows } from "../../db/reader.ts";
+import { fold } from "../../lib/path.ts";
+import type { SortField, SortOrder } from "../model/types.ts";
 
-/** Made at, by number; what came with the copy of a large folder was made when that appeared. Of a table `n` of nodes. */
+/** A moment of an account. */
+export interface Moment {
+  readonly accountId: number;
+  readonly atMs: number;
+  /** The last journal number taken by then. */
+  readonly seq: number;
+}
+
+/** A child of a folder at a moment. */
+export interface ChildRow {
+  readonly parent_id: number;
+  readonly id: number;
+  readonly kind: number;
+  readonly name: string;
+}
+
+/** A child of a folder at a moment that may differ now. */
+export interface ChangedRow extends ChildRow {
+  /** 1: it is in its former folder; a file also has its former content. */
+  readonly isBack: number;
+  /** 1: its row no longer exists. */
+  readonly isGone: number;
+}
+
+/** A child on a page, with its times at the moment, and the number of all children. */
+export interface ListedRow {
+  readonly id: number;
+  readonly kind: number;
+  readonly name: string;
+  readonly created: number;
+  readonly modified: number;
+  readonly total: number;
+}
+
+/** One page of a folder at a moment. */
+export interface PastListQuery {
+  readonly kind?: "file" | "folder" | undefined;
+  readonly sort: SortField;
+  readonly order: SortOrder;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/**
+ * The number at which a node was created. A node below a large copy has minus the id of the copy there: it was created
+ * when the copy appeared. For a table `n` of nodes.
+ */
 export const CREATED_SEQ_SQL = `CASE WHEN n.created_seq >= 0 THEN n.created_seq
   ELSE ifnull((SELECT s.created_seq FROM nodes s WHERE s.id = -n.created_seq), 0) END`;
 
 /**
- * Whether a node (`p.node_id`) may be shown: in the tree or the trash (whose nodes have a negative number for a parent), in
- * a folder that a device deleted, or deleted by one itself. What a person deleted for good is not, also while its rows are still being taken apart.
+ * Whether a node (`p.node_id`) may be shown: it is in the tree or in the trash (where `parent_id` is negative), or in a
+ * folder that a device deleted, or a device deleted it. A node that a person deleted permanently is not shown, even
+ * while its rows still exist.
  */
 export const IS_AVAILABLE_SQL = `coalesce(
   (WITH RECURSIVE up(id, parent_id, name) AS (SELECT id, parent_id, name FROM nodes WHERE id = p.node_id
@@ -17,8 +69,12 @@ export const IS_AVAILABLE_SQL = `coalesce(
    FROM up WHERE parent_id IS NULL OR parent_id < 0),
   EXISTS (SELECT 1 FROM undo u INDEXED BY undo_node WHERE u.node_id = p.node_id AND u.what IN ('delete', 'reap')))`;
 
-/** What was in some folders (`?1`, a JSON list) after a journal number (`?2`): those still there, and those that left since. */
-export function childrenSql(still: string, left: string): string {
+/**
+ * Children of the folders `?1` at number `?2`: those still there, and those that left since.
+ * @param still condition on a node `n` that is still there
+ * @param left condition on a former location `p` of a node that left
+ */
+function childrenSql(still: string, left: string): string {
   return `SELECT n.parent_id, n.id, n.kind, n.name, n.sort_key
      FROM json_each(?1) j CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = j.value
      WHERE ${still} AND ${CREATED_SEQ_SQL} <= ?2
@@ -30,12 +86,12 @@ export function childrenSql(still: string, left: string): string {
        AND ${IS_AVAILABLE_SQL}`;
 }
 
-/** A field of a former content `c`. */
+/** A field of a former version `c`. */
 function valueOf(field: string): string {
   return `json_extract(c.value, '$.${field}')`;
 }
 
-/** The newest content, of a table `d` of one row of `undo`, that came up to `?3`; else the oldest. Bound to a field. */
+/** A field of the newest version, in a row `d` of `undo`, that was stored by `?3`; else of the oldest. */
 function deletedContent(field: string): string {
   const contents = "json_each(d.before, '$.file.contents') c";
   return `coalesce(
@@ -48,7 +104,7 @@ function ofDeleted(expression: string): string {
      WHERE d.node_id = h.id AND d.what IN ('delete', 'reap') ORDER BY d.seq DESC LIMIT 1)`;
 }
 
-/** Of a child `h` of the kinds of {@link childrenSql}, at the time `?3`. */
+/** Size at the time `?3` of a child `h` from {@link childrenSql}. */
 const SIZE_THEN = `CASE h.kind WHEN 0 THEN 0 ELSE coalesce(
   (SELECT n.size_bytes FROM nodes n WHERE n.id = h.id AND n.content_at <= ?3),
   (SELECT v.size_bytes FROM versions v WHERE v.node_id = h.id AND v.created_at <= ?3 AND v.replaced_at > ?3
@@ -56,35 +112,86 @@ const SIZE_THEN = `CASE h.kind WHEN 0 THEN 0 ELSE coalesce(
   (SELECT v.size_bytes FROM versions v WHERE v.node_id = h.id AND v.created_at > ?3 ORDER BY v.version LIMIT 1),
   (SELECT n.size_bytes FROM nodes n WHERE n.id = h.id), ${ofDeleted(deletedContent("sizeBytes"))}, 0) END`;
 
-/** When a child `h` was made. */
+/** When a child `h` was created. */
 export const CREATED_SQL = `coalesce((SELECT n.created_at FROM nodes n WHERE n.id = h.id),
   ${ofDeleted("json_extract(d.before, '$.file.createdAtMs')")},
   (SELECT j.at FROM journal j WHERE j.account_id = ?4 AND j.seq =
      (SELECT p.born_seq FROM former_places p WHERE p.node_id = h.id LIMIT 1)), 0)`;
 
-/** The last change that is remembered: of anything where nothing changed since, else of the content or the place. */
+/** The last recorded change: of anything if nothing changed since, else of content or location. */
 export const MODIFIED_THEN_SQL = `coalesce((SELECT n.modified_at FROM nodes n WHERE n.id = h.id AND n.modified_at <= ?3), max(${CREATED_SQL},
   coalesce((SELECT n.content_at FROM nodes n WHERE n.id = h.id AND n.content_at <= ?3),
     (SELECT v.created_at FROM versions v WHERE v.node_id = h.id AND v.created_at <= ?3 ORDER BY v.version DESC LIMIT 1),
     ${ofDeleted(deletedContent("createdAtMs"))}, 0),
   ifnull((SELECT max(p.at) FROM former_places p WHERE p.node_id = h.id AND p.seq <= ?2), 0)))`;
 
-/** What a page of children `h` is sorted by. */
-export const SORT_KEYS_SQL: Readonly<Record<SortField, string>> = {
+/** The sort keys of a page of children `h`. */
+const SORT_KEYS_SQL: Readonly<Record<SortField, string>> = {
   name: "h.sort_key",
   size: SIZE_THEN,
   createdAt: CREATED_SQL,
   modifiedAt: MODIFIED_THEN_SQL,
 };
 
-/** Whether a file `n` has other bytes than at `?3`. */
+/** Whether a file `n` has other content than at `?3`. */
 const IS_REWRITTEN = `n.content_at > ?3 AND n.blob_id IS NOT
   (SELECT v.blob_id FROM versions v WHERE v.node_id = n.id AND v.created_at <= ?3 AND v.replaced_at > ?3)`;
 
-/** What was in some folders: all folders, and those files that may be other now. */
-export const CHANGED_CHILDREN_SQL = `SELECT c.parent_id, c.id, c.kind, c.name,
+/** The children of the folders `?1`: all folders, and the files that may differ now. */
+const CHANGED_CHILDREN_SQL = `SELECT c.parent_id, c.id, c.kind, c.name,
     EXISTS (SELECT 1 FROM nodes n WHERE n.id = c.id AND n.parent_id = c.parent_id AND n.name = c.name
       AND (n.kind = 0 OR NOT (${IS_REWRITTEN}))) AS isBack,
     NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = c.id) AS isGone
   FROM (${childrenSql(`(n.kind = 0 OR n.kind = 1 AND ${IS_REWRITTEN})`, "p.kind IN (0, 1)")}) c
   ORDER BY c.kind, c.sort_key, c.name`;
+
+/** The folder of this name in a folder. */
+export function childFolder(folderId: number, name: string, { seq }: Moment): Read<readonly ChildRow[]> {
+  const sql = childrenSql("n.kind = 0 AND n.sort_key = ?3 AND n.name = ?4", "p.kind = 0 AND p.name = ?4");
+  return rows(sql, [JSON.stringify([folderId]), seq, fold(name), name]);
+}
+
+/** A page of the children of a folder. Folders come first; ties by id in the direction of the sort. */
+export function childrenPage(folderId: number, moment: Moment, query: PastListQuery): Read<readonly ListedRow[]> {
+  const { sort, order, offset, limit } = query;
+  const direction = order === "desc" ? "DESC" : "ASC";
+  const name = sort === "name" ? `h.name ${direction}, ` : "";
+  const sql = `WITH here AS (${childrenOfKind(query)}), page AS (
+      SELECT h.id, h.kind, h.name, count(*) OVER () AS total FROM here h
+      ORDER BY h.kind, ${SORT_KEYS_SQL[sort]} ${direction}, ${name}h.id ${direction} LIMIT ?5 OFFSET ?6)
+    SELECT h.id, h.kind, h.name, h.total, ${CREATED_SQL} AS created, ${MODIFIED_THEN_SQL} AS modified FROM page h`;
+  const { seq, atMs, accountId } = moment;
+  return rows(sql, [JSON.stringify([folderId]), seq, atMs, accountId, limit, offset]);
+}
+
+/** The number of children of a folder that a listing includes. */
+export function childrenCount(folderId: number, { seq }: Moment, query: PastListQuery) {
+  const sql = `SELECT count(*) AS total FROM (${childrenOfKind(query)})`;
+  return rows<{ total: number }>(sql, [JSON.stringify([folderId]), seq]);
+}
+
+/** The number of children of each of some folders. */
+export function itemCounts(folderIds: readonly number[], { seq }: Moment) {
+  const sql = `SELECT parent_id AS id, count(*) AS items
+    FROM (${childrenSql("n.kind IN (0, 1)", "p.kind IN (0, 1)")}) GROUP BY parent_id`;
+  return rows<{ id: number; items: number }>(sql, [JSON.stringify(folderIds), seq]);
+}
+
+/** The children of some folders: all folders, and the files that may differ now. */
+export function changedChildren(folderIds: readonly number[], { seq, atMs }: Moment): Read<readonly ChangedRow[]> {
+  return rows(CHANGED_CHILDREN_SQL, [JSON.stringify(folderIds), seq, atMs]);
+}
+
+/** Row ids of the present children of some folders that were created after the moment. */
+export function newChildren(folderIds: readonly number[], { seq }: Moment) {
+  return numbers(
+    `SELECT group_concat(n.id) FROM json_each(?1) j CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = j.value
+     WHERE n.kind IN (0, 1) AND ${CREATED_SEQ_SQL} > ?2`,
+    [JSON.stringify(folderIds), seq],
+  );
+}
+
+function childrenOfKind({ kind }: PastListQuery): string {
+  const kinds = kind === "file" ? "1" : kind === "folder" ? "0" : "0, 1";
+  return childrenSql(`n.kind IN (${kinds})`, `p.kind IN (${kinds})`);
+}

@@ -1,68 +1,60 @@
 /**
- * The tree as it was at a moment: what was where, under which name, with which content. A moment is a number of the
- * account's journal: what was made up to it was there, and a node was where its first row of `former_places` after it
- * says, or where it is now. Labels are those of today: they have no memory.
+ * The history of the tree: what was where at a moment, under which name, with which content. A moment is a number of
+ * the journal of the account. A node existed if it was created up to that number. It was where its first row of
+ * `former_places` after that number says, or else where it is now. Tags are those of today: no history of them is
+ * recorded.
  *
- * What a person deleted for good is nowhere. What a device deleted is there, from what was noted for undoing it, and so is
- * what lies in the trash now.
+ * Nodes that a person deleted permanently are not shown. Nodes that a device deleted are shown, from the rows recorded
+ * for undoing it, and so are nodes that are in the trash now.
  */
 import type { Statement } from "bun:sqlite";
-import { numbers, type Read, rows } from "../../db/reader.ts";
 import { invariant } from "../../lib/invariant.ts";
-import { fold, joinPath, ROOT_PATH, segmentsOf } from "../../lib/path.ts";
+import { joinPath, ROOT_PATH, segmentsOf } from "../../lib/path.ts";
 import { Steps } from "../../lib/steps.ts";
 import { IN_TRASH } from "../tables/history.ts";
 import {
+  changedChildren,
+  childFolder,
+  childrenCount,
+  childrenPage,
   CREATED_SEQ_SQL,
-  CHANGED_CHILDREN_SQL,
-  childrenSql,
   CREATED_SQL,
   IS_AVAILABLE_SQL,
+  itemCounts,
+  type ListedRow,
   MODIFIED_THEN_SQL,
-  SORT_KEYS_SQL,
+  type Moment,
+  newChildren,
+  type PastListQuery,
 } from "./past-sql.ts";
 import { FILE, FOLDER, NODE_COLUMNS, type NodeRow, toFile, toFolder } from "../model/rows.ts";
 import type { TreeStore } from "../tables/store.ts";
-import type { FileNode, FolderNode, SortField, SortOrder, TreeNode } from "../model/types.ts";
+import type { FileNode, FolderNode, TreeNode } from "../model/types.ts";
 import { type FormerContent, parseDetail, type UndoDetail } from "../tables/undo.ts";
 import { findVersion } from "../tables/versions.ts";
 
-/** A moment of an account. */
-export interface Moment {
-  readonly accountId: number;
-  readonly atMs: number;
-  /** The last journal number given by then. */
-  readonly seq: number;
-}
-
-/** A folder as it was: its row id (it may be gone by now), and its path at the moment. */
+/** A folder at a moment: its row id (the folder may be deleted by now) and its path at that moment. */
 export interface PastFolder {
   readonly id: number;
   readonly name: string;
-  /** Path of the folder that held it. */
+  /** Path of the folder it was in. */
   readonly folder: string;
   readonly path: string;
 }
 
-/** A file or folder as it was. */
+/** A file or folder at a moment. */
 export interface PastNode {
   readonly node: FileNode | FolderNode;
-  /** Of files: whether the content of that moment is still kept. Where it is not, `node` tells of the nearest that is. */
+  /**
+   * For files: whether the content of that moment is still available. If not, `node` describes the nearest available
+   * version.
+   */
   readonly isContentAvailable: boolean;
-  /** It is in the trash, or was deleted by a device. */
+  /** It is in the trash now, or a device deleted it. */
   readonly isDeleted: boolean;
 }
 
-/** One page of a folder as it was. */
-export interface PastListQuery {
-  readonly kind?: "file" | "folder" | undefined;
-  readonly sort: SortField;
-  readonly order: SortOrder;
-  readonly offset: number;
-  readonly limit: number;
-}
-
-/** A file or folder that may be other than it was, by row ids. */
+/** A file or folder that may differ now, by row ids. */
 export interface PastEntry {
   readonly id: number;
   readonly isFolder: boolean;
@@ -70,60 +62,37 @@ export interface PastEntry {
   readonly name: string;
 }
 
-/** What a folder held at a moment, as far as it may be other now. */
+/** What may differ now from a folder at a moment. */
 export interface PastContents {
-  /** From the top down; what is as it was is left out. */
+  /** From the top down; unchanged nodes are left out. */
   readonly changed: readonly PastEntry[];
-  /** Whether that is all. */
-  readonly isWhole: boolean;
-  /** Row ids of what was made in place of something that is gone, by the row id of that. */
+  /** Whether `changed` is complete. */
+  readonly isComplete: boolean;
+  /** By the row id of a deleted node, the row id of the node that replaces it. */
   readonly present: ReadonlyMap<number, number>;
-  /** Row ids of what was made in these folders since, whatever is in it; with {@link isWhole} alone. */
+  /** Row ids of nodes created in these folders since; only if {@link isComplete}. */
   readonly newIds: readonly number[];
 }
 
-/** What a file that a device deleted needs to be made again. */
+/** What is needed to create a node again that a device deleted. */
 export interface DeletedByDevice {
   readonly deviceId: number;
   readonly publicId: string;
   readonly detail: UndoDetail;
 }
 
-interface ListedRow {
-  readonly id: number;
-  readonly kind: number;
-  readonly name: string;
-  readonly created: number;
-  readonly modified: number;
-  readonly total: number;
-}
-
-interface ChildRow {
-  readonly parent_id: number;
-  readonly id: number;
-  readonly kind: number;
-  readonly name: string;
-}
-
-interface ChangedRow extends ChildRow {
-  /** 1: it stands where it was; a file with the content of then. */
-  readonly isBack: number;
-  /** 1: its row is gone. */
-  readonly isGone: number;
-}
-
 interface LocationRow {
   readonly parentId: number;
   readonly name: string;
-  readonly bornSeq: number;
+  readonly createdSeq: number;
 }
 
-/** Folders whose children are read at once. */
-const FOLDERS_AT_ONCE = 500;
-/** How long the event loop waits while what was read is looked through. */
+/** Folders whose children one query reads. */
+const FOLDERS_PER_QUERY = 500;
+/** How long results are processed before the event loop gets a turn. */
 const STEP_MS = 4;
 
-/** Reads the past of all accounts of a database. */
+/** Reads the history of all accounts of a database. */
 export class PastReader {
   readonly #store: TreeStore;
   readonly #seqBefore: (accountId: number, atMs: number) => number;
@@ -131,16 +100,16 @@ export class PastReader {
   readonly #deleted;
   readonly #successor;
   readonly #formerLocation;
-  readonly #presentPlace;
+  readonly #presentLocation;
   readonly #ofPublicId;
-  readonly #isLiving;
+  readonly #availability;
   readonly #times;
   readonly #versionAt;
   readonly #versionAfter;
   readonly #older;
   readonly #topInTrash;
 
-  /** @param seqBefore the journal number before the first change at or after an instant */
+  /** @param seqBefore the journal number before the first change at or after a time */
   constructor(store: TreeStore, seqBefore: (accountId: number, atMs: number) => number) {
     const { sqlite } = store;
     this.#store = store;
@@ -155,17 +124,20 @@ export class PastReader {
        ORDER BY seq DESC LIMIT 1`,
     );
     this.#formerLocation = sqlite.prepare<LocationRow, [number, number, number]>(
-      `SELECT parent_id AS parentId, name, born_seq AS bornSeq FROM former_places
+      `SELECT parent_id AS parentId, name, born_seq AS createdSeq FROM former_places
        WHERE node_id = ?1 AND seq > ?2 AND account_id = ?3 ORDER BY seq LIMIT 1`,
     );
-    this.#presentPlace = sqlite.prepare<{ parentId: number | null; name: string; bornSeq: number }, [number, number]>(
-      `SELECT parent_id AS parentId, name, ${CREATED_SEQ_SQL} AS bornSeq FROM nodes n WHERE id = ?1 AND account_id = ?2`,
+    this.#presentLocation = sqlite.prepare<
+      { parentId: number | null; name: string; createdSeq: number },
+      [number, number]
+    >(
+      `SELECT parent_id AS parentId, name, ${CREATED_SEQ_SQL} AS createdSeq FROM nodes n WHERE id = ?1 AND account_id = ?2`,
     );
     this.#ofPublicId = sqlite.prepare<{ id: number }, [string, number]>(
       `SELECT id FROM nodes WHERE public_id = ?1 AND account_id = ?2
        UNION ALL SELECT node_id FROM tombstones INDEXED BY tombstones_public WHERE public_id = ?1 AND account_id = ?2 LIMIT 1`,
     );
-    this.#isLiving = sqlite.prepare<{ isAvailable: number }, [number]>(
+    this.#availability = sqlite.prepare<{ isAvailable: number }, [number]>(
       `SELECT ${IS_AVAILABLE_SQL} AS isAvailable FROM (SELECT ?1 AS node_id) p`,
     );
     this.#times = sqlite.prepare<{ created: number; modified: number }, [number, number, number, number, number]>(
@@ -192,77 +164,67 @@ export class PastReader {
     );
   }
 
-  /** The moment of an account after all its changes up to an instant. */
+  /** The moment of an account after all its changes up to a time. */
   momentOf(accountId: number, atMs: number): Moment {
     return { accountId, atMs, seq: this.#seqBefore(accountId, atMs + 1) };
   }
 
-  /** The folder that was at a normalised path. */
+  /** The folder at a normalized path at a moment. */
   async findFolder(moment: Moment, path: string): Promise<PastFolder | undefined> {
-    const { accountId, seq } = moment;
-    const rootId = this.#store.paths.rootOf(accountId);
+    const rootId = this.#store.paths.rootOf(moment.accountId);
     if (rootId === undefined) return undefined;
     let found: PastFolder = { id: rootId, name: ROOT_PATH, folder: ROOT_PATH, path: ROOT_PATH };
-    const sql = childrenSql("n.kind = 0 AND n.sort_key = ?3 AND n.name = ?4", "p.kind = 0 AND p.name = ?4");
     for (const name of segmentsOf(path)) {
-      const read: Read<readonly ChildRow[]> = rows(sql, [JSON.stringify([found.id]), seq, fold(name), name]);
-      const [[child]] = await this.#store.reader.read([read]);
+      const [[child]] = await this.#store.reader.read([childFolder(found.id, name, moment)]);
       if (child === undefined) return undefined;
       found = { id: child.id, name, folder: found.path, path: joinPath(found.path, name) };
     }
     return found;
   }
 
-  /** A page of a folder that was there. Folders come first; ties by id in the direction of the sort. */
+  /** A page of a folder that existed at a moment. Folders come first; ties by id in the direction of the sort. */
   async list(moment: Moment, folder: PastFolder, query: PastListQuery): Promise<{ nodes: PastNode[]; total: number }> {
-    const { accountId, seq, atMs } = moment;
-    const { sort, order, offset, limit } = query;
-    const kinds = query.kind === "file" ? [FILE] : query.kind === "folder" ? [FOLDER] : [FOLDER, FILE];
-    const here = childrenSql(`n.kind IN (${kinds.join()})`, `p.kind IN (${kinds.join()})`);
-    const way = order === "desc" ? "DESC" : "ASC";
-    const name = sort === "name" ? `h.name ${way}, ` : "";
-    const sql = `WITH here AS (${here}), page AS (SELECT h.id, h.kind, h.name, count(*) OVER () AS total FROM here h
-        ORDER BY h.kind, ${SORT_KEYS_SQL[sort]} ${way}, ${name}h.id ${way} LIMIT ?5 OFFSET ?6)
-      SELECT h.id, h.kind, h.name, h.total, ${CREATED_SQL} AS created, ${MODIFIED_THEN_SQL} AS modified FROM page h`;
-    const scope = [JSON.stringify([folder.id]), seq, atMs, accountId] as const;
-    const [page] = await this.#store.reader.read([rows<ListedRow>(sql, [...scope, limit, offset])]);
-    const total = page[0]?.total ?? (offset === 0 ? 0 : await this.#countChildren(folder.id, seq, here));
+    const { reader } = this.#store;
+    const [page] = await reader.read([childrenPage(folder.id, moment, query)]);
+    let total = page[0]?.total ?? 0;
+    if (page.length === 0 && query.offset > 0) {
+      const [[counted]] = await reader.read([childrenCount(folder.id, moment, query)]);
+      total = counted?.total ?? 0;
+    }
     const counts = await this.#countItems(moment, page);
     const nodes = page.flatMap((row) => this.#describe(moment, folder, row, counts.get(row.id) ?? 0) ?? []);
     return { nodes, total };
   }
 
-  /** A file as it was; undefined where there was none of this id, or where its folder was deleted for good since. */
+  /** A file at a moment; undefined if there was none with this id, or if its folder was permanently deleted since. */
   findFile(moment: Moment, publicId: string): PastNode | undefined {
     const { accountId, seq, atMs } = moment;
     const id = this.#ofPublicId.get(publicId, accountId)?.id;
-    if (id === undefined || this.#isLiving.get(id)?.isAvailable !== 1) return undefined;
-    const place = this.#placeAt(moment, id);
-    if (place === undefined) return undefined;
-    const path = this.#pathAt(moment, place.parentId);
+    if (id === undefined || this.#availability.get(id)?.isAvailable !== 1) return undefined;
+    const location = this.#locationAt(moment, id);
+    if (location === undefined) return undefined;
+    const path = this.#pathAt(moment, location.parentId);
     const times = this.#times.get(id, seq, atMs, accountId, FILE);
     if (path === undefined || times === null) return undefined;
-    const row = { id, kind: FILE, name: place.name, total: 1, ...times };
-    const described = this.#describe(moment, { id: place.parentId, path }, row, 0);
+    const row = { id, kind: FILE, name: location.name, total: 1, ...times };
+    const described = this.#describe(moment, { id: location.parentId, path }, row, 0);
     return described?.node.kind === "file" ? described : undefined;
   }
 
   /**
-   * What a folder and all below it held at a moment, as far as it is other now.
-   * @param changesMax no more than these are told; a few more may be, of one slice
+   * Compares a folder and all below it at a moment with now.
+   * @param changesMax stop after about this many changes
    */
   async contents(moment: Moment, folder: PastFolder, changesMax: number): Promise<PastContents> {
-    const { accountId, seq, atMs } = moment;
     const changed: PastEntry[] = [];
     const folderIds = [folder.id];
     const present = new Map<number, number>();
-    this.#noteSuccessor(accountId, folder.id, present);
+    this.#noteSuccessor(moment.accountId, folder.id, present);
     const steps = new Steps(STEP_MS);
     for (let from = 0; from < folderIds.length && changed.length <= changesMax; ) {
-      const some = folderIds.slice(from, from + FOLDERS_AT_ONCE);
+      const some = folderIds.slice(from, from + FOLDERS_PER_QUERY);
       from += some.length;
-      const read: Read<readonly ChangedRow[]> = rows(CHANGED_CHILDREN_SQL, [JSON.stringify(some), seq, atMs]);
-      const [found] = await this.#store.reader.read([read]);
+      const [found] = await this.#store.reader.read([changedChildren(some, moment)]);
       for (const { parent_id: parentId, id, kind, name, isBack, isGone } of found) {
         const entry = { id, isFolder: kind === FOLDER, parentId, name };
         if (entry.isFolder) folderIds.push(id);
@@ -270,62 +232,61 @@ export class PastReader {
         await steps.next();
       }
     }
-    const isWhole = changed.length <= changesMax;
+    const isComplete = changed.length <= changesMax;
     const made = new Set(present.values());
-    const newIds = isWhole
-      ? await this.#newIn(
-          moment,
-          folderIds.map((id) => present.get(id) ?? id),
-        )
-      : [];
-    return { changed: changed.slice(0, changesMax), isWhole, present, newIds: newIds.filter((id) => !made.has(id)) };
+    const presentIds = folderIds.map((id) => present.get(id) ?? id);
+    const newIds = isComplete ? await this.#newIn(moment, presentIds) : [];
+    return { changed: changed.slice(0, changesMax), isComplete, present, newIds: newIds.filter((id) => !made.has(id)) };
   }
 
-  /** The version that a file had at a moment, and whether that is so for sure; undefined where it is not kept. */
+  /** The version that a file had at a moment; undefined if it is not retained. */
   versionAt({ atMs }: Moment, file: FileNode): number | undefined {
     if (file.contentAtMs <= atMs) return file.version;
     const found = this.#versionAt.get(file.id, atMs)?.version;
     if (found !== undefined) return found;
     const after = this.#versionAfter.get(file.id, atMs)?.version ?? file.version;
-    // A file that was there had its first content, whatever a clock that was set back says.
+    // A file that existed had its first content, even if the clock was set back since.
     return after === 1 ? 1 : undefined;
   }
 
-  /** The content that a file which a device deleted had at a moment. */
+  /** The version that a file had at a moment which a device deleted later. */
   contentAt({ atMs }: Moment, contents: readonly FormerContent[]): FormerContent | undefined {
     const found = contents.find(({ createdAtMs }) => createdAtMs <= atMs);
     const oldest = contents.at(-1);
     return found ?? (oldest?.version === 1 ? oldest : undefined);
   }
 
-  /** What a device deleted and nobody made again; undefined for all else. */
+  /** The record of a node that a device deleted and nobody created again; undefined for all others. */
   findDeleted(accountId: number, nodeId: number): DeletedByDevice | undefined {
     const row = this.#deleted.get(nodeId, accountId);
     return row === null ? undefined : { ...row, detail: parseDetail(row.before) };
   }
 
-  /** The row id of the node that was made in place of one that a device deleted. */
+  /** The row id of the node that replaces one that a device deleted. */
   findSuccessor(accountId: number, nodeId: number): number | undefined {
     const row = this.#successor.get(nodeId, accountId);
     return row === null ? undefined : parseDetail(row.before).restored?.nodeId;
   }
 
-  /** What has to come out of the trash so that a node does: itself, or a folder above it; undefined where it is not in it. */
+  /**
+   * The node to restore from the trash so that a node is restored: itself, or a folder above it; undefined if it is not
+   * in the trash.
+   */
   findInTrash(accountId: number, nodeId: number): { readonly id: number; readonly publicId: string } | undefined {
     return this.#topInTrash.get(nodeId, accountId) ?? undefined;
   }
 
-  /** Whether anything in a folder, or below it, was made up to a moment. */
+  /** Whether a folder contains, at any depth, a node created by a moment. */
   holdsOlder({ seq }: Moment, folderId: number): boolean {
     return this.#older.get(folderId, seq) !== null;
   }
 
-  /** The folder that held a folder at a moment, by its row id. */
+  /** The parent of a folder at a moment, by row id. */
   parentAt(moment: Moment, folderId: number): number | undefined {
-    return this.#placeAt(moment, folderId)?.parentId;
+    return this.#locationAt(moment, folderId)?.parentId;
   }
 
-  /** @returns the node that was made in place of one that is gone */
+  /** Records and returns the node that replaces a deleted one. */
   #noteSuccessor(accountId: number, nodeId: number, present: Map<number, number>): TreeNode | undefined {
     const id = this.findSuccessor(accountId, nodeId);
     const node = id === undefined ? undefined : this.#store.findById(id);
@@ -333,7 +294,7 @@ export class PastReader {
     return node;
   }
 
-  /** Whether something that is gone was made again, and stands where it was; a file with the content of then. */
+  /** Whether a deleted node was created again in its former folder; a file also with its former content. */
   #isMadeAgain(moment: Moment, { id, parentId, name }: PastEntry, present: Map<number, number>): boolean {
     const node = this.#noteSuccessor(moment.accountId, id, present);
     if (node === undefined || node.name !== name || node.parentId !== (present.get(parentId) ?? parentId)) return false;
@@ -342,53 +303,41 @@ export class PastReader {
     return this.contentAt(moment, contents)?.digest === node.digest;
   }
 
-  async #countChildren(folderId: number, seq: number, here: string): Promise<number> {
-    const read = rows<{ total: number }>(`SELECT count(*) AS total FROM (${here})`, [JSON.stringify([folderId]), seq]);
-    const [[counted]] = await this.#store.reader.read([read]);
-    return counted?.total ?? 0;
-  }
-
-  /** How many were in each of the folders of a page. */
-  async #countItems({ seq }: Moment, page: readonly ListedRow[]): Promise<Map<number, number>> {
+  /** The number of children of each folder of a page. */
+  async #countItems(moment: Moment, page: readonly ListedRow[]): Promise<Map<number, number>> {
     const ids = page.filter(({ kind }) => kind === FOLDER).map(({ id }) => id);
     if (ids.length === 0) return new Map();
-    const sql = `SELECT parent_id AS id, count(*) AS items
-      FROM (${childrenSql("n.kind IN (0, 1)", "p.kind IN (0, 1)")}) GROUP BY parent_id`;
-    const read = rows<{ id: number; items: number }>(sql, [JSON.stringify(ids), seq]);
-    const [counts] = await this.#store.reader.read([read]);
+    const [counts] = await this.#store.reader.read([itemCounts(ids, moment)]);
     return new Map(counts.map(({ id, items }) => [id, items]));
   }
 
-  async #newIn({ seq }: Moment, folderIds: readonly number[]): Promise<number[]> {
+  async #newIn(moment: Moment, folderIds: readonly number[]): Promise<number[]> {
     const found: number[] = [];
-    for (let from = 0; from < folderIds.length; from += FOLDERS_AT_ONCE) {
-      const read = numbers(
-        `SELECT group_concat(n.id) FROM json_each(?1) j CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = j.value
-         WHERE n.kind IN (0, 1) AND ${CREATED_SEQ_SQL} > ?2`,
-        [JSON.stringify(folderIds.slice(from, from + FOLDERS_AT_ONCE)), seq],
-      );
-      const [some] = await this.#store.reader.read([read]);
+    for (let from = 0; from < folderIds.length; from += FOLDERS_PER_QUERY) {
+      const [some] = await this.#store.reader.read([
+        newChildren(folderIds.slice(from, from + FOLDERS_PER_QUERY), moment),
+      ]);
       for (const id of some) found.push(id);
     }
     return found.sort((a, b) => a - b);
   }
 
-  /** Where a node was; undefined where it was not there, or in the trash, or is unknown by now. */
-  #placeAt({ accountId, seq }: Moment, nodeId: number): { parentId: number; name: string } | undefined {
-    const row = this.#formerLocation.get(nodeId, seq, accountId) ?? this.#presentPlace.get(nodeId, accountId);
-    if (row === null || row.bornSeq > seq || (row.parentId ?? IN_TRASH) <= IN_TRASH) return undefined;
+  /** The location of a node at a moment; undefined if it did not exist, was in the trash, or is unknown. */
+  #locationAt({ accountId, seq }: Moment, nodeId: number): { parentId: number; name: string } | undefined {
+    const row = this.#formerLocation.get(nodeId, seq, accountId) ?? this.#presentLocation.get(nodeId, accountId);
+    if (row === null || row.createdSeq > seq || (row.parentId ?? IN_TRASH) <= IN_TRASH) return undefined;
     return { parentId: row.parentId ?? IN_TRASH, name: row.name };
   }
 
-  /** Path of a folder at a moment; undefined where it does not lead to the root. */
+  /** Path of a folder at a moment; undefined if it was not reachable from the root. */
   #pathAt(moment: Moment, folderId: number): string | undefined {
     const rootId = this.#store.paths.rootOf(moment.accountId);
     const names: string[] = [];
     for (let id = folderId; id !== rootId; ) {
-      const place = this.#placeAt(moment, id);
-      if (place === undefined) return undefined;
-      names.push(place.name);
-      id = place.parentId;
+      const location = this.#locationAt(moment, id);
+      if (location === undefined) return undefined;
+      names.push(location.name);
+      id = location.parentId;
     }
     return names.reduceRight((path, name) => joinPath(path, name), ROOT_PATH);
   }
@@ -403,12 +352,12 @@ export class PastReader {
     const row = this.#row.get(id);
     if (row === null) return this.#describeDeleted(moment, folder, found, itemCount);
     const isDeleted = row.parent_id === null || this.#store.paths.pathOf(row.parent_id) === undefined;
-    const placed = { ...row, parent_id: folder.id, name, created_at: createdAtMs, modified_at: modifiedAtMs };
+    const former = { ...row, parent_id: folder.id, name, created_at: createdAtMs, modified_at: modifiedAtMs };
     if (kind === FOLDER) {
-      const node = { ...toFolder(placed, folder.path), itemCount };
+      const node = { ...toFolder(former, folder.path), itemCount };
       return { node, isContentAvailable: true, isDeleted };
     }
-    const file = { ...toFile(placed, folder.path), originalName: row.original_name ?? row.name };
+    const file = { ...toFile(former, folder.path), originalName: row.original_name ?? row.name };
     const version = this.versionAt(moment, file);
     const nearest = version ?? this.#versionAfter.get(id, moment.atMs)?.version ?? file.version;
     return {
@@ -426,11 +375,11 @@ export class PastReader {
   ): PastNode | undefined {
     const { accountId, seq } = moment;
     const deleted = this.findDeleted(accountId, id);
-    // Deleted for good by a person in this very moment.
+    // A person deleted it permanently in this very moment.
     if (deleted === undefined) return undefined;
     const { publicId, detail } = deleted;
     const { tags = [], metadata = {} } = detail.labelsFrom ?? {};
-    const place = {
+    const location = {
       id,
       publicId,
       accountId,
@@ -442,17 +391,17 @@ export class PastReader {
       seq,
     };
     if (kind === FOLDER) {
-      const node = { ...place, kind: "folder" as const, path: joinPath(folder.path, name), itemCount, metadata };
+      const node = { ...location, kind: "folder" as const, path: joinPath(folder.path, name), itemCount, metadata };
       return { node, isContentAvailable: true, isDeleted: true };
     }
     const { file } = detail;
-    invariant(file !== undefined, "a file that a device deleted is described");
+    invariant(file !== undefined, "a deleted file has a description");
     const content = this.contentAt(moment, file.contents);
     const nearest = content ?? file.contents.at(-1);
     if (nearest === undefined) return undefined;
     const { version, digest, sizeBytes, mediaType, createdAtMs: contentAtMs } = nearest;
     const node: FileNode = {
-      ...place,
+      ...location,
       kind: "file",
       contentAtMs,
       contentDeviceId: null,

@@ -1,5 +1,5 @@
 /**
- * Counts everything that is kept as a number and tells where counting gives another (D22). Nothing is repaired: a drift
+ * Counts everything that is stored as a counter and reports where the count differs. It repairs nothing: a difference
  * is a defect to be found. It runs in the reading thread, in one snapshot, so that nothing changes while it counts.
  */
 import { type Reader, rows } from "../../db/reader.ts";
@@ -8,10 +8,10 @@ import type { Drift } from "../model/types.ts";
 const IN_TREE = `WITH RECURSIVE s(id) AS (SELECT root_id FROM accounts WHERE id = ?1 UNION ALL
   SELECT n.id FROM s JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = 0)`;
 
-/** Findings told of one kind; the rest would be the same story. */
+/** Findings reported per counter; further ones would have the same cause. */
 const FINDINGS_MAX = 100;
 
-/** What is cut off from the tree but not yet taken apart counts for media types, labels and references only. */
+/** Cut-off nodes that are not deleted yet count only for media types, tags and references. */
 const OF_ACCOUNT = [
   `${IN_TREE} SELECT 'accounts.files' AS counter, ?1 AS "of", a.files AS stored, c.counted FROM accounts a,
      (SELECT count(*) AS counted FROM s CROSS JOIN nodes n INDEXED BY nodes_size ON n.parent_id = s.id AND n.kind = 1) c
@@ -72,19 +72,19 @@ const OF_BLOBS = `SELECT 'blobs.refs' AS counter, b.id AS "of", b.refs AS stored
     (SELECT count(*) FROM nodes WHERE blob_id = b.id) + (SELECT count(*) FROM versions WHERE blob_id = b.id) AS counted
   FROM blobs b WHERE stored <> counted LIMIT ${FINDINGS_MAX}`;
 
-/** Numbers of one account: its sums, children of its folders, media types and labels. Empty when all is right. */
+/** Counters of one account: its totals, children of its folders, media types and tags. Empty if all are right. */
 export async function recountAccount(reader: Reader, accountId: number): Promise<Drift[]> {
   const results = await reader.read(OF_ACCOUNT.map((sql) => rows<Drift>(sql, [accountId])));
   return results.flat();
 }
 
-/** References to every content, of all accounts. Empty when all is right. */
+/** Reference counts of all blobs. Empty if all are right. */
 export async function recountBlobs(reader: Reader): Promise<Drift[]> {
   const [found] = await reader.read([rows<Drift>(OF_BLOBS)]);
   return [...found];
 }
 
-/** Sums that a row of the trash keeps: `ofFolder` counts in `s`, the folder and all below it. */
+/** Totals in the rows of the trash: `ofFolder` counts in `s`, the folder and all below it. */
 function inTrash(column: string, ofFolder: string, ofFile: string | number): string {
   return `SELECT 'trash.${column}' AS counter, t.node_id AS "of", t.${column} AS stored,
       CASE (SELECT kind FROM nodes WHERE id = t.node_id) WHEN 1 THEN ${ofFile} ELSE
@@ -93,7 +93,7 @@ function inTrash(column: string, ofFolder: string, ofFile: string | number): str
     FROM trash t WHERE t.account_id = ?1 AND stored <> counted LIMIT ${FINDINGS_MAX}`;
 }
 
-/** Folders whose bound of what lies below is less than that of a folder in it, with the step to that. A higher bound is right. */
+/** Folders whose bound is less than that of a child plus the step to it. A higher bound is correct. */
 function reachBelow(column: string, step: string): string {
   return `${IN_TREE} SELECT 'folders.${column}' AS counter, f.node_id AS "of", f.${column} AS stored,
      (SELECT ifnull(max(${step} + c.${column}), 0) FROM nodes n INDEXED BY nodes_name CROSS JOIN folders c ON c.node_id = n.id

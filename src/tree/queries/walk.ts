@@ -1,14 +1,15 @@
 /**
- * Reads everything below some nodes in one snapshot, a few hundred rows at a time, with the event loop going on in
- * between. Nothing of what was read is kept here but the ids of the folders still to be read.
+ * Reads everything below some nodes in one snapshot, a few hundred rows at a time; the event loop runs in between. It
+ * caches only the ids of folders still to be read.
  */
 import type { Database } from "bun:sqlite";
 import { openReadOnly } from "../../db/open.ts";
 import { notFound } from "../../errors.ts";
 import { fold } from "../../lib/path.ts";
+import { FILE } from "../model/rows.ts";
 import type { TreeStore } from "../tables/store.ts";
 
-/** A node as a walk meets it. */
+/** A node that a walk visits. */
 export interface WalkedNode {
   readonly id: number;
   readonly kind: number;
@@ -22,19 +23,19 @@ export interface WalkedNode {
   readonly digest: Uint8Array | null;
 }
 
-/** What a walk tells of the place where a node was met. */
+/** The position of a visited node. */
 export interface WalkPosition {
-  /** What the visitor gave for the folder that holds it; -1 for the nodes that the walk began with. */
+  /** What the visitor returned for the folder of the node; -1 for the nodes that the walk began with. */
   readonly parent: number;
-  /** Whether its folder has a child of exactly this name. Never where the walk began. */
+  /** Whether its folder has a child of exactly this name. Always false where the walk began. */
   readonly hasSibling: (name: string) => boolean;
 }
 
-/** Called for each node; of a folder before anything in it. @returns what stands for it as a parent */
-export type WalkVisitor = (node: WalkedNode, place: WalkPosition) => number;
+/** Called for each node; for a folder before anything in it. @returns a number that identifies it as a parent */
+export type WalkVisitor = (node: WalkedNode, position: WalkPosition) => number;
 
-const ROWS_AT_ONCE = 256;
-/** How long a walk may hold the event loop at a time. */
+const ROWS_PER_QUERY = 256;
+/** How long a walk may block the event loop at a time. */
 const SLICE_MS_MAX = 4;
 
 const COLUMNS = `n.id, n.kind, n.name, n.sort_key AS sortKey, n.modified_at AS modifiedAtMs,
@@ -43,21 +44,21 @@ const COLUMNS = `n.id, n.kind, n.name, n.sort_key AS sortKey, n.modified_at AS m
 type WalkedRow = WalkedNode & { readonly sortKey: string };
 
 /**
- * Visits the given nodes and all below them: of each folder its files by name, then its folders; folders in the order in
- * which they were met.
+ * Visits nodes and everything below them: of each folder its files by name, then its folders. Folders are visited in
+ * the order in which they were found.
  * @returns the time of the last change in any of their accounts
- * @throws AppError not_found where one of them is in no tree any more; what `visit` throws
+ * @throws AppError not_found if one of the nodes is not in a tree; what `visit` throws
  */
 export async function walkBelow(store: TreeStore, ids: readonly number[], visit: WalkVisitor): Promise<number> {
   if (ids.some((id) => store.findById(id) === undefined)) throw notFound("This file or folder");
-  // In the same instant: nothing is committed between what was just found and the snapshot.
+  // No await before the snapshot opens: nothing is committed between the check and the snapshot.
   const opened = openReadOnly(store.sqlite.filename);
   const snapshot = opened.sqlite;
   snapshot.run("BEGIN");
   try {
     return await new Walk(snapshot, visit).all(ids);
   } finally {
-    // Statements not yet collected would keep the snapshot open beyond the closing.
+    // Statements that are not yet garbage collected would keep the snapshot open after closing.
     snapshot.run("ROLLBACK");
     opened.close();
   }
@@ -66,7 +67,7 @@ export async function walkBelow(store: TreeStore, ids: readonly number[], visit:
 class Walk {
   readonly #snapshot: Database;
   readonly #visit: WalkVisitor;
-  /** Folders met so far and what the visitor calls them. */
+  /** Folders found so far, and the numbers that the visitor returned for them. */
   readonly #folderIds: number[] = [];
   readonly #folderMarks: number[] = [];
   readonly #files;
@@ -78,7 +79,7 @@ class Walk {
     this.#snapshot = snapshot;
     this.#visit = visit;
     const after = `n.parent_id = ?1 AND n.kind = %kind AND (n.sort_key, n.name) > (?2, ?3)
-      ORDER BY n.sort_key, n.name LIMIT ${ROWS_AT_ONCE}`;
+      ORDER BY n.sort_key, n.name LIMIT ${ROWS_PER_QUERY}`;
     this.#files = snapshot.prepare<WalkedRow, [number, string, string]>(
       `SELECT ${COLUMNS}, b.crc32, b.digest FROM nodes n INDEXED BY nodes_name CROSS JOIN blobs b ON b.id = n.blob_id
        WHERE ${after.replace("%kind", "1")}`,
@@ -94,16 +95,16 @@ class Walk {
   }
 
   async all(ids: readonly number[]): Promise<number> {
-    for (const row of this.#starts(ids)) this.#meet(row, { parent: -1, hasSibling: () => false });
+    for (const row of this.#starts(ids)) this.#visitRow(row, { parent: -1, hasSibling: () => false });
     const changedAtMs = this.#changedAt(ids);
     for (let at = 0; at < this.#folderIds.length; at++) {
       const id = this.#folderIds[at] ?? 0;
-      const place = {
+      const position = {
         parent: this.#folderMarks[at] ?? -1,
         hasSibling: (name: string) => this.#sibling.get(id, fold(name), name) !== null,
       };
-      await this.#children(this.#files, id, place);
-      await this.#children(this.#folders, id, place);
+      await this.#children(this.#files, id, position);
+      await this.#children(this.#folders, id, position);
     }
     return changedAtMs;
   }
@@ -130,28 +131,28 @@ class Walk {
   async #children(
     statement: { all(id: number, sortKey: string, name: string): WalkedRow[] },
     folderId: number,
-    place: WalkPosition,
+    position: WalkPosition,
   ): Promise<void> {
     let sortKey = "";
     let name = "";
     for (;;) {
       const rows = statement.all(folderId, sortKey, name);
-      for (const row of rows) this.#meet(row, place);
-      await this.#rest();
+      for (const row of rows) this.#visitRow(row, position);
+      await this.#yieldToEventLoop();
       const last = rows.at(-1);
-      if (last === undefined || rows.length < ROWS_AT_ONCE) return;
+      if (last === undefined || rows.length < ROWS_PER_QUERY) return;
       ({ sortKey, name } = last);
     }
   }
 
-  #meet(row: WalkedRow, place: WalkPosition): void {
-    const mark = this.#visit(row, place);
-    if (row.kind === 1) return;
+  #visitRow(row: WalkedRow, position: WalkPosition): void {
+    const mark = this.#visit(row, position);
+    if (row.kind === FILE) return;
     this.#folderIds.push(row.id);
     this.#folderMarks.push(mark);
   }
 
-  async #rest(): Promise<void> {
+  async #yieldToEventLoop(): Promise<void> {
     if (performance.now() - this.#sliceStartMs < SLICE_MS_MAX) return;
     await new Promise(setImmediate);
     this.#sliceStartMs = performance.now();

@@ -1,4 +1,4 @@
-/** The head of an account's journal and the sums of what it holds: one row, changed with every change of the tree. */
+/** An account's journal head and totals: one row, updated with every change of the tree. */
 import type { Database } from "bun:sqlite";
 import type { Transaction } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
@@ -7,7 +7,7 @@ import { invariant } from "../../lib/invariant.ts";
 import type { StoredNode } from "./node-rows.ts";
 import type { Usage } from "../model/types.ts";
 
-/** What a change does to an account's sums, and how many journal numbers it takes. */
+/** A change of an account's totals, and how many journal numbers it takes. */
 export interface AccountChange {
   /** Default 1. */
   readonly numbers?: number;
@@ -17,7 +17,7 @@ export interface AccountChange {
   readonly versionBytes?: number;
   readonly trashBytes?: number;
   readonly trashNodes?: number;
-  /** What was accepted once is not refused for the number of files and folders. */
+  /** Skips the limit on files and folders: the nodes were accepted before. */
   readonly isUnlimited?: boolean;
 }
 
@@ -31,14 +31,14 @@ interface UsageRow {
   readonly reservedBytes: number;
 }
 
-/** What the rows of accounts are written with. */
+/** What {@link Accounts} needs. */
 export interface AccountsOptions {
   readonly clock: Clock;
-  /** The device whose request is being carried out. */
+  /** The device whose request is running. */
   readonly actorDeviceId: () => number | null;
-  /** How many files and folders an account may hold, the trash included; null for no limit. */
+  /** How many files and folders an account may hold, including the trash; null for no limit. */
   readonly maxNodesOf: (accountId: number) => number | null;
-  /** Reported inside the deed when the stored bytes of an account grew. */
+  /** Called inside the transaction when the stored bytes of an account grew. */
   readonly onGrown: (tx: Transaction, accountId: number, usedBeforeBytes: number, usedAfterBytes: number) => void;
 }
 
@@ -49,7 +49,7 @@ export class Accounts {
   readonly #taken;
   readonly #reserve;
   readonly #usage;
-  /** One small entry for each account that changed since the start. */
+  /** One small entry for each account changed since startup. */
   readonly #generations = new Map<number, number>();
   readonly #seq;
   readonly #journal;
@@ -61,7 +61,7 @@ export class Accounts {
 
   constructor(sqlite: Database, options: AccountsOptions) {
     this.#options = options;
-    // No RETURNING where every upload and every imported file passes: the statement and a read cost less.
+    // No RETURNING, as every upload and imported file runs this: a statement plus a read costs less.
     this.#take = sqlite.prepare<
       undefined,
       [
@@ -80,7 +80,7 @@ export class Accounts {
         number,
       ]
     >(
-      // The time of the journal never goes back, whatever the clock does.
+      // The journal's time never goes back, even if the clock does.
       `UPDATE accounts SET seq = seq + ?2, changed_at = max(changed_at, ?9), files = files + ?3, folders = folders + ?4, file_bytes = file_bytes + ?5,
          version_bytes = version_bytes + ?6, trash_bytes = trash_bytes + ?10,
          trash_nodes = trash_nodes + ?11
@@ -123,10 +123,10 @@ export class Accounts {
   }
 
   /**
-   * Takes the next journal numbers and changes the sums, in one statement with the checks of the quota and of the number of
-   * files and folders. A change that adds no bytes, or no nodes, never fails by that limit, however full the account is.
+   * Takes the next journal numbers and changes the totals. The same statement checks the quota and the limit on files
+   * and folders. A change that adds no bytes (or no nodes) never fails by that limit, even in a full account.
    * @param quotaBytes null for no limit
-   * @param tx where given, who listens is told that the account grew
+   * @param tx if given, listeners are notified that the account grew
    * @returns the last number taken
    * @throws AppError quota_exceeded
    */
@@ -162,7 +162,7 @@ export class Accounts {
     throw this.#quotaExceeded(accountId, added, limit);
   }
 
-  /** @throws AppError quota_exceeded where the account may not hold so many more files and folders */
+  /** @throws AppError quota_exceeded if the account may not hold this many more files and folders */
   rejectNodes(accountId: number, added: number): void {
     this.#rejectNodes(accountId, added, this.#options.maxNodesOf(accountId));
   }
@@ -197,14 +197,14 @@ export class Accounts {
   }
 
   /**
-   * A number that is another one after every change of the account's tree made here, undone ones included: what was read
-   * outside a transaction holds for as long as it stays the same. Costs no query.
+   * A number that changes with every change of the account's tree made here, including ones rolled back. What was read
+   * outside a transaction stays valid while the number stays the same. Needs no query.
    */
   generationOf(accountId: number): number {
     return this.#generations.get(accountId) ?? 0;
   }
 
-  /** Moves {@link generationOf} on. */
+  /** Changes {@link generationOf}. */
   touch(accountId: number): void {
     this.#generations.set(accountId, this.generationOf(accountId) + 1);
   }
@@ -214,37 +214,37 @@ export class Accounts {
     this.#journal.run(accountId, seq, nodeId, this.#options.actorDeviceId());
   }
 
-  /** Writes the journal row and the tombstone of a node that goes, and forgets how often it was downloaded. */
+  /** Writes journal row and tombstone of a deleted node, and deletes its download count. */
   writeTombstone(accountId: number, seq: number, node: StoredNode, nowMs: number): void {
     this.writeTrashTombstone(accountId, seq, node, nowMs);
     this.dropAccess(node.id);
   }
 
   /**
-   * Takes back that a node was deleted: its tombstone goes; the journal row is superseded by that of its return.
-   * @param seq of the tombstone
+   * Reverts a deletion: removes the tombstone. The journal row of the return supersedes that of the deletion.
+   * @param seq number of the tombstone
    */
-  unbury(accountId: number, seq: number): void {
+  dropTombstone(accountId: number, seq: number): void {
     this.#dropTombstone.run(accountId, seq);
   }
 
-  /** Writes journal row and tombstone of a node that goes into the trash and may come back. */
+  /** Writes journal row and tombstone of a node that moves to the trash and may be restored. */
   writeTrashTombstone(accountId: number, seq: number, node: StoredNode, nowMs: number): void {
     this.record(accountId, seq, node.id);
     this.#tombstone.run(accountId, seq, node.id, node.public_id, node.kind, node.created_seq, nowMs);
   }
 
-  /** Forgets how often a node was downloaded. */
+  /** Deletes the download count of a node. */
   dropAccess(nodeId: number): void {
     this.#dropAccess.run(nodeId);
   }
 
-  /** The last journal number given. */
+  /** The last journal number taken. */
   headOf(accountId: number): number {
     return this.#seq.get(accountId)?.seq ?? 0;
   }
 
-  /** Sums of what the account holds. */
+  /** Totals of what the account holds. */
   usage(accountId: number): Usage {
     const row = this.#usage.get(accountId);
     invariant(row !== null, "the account exists");
@@ -253,7 +253,7 @@ export class Accounts {
     return { ...rest, nodes, usedBytes: row.fileBytes + row.versionBytes + row.trashBytes + row.reservedBytes };
   }
 
-  /** Counts a file in or out of its media type. */
+  /** Adds files and bytes to the totals of a media type; negative numbers subtract. */
   countType(accountId: number, mediaType: string, files: number, bytes: number): void {
     this.#addType.run(accountId, usageType(mediaType), files, bytes);
   }

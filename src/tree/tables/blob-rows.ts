@@ -1,6 +1,6 @@
 /**
- * Which contents are kept and how many files and versions name each. `tree` alone counts; the collector takes
- * rows without references away.
+ * Known blobs and how many files and versions refer to each. Only `tree` counts references; garbage collection deletes
+ * rows without any.
  */
 import type { Database } from "bun:sqlite";
 import { type Digest, digestToBytes } from "../../blobs/digest.ts";
@@ -18,7 +18,7 @@ export interface BlobRow {
   readonly damagedAtMs: number | null;
 }
 
-/** The rows of `blobs`. `acquire` and `release` are called inside a deed. */
+/** The rows of `blobs`. `acquire` and `release` are called inside a transaction. */
 export class BlobRows {
   readonly #acquire;
   readonly #change;
@@ -44,32 +44,32 @@ export class BlobRows {
     );
   }
 
-  /** The committed row of a content; undefined where it has none, whatever lies on disk. */
+  /** The committed row of a blob; undefined if there is none, even if the bytes are on disk. */
   find(digest: Digest): BlobRow | undefined {
     return this.#find.get(digestToBytes(digest)) ?? undefined;
   }
 
-  /** Those of some contents that have a committed row which nothing refers to. One read for all of them. */
+  /** Those of these blobs whose committed row has no references, in one query. */
   findUnreferenced(digests: readonly Digest[]): ReadonlySet<string> {
     return new Set(this.#unreferenced.all(JSON.stringify(digests)).map(({ digest }) => digest));
   }
 
-  /** One more reference; the row is made where there is none. @returns its id */
+  /** Adds a reference; creates the row if missing. @returns its id */
   acquire(blob: StoredBlob, nowMs: number): number {
-    const isWrittenAnew = blob.isNew === true ? 1 : 0;
+    const isRewritten = blob.isNew === true ? 1 : 0;
     const digest = digestToBytes(blob.digest);
-    this.#acquire.run(digest, blob.sizeBytes, blob.crc32, nowMs, isWrittenAnew);
+    this.#acquire.run(digest, blob.sizeBytes, blob.crc32, nowMs, isRewritten);
     const row = this.#find.get(digest);
     invariant(row !== null && row.sizeBytes === blob.sizeBytes, "one digest has one size");
     return row.id;
   }
 
-  /** One more reference to a content that has a row. */
+  /** Adds a reference to a blob that has a row. */
   share(blobId: number, nowMs: number): void {
     this.#change.run(blobId, 1, nowMs);
   }
 
-  /** One reference less. The row stays for the collector's grace period. */
+  /** Removes a reference. The row stays for the grace period of garbage collection. */
   release(blobId: number, nowMs: number): void {
     this.#change.run(blobId, -1, nowMs);
   }

@@ -1,6 +1,6 @@
 /**
- * Which contents an account has deleted, by digest, for as long as the account lives: an automatic backup that offers one
- * of them again is told so, instead of bringing back what its user threw away (D25).
+ * Digests of the content an account has deleted, kept as long as the account exists. When an automatic backup offers
+ * such content again, the server rejects it instead of restoring what the user deleted.
  */
 import type { Database } from "bun:sqlite";
 import { type Digest, digestToBytes } from "../../blobs/digest.ts";
@@ -25,17 +25,17 @@ export class Deletions {
     );
   }
 
-  /** A file with this content was deleted. A deed. */
+  /** Records that a file with this content was deleted. Inside a transaction. */
   note(accountId: number, blobId: number, nowMs: number): void {
     this.#note.run(accountId, blobId, nowMs);
   }
 
-  /** The account has a file with this content again. A deed. */
+  /** Removes the record: the account has a file with this content again. Inside a transaction. */
   forget(accountId: number, blobId: number): void {
     this.#forget.run(accountId, blobId);
   }
 
-  /** When a file with this content was deleted last, if none was made since; other files may hold it still. */
+  /** When a file with this content was last deleted, if none was created since. Other files may still have it. */
   find(accountId: number, digest: Digest): number | undefined {
     return this.#find.get(accountId, digestToBytes(digest))?.deletedAtMs;
   }

@@ -1,25 +1,26 @@
 /**
- * Folder ids and paths, both ways, with what was found lately kept in memory. A path is stored nowhere: a renamed
- * folder would change it for all below. Files hang on a folder, so one path serves a whole page.
+ * Looks up folder paths by id and ids by path, with a cache. No path is stored: renaming a folder would change it for
+ * everything below. A file only refers to its folder, so one path serves a whole page.
  *
- * An earlier program let folders lie at any depth. A path of more than 4,096 bytes can be neither asked for nor made; it is
- * given shortened, from a folder on the way on: `/…fold_id/rest/of/it`. So answers and memory stay small at any depth.
+ * Earlier versions did not limit the depth of folders. A path over 4,096 bytes can be neither requested nor created. It
+ * is shown shortened, from a folder further down: `/…fold_id/rest/of/it`. This bounds responses and memory at any
+ * depth.
  */
 import type { Database } from "bun:sqlite";
 import { fold, joinPath, ROOT_PATH, segmentsOf } from "../../lib/path.ts";
 import { PATH_BYTES_MAX } from "./heights.ts";
 import { FOLDER } from "../model/rows.ts";
 
-/** The stored name of a root: no other node can have a slash in its name. */
+/** The stored name of a root; no other name can contain a slash. */
 export const ROOT_NAME = ROOT_PATH;
 
-/** Folders remembered, about 200 bytes each. */
-const REMEMBERED_MAX = 20_000;
-/** From here on a way up is read many levels at a time; of longer ones only some folders are remembered. */
-const SHORT_WAY = 32;
-const LEVELS_AT_ONCE = 1_000;
-const REMEMBERED_EVERY = 64;
-/** What a shortened path begins with; the public id of a folder follows. */
+/** Folders cached, about 200 bytes each. */
+const CACHED_MAX = 20_000;
+/** From this depth on ancestors are read many levels at a time, and only some folders are cached. */
+const SINGLE_LEVELS_MAX = 32;
+const LEVELS_PER_QUERY = 1_000;
+const CACHED_EVERY = 64;
+/** Prefix of a shortened path; the public id of a folder follows. */
 const CUT = "/…";
 
 interface Link {
@@ -28,7 +29,7 @@ interface Link {
   readonly name: string;
 }
 
-/** A path and how long it is. */
+/** A path and its length. */
 interface KnownPath {
   readonly path: string;
   readonly bytes: number;
@@ -36,7 +37,7 @@ interface KnownPath {
 
 const NO_LINKS: ReadonlyMap<number, Link> = new Map();
 
-/** See the head of the file. One for all readers and writers of a database. */
+/** One for all readers and writers of a database. */
 export class FolderPaths {
   readonly #paths = new Map<number, KnownPath>();
   readonly #ids = new Map<string, number>();
@@ -73,41 +74,41 @@ export class FolderPaths {
     );
   }
 
-  /** Whether a folder is another one or lies below it, at any depth; compared by ids. */
+  /** Whether a folder is another one or is below it, at any depth. Compares ids. */
   isWithin(folderId: number, otherId: number): boolean {
     return folderId === otherId || this.#above.get(folderId, otherId) !== null;
   }
 
-  /** Those of some folders that are another one or lie below it, at any depth. */
+  /** The folders that are another one or are below it, at any depth. */
   within(folderIds: Iterable<number>, otherId: number): Set<number> {
     const isBelow = new Map<number, boolean>([[otherId, true]]);
     const found = new Set<number>();
     for (const folderId of folderIds) {
-      const way: number[] = [];
+      const visited: number[] = [];
       let result = isBelow.get(folderId);
       if (result === undefined) {
-        for (const { id, parent_id: parentId } of this.#wayUp(folderId, NO_LINKS)) {
-          way.push(id);
+        for (const { id, parent_id: parentId } of this.#ancestors(folderId, NO_LINKS)) {
+          visited.push(id);
           result = parentId === null ? false : isBelow.get(parentId);
           if (result !== undefined) break;
         }
       }
-      for (const id of way) isBelow.set(id, result ?? false);
+      for (const id of visited) isBelow.set(id, result ?? false);
       if (result === true) found.add(folderId);
     }
     return found;
   }
 
-  /** Path of a folder; undefined where it is unknown or its chain does not end at a root: it is gone then. */
+  /** Path of a folder; undefined if it is unknown or not reachable from a root (deleted). */
   pathOf(folderId: number): string | undefined {
     return (this.#known(folderId) ?? this.#climb(folderId, new Map()))?.path;
   }
 
-  /** Paths of many folders, read a level at a time; those that are gone are left out. */
+  /** Paths of many folders, read one level at a time. Deleted folders are left out. */
   pathsOf(folderIds: Iterable<number>): Map<number, string> {
-    const wanted = new Set(folderIds);
+    const requested = new Set(folderIds);
     const links = new Map<number, Link>();
-    let missing = [...wanted].filter((id) => this.#known(id) === undefined);
+    let missing = [...requested].filter((id) => this.#known(id) === undefined);
     while (missing.length > 1) {
       const parents = new Set<number>();
       for (const link of this.#links.all(JSON.stringify(missing))) {
@@ -119,14 +120,14 @@ export class FolderPaths {
     }
     const found = new Map<number, string>();
     const inThisCall = new Map<number, KnownPath>();
-    for (const id of wanted) {
+    for (const id of requested) {
       const known = this.#known(id) ?? inThisCall.get(id) ?? this.#climb(id, inThisCall, links);
       if (known !== undefined) found.set(id, known.path);
     }
     return found;
   }
 
-  /** The folder at a normalised path; undefined where there is none. */
+  /** The folder at a normalized path; undefined if there is none. */
   findId(accountId: number, path: string): number | undefined {
     const key = `${accountId}:${path}`;
     const known = this.#isFrozen ? undefined : this.#ids.get(key);
@@ -137,7 +138,7 @@ export class FolderPaths {
       id = this.findChild(id, name);
     }
     if (id !== undefined && !this.#isFrozen) {
-      if (this.#ids.size >= REMEMBERED_MAX) this.#ids.clear();
+      if (this.#ids.size >= CACHED_MAX) this.#ids.clear();
       this.#ids.set(key, id);
     }
     return id;
@@ -148,23 +149,23 @@ export class FolderPaths {
     return this.#child.get(folderId, FOLDER, fold(name), name)?.id;
   }
 
-  /** The root folder of an account; undefined where there is no such account. */
+  /** The root folder of an account; undefined if there is no such account. */
   rootOf(accountId: number): number | undefined {
     const rootId = this.#rootId.get(accountId)?.root_id ?? 0;
     return rootId > 0 ? rootId : undefined;
   }
 
-  /** A folder was made in the open transaction: it must not be remembered before the commit, which may fail. */
+  /** Stops caching until the open transaction ends: it creates a folder, and its commit may fail. */
   freeze(): void {
     if (this.#isFrozen) return;
     this.#isFrozen = true;
-    // BatchWrite are synchronous: when this runs, the transaction is committed or undone.
+    // Transactions are synchronous: when this runs, the transaction is committed or rolled back.
     queueMicrotask(() => {
       this.#isFrozen = false;
     });
   }
 
-  /** Folders were renamed, moved, cut off, or another process wrote: all that is remembered is void. */
+  /** Clears the cache: folders were renamed, moved or cut off, or another process wrote. */
   drop(): void {
     this.#paths.clear();
     this.#ids.clear();
@@ -172,9 +173,9 @@ export class FolderPaths {
   }
 
   /**
-   * Goes up to a root or to a folder whose path is known, and down again.
-   * @param inThisCall paths found for the same caller, whether they are remembered or not
-   * @param links saves look-ups
+   * Goes up to a root or a folder with a known path, and down again.
+   * @param inThisCall paths found for the same caller, cached or not
+   * @param links saves queries
    */
   #climb(
     folderId: number,
@@ -184,12 +185,12 @@ export class FolderPaths {
     const below: Link[] = [];
     let at: KnownPath | undefined;
     let atId = folderId;
-    for (const link of this.#wayUp(folderId, links)) {
+    for (const link of this.#ancestors(folderId, links)) {
       if (link.parent_id === null) {
         if (link.name !== ROOT_NAME) return undefined;
         at = { path: ROOT_PATH, bytes: 0 };
         atId = link.id;
-        this.#remember(link.id, at);
+        this.#cache(link.id, at);
         break;
       }
       below.push(link);
@@ -204,23 +205,23 @@ export class FolderPaths {
       at = this.#step(at, atId, link.name);
       atId = link.id;
       inThisCall.set(link.id, at);
-      if (left < SHORT_WAY || left % REMEMBERED_EVERY === 0) this.#remember(link.id, at);
+      if (left < SINGLE_LEVELS_MAX || left % CACHED_EVERY === 0) this.#cache(link.id, at);
     }
     return at;
   }
 
-  /** A folder and those above it, as far as they are asked for: one by one at first, then many at a time. */
-  *#wayUp(folderId: number, links: ReadonlyMap<number, Link>): Generator<Link> {
+  /** A folder and its ancestors, read lazily: one by one at first, then many at a time. */
+  *#ancestors(folderId: number, links: ReadonlyMap<number, Link>): Generator<Link> {
     let id: number | null = folderId;
     for (let single = 0; id !== null; ) {
-      const link: Link | null = links.get(id) ?? (single++ < SHORT_WAY ? this.#link.get(id) : null);
+      const link: Link | null = links.get(id) ?? (single++ < SINGLE_LEVELS_MAX ? this.#link.get(id) : null);
       if (link !== null) {
         yield link;
         id = link.parent_id;
         continue;
       }
-      if (single <= SHORT_WAY) return;
-      const some: Link[] = this.#linksAbove.all(id, LEVELS_AT_ONCE);
+      if (single <= SINGLE_LEVELS_MAX) return;
+      const some: Link[] = this.#linksAbove.all(id, LEVELS_PER_QUERY);
       yield* some;
       id = some.at(-1)?.parent_id ?? null;
     }
@@ -237,14 +238,14 @@ export class FolderPaths {
     return this.#isFrozen ? undefined : this.#paths.get(id);
   }
 
-  #remember(id: number, path: KnownPath): void {
+  #cache(id: number, path: KnownPath): void {
     if (this.#isFrozen) return;
-    if (this.#paths.size >= REMEMBERED_MAX) this.#paths.clear();
+    if (this.#paths.size >= CACHED_MAX) this.#paths.clear();
     this.#paths.set(id, path);
   }
 }
 
-/** Whether a path is shortened: it names the place for people, and leads nowhere. */
+/** Whether a path is shortened: for display only, it cannot be resolved. */
 export function isShortened(path: string): boolean {
   return path.startsWith(`${CUT}fold_`);
 }

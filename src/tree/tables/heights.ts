@@ -1,40 +1,41 @@
 /**
- * How deep folders may lie, and how far the tree reaches below each. A folder knows an upper bound of what lies below it
- * (`folders.levels_below`, `folders.bytes_below`): a folder's bound is never below its child's plus the step to it. Making,
- * moving and restoring folders raise the bounds of those above; nothing lowers them. So the check of a move costs a few
- * rows for a subtree of any size, and only where the bound is too high is the tree below searched, along the high bounds alone.
+ * Limits on the depth of folders. Each folder stores an upper bound of the depth and path length below it
+ * (`folders.levels_below`, `folders.bytes_below`): at least the bound of each child plus the step to that child.
+ * Creating, moving and restoring folders raise the bounds of all ancestors; nothing lowers them. So checking a move
+ * costs a few rows for a subtree of any size. Only if the bound exceeds the limit is the subtree searched, and only
+ * along the high bounds.
  */
 import type { Database } from "bun:sqlite";
 import { AppError } from "../../errors.ts";
 import { segmentsOf } from "../../lib/path.ts";
 
-/** Folders on the way from the root to a folder, itself included. */
+/** Folders from the root to a folder, including itself. */
 export const LEVELS_MAX = 256;
-/** Bytes of a folder's whole path in UTF-8; the name of a file in it comes on top. */
+/** Bytes of a folder's whole path in UTF-8, without the name of a file in it. */
 export const PATH_BYTES_MAX = 4_096;
-/** Folders looked at in search of one that is too deep (some tens of milliseconds); beyond it the bound is believed. */
-const LOOKED_AT_MAX = 20_000;
+/** Folders searched for one that is too deep (some tens of milliseconds); beyond this number the bound decides. */
+const SEARCHED_MAX = 20_000;
 
-/** A way through folders: how many, and the bytes of their names with a slash before each. */
+/** A path by its size: the number of folders, and the bytes of their names with a slash before each. */
 export interface Way {
   readonly levels: number;
   readonly bytes: number;
 }
 
-/** The way to nowhere. */
+/** The empty path. */
 export const NO_WAY: Way = { levels: 0, bytes: 0 };
 
-/** What one step to a folder of this name adds. */
+/** The size of one step to a folder of this name. */
 export function stepTo(name: string): Way {
   return { levels: 1, bytes: 1 + Buffer.byteLength(name) };
 }
 
-/** The way to a folder by its normalised path. */
+/** The size of a normalized path. */
 export function wayOf(path: string): Way {
   return segmentsOf(path).reduce((way, name) => addWays(way, stepTo(name)), NO_WAY);
 }
 
-/** One way after the other. */
+/** The size of one path after another. */
 export function addWays(one: Way, other: Way): Way {
   return { levels: one.levels + other.levels, bytes: one.bytes + other.bytes };
 }
@@ -46,7 +47,7 @@ interface Child {
   readonly bytesBelow: number;
 }
 
-/** Bounds of what lies below folders, and the check against the limits. */
+/** Stores the bounds of folders and checks the limits. */
 export class Heights {
   readonly #raise;
   readonly #step;
@@ -77,17 +78,17 @@ export class Heights {
     );
   }
 
-  /** The bound of what lies below a folder. */
+  /** The bound of a folder: how far the tree reaches below it. */
   belowOf(folderId: number): Way {
     return this.#below.get(folderId) ?? NO_WAY;
   }
 
-  /** The way from the root, or from where a tree was cut off, to a folder. */
+  /** The path from the root, or from where a tree was cut off, to a folder. */
   wayTo(folderId: number): Way {
     return this.#wayTo.get(folderId) ?? NO_WAY;
   }
 
-  /** Raises the bounds of a folder and of those above it to hold a child of this name and what lies below that. */
+  /** Raises the bounds of a folder and its ancestors for a child of this name and what is below that child. */
   raise(folderId: number, childName: string, belowChild: Way): void {
     let reach = addWays(stepTo(childName), belowChild);
     let id: number | null = folderId;
@@ -100,16 +101,16 @@ export class Heights {
   }
 
   /**
-   * Rejects a place for a folder where it, or anything below it, would lie too deep or have too long a path.
+   * Rejects a new location of a folder if the folder, or anything below it, would be too deep or have too long a path.
    * @param sourceId the folder itself, or the one it is a copy of
-   * @param former the way to where it was: what gets no longer is not refused, however long it is
+   * @param former the path of its former location: a path that does not get longer is accepted, however long it is
    * @throws AppError path_too_long
    */
   rejectTooDeep(sourceId: number, parentId: number, name: string, former?: Way): void {
     this.rejectReach(sourceId, addWays(this.wayTo(parentId), stepTo(name)), former);
   }
 
-  /** The same for a place that need not be there yet. @param to the way to it */
+  /** The same for a folder that need not exist yet. @param to the size of its path */
   rejectReach(sourceId: number, to: Way, former?: Way): void {
     const levelsLeft = former !== undefined && to.levels <= former.levels ? Infinity : LEVELS_MAX - to.levels;
     const bytesLeft = former !== undefined && to.bytes <= former.bytes ? Infinity : PATH_BYTES_MAX - to.bytes;
@@ -119,10 +120,10 @@ export class Heights {
     if (this.#reaches(sourceId, levelsLeft, bytesLeft)) throw pathTooLong();
   }
 
-  /** Whether a folder below lies farther away than this. Looks only below those whose bound leaves it open. */
+  /** Whether any folder below is farther away than this. Searches only below folders whose bound allows it. */
   #reaches(folderId: number, levelsMax: number, bytesMax: number): boolean {
     const open = [{ id: folderId, ...NO_WAY }];
-    let left = LOOKED_AT_MAX;
+    let left = SEARCHED_MAX;
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
       const children = this.#children.all(at.id, left);
       left -= children.length;
@@ -139,12 +140,12 @@ export class Heights {
   }
 }
 
-/** @throws AppError path_too_long where a folder that is to be made would lie too deep or have too long a path */
+/** @throws AppError path_too_long if a new folder would be too deep or have too long a path */
 export function rejectTooLong(way: Way): void {
   if (way.levels > LEVELS_MAX || way.bytes > PATH_BYTES_MAX) throw pathTooLong();
 }
 
-/** The refusal of a place that is too deep. */
+/** The error for a location that is too deep. */
 export function pathTooLong(): AppError {
   return new AppError(
     "path_too_long",
@@ -154,7 +155,10 @@ export function pathTooLong(): AppError {
   );
 }
 
-/** Sets the bounds of all folders of an account whose rows were written without them: the deepest of a branch is the bound for all of it. */
+/**
+ * Sets the bounds of all folders of an account written without them: the deepest folder of a branch is the bound for
+ * the whole branch.
+ */
 export function backfillHeights(sqlite: Database, accountId: number): void {
   sqlite.run(
     `CREATE TEMP TABLE folder_depths AS

@@ -1,7 +1,7 @@
 /**
- * Names inside one folder. Files and folders share one name space, which the one writer keeps by two seeks. A taken name
- * becomes `stem (n).ext` with the lowest free number; where it was found last is remembered, so that the thousandth
- * `IMG.jpg` costs no thousand probes.
+ * Names within a folder. Files and folders share one namespace, which the single writer enforces with two index seeks.
+ * A taken name becomes `stem (n).ext` with the lowest free number. The last number found is cached, so that the
+ * thousandth `IMG.jpg` does not need a thousand queries.
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction } from "../../db/transaction.ts";
@@ -11,15 +11,15 @@ import { fold } from "../../lib/path.ts";
 const NAME_BYTES_MAX = 255;
 const HINTS_MAX = 1_000;
 
-/** A name before and from its last dot. A dot in front belongs to the stem: `.profile` has no extension. */
+/** Splits a name at its last dot. A leading dot belongs to the stem: `.profile` has no extension. */
 export function splitName(name: string): { stem: string; extension: string } {
   const dot = name.lastIndexOf(".");
   return dot <= 0 ? { stem: name, extension: "" } : { stem: name.slice(0, dot), extension: name.slice(dot) };
 }
 
 /**
- * `stem (number)extension`, the stem cut at a character boundary (a whole grapheme) so that all fits 255 bytes of
- * UTF-8. An extension that leaves no room for a stem is cut with it.
+ * `stem (number)extension`, with the stem cut at a grapheme boundary to fit 255 bytes of UTF-8. An extension that
+ * leaves no space for a stem is cut with it.
  */
 export function numberedName(name: string, number: number): string {
   const { stem, extension, suffix } = parts(name, String(number));
@@ -37,18 +37,18 @@ function parts(name: string, digits: string): { stem: string; suffix: string; ex
   return { stem: cutToBytes(stem, room), suffix, extension };
 }
 
-/** The longest beginning of `text` of whole graphemes that fits; of whole code points where the first grapheme does not. */
+/** The longest prefix of whole graphemes that fits; of whole code points if the first grapheme does not fit. */
 function cutToBytes(text: string, bytesMax: number): string {
   if (Buffer.byteLength(text) <= bytesMax) return text;
-  const take = (pieces: Iterable<string>): string => {
-    let kept = "";
+  const take = (parts: Iterable<string>): string => {
+    let prefix = "";
     let bytes = 0;
-    for (const piece of pieces) {
-      bytes += Buffer.byteLength(piece);
+    for (const part of parts) {
+      bytes += Buffer.byteLength(part);
       if (bytes > bytesMax) break;
-      kept += piece;
+      prefix += part;
     }
-    return kept;
+    return prefix;
   };
   const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
   return take(Array.from(graphemes.segment(text), ({ segment }) => segment)) || take(text);
@@ -66,7 +66,7 @@ export function nameTaken(name: string): AppError {
   );
 }
 
-/** Who holds a name. */
+/** The node that has a name. */
 export interface NameHolder {
   readonly id: number;
   /** `nodes.kind` */
@@ -75,9 +75,9 @@ export interface NameHolder {
 
 /** Looks names up and numbers them. */
 export class Names {
-  /** By folder and name: every number below the one kept is taken. */
+  /** By folder and name: every number below the cached one is taken. */
   readonly #hints = new Map<string, number>();
-  /** The same, known in the deed that goes on. */
+  /** The same for the open transaction. */
   #inTransaction: { readonly tx: Transaction; readonly hints: Map<string, number> } | undefined;
   readonly #holder;
   readonly #firstFree;
@@ -96,7 +96,7 @@ export class Names {
     );
   }
 
-  /** Who has this name in the folder. */
+  /** The node with this name in the folder. */
   find(folderId: number, name: string): NameHolder | undefined {
     return this.#holder.get(folderId, fold(name), name) ?? undefined;
   }
@@ -114,15 +114,15 @@ export class Names {
     return numberedName(name, number);
   }
 
-  /** A name of the folder became free: a lower number than remembered may be the lowest now. */
+  /** A name in the folder became free: the lowest free number may now be below the cached one. */
   freed(tx: Transaction, folderId: number): void {
     forgetFolder(this.#hintsOf(tx), folderId);
-    // At once for the deeds that follow in this transaction, and again after what they have remembered by then.
+    // Now for what follows in this transaction, and after the commit for what is cached until then.
     forgetFolder(this.#hints, folderId);
     tx.afterCommit(() => forgetFolder(this.#hints, folderId));
   }
 
-  /** Forgets all: another process wrote. */
+  /** Clears the cache: another process wrote. */
   drop(): void {
     this.#hints.clear();
   }
@@ -133,7 +133,7 @@ export class Names {
   }
 
   #lowestFree(folderId: number, name: string, from: number): number {
-    // The stem is cut by the number of digits, so each power of ten is a search of its own.
+    // The number of digits decides where the stem is cut, so each power of ten is searched separately.
     for (let lowest = from; ; ) {
       const highest = 10 ** String(lowest).length - 1;
       const { stem, extension } = parts(name, String(lowest));

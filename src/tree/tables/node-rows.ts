@@ -1,4 +1,6 @@
-/** The statements that change nodes, with what must change together with a node: its parent's counts and its name in the search index. */
+/**
+ * Changes rows of nodes together with what depends on them: the counts of the parent and the name in the search index.
+ */
 import type { Database } from "bun:sqlite";
 import type { Transaction } from "../../db/transaction.ts";
 import { invariant } from "../../lib/invariant.ts";
@@ -8,18 +10,18 @@ import { Heights, NO_WAY, type Way } from "./heights.ts";
 import { FILE, FOLDER } from "../model/rows.ts";
 import type { SortKeys } from "../model/sorts.ts";
 
-/** A row of `nodes` to be made. */
+/** A row of `nodes` to be inserted. */
 export interface NewNodeRow {
   readonly publicId: string;
   readonly accountId: number;
-  /** Null: cut off from the tree, not to be seen yet. */
+  /** Null: cut off from the tree and not visible yet. */
   readonly parentId: number | null;
   readonly kind: number;
   readonly name: string;
   readonly createdAtMs: number;
   readonly modifiedAtMs: number;
   readonly seq: number;
-  /** Where it counts as made at another number than `seq`; see `nodes.createdSeq` in the schema. */
+  /** If it differs from `seq`; see `nodes.createdSeq` in the schema. */
   readonly createdSeq?: number | undefined;
   /** 0 for folders. */
   readonly sizeBytes: number;
@@ -33,11 +35,11 @@ export interface NewNodeRow {
   readonly isPublic: boolean;
   readonly tags: string | null;
   readonly metadata: string | null;
-  /** Of a folder, what is known to come below it; see `heights.ts`. */
+  /** For a folder: what will be below it; see `heights.ts`. */
   readonly below?: Way | undefined;
 }
 
-/** What a change of a node may set anew. */
+/** The columns that a change of a node may set. */
 export interface NodeUpdate {
   readonly parentId: number;
   readonly name: string;
@@ -49,7 +51,7 @@ export interface NodeUpdate {
   readonly metadata: string | null;
 }
 
-/** A node as its own row tells it, before a change. */
+/** A row of `nodes` before a change. */
 export interface StoredNode extends SortKeys {
   readonly kind: number;
   readonly public_id: string;
@@ -67,11 +69,11 @@ export interface StoredNode extends SortKeys {
 
 type Value = string | number | null;
 
-/** The rows of `nodes` and `folders`. Every change is made inside a deed. */
+/** The rows of `nodes` and `folders`. Every change runs inside a transaction. */
 export class NodeRows {
-  /** How far the tree reaches below folders; what changes here raises it. */
+  /** How deep the tree is below folders; inserts and moves raise it. */
   readonly heights: Heights;
-  readonly #anchors: PageIndex;
+  readonly #pageIndex: PageIndex;
   readonly #insert;
   readonly #insertFolder;
   readonly #insertName;
@@ -82,15 +84,15 @@ export class NodeRows {
   readonly #deleteNode;
   readonly #deleteFolder;
   readonly #countChildren;
-  readonly #countChildrenTelling;
+  readonly #countChildrenWithRev;
   readonly #setPathSeq;
   readonly #cutOff;
   readonly #reattach;
   readonly #setCounts;
   readonly #setCreatedSeq;
 
-  constructor(sqlite: Database, anchors: PageIndex) {
-    this.#anchors = anchors;
+  constructor(sqlite: Database, pageIndex: PageIndex) {
+    this.#pageIndex = pageIndex;
     this.heights = new Heights(sqlite);
     this.#insert = sqlite.prepare<undefined, Value[]>(
       `INSERT INTO nodes (public_id, account_id, parent_id, kind, name, sort_key, created_at, modified_at, seq, created_seq,
@@ -122,7 +124,7 @@ export class NodeRows {
     const counting = `UPDATE folders SET children_rev = children_rev + 1, child_folders = child_folders + ?2,
       child_files = child_files + ?3 WHERE node_id = ?1`;
     this.#countChildren = sqlite.prepare<undefined, [number, number, number]>(counting);
-    this.#countChildrenTelling = sqlite.prepare<{ children_rev: number }, [number, number, number]>(
+    this.#countChildrenWithRev = sqlite.prepare<{ children_rev: number }, [number, number, number]>(
       `${counting} RETURNING children_rev`,
     );
     this.#setPathSeq = sqlite.prepare<undefined, [number, number]>(
@@ -149,7 +151,7 @@ export class NodeRows {
     return row;
   }
 
-  /** Makes a node, findable by its name, without counting it in its folder. @returns its id */
+  /** Inserts a node with its name in the search index, without counting it in its folder. @returns its id */
   insertUncounted(node: NewNodeRow): number {
     const sortKey = fold(node.name);
     const isFile = node.kind === FILE;
@@ -188,7 +190,7 @@ export class NodeRows {
     return id;
   }
 
-  /** Makes a node and counts it in its folder. @returns its id */
+  /** Inserts a node and counts it in its folder. @returns its id */
   insert(tx: Transaction, node: NewNodeRow): number {
     const id = this.insertUncounted(node);
     invariant(node.parentId !== null, "what is counted is in a folder");
@@ -203,12 +205,12 @@ export class NodeRows {
     return id;
   }
 
-  /** Sets the number of children of a folder made in this deed. */
+  /** Sets the number of children of a folder created in this transaction. */
   setCounts(folderId: number, folders: number, files: number): void {
     this.#setCounts.run(folderId, folders, files);
   }
 
-  /** Changes everything about a node but its content, and tells the folders it leaves and enters. */
+  /** Changes everything of a node except its content, and updates the counts of the folders it leaves and enters. */
   update(tx: Transaction, before: StoredNode, change: NodeUpdate): void {
     const sortKey = fold(change.name);
     this.#update.run(
@@ -286,51 +288,54 @@ export class NodeRows {
     this.childChanged(tx, before.parent_id, FILE, before, after);
   }
 
-  /** Takes a node that goes out of the index of names. */
+  /** Removes a deleted node from the index of names. */
   deleteName(node: StoredNode): void {
     this.#deleteName.run(node.id, node.sort_key);
   }
 
-  /** Removes a node's row; its name and its folder's counts are the caller's. */
+  /** Deletes the row of a node; the caller removes its name and adjusts the counts of its folder. */
   deleteUncounted(node: StoredNode): void {
     if (node.kind === FOLDER) this.#deleteFolder.run(node.id);
     this.#deleteNode.run(node.id);
   }
 
-  /** Sets when a folder appeared that was not to be seen before. */
+  /** Sets the number at which a folder became visible. */
   setCreatedSeq(id: number, seq: number): void {
     this.#setCreatedSeq.run(id, seq);
   }
 
-  /** Marks when a folder was renamed or moved last. */
+  /** Sets the number of the last rename or move of a folder. */
   setPathSeq(folderId: number, seq: number): void {
     this.#setPathSeq.run(folderId, seq);
   }
 
-  /** Takes a folder with all below it out of the tree, in one row. Its former folder's counts change with it. */
+  /** Takes a folder with all below it out of the tree, in one row, and adjusts the counts of its former folder. */
   cutOff(tx: Transaction, folder: StoredNode, seq: number): void {
     invariant(folder.parent_id !== null, "a root stays");
     this.#cutOff.run(folder.id, seq);
     this.childChanged(tx, folder.parent_id, FOLDER, folder, undefined);
   }
 
-  /** Puts what was in the trash into a folder. Its name there must be free. */
+  /** Puts a node from the trash into a folder. Its name there must be free. */
   reattach(
     tx: Transaction,
     node: StoredNode,
-    place: { readonly parentId: number; readonly name: string; readonly seq: number },
+    target: { readonly parentId: number; readonly name: string; readonly seq: number },
   ): void {
-    const sortKey = fold(place.name);
-    this.#reattach.run(node.id, place.parentId, place.name, sortKey, place.seq);
-    if (node.kind === FOLDER) this.heights.raise(place.parentId, place.name, this.heights.belowOf(node.id));
+    const sortKey = fold(target.name);
+    this.#reattach.run(node.id, target.parentId, target.name, sortKey, target.seq);
+    if (node.kind === FOLDER) this.heights.raise(target.parentId, target.name, this.heights.belowOf(node.id));
     if (sortKey !== node.sort_key) {
       this.#deleteName.run(node.id, node.sort_key);
       this.#insertName.run(node.id, sortKey);
     }
-    this.childChanged(tx, place.parentId, node.kind, undefined, { ...node, name: place.name, sort_key: sortKey });
+    this.childChanged(tx, target.parentId, node.kind, undefined, { ...node, name: target.name, sort_key: sortKey });
   }
 
-  /** Counts a child in (`after` alone), out (`before` alone) or as changed (both). */
+  /**
+   * Updates the counts of a folder for a child that was added (`after` alone), removed (`before` alone) or changed
+   * (both).
+   */
   childChanged(
     tx: Transaction,
     folderId: number,
@@ -341,12 +346,12 @@ export class NodeRows {
     const change = (after === undefined ? 0 : 1) - (before === undefined ? 0 : 1);
     const folders = kind === FOLDER ? change : 0;
     const files = kind === FILE ? change : 0;
-    if (!this.#anchors.watches(folderId)) {
+    if (!this.#pageIndex.watches(folderId)) {
       this.#countChildren.run(folderId, folders, files);
       return;
     }
-    const row = this.#countChildrenTelling.get(folderId, folders, files);
+    const row = this.#countChildrenWithRev.get(folderId, folders, files);
     invariant(row !== null, "a folder has a row of counts");
-    tx.afterCommit(() => this.#anchors.apply({ folderId, kind, rev: row.children_rev, before, after }));
+    tx.afterCommit(() => this.#pageIndex.apply({ folderId, kind, rev: row.children_rev, before, after }));
   }
 }

@@ -1,23 +1,24 @@
 /**
- * Landmarks in large folders, so that a page in the middle of a million files needs no walk of half a million entries:
- * the key of every 2,048th child in one sort, with the number of children from there to the next. They are made by the
- * reading thread, patched after each commit, and good only while `folders.children_rev` and the number of children say
- * so: a write by another process, or a defect here, makes a page slower and never wrong.
+ * Starting points in large folders, so that a page in the middle of a million files needs no scan of half a million
+ * entries. For one sort, the index holds the key of every 2,048th child and the number of children up to the next one.
+ * The reading thread builds it; each commit patches it. It is valid only while `folders.children_rev` and the number of
+ * children match. A write by another process, or a defect here, makes a page slower and never wrong.
  */
 import type { Database, Statement } from "bun:sqlite";
 import { type Reader, rows } from "../../db/reader.ts";
 import type { Log } from "../../lib/log.ts";
 import { compareKeys, selectFrom, SORT_COLUMNS, SORTS, type SortKeys } from "../model/sorts.ts";
+import { FOLDER } from "../model/rows.ts";
 import type { SortField } from "../model/types.ts";
 
-/** Children between two landmarks; a block twice as long is split when it is met. */
+/** Children per block; a block twice as long is split when it is used. */
 const BLOCK = 2_048;
-/** Sets of landmarks kept, each of one folder, kind and sort: about 60 kB for a million children. */
+/** Indexes cached, each for one folder, kind and sort: about 60 kB for a million children. */
 const SETS_MAX = 16;
-/** Changes kept for a set in the making; beyond it the set is given up. */
+/** Changes queued while an index is being built; beyond this number the build is dropped. */
 const PENDING_MAX = 10_000;
 
-/** Which run of children: all of one kind in one folder, in one sort. */
+/** Children of one kind in one folder, in one sort. */
 export interface Run {
   readonly folderId: number;
   /** `nodes.kind` */
@@ -25,7 +26,7 @@ export interface Run {
   readonly sort: SortField;
 }
 
-/** One child came, went or changed. `rev` is the folder's `children_rev` after it. */
+/** A child that was added, removed or changed. `rev` is the `children_rev` of the folder after it. */
 export interface ChildChange {
   readonly folderId: number;
   readonly kind: number;
@@ -35,15 +36,15 @@ export interface ChildChange {
 }
 
 interface Block {
-  /** Lower bound: everything from it on, up to the next block's, is in this block. */
+  /** Lower bound: the block holds everything from it up to the next block. */
   first: SortKeys;
   count: number;
 }
 
-interface AnchorSet {
+interface BlockIndex {
   readonly run: Run;
   rev: number;
-  /** Undefined while it is being made. */
+  /** Undefined while it is being built. */
   blocks: Block[] | undefined;
   pending: ChildChange[];
 }
@@ -54,14 +55,15 @@ interface FolderRow {
   readonly child_files: number;
 }
 
+/** The page indexes of all large folders of a database. One for all readers and writers. */
 export class PageIndex {
   readonly #sqlite: Database;
   readonly #reader: Reader;
   readonly #log: Log;
-  readonly #sets = new Map<string, AnchorSet>();
-  /** How many sets each folder has. */
+  readonly #sets = new Map<string, BlockIndex>();
+  /** How many indexes each folder has. */
   readonly #watched = new Map<number, number>();
-  readonly #making = new Set<Promise<void>>();
+  readonly #building = new Set<Promise<void>>();
   readonly #splits = new Map<SortField, Statement<SortKeys>>();
 
   constructor(sqlite: Database, reader: Reader, log: Log) {
@@ -70,15 +72,16 @@ export class PageIndex {
     this.#log = log;
   }
 
-  /** Whether changes of this folder's children are to be told to `apply`. */
+  /** Whether `apply` needs the changes of this folder's children. */
   watches(folderId: number): boolean {
     return this.#watched.has(folderId);
   }
 
   /**
-   * The landmark at or before position `start` (ascending) of a run, and how far behind it `start` is. Undefined where
-   * there is none yet, or none that is true any more.
-   * @param rev the folder's `children_rev` now; `total` the number of children in the run now
+   * The starting point at or before position `start` (ascending), and the distance from there. Undefined if there is no
+   * valid index.
+   * @param rev the current `children_rev` of the folder
+   * @param total the current number of children of this kind
    */
   locate(run: Run, rev: number, total: number, start: number): { from: SortKeys; offset: number } | undefined {
     const key = keyOf(run);
@@ -89,18 +92,18 @@ export class PageIndex {
       this.#forget(set);
       return undefined;
     }
-    // Kept longest: what was asked for last.
+    // Evicted last: the one used last.
     this.#sets.delete(key);
     this.#sets.set(key, set);
     return this.#find(run, set.blocks, start);
   }
 
-  /** Has the landmarks of a run made in the background, unless there are some. */
+  /** Builds the index in the background, unless it exists. */
   prepare(run: Run): void {
-    if (!this.#sets.has(keyOf(run))) this.#make(run);
+    if (!this.#sets.has(keyOf(run))) this.#build(run);
   }
 
-  /** Takes a committed change over. Called in the order of the commits. */
+  /** Applies a committed change. Called in the order of the commits. */
   apply(change: ChildChange): void {
     for (const set of this.#sets.values()) {
       if (set.run.folderId !== change.folderId) continue;
@@ -111,9 +114,9 @@ export class PageIndex {
     }
   }
 
-  /** Resolves when no set is in the making. */
-  async settled(): Promise<void> {
-    await Promise.all(this.#making);
+  /** Resolves when no index is being built. */
+  async whenBuilt(): Promise<void> {
+    await Promise.all(this.#building);
   }
 
   #find(run: Run, blocks: Block[], start: number): { from: SortKeys; offset: number } | undefined {
@@ -146,35 +149,35 @@ export class PageIndex {
     return statement;
   }
 
-  #make(run: Run): void {
+  #build(run: Run): void {
     const oldest = this.#sets.values().next().value;
     if (this.#sets.size >= SETS_MAX && oldest !== undefined) this.#forget(oldest);
-    const set: AnchorSet = { run, rev: 0, blocks: undefined, pending: [] };
+    const set: BlockIndex = { run, rev: 0, blocks: undefined, pending: [] };
     this.#sets.set(keyOf(run), set);
     this.#watched.set(run.folderId, (this.#watched.get(run.folderId) ?? 0) + 1);
     const counts = "SELECT children_rev, child_folders, child_files FROM folders WHERE node_id = ?1";
-    const making = this.#reader
+    const building = this.#reader
       .read([
         rows<FolderRow>(counts, [run.folderId]),
         rows<SortKeys>(pageStartsSql(run.sort), [run.folderId, run.kind, BLOCK - 1]),
       ])
       .then(([folder, pageStarts]) => {
-        const isWanted = this.#sets.get(keyOf(run)) === set;
-        if (isWanted && !this.#complete(set, folder, pageStarts)) this.#forget(set);
+        const isCurrent = this.#sets.get(keyOf(run)) === set;
+        if (isCurrent && !this.#complete(set, folder, pageStarts)) this.#forget(set);
         return undefined;
       })
       .catch((error: unknown) => {
         this.#forget(set);
         this.#log.warn("Could not build the page index of a large folder; listing it stays slower.", { error });
       })
-      .finally(() => this.#making.delete(making));
-    this.#making.add(making);
+      .finally(() => this.#building.delete(building));
+    this.#building.add(building);
   }
 
-  /** Fills a set with what the thread read, and brings it up to what was committed since. */
-  #complete(set: AnchorSet, [folder]: readonly FolderRow[], pageStarts: readonly SortKeys[]): boolean {
+  /** Fills an index with what the thread read, and applies what was committed since. */
+  #complete(set: BlockIndex, [folder]: readonly FolderRow[], pageStarts: readonly SortKeys[]): boolean {
     if (folder === undefined) return false;
-    const total = set.run.kind === 0 ? folder.child_folders : folder.child_files;
+    const total = set.run.kind === FOLDER ? folder.child_folders : folder.child_files;
     const blocks = pageStarts.map((first, i) => ({ first, count: Math.min(BLOCK, total - i * BLOCK) }));
     set.rev = folder.children_rev;
     set.blocks = blocks;
@@ -183,7 +186,7 @@ export class PageIndex {
     return blocks.length > 0 && missed.every((change) => patch(set, blocks, change));
   }
 
-  #forget(set: AnchorSet): void {
+  #forget(set: BlockIndex): void {
     if (!this.#sets.delete(keyOf(set.run))) return;
     const sets = (this.#watched.get(set.run.folderId) ?? 0) - 1;
     if (sets > 0) this.#watched.set(set.run.folderId, sets);
@@ -191,7 +194,7 @@ export class PageIndex {
   }
 }
 
-/** The values of {@link SORTS}' keys, behind folder and kind, as the paging statements bind them. */
+/** The values of the {@link SORTS} keys, after folder and kind, as the paging statements bind them. */
 export function boundary(run: Run, keys: SortKeys): [number, number, string | number, string | number] {
   const { folderId, kind, sort } = run;
   if (sort === "name") return [folderId, kind, keys.sort_key, keys.name];
@@ -203,8 +206,8 @@ function keyOf({ folderId, kind, sort }: Run): string {
   return `${folderId}/${kind}/${sort}`;
 }
 
-/** False where the change does not follow the last one, or a count goes wrong. */
-function patch(set: AnchorSet, blocks: readonly Block[], change: ChildChange): boolean {
+/** False if the change does not follow the last one, or a count becomes wrong. */
+function patch(set: BlockIndex, blocks: readonly Block[], change: ChildChange): boolean {
   if (change.rev !== set.rev + 1) return false;
   set.rev = change.rev;
   if (change.kind !== set.run.kind) return true;
@@ -225,22 +228,22 @@ function count(sort: SortField, blocks: readonly Block[], keys: SortKeys, change
   const block = blocks[low];
   if (block === undefined || block.count + change < 0) return false;
   block.count += change;
-  // What comes before all others lowers the bound of the first block.
+  // A child that comes before all others lowers the bound of the first block.
   if (low === 0 && compareKeys(sort, keys, block.first) < 0) block.first = keys;
   return true;
 }
 
-/** Every block's first child: each step goes on behind the last one found, within the index. */
+/** SQL for the first child of every block. Each step continues after the last one found, within the index. */
 function pageStartsSql(sort: SortField): string {
   const { index, keys } = SORTS[sort];
   const order = keys.join(", ");
-  return `WITH RECURSIVE landmark(id) AS (
+  return `WITH RECURSIVE block_start(id) AS (
       SELECT (SELECT id FROM nodes INDEXED BY ${index} WHERE parent_id = ?1 AND kind = ?2 ORDER BY ${order} LIMIT 1)
       UNION ALL
-      SELECT (SELECT id FROM (${selectFrom(sort, ">", [lastPageStarts(keys[0]), lastPageStarts(keys[1])])} LIMIT 1 OFFSET ?3)) FROM landmark WHERE landmark.id IS NOT NULL)
-    SELECT ${SORT_COLUMNS} FROM landmark CROSS JOIN nodes n ON n.id = landmark.id`;
+      SELECT (SELECT id FROM (${selectFrom(sort, ">", [lastPageStarts(keys[0]), lastPageStarts(keys[1])])} LIMIT 1 OFFSET ?3)) FROM block_start WHERE block_start.id IS NOT NULL)
+    SELECT ${SORT_COLUMNS} FROM block_start CROSS JOIN nodes n ON n.id = block_start.id`;
 }
 
 function lastPageStarts(column: string): string {
-  return `(SELECT ${column} FROM nodes WHERE id = landmark.id)`;
+  return `(SELECT ${column} FROM nodes WHERE id = block_start.id)`;
 }

@@ -20,30 +20,30 @@ import { Tags } from "./tags.ts";
 import { UndoLog } from "./undo.ts";
 import type { FileNode, FolderNode, NodeRef, TreeNode } from "../model/types.ts";
 
-/** What the tree works with. */
+/** What the tree needs. */
 export interface TreeOptions {
   /** The writing connection; reads on the main thread use it too. */
   readonly sqlite: Database;
-  /** For long reads; its thread starts at the first of them. */
+  /** For long reads; its thread starts at the first one. */
   readonly reader: Reader;
   readonly clock: Clock;
   readonly log: Log;
-  /** How many files and folders an account may hold, the trash included; null, and the default, for no limit. */
+  /** How many files and folders an account may hold, including the trash; null (the default) for no limit. */
   readonly maxNodesOf?: ((accountId: number) => number | null) | undefined;
-  /** Hears of what happens to files. */
+  /** Receives the events of files. */
   readonly events?: Events | undefined;
 }
 
-/** Some hundred bytes each. */
-const KNOWN_NODES_MAX = 10_000;
-const KNOWN_CHARACTERS_MAX = 1_000;
+/** A few hundred bytes each. */
+const CACHED_NODES_MAX = 10_000;
+const CACHED_CHARACTERS_MAX = 1_000;
 
-/** Whether a node is worth keeping in memory: metadata may hold 64 KiB. */
+/** Whether a node is small enough to cache: metadata may have 64 KiB. */
 function isSmall(node: TreeNode): boolean {
   if (node.kind === "file" && node.tags.length > 10) return false;
   let characters = 0;
   for (const key in node.metadata) characters += key.length + (node.metadata[key]?.length ?? 0);
-  return characters < KNOWN_CHARACTERS_MAX;
+  return characters < CACHED_CHARACTERS_MAX;
 }
 
 /** The tables and caches of the tree, shared by everything in this folder. */
@@ -54,7 +54,7 @@ export class TreeStore {
   readonly events: Events;
   readonly accounts: Accounts;
   readonly deletions: Deletions;
-  readonly anchors: PageIndex;
+  readonly pageIndex: PageIndex;
   readonly blobs: BlobRows;
   readonly names: Names;
   readonly nodes: NodeRows;
@@ -62,15 +62,15 @@ export class TreeStore {
   readonly tags: Tags;
   readonly undo: UndoLog;
   readonly history: HistoryLog;
-  /** Cut-off folders in which a large copy is being made; the reaper leaves them alone. */
+  /** Cut-off folders that hold an unfinished large copy; `reapSome` leaves them alone. */
   readonly underConstruction = new Set<number>();
-  /** The deletion in progress of each detached folder: the folders from its top down to the level reached so far. */
+  /** The deletion in progress of each detached folder: the folders from its top down to the current level. */
   readonly deletionPaths = new Map<number, readonly { readonly id: number; readonly path: string }[]>();
-  /** The device whose request is being carried out; null for all others. Set by {@link by} alone. */
+  /** The device whose request is running; null if there is none. Only {@link by} sets it. */
   actorDeviceId: number | null = null;
-  /** Of each account what was read since its tree last changed; what was read before is of no use any more. */
-  readonly #known = new Map<number, { generation: number; readonly nodes: Map<string, TreeNode> }>();
-  #knownCount = 0;
+  /** Nodes read since the last change of their account; a later generation invalidates them. */
+  readonly #cached = new Map<number, { generation: number; readonly nodes: Map<string, TreeNode> }>();
+  #cachedCount = 0;
   readonly #byPublicId;
   readonly #byId;
   readonly #byIds;
@@ -88,10 +88,10 @@ export class TreeStore {
         events.emit(tx, "storage.grown", { accountId, usedBeforeBytes, usedAfterBytes }),
     });
     this.deletions = new Deletions(sqlite);
-    this.anchors = new PageIndex(sqlite, reader, log);
+    this.pageIndex = new PageIndex(sqlite, reader, log);
     this.blobs = new BlobRows(sqlite);
     this.names = new Names(sqlite);
-    this.nodes = new NodeRows(sqlite, this.anchors);
+    this.nodes = new NodeRows(sqlite, this.pageIndex);
     this.paths = new FolderPaths(sqlite);
     this.tags = new Tags(sqlite);
     this.history = new HistoryLog(sqlite);
@@ -105,25 +105,25 @@ export class TreeStore {
   }
 
   /**
-   * The node with this id, if it is the account's and in its tree. One that was read before is given again for as long as
-   * nothing in the account's tree has changed; what other processes write is told by `dropCaches`.
+   * The node with this id, if it is in the tree of the account. A node read before is returned from the cache while the
+   * tree of the account stays unchanged; `dropCaches` is called when another process wrote.
    */
   findNode(ref: NodeRef): TreeNode | undefined {
-    // What a deed reads may be undone.
+    // What is read inside a transaction may be rolled back.
     if (this.sqlite.inTransaction) return this.#readNode(ref);
     const generation = this.accounts.generationOf(ref.accountId);
-    const own = this.#known.get(ref.accountId);
-    const known = own?.generation === generation ? own.nodes.get(ref.publicId) : undefined;
-    if (known !== undefined) return known;
+    const own = this.#cached.get(ref.accountId);
+    const cached = own?.generation === generation ? own.nodes.get(ref.publicId) : undefined;
+    if (cached !== undefined) return cached;
     const node = this.#readNode(ref);
-    if (node !== undefined && isSmall(node)) this.#remember(node, generation);
+    if (node !== undefined && isSmall(node)) this.#cacheNode(node, generation);
     return node;
   }
 
-  /** The node with this public id, if it is in a tree, whosever. */
+  /** The node with this public id, if it is in the tree of any account. */
   findAnywhere(publicId: string): TreeNode | undefined {
     const row = this.#byPublicId.get(publicId);
-    return row === null ? undefined : this.#place(row);
+    return row === null ? undefined : this.#toNode(row);
   }
 
   findFile(ref: NodeRef): FileNode | undefined {
@@ -139,10 +139,10 @@ export class TreeStore {
   /** The node with this row id, if it is in a tree. */
   findById(id: number): TreeNode | undefined {
     const row = this.#byId.get(id);
-    return row === null ? undefined : this.#place(row);
+    return row === null ? undefined : this.#toNode(row);
   }
 
-  /** The nodes with these row ids, in this order; what is gone is left out. */
+  /** The nodes with these row ids, in this order; deleted ones are left out. */
   findByIds(ids: readonly number[]): TreeNode[] {
     const rows = this.#byIds.all(JSON.stringify(ids));
     const paths = this.paths.pathsOf(rows.flatMap(({ parent_id }) => (parent_id === null ? [] : [parent_id])));
@@ -153,38 +153,42 @@ export class TreeStore {
     });
   }
 
-  /** The file with this row id, which the caller knows to be in a tree. */
+  /** The file with this row id, which must be in a tree. */
   getFile(id: number): FileNode {
     const node = this.findById(id);
     invariant(node?.kind === "file", "a file that was just found or made is in the tree");
     return node;
   }
 
-  /** The folder with this row id, which the caller knows to be in a tree. */
+  /** The folder with this row id, which must be in a tree. */
   getFolder(id: number): FolderNode {
     const node = this.findById(id);
     invariant(node?.kind === "folder", "a folder that was just found or made is in the tree");
     return node;
   }
 
-  /** Carries out a deed in the name of a device; null for nobody's. Synchronous, inside a deed. */
-  by<T>(deviceId: number | null, deed: () => T): T {
+  /** Runs `body` in the name of a device; null for none. Synchronous, inside a transaction. */
+  by<T>(deviceId: number | null, body: () => T): T {
     const before = this.actorDeviceId;
     this.actorDeviceId = deviceId;
     try {
-      return deed();
+      return body();
     } finally {
       this.actorDeviceId = before;
     }
   }
 
-  /** Tells what happened to a file, where anybody listens. Inside a deed. */
-  tell(tx: Transaction, name: "file.created" | "file.updated" | "file.moved" | "file.deleted", file: FileNode): void {
+  /** Emits an event of a file if anybody listens. Inside a transaction. */
+  emitFileEvent(
+    tx: Transaction,
+    name: "file.created" | "file.updated" | "file.moved" | "file.deleted",
+    file: FileNode,
+  ): void {
     if (!this.events.hasListeners(name)) return;
     this.events.emit(tx, name, { accountId: file.accountId, file: factsOf(file), deviceId: this.actorDeviceId });
   }
 
-  /** Tells what happened to a folder, where anybody listens. Inside a deed. */
+  /** Emits an event of a folder if anybody listens. Inside a transaction. */
   emitFolderEvent(tx: Transaction, name: "folder.created" | "folder.deleted", folder: FolderNode): void {
     if (!this.events.hasListeners(name)) return;
     const { accountId, publicId } = folder;
@@ -192,41 +196,41 @@ export class TreeStore {
     this.events.emit(tx, name, { accountId, folder: facts, deviceId: this.actorDeviceId });
   }
 
-  /** Forgets everything kept in memory: another process wrote. */
+  /** Clears all caches: another process wrote. */
   dropCaches(): void {
-    this.#forgetNodes();
+    this.#dropNodes();
     this.deletionPaths.clear();
     this.paths.drop();
     this.names.drop();
   }
 
-  #remember(node: TreeNode, generation: number): void {
-    if (this.#knownCount >= KNOWN_NODES_MAX) this.#forgetNodes();
-    const own = this.#known.get(node.accountId);
+  #cacheNode(node: TreeNode, generation: number): void {
+    if (this.#cachedCount >= CACHED_NODES_MAX) this.#dropNodes();
+    const own = this.#cached.get(node.accountId);
     if (own === undefined) {
-      this.#known.set(node.accountId, { generation, nodes: new Map([[node.publicId, node]]) });
+      this.#cached.set(node.accountId, { generation, nodes: new Map([[node.publicId, node]]) });
     } else {
       if (own.generation !== generation) {
-        this.#knownCount -= own.nodes.size;
+        this.#cachedCount -= own.nodes.size;
         own.nodes.clear();
         own.generation = generation;
       }
       own.nodes.set(node.publicId, node);
     }
-    this.#knownCount++;
+    this.#cachedCount++;
   }
 
-  #forgetNodes(): void {
-    this.#known.clear();
-    this.#knownCount = 0;
+  #dropNodes(): void {
+    this.#cached.clear();
+    this.#cachedCount = 0;
   }
 
   #readNode(ref: NodeRef): TreeNode | undefined {
     const row = this.#byPublicId.get(ref.publicId);
-    return row?.account_id === ref.accountId ? this.#place(row) : undefined;
+    return row?.account_id === ref.accountId ? this.#toNode(row) : undefined;
   }
 
-  #place(row: NodeRow): TreeNode | undefined {
+  #toNode(row: NodeRow): TreeNode | undefined {
     if (row.parent_id === null) {
       // A root, or a folder that was cut off from the tree.
       return row.name === ROOT_PATH ? toFolder(row, ROOT_PATH) : undefined;

@@ -1,15 +1,15 @@
-/** Which files carry which label, and how many carry each. */
+/** Which files carry which tag, and how many carry each. */
 import type { Database } from "bun:sqlite";
 import { invariant } from "../../lib/invariant.ts";
 import { fold } from "../../lib/path.ts";
 
-/** A label as it was first spelled, and how many files carry it. */
+/** A tag as first spelled, and how many files carry it. */
 export interface TagCount {
   readonly tag: string;
   readonly count: number;
 }
 
-/** The rows of `tags` and `node_tags`. Changes are made inside a deed. */
+/** The rows of `tags` and `node_tags`. Changes run inside a transaction. */
 export class Tags {
   readonly #count;
   readonly #uncount;
@@ -40,31 +40,31 @@ export class Tags {
     );
   }
 
-  /** The labels of an account, most used first, then by name; at most `limit`. */
+  /** The tags of an account, most used first, then by name; at most `limit`. */
   list(accountId: number, limit: number): TagCount[] {
     return this.#list.all(accountId, limit);
   }
 
-  /** Gives a file labels that it does not have. */
+  /** Adds tags that the file does not have. */
   add(accountId: number, nodeId: number, tags: readonly string[]): void {
     for (const tag of tags) {
       const row = this.#count.get(accountId, fold(tag), tag);
-      invariant(row !== null, "an inserted label has an id");
+      invariant(row !== null, "an inserted tag has an id");
       this.#link.run(row.id, nodeId);
     }
   }
 
-  /** Takes labels off a file that has them. A label that nothing carries any more is gone. */
+  /** Removes tags that the file has. A tag without files is deleted. */
   remove(accountId: number, nodeId: number, tags: readonly string[]): void {
     for (const tag of tags) {
       const row = this.#uncount.get(accountId, fold(tag));
-      invariant(row !== null, "a label that a file carries is known");
+      invariant(row !== null, "a tag that a file carries is known");
       this.#unlink.run(row.id, nodeId);
       if (row.count === 0) this.#drop.run(row.id);
     }
   }
 
-  /** Labels by their folded form: id and number of files; undefined in the place of one that nothing carries. */
+  /** Looks up tags by their folded form: id and number of files; undefined for a tag without files. */
   find(accountId: number, tags: readonly string[]): ({ id: number; count: number } | undefined)[] {
     return tags.map((tag) => this.#find.get(accountId, fold(tag)) ?? undefined);
   }

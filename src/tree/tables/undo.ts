@@ -1,14 +1,14 @@
 /**
- * What devices change, and how it was before: a device that was stolen, or whose files were encrypted by malice, can be
- * rewound (features/rewind). Only changes made in the name of a device are noted; what people do in a browser or on the
- * command line has its own ways back, and costs nothing here.
+ * Changes made by devices, and the state before each. If a device is stolen, or malware encrypts its files, its changes
+ * can be undone (features/mobile/rewind). Only changes made in the name of a device are recorded. Changes made in a
+ * browser or on the command line can be reverted by other means and cost nothing here.
  *
- * A row tells three aspects of a node: its place, its labels, its content. Each has a `From`, the state before, and a
- * `To`, by which the next row (or the node as it is) can be compared: where they differ, somebody else changed it in
- * between. Changes that a rewind makes are noted as the rewound device's own, so that the chain goes on; they are
- * `rewound` from the start and never undone.
+ * A row describes three aspects of a node: location, labels, content. Each has a `From` (the state before) and a `To`
+ * to compare with the next row, or with the node as it is now. If they differ, somebody else changed the node in
+ * between. Changes made by a rewind are recorded as changes of the rewound device, so that the sequence stays complete.
+ * They are marked `rewound` from the start and are never undone.
  *
- * Not noted: folders that a device copies, with all below (nothing is lost by it), and descriptions of the root.
+ * Not recorded: folders that a device copies, with everything below (a copy loses nothing), and metadata of the root.
  */
 import type { Database } from "bun:sqlite";
 import { type Digest, toDigest } from "../../blobs/digest.ts";
@@ -22,30 +22,28 @@ import type { TreeNode } from "../model/types.ts";
 /** How long changes of devices can be undone. */
 export const UNDO_MS = 30 * 24 * 60 * 60 * 1000;
 
-/**
- * `reap`: removed with a deleted folder above it. `restore`: made again by a rewind; the row is that of the former node.
- */
+/** `reap`: deleted with a folder above it. `restore`: created again by a rewind; the row refers to the former node. */
 export type UndoWhat = "create" | "change" | "content" | "delete" | "reap" | "restore";
 
-/** Where a node is. */
-export interface Place {
+/** Folder and name of a node. */
+export interface NodeLocation {
   readonly parentId: number;
   readonly name: string;
 }
 
-/** Where a node was, with the path of its folder at that time. */
-export interface FormerLocation extends Place {
+/** Former folder and name of a node, with the path of the folder at that time. */
+export interface FormerLocation extends NodeLocation {
   readonly folder: string;
 }
 
-/** Tags, metadata and publicity of a node; folders have metadata alone. */
+/** Tags, metadata and public flag of a node; folders have metadata only. */
 export interface Labels {
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, string>>;
   readonly isPublic: boolean;
 }
 
-/** A content that a deleted file had. */
+/** A version of a deleted file. */
 export interface FormerContent {
   readonly version: number;
   readonly digest: Digest;
@@ -55,34 +53,34 @@ export interface FormerContent {
   readonly createdBy: number | null;
 }
 
-/** What is needed to make a deleted file again, beyond its place and labels. */
+/** What is needed to create a deleted file again, in addition to location and labels. */
 export interface DeletedFile {
   readonly createdAtMs: number;
   readonly originalName: string | null;
   readonly fileModifiedAt: string | null;
   readonly capturedAt: string | null;
-  /** The newest first, the present one in front; at most {@link CONTENTS_MAX}. */
+  /** Newest first, beginning with the last content; at most {@link CONTENTS_MAX}. */
   readonly contents: readonly FormerContent[];
 }
 
-/** What one change did to a node; absent is what it did not touch. */
+/** What one change did to a node; an absent field was not touched. Stored as JSON in `undo.before`. */
 export interface UndoDetail {
-  /** How the node was called, where nothing else here tells: for saying what was left, should it be gone. */
+  /** Name of the node if no other field has it: for reports about a node that is gone by then. */
   readonly seen?: { readonly name: string; readonly folder: string };
   readonly placeFrom?: FormerLocation;
-  readonly placeTo?: Place;
+  readonly placeTo?: NodeLocation;
   readonly labelsFrom?: Labels;
   /** {@link fingerprint} of the labels. */
   readonly labelsTo?: string;
-  /** Numbers of versions. */
+  /** Version numbers. */
   readonly contentFrom?: number;
   readonly contentTo?: number;
   readonly file?: DeletedFile;
-  /** The node that a rewind made in place of this one. */
+  /** The node that a rewind created to replace this one. */
   readonly restored?: { readonly nodeId: number; readonly publicId: string };
 }
 
-/** A change to be noted. */
+/** A change to be recorded. */
 export interface UndoSubject {
   readonly accountId: number;
   readonly seq: number;
@@ -93,19 +91,19 @@ export interface UndoSubject {
   readonly what: UndoWhat;
 }
 
-/** In whose name a folder was deleted, for what is taken apart later. */
+/** The device that deleted a folder, for rows that are deleted later. */
 export interface Removal {
   readonly deviceId: number;
   readonly atMs: number;
   readonly isRewound: boolean;
-  /** Path that the folder had. */
+  /** Former path of the folder. */
   readonly path: string;
 }
 
-/** Contents remembered of a deleted file. */
+/** Versions recorded of a deleted file. */
 const CONTENTS_MAX = 100;
 
-/** One text for equal labels, whatever the order of their keys. Empty for none. */
+/** A hash of labels, independent of the order of their keys. Empty for no labels. */
 export function fingerprint({ tags, metadata, isPublic }: Labels): string {
   const entries = Object.entries(metadata);
   if (tags.length === 0 && entries.length === 0 && !isPublic) return "";
@@ -113,7 +111,7 @@ export function fingerprint({ tags, metadata, isPublic }: Labels): string {
   return Bun.hash(JSON.stringify([tags, entries, isPublic])).toString(36);
 }
 
-/** Labels of a node as it stands. */
+/** The current labels of a node. */
 export function labelsOf(node: TreeNode): Labels {
   const { metadata } = node;
   return node.kind === "file"
@@ -121,22 +119,22 @@ export function labelsOf(node: TreeNode): Labels {
     : { tags: [], metadata, isPublic: false };
 }
 
-/** What a change of place or labels did, from the node before and after. */
+/** The change of location or labels between two states of a node. */
 export function changeOf(before: TreeNode, after: TreeNode): UndoDetail {
-  const placeFrom = before.parentId === null ? undefined : { ...placeOf(before), folder: before.folder };
+  const placeFrom = before.parentId === null ? undefined : { ...locationOf(before), folder: before.folder };
   const isMoved = before.parentId !== after.parentId || before.name !== after.name;
   const [labelsFrom, labelsTo] = [labelsOf(before), fingerprint(labelsOf(after))];
   return {
     ...(isMoved && placeFrom !== undefined
-      ? { placeFrom, placeTo: placeOf(after) }
+      ? { placeFrom, placeTo: locationOf(after) }
       : { seen: { name: before.name, folder: before.folder } }),
     ...(fingerprint(labelsFrom) !== labelsTo && { labelsFrom, labelsTo }),
   };
 }
 
-/** Where a node is that is not a root. */
-export function placeOf(node: TreeNode): Place {
-  invariant(node.parentId !== null, "a root has no place");
+/** Folder and name of a node that is not a root. */
+export function locationOf(node: TreeNode): NodeLocation {
+  invariant(node.parentId !== null, "a root has no location");
   return { parentId: node.parentId, name: node.name };
 }
 
@@ -150,9 +148,9 @@ interface DeletedRow {
   readonly digest: string | null;
 }
 
-/** The rows of `undo`. All is called inside a deed. */
+/** The rows of `undo`. All methods run inside a transaction. */
 export class UndoLog {
-  /** The device that is being rewound; its rows go on. Set by {@link TreeWriter.rewinding} alone. */
+  /** The device that is being rewound; new rows are recorded as its own. Only {@link TreeWriter.rewinding} sets it. */
   rewoundDeviceId: number | null = null;
   readonly #actorDeviceId: () => number | null;
   readonly #history: HistoryLog;
@@ -163,7 +161,7 @@ export class UndoLog {
   readonly #oldest;
   readonly #devices;
 
-  /** @param history told of what devices delete: it may be looked at as it was, and brought back */
+  /** @param history also records what devices delete: it can be viewed and restored */
   constructor(sqlite: Database, actorDeviceId: () => number | null, history: HistoryLog) {
     this.#actorDeviceId = actorDeviceId;
     this.#history = history;
@@ -193,38 +191,41 @@ export class UndoLog {
     );
   }
 
-  /** Notes a change where a device makes it. @param detail asked for only then */
+  /** Records a change made by a device. @param detail called only then */
   note(subject: UndoSubject, detail: () => UndoDetail): void {
     const deviceId = this.#deviceId();
     if (deviceId !== null) this.#write(subject, detail(), deviceId, null, this.rewoundDeviceId !== null);
   }
 
-  /** Notes that a node went with a folder that a device had deleted. */
+  /** Records that a node was deleted with a folder that a device deleted. */
   noteReaped(subject: Omit<UndoSubject, "what">, detail: UndoDetail, removal: Removal): void {
     const { deviceId, atMs, isRewound } = removal;
     this.#write({ ...subject, what: "reap" }, detail, deviceId, atMs, isRewound);
   }
 
-  /** What is needed to make a node again, before it goes; undefined where nobody will ask. @param folder path it is in */
+  /**
+   * What is needed to create a node again, read before its deletion; undefined if no device deletes it. @param folder
+   * its path
+   */
   recall(node: StoredNode, folder: string, removal: Removal | undefined): UndoDetail | undefined {
     if (removal === undefined && this.#deviceId() === null) return undefined;
     return this.describe(node, folder);
   }
 
-  /** In whose name a folder that is being taken apart was deleted; undefined where it was no device. */
+  /** The device that deleted a folder whose rows are being deleted now; undefined if it was none. */
   findRemoval(folderId: number): Removal | undefined {
     const row = this.#removal.get(folderId);
     if (row === null) return undefined;
     const { placeFrom } = parseDetail(row.before);
-    invariant(placeFrom !== undefined, "a folder that was deleted had a place");
+    invariant(placeFrom !== undefined, "a deleted folder had a location");
     const { deviceId, atMs, rewound } = row;
     return { deviceId, atMs, isRewound: rewound === 1, path: joinPath(placeFrom.folder, placeFrom.name) };
   }
 
-  /** Everything about a node that goes. */
+  /** Describes a node before its deletion. */
   describe(node: StoredNode, folder: string): UndoDetail {
     const row = this.#deleted.get(node.id);
-    invariant(row !== null && node.parent_id !== null, "a node that is being removed has a row and a place");
+    invariant(row !== null && node.parent_id !== null, "a node that is being removed has a row and a location");
     const placeFrom = { parentId: node.parent_id, name: node.name, folder };
     const labelsFrom = {
       tags: parseTags(node.tags),
@@ -241,10 +242,10 @@ export class UndoLog {
     } = node;
     invariant(
       version !== null && mediaType !== null && createdAtMs !== null && row.digest !== null,
-      "a file has a content, its number, its type and its time",
+      "a file has a blob, version, type and content time",
     );
     const digest = toDigest(row.digest);
-    const present = { version, digest, sizeBytes, mediaType, createdAtMs, createdBy };
+    const current = { version, digest, sizeBytes, mediaType, createdAtMs, createdBy };
     const earlier = version > 1 ? this.#versions.all(node.id, CONTENTS_MAX - 1) : [];
     return {
       placeFrom,
@@ -255,12 +256,12 @@ export class UndoLog {
         originalName: row.original_name,
         fileModifiedAt: row.file_modified_at,
         capturedAt: row.captured_at,
-        contents: [present, ...earlier],
+        contents: [current, ...earlier],
       },
     };
   }
 
-  /** Forgets what is older than the time, up to `limit` rows of each device of an account. @returns how many */
+  /** Deletes rows older than the time, up to `limit` rows of each device of an account. @returns how many */
   sweep(accountId: number, olderThanMs: number, limit: number): number {
     let removed = 0;
     for (const { deviceId } of this.#devices.all(accountId)) {

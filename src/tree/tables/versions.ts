@@ -1,4 +1,4 @@
-/** Contents of a file one after the other. The present one is the node's own; every earlier one is a row of `versions`. */
+/** The versions of a file. The current one is in the row of the node; each earlier one is a row of `versions`. */
 import type { Database } from "bun:sqlite";
 import type { Transaction } from "../../db/transaction.ts";
 import { toDigest } from "../../blobs/digest.ts";
@@ -9,14 +9,14 @@ import { FILE } from "../model/rows.ts";
 import type { TreeStore } from "./store.ts";
 import type { FileNode, FileVersion, NewContent, NodeRef, Precondition } from "../model/types.ts";
 
-/** A content that has its reference for the file to come. */
+/** Content of a file; its blob reference is already counted. */
 export interface Content {
   readonly blobId: number;
   readonly sizeBytes: number;
   readonly mediaType: string;
 }
 
-/** A content that takes the place of another, its reference taken already. */
+/** The next content of a file; its blob reference is already counted. */
 export interface NextContent extends Content {
   readonly createdBy: number;
   readonly quotaBytes: number | null;
@@ -24,13 +24,15 @@ export interface NextContent extends Content {
   readonly capturedAt?: string | undefined;
 }
 
-/** Which versions are dropped: both beyond the newest `keepOf` of their file and replaced before the time. */
+/**
+ * Which versions to delete: those that are both beyond the newest `keepOf` of their file and replaced before the time.
+ */
 export interface PruneOptions {
-  /** How many earlier contents of a file are kept in any case, by account. */
+  /** How many earlier versions of a file are always retained, by account. */
   readonly keepOf: (accountId: number) => number;
-  /** Those that were the present content before this for the last time: whatever one may look back to is kept. */
+  /** Versions replaced at or after this time are retained: the version history may show them. */
   readonly olderThanMs: number;
-  /** Versions looked at in one deed. */
+  /** Versions read in one transaction. */
   readonly limit: number;
   /** Where the last call ended; 0 to begin. */
   readonly afterNodeId: number;
@@ -46,15 +48,18 @@ export function replaceContent(store: TreeStore, tx: Transaction, input: NewCont
   return store.getFile(file.id);
 }
 
-/** Makes the file's content its newest earlier version and the given one its content. @throws AppError quota_exceeded */
+/**
+ * Turns the current content into the newest earlier version, and stores the next content. @throws AppError
+ * quota_exceeded
+ */
 export function addVersion(store: TreeStore, tx: Transaction, row: StoredNode, next: NextContent): void {
   const { account_id: accountId, size_bytes: oldBytes, media_type: oldType, blob_id: oldBlobId, version } = row;
   invariant(
     oldType !== null && oldBlobId !== null && version !== null && row.content_at !== null,
-    "a file has a content, its type, its number and its time",
+    "a file has a blob, type, version and content time",
   );
-  const sums = { fileBytes: next.sizeBytes - oldBytes, versionBytes: oldBytes };
-  const seq = store.accounts.take(accountId, sums, next.quotaBytes, tx);
+  const change = { fileBytes: next.sizeBytes - oldBytes, versionBytes: oldBytes };
+  const seq = store.accounts.take(accountId, change, next.quotaBytes, tx);
   const nowMs = store.clock.nowMs();
   store.sqlite
     .query<undefined, (number | string | null)[]>(
@@ -85,7 +90,7 @@ export function addVersion(store: TreeStore, tx: Transaction, row: StoredNode, n
     contentTo: version + 1,
     seen: { name: file.name, folder: file.folder },
   }));
-  store.tell(tx, "file.updated", file);
+  store.emitFileEvent(tx, "file.updated", file);
 }
 
 interface VersionRow {
@@ -99,7 +104,7 @@ interface VersionRow {
 /** Columns of a {@link VersionRow}. */
 const VERSION_COLUMNS = "node_id, version, blob_id, size_bytes, replaced_at";
 
-/** Drops all earlier contents of a file that goes. @returns their bytes */
+/** Deletes all earlier versions of a file that is being deleted. @returns their bytes */
 export function dropVersions(store: TreeStore, nodeId: number, nowMs: number): number {
   const rows = store.sqlite
     .query<VersionRow, [number]>(`SELECT ${VERSION_COLUMNS} FROM versions WHERE node_id = ?1`)
@@ -115,9 +120,9 @@ export function pruneVersions(store: TreeStore, options: PruneOptions): { remove
   const rows = versionsFrom(store.sqlite, afterNodeId, limit);
   let removed = 0;
   for (const [nodeId, versions] of groupByNode(rows)) {
-    // Newest first; what is younger than the time stays, however many there are.
+    // Newest first. Versions younger than the time stay, however many there are.
     const file = store.findById(nodeId);
-    // What is cut off from the tree is left to the reaper; its bytes are not counted any more.
+    // A cut-off file is left to `reapSome`; its bytes are no longer counted.
     if (file === undefined) continue;
     const expendable = versions.sort((a, b) => b.version - a.version).slice(keepOf(file.accountId));
     for (const row of expendable) {
@@ -130,7 +135,7 @@ export function pruneVersions(store: TreeStore, options: PruneOptions): { remove
   return { removed, nextNodeId: isEnd ? 0 : (rows.at(-1)?.node_id ?? 0) };
 }
 
-/** About `limit` versions of whole files, those of the last file completed. */
+/** About `limit` versions, with all versions of the last file. */
 function versionsFrom(sqlite: Database, afterNodeId: number, limit: number): VersionRow[] {
   const select = `SELECT ${VERSION_COLUMNS} FROM versions`;
   const rows = sqlite
@@ -154,14 +159,14 @@ function groupByNode(rows: readonly VersionRow[]): Map<number, VersionRow[]> {
   return groups;
 }
 
-/** Drops one version of a file in the tree. */
+/** Deletes one version of a file in the tree. */
 function dropVersion(store: TreeStore, accountId: number, nodeId: number, row: VersionRow): void {
   store.accounts.take(accountId, { numbers: 0, versionBytes: -row.size_bytes });
   store.sqlite.run("DELETE FROM versions WHERE node_id = ?1 AND version = ?2", [nodeId, row.version]);
   store.blobs.release(row.blob_id, store.clock.nowMs());
 }
 
-/** Whether a share stays with this very content. Index shares_node. */
+/** Whether a share is pinned to this version. Index shares_node. */
 function isPinned(store: TreeStore, { node_id: nodeId, version }: VersionRow): boolean {
   return (
     store.sqlite
@@ -188,7 +193,7 @@ const LISTED = `SELECT version, (SELECT lower(hex(digest)) FROM blobs WHERE id =
 /** @see TreeReader.listVersions */
 export function listVersions(store: TreeStore, file: FileNode): FileVersion[] {
   const earlier = store.sqlite.query<ListedRow, [number]>(`${LISTED} ORDER BY version DESC`).all(file.id);
-  const present: FileVersion = {
+  const current: FileVersion = {
     version: file.version,
     digest: file.digest,
     sizeBytes: file.sizeBytes,
@@ -196,7 +201,7 @@ export function listVersions(store: TreeStore, file: FileNode): FileVersion[] {
     createdAtMs: file.contentAtMs,
     createdBy: store.nodes.get(file.id).content_by,
   };
-  return [present, ...earlier.map(toVersion)];
+  return [current, ...earlier.map(toVersion)];
 }
 
 /** @see TreeReader.findVersion */

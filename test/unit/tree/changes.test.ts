@@ -38,7 +38,7 @@ const expectNoDrift = async () => {
 };
 
 describe("the quota", () => {
-  test("counts files, versions and copies, to the byte, and is told in the refusal (D22, D23)", async () => {
+  test("counts files, versions and copies to the byte, and the error names it", async () => {
     const file = tree.addFile(accountId, "/", "a", { blob: blobOf("a", 60), quotaBytes: 100 });
     const over = () => tree.addFile(accountId, "/", "b", { blob: blobOf("b", 41), quotaBytes: 100 });
     expect(over).toThrow(
@@ -54,7 +54,7 @@ describe("the quota", () => {
     await expectNoDrift();
   });
 
-  test("never refuses what adds nothing, however full the account is", () => {
+  test("accepts changes that add nothing, even in a full account", () => {
     const file = tree.addFile(accountId, "/f", "a", { blob: blobOf("a", 60) });
     tree.addFile(accountId, "/", "empty", { blob: blobOf("", 0), quotaBytes: 10 });
     expect(replace(file, "", 10).version).toBe(2);
@@ -71,8 +71,8 @@ describe("the quota", () => {
   });
 });
 
-describe("contents", () => {
-  test("earlier ones become versions, the newest few and the young ones are kept", async () => {
+describe("versions", () => {
+  test("pruning retains the newest few and the young ones", async () => {
     let file = tree.addFile(accountId, "/", "a");
     for (let i = 0; i < 12; i++) {
       tree.clock.advance(1_000);
@@ -85,14 +85,14 @@ describe("contents", () => {
     expect(prune(20, young)).toEqual({ removed: 0, nextNodeId: file.id });
     expect(prune(5, 0).removed).toBe(0);
     expect(prune(5, young).removed).toBe(7);
-    // The last one was the present content until a moment ago.
+    // The last one was the current content until a moment ago.
     expect(prune(0, young).removed).toBe(4);
     expect(prune(0, young + 1_000).removed).toBe(1);
     expect(tree.read.usage(accountId).versionBytes).toBe(0);
     await expectNoDrift();
   });
 
-  test("a content let go keeps its row, and one stored anew heals a damaged row (D10)", () => {
+  test("an unreferenced blob keeps its row, and a blob stored again repairs a damaged row", () => {
     const file = tree.addFile(accountId, "/", "a", { blob: blobOf("x") });
     const { digest } = blobOf("x");
     tree.db.sqlite.run("UPDATE blobs SET damaged_at = 1");
@@ -125,20 +125,20 @@ describe("changes", () => {
     expect(tree.read.headOf(accountId)).toBe(head);
   });
 
-  test("a precondition sees the file as it is in the deed, and undoes it", () => {
+  test("a precondition sees the current file, and throwing rolls the change back", () => {
     const file = tree.addFile(accountId, "/", "a");
     replace(file, "other");
-    const refuse = (current: FileNode) => {
+    const reject = (current: FileNode) => {
       if (current.digest !== file.digest) throw new AppError("precondition_failed", "no");
     };
-    expect(reasonOf(() => tree.run((tx) => tree.write.updateFile(tx, file, { name: "b" }, refuse)))).toBe(
+    expect(reasonOf(() => tree.run((tx) => tree.write.updateFile(tx, file, { name: "b" }, reject)))).toBe(
       "precondition_failed",
     );
-    expect(reasonOf(() => tree.run((tx) => tree.write.deleteFile(tx, file, refuse)))).toBe("precondition_failed");
+    expect(reasonOf(() => tree.run((tx) => tree.write.deleteFile(tx, file, reject)))).toBe("precondition_failed");
     expect(tree.read.findFile(accountId, file.publicId)?.name).toBe("a");
   });
 
-  test("metadata merges, labels are replaced, the uploaded name stays known", () => {
+  test("metadata is merged, tags are replaced, the uploaded name stays", () => {
     const file = tree.addFile(accountId, "/", "a", { tags: ["One", "two"], metadata: { a: "1", b: "2" } });
     const after = tree.run((tx) =>
       tree.write.updateFile(tx, file, { name: "z", tags: ["two", "three"], metadata: { a: null, c: "3" } }),
@@ -153,19 +153,19 @@ describe("changes", () => {
     ]);
   });
 
-  test("nobody reaches another account's nodes, nor the root by a change", () => {
+  test("other accounts' nodes and roots cannot be changed", () => {
     const other = tree.addAccount();
     const file = tree.addFile(accountId, "/a", "x");
     const stranger = { accountId: other, publicId: file.publicId };
     expect(tree.read.findNode(other, file.publicId)).toBeUndefined();
-    const deeds = [
+    const changes = [
       () => tree.run((tx) => tree.write.updateFile(tx, stranger, { name: "b" })),
       () => tree.run((tx) => tree.write.deleteFile(tx, stranger)),
       () => tree.run((tx) => tree.write.move(tx, stranger, "/")),
       () => tree.run((tx) => tree.write.copy(tx, stranger, "/", copyOptions)),
       () => tree.run((tx) => tree.write.deleteFolder(tx, { accountId: other, publicId: folderAt("/a").publicId })),
     ];
-    for (const deed of deeds) expect(reasonOf(deed)).toBe("not_found");
+    for (const change of changes) expect(reasonOf(change)).toBe("not_found");
     const root = tree.read.getRoot(accountId);
     expect(root).toMatchObject({ path: "/", name: "/", folder: "/", itemCount: 1 });
     expect(reasonOf(() => tree.run((tx) => tree.write.deleteFolder(tx, root)))).toBe("invalid_path");
@@ -189,15 +189,15 @@ describe("changes", () => {
 });
 
 describe("a large copy", () => {
-  test("appears whole at the end, while others write, and counts exactly", async () => {
+  test("appears complete at the end while others write, and counts exactly", async () => {
     for (let i = 0; i < 350; i++)
       tree.addFile(accountId, `/src/${i % 4}`, `f ${i}`, { tags: ["t"], blob: blobOf(`${i % 9}`) });
     tree.addFolder(accountId, "/src", "empty");
     const before = tree.read.usage(accountId);
     const copying = tree.write.copyLarge(tree.writer, folderAt("/src"), "/to", copyOptions);
     await tree.untilStaged();
-    const meanwhile = await tree.writer.run((tx) => tree.write.reapSome(tx));
-    expect([meanwhile, tree.read.findFolderByPath(accountId, "/to")]).toEqual([0, undefined]);
+    const reapedDuringCopy = await tree.writer.run((tx) => tree.write.reapSome(tx));
+    expect([reapedDuringCopy, tree.read.findFolderByPath(accountId, "/to")]).toEqual([0, undefined]);
     await expectNoDrift();
     const copy = await copying;
     expect([copy.path, copy.itemCount]).toEqual(["/to/src", 5]);
@@ -210,11 +210,11 @@ describe("a large copy", () => {
     expect(again.path).toBe("/to/src (1)");
   });
 
-  test("that does not fit is refused at once, one that fails on the way is taken apart", async () => {
+  test("that exceeds the quota is rejected at once, and one that fails halfway is deleted", async () => {
     for (let i = 0; i < 250; i++) tree.addFile(accountId, "/src", `f ${i}`);
     const tight = { ...copyOptions, quotaBytes: tree.read.usage(accountId).usedBytes + 5 };
-    const refused = tree.write.copyLarge(tree.writer, folderAt("/src"), "/to", tight);
-    expect(await refused.catch((error: unknown) => error)).toMatchObject({
+    const rejection = tree.write.copyLarge(tree.writer, folderAt("/src"), "/to", tight);
+    expect(await rejection.catch((error: unknown) => error)).toMatchObject({
       reason: "quota_exceeded",
     });
     const usage = tree.read.usage(accountId);
@@ -228,7 +228,7 @@ describe("a large copy", () => {
 });
 
 describe("a deleted folder", () => {
-  test("is gone at once with all below it, and taken apart in slices with a tombstone each", async () => {
+  test("is deleted at once with all below it, and its rows in slices with a tombstone each", async () => {
     for (let i = 0; i < 150; i++) tree.addFile(accountId, `/big/${i % 3}/deep`, `f ${i}`, { tags: ["t"] });
     const inside = tree.addFile(accountId, "/big/1", "inside");
     replace(inside, "again");
@@ -265,7 +265,7 @@ describe("a deleted folder", () => {
     expect(folderAt("/big").itemCount).toBe(1);
   });
 
-  test("leaves nothing in the index of names", () => {
+  test("leaves nothing in the search index", () => {
     for (let i = 0; i < 5; i++) tree.addFile(accountId, "/x", `findable ${i}`);
     const [file] = tree.db.sqlite.query<{ public_id: string }, []>("SELECT public_id FROM nodes WHERE kind = 1").all();
     tree.run((tx) => tree.write.updateFile(tx, { accountId, publicId: file?.public_id ?? "" }, { name: "RENAMED" }));
@@ -279,7 +279,7 @@ describe("a deleted folder", () => {
   });
 });
 
-test("a recount names what was tampered with, and repairs nothing (D22)", async () => {
+test("a recount names the counters that were changed, and repairs nothing", async () => {
   const file = tree.addFile(accountId, "/a", "x", { tags: ["t"] });
   tree.db.sqlite.run("UPDATE accounts SET file_bytes = file_bytes + 5, files = 9, folders = 4");
   tree.db.sqlite.run("UPDATE folders SET child_files = 7 WHERE node_id = ?", [file.parentId]);

@@ -1,7 +1,7 @@
 /**
- * Everything at once: files, folders, copies, labels, versions, trash, rewind and the time machine, by people and devices,
- * in two accounts. After each step all that is told of an account must agree: its listing, its counters, what
- * synchronisation tells, its labels, its trash and its past; and no content is lost that nobody deleted.
+ * Random changes of all kinds: files, folders, copies, tags, versions, trash, rewind and folder history, by people and
+ * devices, in two accounts. After each step everything reported of an account must agree: listing, counters,
+ * synchronization, tags, trash and history. No content is lost that nobody deleted.
  */
 import { afterEach, expect, test } from "bun:test";
 import type { Transaction } from "../../../src/db/transaction.ts";
@@ -27,7 +27,7 @@ afterEach(() => tree.close());
 
 type Random = ReturnType<typeof randomOf>;
 
-/** What a device knows that asks for changes now and then. */
+/** What a device knows that syncs now and then. */
 class Mirror {
   readonly known = new Map<string, string>();
   readonly #limit: number;
@@ -37,9 +37,9 @@ class Mirror {
     this.#limit = limit;
   }
 
-  /** Asks for a page, or for all that is left. */
+  /** Reads one page, or all that is left. */
   ask(accountId: number, wantsAll: boolean): void {
-    // What changes in the middle of a run may be told as changed though it is new; else the word is exact.
+    // A node that changes during a run may be reported as updated although it is new; otherwise the kind is exact.
     const isExact = this.#position.ranges.length === 0;
     for (;;) {
       const page = tree.read.changesSince(accountId, this.#position, this.#limit, true);
@@ -82,7 +82,7 @@ async function allNodes(accountId: number): Promise<TreeNode[]> {
   return all;
 }
 
-/** Digests of what an account holds in its tree and trash, earlier contents included. */
+/** Digests of all versions in the tree and trash of an account. */
 function contentsOf(accountId: number): Set<string> {
   const rows = tree.db.sqlite
     .query<{ digest: string }, [number]>(
@@ -114,7 +114,10 @@ function services(accountId: number) {
 
 const copyOptions = { onConflict: "rename", preserveMetadata: true, quotaBytes: null } as const;
 
-/** One random deed by a person or a device, in one of two accounts. @returns whether contents may go for good by it */
+/**
+ * One random transaction by a person or a device, in one of two accounts. @returns whether it may delete content
+ * permanently
+ */
 function change(accountId: number, otherId: number, random: Random, nodes: readonly TreeNode[]): boolean {
   const folders = nodes.filter((node) => node.kind === "folder");
   const files = nodes.filter((node) => node.kind === "file");
@@ -132,7 +135,7 @@ function change(accountId: number, otherId: number, random: Random, nodes: reado
   const labels = { tags, metadata: { k: `${random.below(3)}` } };
   const made = { accountId, createdBy: accountId, mediaType, isPublic: false, quotaBytes: null };
   let isDestructive = false;
-  const deed = (tx: Transaction) => {
+  const change = (tx: Transaction) => {
     if (node === undefined || kind <= 2) {
       const onConflict = random.pick(["rename", "version"] as const);
       tree.write.createFile(tx, { ...made, ...labels, folderPath, name, blob, onConflict });
@@ -164,14 +167,14 @@ function change(accountId: number, otherId: number, random: Random, nodes: reado
     }
   };
   tree.run((tx) => {
-    // What was cut off counts for nothing, and its contents go whenever it is taken apart.
+    // Cut-off nodes count for nothing, and their content may be released at any time.
     while (tree.write.reapSome(tx, 3) > 0 && random.chance(0.7)) isDestructive = true;
   });
-  tree.run((tx) => tree.write.by(deviceId, () => void deed(tx)));
+  tree.run((tx) => tree.write.by(deviceId, () => void change(tx)));
   return isDestructive;
 }
 
-/** Compares all that is told of an account. */
+/** Compares everything that is reported of an account. */
 async function expectAgreement(accountId: number): Promise<TreeNode[]> {
   const nodes = await allNodes(accountId);
   expect(await tree.read.recount(accountId)).toEqual([]);
@@ -188,10 +191,10 @@ async function expectAgreement(accountId: number): Promise<TreeNode[]> {
     expect(tree.read.listVersions(node).map(({ version }) => version)[0]).toBe(node.version);
   }
   if (!tree.read.isReaping(accountId)) {
-    const toldTags = tree.read.tagsOf(accountId, 100).map(({ tag, count }) => [fold(tag), count] as const);
-    expect(new Map(toldTags)).toEqual(tags);
-    const toldTypes = tree.read.usageByType(accountId);
-    expect(new Map(toldTypes.map(({ type, files, bytes }) => [type, [files, bytes]]))).toEqual(types);
+    const reportedTags = tree.read.tagsOf(accountId, 100).map(({ tag, count }) => [fold(tag), count] as const);
+    expect(new Map(reportedTags)).toEqual(tags);
+    const reportedTypes = tree.read.usageByType(accountId);
+    expect(new Map(reportedTypes.map(({ type, files, bytes }) => [type, [files, bytes]]))).toEqual(types);
   }
   const usage = tree.read.usage(accountId);
   expect([usage.files + usage.folders, usage.fileBytes]).toEqual([nodes.length, fileBytes]);
@@ -227,7 +230,7 @@ test.each(seedsToRun([1, 2]))(
       const [accountId, otherId] = turn === 0 ? accounts : [accounts[1], accounts[0]];
       if (random.chance(0.8)) tree.clock.advance(1 + random.below(5));
       if (random.chance(0.3)) moments.push(tree.clock.nowMs());
-      const heldBefore = accounts.map(contentsOf);
+      const contentBefore = accounts.map(contentsOf);
       const { user, history, rewinding } = services(accountId);
       let isDestructive = false;
       const choice = random.below(24);
@@ -242,7 +245,7 @@ test.each(seedsToRun([1, 2]))(
             isDryRun: false,
           };
           const before = (await allNodes(accountId)).map(lineOf);
-          // A large deletion is taken apart first, by a dry run too.
+          // A large deletion finishes first, in a dry run too.
           isDestructive = tree.read.isReaping(accountId);
           const dry = await history.restore(user, { ...request, isDryRun: true });
           expect((await allNodes(accountId)).map(lineOf)).toEqual(before);
@@ -271,8 +274,8 @@ test.each(seedsToRun([1, 2]))(
         shown[index] = await expectAgreement(id);
         for (const mirror of mirrors[index] ?? []) if (random.chance(0.3)) mirror.ask(id, random.chance(0.5));
         if (isDestructive) continue;
-        const held = contentsOf(id);
-        expect([...(heldBefore[index] ?? [])].filter((digest) => !held.has(digest))).toEqual([]);
+        const content = contentsOf(id);
+        expect([...(contentBefore[index] ?? [])].filter((digest) => !content.has(digest))).toEqual([]);
       }
       expect(await tree.read.recountBlobs()).toEqual([]);
     }

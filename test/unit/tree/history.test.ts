@@ -22,7 +22,7 @@ function lookAt(atMs: number, publicId: string) {
   return tree.read.past.findFile(tree.read.past.momentOf(accountId, atMs), publicId);
 }
 
-test("only what leaves its place leaves a row", () => {
+test("only a move, rename or deletion writes a row", () => {
   const file = tree.addFile(accountId, "/f", "a");
   replace(file, "other");
   tree.run((tx) => tree.write.updateFile(tx, file, { tags: ["x"], metadata: { k: "v" } }));
@@ -34,7 +34,7 @@ test("only what leaves its place leaves a row", () => {
   expect(rows()).toBe(1);
 });
 
-test("what is swept is forgotten in slices, the oldest first", () => {
+test("a sweep deletes rows in slices, oldest first", () => {
   const file = tree.addFile(accountId, "/", "0");
   for (let step = 1; step <= 5; step++) {
     tree.clock.advance(10);
@@ -49,7 +49,7 @@ test("what is swept is forgotten in slices, the oldest first", () => {
   expect(rows()).toBe(1);
 });
 
-test("what a large copy brought was there from when it appeared", async () => {
+test("nodes of a large copy exist from when the copy appeared", async () => {
   tree.addFile(accountId, "/from/deep", "a");
   const [source] = (await tree.read.list({ ...page("/"), kind: "folder" })).nodes;
   if (source?.kind !== "folder") throw new Error("there is no folder");
@@ -88,7 +88,7 @@ test("a version that a share is pinned to outlives its age", () => {
   expect(tree.read.listVersions(file).map(({ version }) => version)).toEqual([3, 1]);
 });
 
-test("age counts from when a content was replaced: one of long ago that was here until now is kept", () => {
+test("age counts from when a version was replaced: an old one that was current until now stays", () => {
   const file = tree.addFile(accountId, "/", "a");
   tree.clock.advance(1_000_000);
   const replacedMs = tree.clock.nowMs();
@@ -99,7 +99,7 @@ test("age counts from when a content was replaced: one of long ago that was here
   expect(prune(replacedMs + 1)).toBe(1);
 });
 
-test("a clock that is set back hides no content", () => {
+test("a clock that is set back hides no version", () => {
   const file = tree.addFile(accountId, "/", "a");
   tree.clock.advance(1_000);
   const moment = tree.clock.nowMs();

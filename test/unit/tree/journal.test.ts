@@ -1,4 +1,4 @@
-/** What the tree writes along with each change: when, by whom, what was deleted, and whom it tells. */
+/** What the tree writes with each change: time, device, deleted content, and events. */
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { migrate } from "../../../src/db/migrate.ts";
@@ -36,13 +36,13 @@ const replace = (file: FileNode, text: string) =>
       quotaBytes: null,
     }),
   );
-const asPhone = <T>(deed: () => T): T => tree.write.by(PHONE, deed);
+const asPhone = <T>(change: () => T): T => tree.write.by(PHONE, change);
 const removeFile = (file: FileNode) => tree.run((tx) => tree.write.deleteFile(tx, file));
 const removeFolder = (path: string) => tree.run((tx) => tree.write.deleteFolder(tx, folderAt(path)));
 const reapAll = () => {
   while (tree.run((tx) => tree.write.reapSome(tx, 50)) > 0);
 };
-/** Fills a folder with so many files that copying it takes many deeds, and deleting it the reaper. */
+/** Fills a folder with so many files that copying or deleting it takes many transactions. */
 const fill = (folderPath: string, count: number) => {
   for (let i = 0; i < count; i++) tree.addFile(accountId, folderPath, `f ${i}`);
 };
@@ -54,14 +54,14 @@ const journal = () =>
     .all(accountId);
 
 describe("a row of the journal", () => {
-  test("carries a time that never goes back, whatever the clock does", () => {
+  test("has a time that never goes back, even if the clock does", () => {
     const start = tree.clock.nowMs();
     for (const ms of [0, 500, -86_400_000, 10, 86_400_000]) {
       tree.clock.advance(ms);
       tree.addFile(accountId, "/", `at ${ms}`);
     }
     expect(journal().map(({ at }) => at - start)).toEqual([0, 500, 500, 500, 510]);
-    // Another account has a time of its own.
+    // Another account has its own time.
     tree.clock.advance(-1_000_000);
     const other = tree.addAccount();
     tree.addFile(other, "/", "a");
@@ -69,7 +69,7 @@ describe("a row of the journal", () => {
     expect(times.all(other)).toEqual([{ at: tree.clock.nowMs() }]);
   });
 
-  test("names the device in whose name it was done, and nobody after that", () => {
+  test("names the device that made the change, and no device after that", () => {
     tree.addFile(accountId, "/", "web");
     const file = asPhone(() => tree.addFile(accountId, "/new", "phone"));
     expect(() =>
@@ -83,21 +83,21 @@ describe("a row of the journal", () => {
     expect(file.contentDeviceId).toBe(PHONE);
   });
 
-  test("of a large copy names it in every deed, and in none of the others between them", async () => {
+  test("of a large copy names the device in every transaction, and those of others in between do not", async () => {
     fill("/src", 250);
     const before = tree.read.headOf(accountId);
     const copying = tree.write.copyLarge(tree.writer, folderAt("/src"), "/to", copyOptions, PHONE);
     await tree.untilStaged();
-    const folder = { accountId, parentPath: "/", name: "meanwhile", metadata: {} };
-    const { seq: meanwhile } = await tree.writer.run((tx) => tree.write.createFolder(tx, folder));
+    const folder = { accountId, parentPath: "/", name: "between", metadata: {} };
+    const { seq: between } = await tree.writer.run((tx) => tree.write.createFolder(tx, folder));
     const copy = await copying;
     const rows = journal().filter(({ seq }) => seq > before);
-    expect([rows.length > 250, meanwhile < copy.seq]).toEqual([true, true]);
-    expect(rows.filter(({ deviceId }) => deviceId !== PHONE).map(({ seq }) => seq)).toEqual([meanwhile]);
+    expect([rows.length > 250, between < copy.seq]).toEqual([true, true]);
+    expect(rows.filter(({ deviceId }) => deviceId !== PHONE).map(({ seq }) => seq)).toEqual([between]);
     expect(tree.read.findFileNamed(accountId, copy.path, "f 1")?.contentDeviceId).toBe(PHONE);
   });
 
-  test("says who brought the content, not who renamed the file", () => {
+  test("names who stored the content, not who renamed the file", () => {
     const file = asPhone(() => tree.addFile(accountId, "/", "a"));
     const renamed = tree.run((tx) => tree.write.updateFile(tx, file, { name: "b" }));
     expect(renamed.contentDeviceId).toBe(PHONE);
@@ -106,26 +106,26 @@ describe("a row of the journal", () => {
   });
 });
 
-test("what a large copy brought is new to who asked while it was made, also after a change", async () => {
+test("nodes of a large copy are new to a reader that synced during the copy, also after a change", async () => {
   fill("/src/deep", 250);
   const copying = tree.write.copyLarge(tree.writer, folderAt("/src"), "/to", copyOptions);
   await tree.untilStaged();
-  const meanwhile = tree.read.headOf(accountId);
+  const between = tree.read.headOf(accountId);
   const copy = await copying;
   const edited = tree.read.findFileNamed(accountId, "/to/src/deep", "f 9");
   if (edited === undefined) throw new Error("the copy is whole");
-  const asked = tree.read.changesSince(accountId, knownUpTo(meanwhile), 1_000, true);
+  const readAt = tree.read.changesSince(accountId, knownUpTo(between), 1_000, true);
   replace(edited, "changed");
-  const later = tree.read.changesSince(accountId, knownUpTo(meanwhile), 1_000, true);
-  for (const { entries } of [asked, later]) {
+  const later = tree.read.changesSince(accountId, knownUpTo(between), 1_000, true);
+  for (const { entries } of [readAt, later]) {
     expect(entries.map(({ change }) => change)).toEqual(Array.from({ length: 253 }, () => "created"));
   }
-  const last = tree.read.changesSince(accountId, asked.next, 1_000, true);
+  const last = tree.read.changesSince(accountId, readAt.next, 1_000, true);
   expect(last.entries.map(({ change }) => change)).toEqual(["updated"]);
   expect(tree.read.changesSince(accountId, knownUpTo(copy.seq), 1_000, true).entries).toHaveLength(1);
 });
 
-test("a journal written before there were times gets those of its account", () => {
+test("a journal written without times gets those of its account", () => {
   const database: Database = openDatabase(`${tree.directory}/old.db`).sqlite;
   migrate(database, silentLog, MIGRATIONS.slice(0, 2));
   database.run(
@@ -147,14 +147,14 @@ test("a journal written before there were times gets those of its account", () =
   const heads = database.query<{ at: number }, []>("SELECT changed_at AS at FROM accounts ORDER BY id").all();
   database.close();
   expect(times.every(({ at }, index) => at >= 900 && at >= (times[index - 1]?.at ?? 0))).toBe(true);
-  // What is written next is not earlier than what is there.
+  // The next row is not earlier than existing ones.
   expect(heads[0]?.at).toBeGreaterThanOrEqual(times.at(-1)?.at ?? Number.NaN);
 });
 
 describe("a deleted content", () => {
   const wasDeleted = (text: string, account = accountId) => tree.read.wasDeleted(account, blobOf(text).digest);
 
-  test("is remembered for its account, and forgotten when a file with it is made (D25)", () => {
+  test("is recorded for its account until a file with it is created", () => {
     const other = tree.addAccount();
     const file = tree.addFile(accountId, "/", "a", { blob: blobOf("x") });
     tree.addFile(other, "/", "a", { blob: blobOf("y") });
@@ -164,19 +164,19 @@ describe("a deleted content", () => {
     const again = tree.addFile(accountId, "/", "b", { blob: blobOf("x") });
     expect(wasDeleted("x")).toBe(false);
     removeFile(again);
-    // As the next version of another file it is there again, too.
+    // Storing it as the next version of another file removes the record, too.
     replace(tree.addFile(accountId, "/", "c"), "x");
     expect(wasDeleted("x")).toBe(false);
   });
 
-  test("is remembered also where its folder was deleted, once that is taken apart (D25)", () => {
+  test("is recorded also if its folder was deleted, once its rows are deleted", () => {
     fill("/big/deep", 150);
     removeFolder("/big");
     reapAll();
     expect([wasDeleted("f 0"), wasDeleted("f 149"), wasDeleted("f 150")]).toEqual([true, true, false]);
   });
 
-  test("counts as deleted only when the account holds it nowhere (D25)", () => {
+  test("counts as deleted only if no file of the account has it", () => {
     const [first, second] = ["a", "b"].map((name) => tree.addFile(accountId, "/", name, { blob: blobOf("x") }));
     if (first === undefined || second === undefined) throw new Error("both were made");
     removeFile(first);
@@ -185,7 +185,7 @@ describe("a deleted content", () => {
     expect(wasDeleted("x")).toBe(true);
   });
 
-  test("is not remembered where the deletion is undone with its deed", () => {
+  test("is not recorded if the transaction of the deletion is rolled back", () => {
     const file = tree.addFile(accountId, "/", "a", { blob: blobOf("x") });
     expect(() =>
       tree.run((tx) => {
@@ -213,7 +213,7 @@ describe("a file is found", () => {
     expect(tree.read.findFileNamed(tree.addAccount(), "/a/b", "x")).toBeUndefined();
   });
 
-  test("by its content, of the account alone, and not in what was deleted", () => {
+  test("by its content, in this account only, and not in deleted folders", () => {
     const other = tree.addAccount();
     tree.addFile(other, "/", "a", { blob: blobOf("x") });
     const find = () => tree.read.findFileWithContent(accountId, blobOf("x").digest);
@@ -222,7 +222,7 @@ describe("a file is found", () => {
     tree.addFile(accountId, "/big", "a", { blob: blobOf("x") });
     expect(find()?.folder).toBe("/big");
     removeFolder("/big");
-    // Most of it is not taken apart yet.
+    // Most of its rows still exist.
     expect(find()).toBeUndefined();
     const file = tree.addFile(accountId, "/", "b", { blob: blobOf("x") });
     expect(find()).toEqual(file);
@@ -230,7 +230,7 @@ describe("a file is found", () => {
     expect(find()).toBeUndefined();
   });
 
-  test("by its content through an index, however many accounts hold it", () => {
+  test("by its content through an index, even if many accounts have it", () => {
     const plan = tree.db.sqlite
       .query<{ detail: string }, []>(
         "EXPLAIN QUERY PLAN SELECT id FROM nodes INDEXED BY nodes_blob WHERE blob_id = 1 AND account_id = 2 LIMIT 3",
@@ -258,7 +258,7 @@ describe("events", () => {
     digest,
   });
 
-  test("tell of each change of a file as it is afterwards, and which device did it", () => {
+  test("report each change of a file with its new state and the device", () => {
     const heard = listen(FILES);
     const file = tree.addFile(accountId, "/a", "x");
     const moved = asPhone(() => tree.run((tx) => tree.write.updateFile(tx, file, { name: "y", folderPath: "/b" })));
@@ -276,7 +276,7 @@ describe("events", () => {
     ]);
   });
 
-  test("are heard inside the deed, and undone with it", () => {
+  test("reach listeners inside the transaction, and are rolled back with it", () => {
     tree.store.events.on("file.created", (_tx, event) => {
       tree.db.sqlite.run("INSERT INTO tags (account_id, key, name, count) VALUES (?, ?, '', 0)", [
         event.accountId,
@@ -290,7 +290,7 @@ describe("events", () => {
     expect(tree.db.sqlite.query("SELECT key FROM tags").all()).toEqual([{ key: "good" }]);
   });
 
-  test("tell when what is stored grows, by files, versions and copies of any size, reservations left out", async () => {
+  test("report growth by files, versions and copies of any size, but not by reservations", async () => {
     const heard = listen(["storage.grown"]);
     const grown = () => heard.splice(0);
     const from = (usedBeforeBytes: number, usedAfterBytes: number) => [
@@ -330,7 +330,7 @@ describe("pages of changes", () => {
     return found;
   };
 
-  test("end early where metadata or paths are long, and nothing is left out", async () => {
+  test("end early if metadata or paths are long, and leave nothing out", async () => {
     const names = Array.from({ length: 40 }, (_, at) => `f${at}`);
     const metadata = Object.fromEntries(names.map((name) => [name, "x".repeat(1_000)]));
     for (const name of names) tree.addFile(accountId, "/", name, { metadata });
@@ -344,7 +344,7 @@ describe("pages of changes", () => {
     expect(Math.max(...deep.map(({ length }) => length))).toBeLessThan(300);
   });
 
-  test("let others write while much that has moved on is passed over, and show one state", async () => {
+  test("let others write while superseded rows are skipped, and show one state", async () => {
     tree.addFolder(accountId, "/", "a");
     fill("/top", 600);
     tree.run((tx) => tree.write.move(tx, folderAt("/top"), "/a"));
@@ -356,7 +356,7 @@ describe("pages of changes", () => {
   });
 });
 
-test("a recount compares what is reserved with the uploads under way (D22)", async () => {
+test("a recount compares reserved bytes with the uploads in progress", async () => {
   const { sqlite } = tree.db;
   sqlite.run(
     "INSERT INTO upload_sessions (id, public_id, account_id, device_id, created_at, expires_at) VALUES (1, 's', ?, 1, 0, 0)",

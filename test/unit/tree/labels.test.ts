@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { checkMetadata, checkTags, mergeMetadata, parseTagList } from "../../../src/tree/model/labels.ts";
 import { reasonOf } from "./support.ts";
 
-test("tags are trimmed, in NFC, without repetitions and empty ones", () => {
+test("tags are trimmed and NFC, without repeated and empty ones", () => {
   expect(parseTagList(" one, Two ,,ONE,two,u\u0308")).toEqual(["one", "Two", "ü"]);
 });
 

@@ -1,4 +1,4 @@
-// How deep folders may lie and how many nodes an account may hold, wherever a tree gets larger.
+// Limits on the depth of folders and the number of nodes, for every operation that enlarges a tree.
 import { afterEach, describe, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { AppError } from "../../../src/errors.ts";
@@ -26,7 +26,7 @@ const copyOptions = { onConflict: "rename", preserveMetadata: true, createdBy: 1
 const copy = (from: string, to: string) => tree.run((tx) => tree.write.copy(tx, folderAt(from), to, copyOptions));
 const expectNoDrift = async () => expect(await tree.read.recount(accountId)).toEqual([]);
 
-/** Makes a chain of folders by writing rows, as an earlier program let it become by moves. */
+/** Writes rows of a chain of folders, as earlier versions allowed by moves. */
 function deepen(levels: number, name = "d", parentId = tree.read.getRoot(accountId).id): void {
   const { sqlite } = tree.db;
   let parent = parentId;
@@ -47,7 +47,7 @@ function deepen(levels: number, name = "d", parentId = tree.read.getRoot(account
   backfillAsMigrated(sqlite);
 }
 
-/** Runs the step that gives the folders of an earlier program their bounds. */
+/** Runs the migration step that sets the bounds of folders written without them. */
 function backfillAsMigrated(sqlite: Database): void {
   const { sql } = MIGRATIONS.find(({ id }) => id === "0023_node_limits") ?? { sql: "" };
   for (const statement of sql.split("--> statement-breakpoint").filter((text) => !/^\s*(--.*\n)*\s*ALTER/.test(text))) {
@@ -81,7 +81,7 @@ describe("how deep a folder may lie", () => {
     await expectNoDrift();
   });
 
-  test("is told by what is there, not by what was there", async () => {
+  test("follows from current folders, not former ones", async () => {
     open();
     ensure(`/a${chain(200)}`);
     ensure("/a/b/c");
@@ -93,7 +93,7 @@ describe("how deep a folder may lie", () => {
     await expectNoDrift();
   });
 
-  test("counts for what comes out of the trash, but not for what goes back to where it was", async () => {
+  test("applies to restoring from the trash, but not into the former folder", async () => {
     open();
     ensure(chain(200));
     ensure(`${chain(100)}/x`);
@@ -109,7 +109,7 @@ describe("how deep a folder may lie", () => {
     await expectNoDrift();
   });
 
-  test("holds for two moves that are each right alone", () => {
+  test("applies to two moves that are each allowed alone", () => {
     open();
     ensure(`/a${chain(150)}`);
     ensure(`/b${chain(150)}`);
@@ -121,7 +121,7 @@ describe("how deep a folder may lie", () => {
 });
 
 describe("a tree that is too deep already", () => {
-  test("lets everything through that makes no path longer", async () => {
+  test("allows every change that makes no path longer", async () => {
     open();
     deepen(1_000);
     await expectNoDrift();
@@ -140,12 +140,12 @@ describe("a tree that is too deep already", () => {
 });
 
 describe("how many nodes an account may hold", () => {
-  const expectFull = (deed: () => unknown) =>
-    expect(deed).toThrow(
+  const expectFull = (change: () => unknown) =>
+    expect(change).toThrow(
       expect.objectContaining({ reason: "quota_exceeded", details: expect.objectContaining({ of: "nodes" }) }),
     );
 
-  test("counts files, folders and the trash, and refuses what makes more of them", async () => {
+  test("counts files, folders and the trash, and rejects more of them", async () => {
     open(10);
     ensure("/a/b/c");
     for (let i = 0; i < 5; i++) tree.addFile(accountId, "/a", `f ${i}`);
@@ -178,12 +178,12 @@ describe("how many nodes an account may hold", () => {
     await expectNoDrift();
   });
 
-  test("a large copy is refused before it begins, and counts while it appears", async () => {
+  test("a large copy is rejected before it begins, and counts when it appears", async () => {
     open(1_000);
     for (let i = 0; i < 45; i++) ensure(`/src/${i % 9}/${i}/x/y/z/u/v/w/q/r/s/t`);
     const before = tree.read.usage(accountId);
-    const refused = tree.write.copyLarge(tree.writer, folderAt("/src"), "/to", copyOptions);
-    expect(await refused.catch((error: unknown) => error)).toMatchObject({
+    const rejection = tree.write.copyLarge(tree.writer, folderAt("/src"), "/to", copyOptions);
+    expect(await rejection.catch((error: unknown) => error)).toMatchObject({
       reason: "quota_exceeded",
       details: { of: "nodes" },
     });
@@ -191,24 +191,24 @@ describe("how many nodes an account may hold", () => {
     expect(tree.run((tx) => tree.write.reapSome(tx, 100))).toBe(0);
   });
 
-  test("asks for room on the disk for the rows of a large copy, and lets go of it", async () => {
+  test("reserves disk space for the rows of a large copy, and releases it", async () => {
     open();
     for (let i = 0; i < 450; i++) tree.addFile(accountId, "/src", `f ${i}`);
-    const held: number[] = [];
+    const reserved: number[] = [];
     const released: number[] = [];
     const reserveSpace = (bytes: number) => {
-      held.push(bytes);
+      reserved.push(bytes);
       return () => void released.push(bytes);
     };
     await tree.write.copyLarge(tree.writer, folderAt("/src"), "/to", { ...copyOptions, reserveSpace });
-    expect(held).toHaveLength(1);
-    expect(held[0]).toBeGreaterThan(451 * 100);
-    expect(released).toEqual(held);
+    expect(reserved).toHaveLength(1);
+    expect(reserved[0]).toBeGreaterThan(451 * 100);
+    expect(released).toEqual(reserved);
     const full = () => {
       throw new AppError("disk_full", "The disk is full.");
     };
-    const refused = tree.write.copyLarge(tree.writer, folderAt("/src"), "/b", { ...copyOptions, reserveSpace: full });
-    expect(await refused.catch((error: unknown) => error)).toMatchObject({ reason: "disk_full" });
+    const rejection = tree.write.copyLarge(tree.writer, folderAt("/src"), "/b", { ...copyOptions, reserveSpace: full });
+    expect(await rejection.catch((error: unknown) => error)).toMatchObject({ reason: "disk_full" });
     expect(tree.run((tx) => tree.write.reapSome(tx, 10))).toBe(0);
   });
 });

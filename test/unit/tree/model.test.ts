@@ -1,4 +1,4 @@
-/** Random changes beside a plain model in memory: every listing, sum and reference must be what the model says. */
+/** Random changes, compared with a plain model in memory: every listing, total and reference count must match. */
 import { afterEach, expect, test } from "bun:test";
 import { compareUtf8 } from "../../../src/tree/model/sorts.ts";
 import type { FolderNode, SortField, SortOrder, TreeNode } from "../../../src/tree/model/types.ts";
@@ -26,8 +26,8 @@ const NAMES = [
 let tree: TestTree;
 afterEach(() => tree.close());
 
-/** What a listing should give: everything whose parent it is, in the order of contract section 4. */
-function expected(
+/** The expected listing: all children, folders first, then in the order of the sort. */
+function expectedListing(
   nodes: ReadonlyMap<string, TreeNode>,
   folder: FolderNode,
   sort: SortField,
@@ -48,7 +48,7 @@ function expected(
     .map((node) => node.publicId);
 }
 
-/** The model: every node that should exist, as the tree reported it last; paths follow from the parents. */
+/** The model: every node that should exist, as last reported by the tree; paths follow from the parents. */
 class Model {
   readonly nodes = new Map<string, TreeNode>();
 
@@ -65,7 +65,8 @@ class Model {
   }
 }
 
-const expectReason = (deed: () => unknown, reason: string) => expect(deed).toThrow(expect.objectContaining({ reason }));
+const expectReason = (change: () => unknown, reason: string) =>
+  expect(change).toThrow(expect.objectContaining({ reason }));
 
 test.each(seedsToRun([1, 2]))(
   "random changes leave what a plain model says (seed %d)",
@@ -206,13 +207,13 @@ test.each(seedsToRun([1, 2]))(
         if (now === undefined) throw new Error("a folder is gone");
         const sort = random.pick(SORTS);
         const order = random.pick(["asc", "desc"] as const);
-        const wanted = expected(model.nodes, now, sort, order);
+        const expected = expectedListing(model.nodes, now, sort, order);
         const page = await read.list({ accountId, folder: now, sort, order, offset: 0, limit: 10_000 });
-        expect(page.nodes.map((node) => node.publicId)).toEqual(wanted);
-        expect([page.total, now.itemCount, now.path]).toEqual([wanted.length, wanted.length, model.pathOf(now)]);
-        const offset = random.below(wanted.length + 1);
+        expect(page.nodes.map((node) => node.publicId)).toEqual(expected);
+        expect([page.total, now.itemCount, now.path]).toEqual([expected.length, expected.length, model.pathOf(now)]);
+        const offset = random.below(expected.length + 1);
         const few = await read.list({ accountId, folder: now, sort, order, offset, limit: 3 });
-        expect(few.nodes.map((node) => node.publicId)).toEqual(wanted.slice(offset, offset + 3));
+        expect(few.nodes.map((node) => node.publicId)).toEqual(expected.slice(offset, offset + 3));
         expect(read.findFolderByPath(accountId, now.path)?.id).toBe(now.id);
       }
       const all = files();
@@ -228,7 +229,7 @@ test.each(seedsToRun([1, 2]))(
       expect(await read.recount(accountId)).toEqual([]);
       expect(await read.recountBlobs()).toEqual([]);
     }
-    // The journal numbers every change once, and every node's last change is in it.
+    // The journal numbers every change once and contains the last change of every node.
     const head = read.headOf(accountId);
     const journal = tree.db.sqlite.query<{ n: number }, []>("SELECT count(*) AS n FROM journal").get()?.n;
     expect(journal).toBe(head);

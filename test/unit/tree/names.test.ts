@@ -9,9 +9,9 @@ describe("a numbered name", () => {
     [".profile", ".profile (1)"],
     ["README", "README (1)"],
     ["ends.", "ends (1)."],
-  ])("%s becomes %s", (name, wanted) => expect(numberedName(name, 1)).toBe(wanted));
+  ])("%s becomes %s", (name, expected) => expect(numberedName(name, 1)).toBe(expected));
 
-  test("is cut to 255 bytes between graphemes, the extension kept", () => {
+  test("is cut to 255 bytes between graphemes, and keeps the extension", () => {
     const family = "👨‍👩‍👧‍👦";
     const name = `${family.repeat(9)}${"é".normalize("NFD").repeat(6)}.jpg`;
     const numbered = numberedName(name, 12);
@@ -50,7 +50,7 @@ describe("numbering in a folder", () => {
     expect(addNumbered("/n", "a.txt").name).toBe("a (1).txt");
   });
 
-  test("an undone deed leaves no gap behind", () => {
+  test("a rolled-back transaction leaves no gap", () => {
     addNumbered("/u", "a");
     expect(() =>
       tree.run((tx) => {
@@ -62,7 +62,7 @@ describe("numbering in a folder", () => {
     expect(addNumbered("/u", "a").name).toBe("a (1)");
   });
 
-  test("many equal names in one deed are numbered without gaps, also over a freed one", () => {
+  test("many equal names in one transaction are numbered without gaps, also with one freed between them", () => {
     const source = addNumbered("/m", "a.txt");
     const options = { onConflict: "rename", preserveMetadata: true, createdBy: accountId, quotaBytes: null } as const;
     const names = tree.run((tx) => {
@@ -76,7 +76,7 @@ describe("numbering in a folder", () => {
     expect(addNumbered("/m", "a.txt").name).toBe("a (6).txt");
   });
 
-  test("a name freed and taken again in one transaction is counted right", async () => {
+  test("a name freed and taken again in one transaction is numbered correctly", async () => {
     const [, second] = [addNumbered("/t", "a"), addNumbered("/t", "a"), addNumbered("/t", "a")];
     if (second === undefined) throw new Error("unreachable");
     const options = { onConflict: "rename", preserveMetadata: true, createdBy: accountId, quotaBytes: null } as const;
@@ -89,7 +89,7 @@ describe("numbering in a folder", () => {
     expect(addNumbered("/t", "a").name).toBe("a (1)");
   });
 
-  test("files and folders share one name space, upper and lower case apart (D29)", () => {
+  test("files and folders share one case-sensitive namespace", () => {
     tree.addFile(accountId, "/s", "x");
     const folder = (name: string) => () =>
       tree.run((tx) => tree.write.createFolder(tx, { accountId, parentPath: "/s", name, metadata: {} }));

@@ -1,4 +1,4 @@
-/** Pages of a large folder by landmarks, beside the same pages by plain OFFSET (D30). */
+/** Pages of a large folder through the page index, compared with pages by plain OFFSET. */
 import { afterEach, expect, test } from "bun:test";
 import { idsSql } from "../../../src/tree/queries/list.ts";
 import { SORTS } from "../../../src/tree/model/sorts.ts";
@@ -37,7 +37,7 @@ function fill(accountId: number, count: number): FolderNode {
   return folder;
 }
 
-/** The page as SQLite counts it out. */
+/** The page by plain OFFSET. */
 function plainPage(
   folder: FolderNode,
   sort: SortField,
@@ -55,17 +55,17 @@ function plainPage(
     .map(({ id }) => id);
 }
 
-test("pages by landmarks are the pages by OFFSET, through random writes", async () => {
+test("pages through the index equal pages by OFFSET, during random writes", async () => {
   tree = new TestTree();
   const accountId = tree.addAccount();
   const folder = fill(accountId, FILES);
   const random = randomOf(11);
   const list = (sort: SortField, order: "asc" | "desc", offset: number, limit: number) =>
     tree.read.list({ accountId, folder, kind: "file", sort, order, offset, limit });
-  // Everybody's landmarks, while writes go on.
+  // Indexes of all sorts, while writes continue.
   for (const sort of FIELDS) await list(sort, "asc", FILES / 2, 5);
   tree.addFile(accountId, "/large", "during");
-  await tree.store.anchors.settled();
+  await tree.store.pageIndex.whenBuilt();
   const ids = tree.db.sqlite.query<{ public_id: string }, [number]>("SELECT public_id FROM nodes WHERE parent_id = ?");
   let located = 0;
   for (let round = 0; round < 60; round++) {
@@ -75,14 +75,14 @@ test("pages by landmarks are the pages by OFFSET, through random writes", async 
       const file = { accountId, publicId: random.pick(known).public_id };
       if (tree.read.findFile(accountId, file.publicId) === undefined) continue;
       const name = `${random.pick(["A", "zz", "m"])} ${round} ${i}`;
-      const deeds = [
+      const changes = [
         () => tree.addFile(accountId, "/large", name, { blob: blobOf(name, random.below(5)) }),
         () => tree.run((tx) => tree.write.deleteFile(tx, file)),
         () => tree.run((tx) => tree.write.updateFile(tx, file, { name })),
         () => tree.run((tx) => tree.write.updateFile(tx, file, { folderPath: "/elsewhere", name })),
         () => tree.run((tx) => tree.write.createFolder(tx, { accountId, parentPath: "/large", name, metadata: {} })),
       ];
-      random.pick(deeds)();
+      random.pick(changes)();
     }
     const sort = random.pick(FIELDS);
     const order = random.pick(["asc", "desc"] as const);
@@ -96,19 +96,19 @@ test("pages by landmarks are the pages by OFFSET, through random writes", async 
       )
       .get(folder.id);
     const run = { folderId: folder.id, kind: 1, sort };
-    if (tree.store.anchors.locate(run, row?.rev ?? 0, row?.files ?? 0, 0) !== undefined) located++;
+    if (tree.store.pageIndex.locate(run, row?.rev ?? 0, row?.files ?? 0, 0) !== undefined) located++;
   }
-  // The landmarks lived through all of it: the pages above did not fall back.
+  // The indexes stayed valid throughout: the pages above did not fall back.
   expect(located).toBe(60);
 }, 120_000);
 
-test("landmarks are not trusted after another process wrote, nor after an undone deed", async () => {
+test("the index is dropped after another process wrote, and unchanged by a rollback", async () => {
   tree = new TestTree();
   const accountId = tree.addAccount();
   const folder = fill(accountId, FILES);
   const query = { accountId, folder, kind: "file", sort: "name", order: "asc", offset: FILES / 2, limit: 20 } as const;
   await tree.read.list(query);
-  await tree.store.anchors.settled();
+  await tree.store.pageIndex.whenBuilt();
   expect(() =>
     tree.run((tx) => {
       const [first] = plainPage(folder, "name", "asc", 0, 1);
@@ -134,7 +134,7 @@ test("landmarks are not trusted after another process wrote, nor after an undone
   );
 });
 
-test("pages are read from an index alone, and equal keys are searched, not walked", () => {
+test("pages are read from an index alone, and equal keys are searched, not scanned", () => {
   tree = new TestTree();
   for (const sort of FIELDS) {
     for (const way of ["asc", "desc", "from"] as const) {

@@ -1,6 +1,7 @@
-/** Random changes with a picture taken after each: looking back at any moment shows that picture again. */
+/** Random changes with a snapshot in memory after each: the history of any moment equals its snapshot. */
 import { afterEach, expect, test } from "bun:test";
-import type { Moment, PastListQuery, PastNode } from "../../../src/tree/queries/past.ts";
+import type { PastNode } from "../../../src/tree/queries/past.ts";
+import type { Moment, PastListQuery } from "../../../src/tree/queries/past-sql.ts";
 import type { FolderNode, TreeNode } from "../../../src/tree/model/types.ts";
 import { compareUtf8 } from "../../../src/tree/model/sorts.ts";
 import { fold } from "../../../src/lib/path.ts";
@@ -30,7 +31,7 @@ async function takePicture(accountId: number): Promise<Picture> {
   return picture;
 }
 
-/** The picture without what was deleted for good since, and without what lay below it. */
+/** The snapshot without nodes permanently deleted since, and without everything below them. */
 function withoutDeleted(picture: Picture, deleted: ReadonlySet<string>): TreeNode[] {
   const byRowId = new Map([...picture.values()].map((node) => [node.id, node]));
   const isShown = (node: TreeNode): boolean => {
@@ -41,8 +42,8 @@ function withoutDeleted(picture: Picture, deleted: ReadonlySet<string>): TreeNod
   return [...picture.values()].filter(isShown);
 }
 
-/** What looking back promises of a node. */
-function told(node: TreeNode) {
+/** What the history promises of a node. */
+function summary(node: TreeNode) {
   const { publicId, kind, name, folder } = node;
   if (node.kind === "folder") return { publicId, kind, name, folder, path: node.path };
   const { sizeBytes, digest, version, mediaType } = node;
@@ -50,7 +51,7 @@ function told(node: TreeNode) {
 }
 
 function sorted(nodes: readonly TreeNode[]) {
-  return nodes.map(told).sort((a, b) => compareUtf8(a.publicId, b.publicId));
+  return nodes.map(summary).sort((a, b) => compareUtf8(a.publicId, b.publicId));
 }
 
 async function lookBack(moment: Moment): Promise<PastNode[]> {
@@ -67,7 +68,7 @@ async function lookBack(moment: Moment): Promise<PastNode[]> {
   return found;
 }
 
-/** One random change by a person or a device. @returns ids that it deleted for good */
+/** One random change by a person or a device. @returns ids that it deleted permanently */
 function change(accountId: number, random: ReturnType<typeof randomOf>, picture: Picture): readonly string[] {
   const nodes = [...picture.values()];
   const folders = nodes.filter((node) => node.kind === "folder");
@@ -132,7 +133,7 @@ function change(accountId: number, random: ReturnType<typeof randomOf>, picture:
   return gone;
 }
 
-/** Ids of what lies below a folder in the trash. */
+/** Ids of everything below a folder in the trash. */
 function belowInTrash(folder: TreeNode): string[] {
   return tree.db.sqlite
     .query<{ public_id: string }, [number]>(
@@ -154,7 +155,7 @@ test.each(seedsToRun([1, 2]))("the tree at each moment is what it was then (seed
   const other = tree.addAccount();
   tree.addFile(other, "/fc", "another's");
   const random = randomOf(seed);
-  // Of what happens within a millisecond, the end of it is that moment.
+  // A moment is the end of its millisecond.
   const pictures = new Map<number, Picture>();
   const deleted = new Set<string>();
   let picture: Picture = new Map();
@@ -177,7 +178,7 @@ test.each(seedsToRun([1, 2]))("the tree at each moment is what it was then (seed
     for (const node of expected) {
       if (node.kind !== "file") continue;
       const past = tree.read.past.findFile(moment, node.publicId);
-      expect(past && told(past.node)).toEqual(told(node));
+      expect(past && summary(past.node)).toEqual(summary(node));
     }
   }
 });
@@ -202,7 +203,7 @@ test.each(["name", "size", "createdAt", "modifiedAt"] as const)("pages of the pa
     expect(past?.total).toBe(now.total);
     expect(past?.nodes.map(({ node }) => node.publicId)).toEqual(now.nodes.map((node) => node.publicId));
   }
-  // All of it was renamed since; what was, is as it was.
+  // All of it was renamed since; the history still shows the former names.
   const before = await tree.read.list({ accountId, folder, sort, order: "asc", offset: 0, limit: 100 });
   tree.clock.advance(10);
   for (const node of before.nodes) {
@@ -216,7 +217,9 @@ test.each(["name", "size", "createdAt", "modifiedAt"] as const)("pages of the pa
   }
   const root = await tree.read.past.findFolder(moment, "/");
   const past = root && (await tree.read.past.list(moment, root, { sort, order: "asc", offset: 0, limit: 100 }));
-  expect(past?.nodes.map(({ node }) => ({ ...told(node), folder: fold(node.folder) }))).toEqual(before.nodes.map(told));
+  expect(past?.nodes.map(({ node }) => ({ ...summary(node), folder: fold(node.folder) }))).toEqual(
+    before.nodes.map(summary),
+  );
   if (sort === "modifiedAt") {
     expect(past?.nodes.map(({ node }) => node.modifiedAtMs)).toEqual(before.nodes.map((node) => node.modifiedAtMs));
   }

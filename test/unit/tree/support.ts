@@ -15,7 +15,7 @@ import type { NewFile, StoredBlob } from "../../../src/tree/model/types.ts";
 import { TreeWriter } from "../../../src/tree/writer.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 
-/** A clock that moves only when it is told to. */
+/** A clock that moves only on request. */
 export class GivenClock {
   #nowMs = 1_700_000_000_000;
 
@@ -77,11 +77,11 @@ export class TestTree {
     return id;
   }
 
-  run<T>(deed: TransactionBody<T>): T {
-    return this.writer.runNow(deed);
+  run<T>(action: TransactionBody<T>): T {
+    return this.writer.runNow(action);
   }
 
-  /** Puts a file in place with defaults for all that a test does not care about. */
+  /** Creates a file with defaults for all that a test does not set. */
   addFile(accountId: number, folderPath: string, name: string, changes: Partial<NewFile> = {}) {
     return this.run((tx) =>
       this.write.createFile(tx, {
@@ -105,7 +105,7 @@ export class TestTree {
     return this.run((tx) => this.write.createFolder(tx, { accountId, parentPath, name, metadata: {} }));
   }
 
-  /** Waits until a large copy has begun to be made. */
+  /** Waits until a large copy has begun. */
   async untilStaged(): Promise<void> {
     const staged = this.db.sqlite.query("SELECT id FROM nodes WHERE parent_id IS NULL AND name <> '/'");
     while (staged.get() === null) await this.writer.run(() => undefined);
@@ -118,7 +118,7 @@ export class TestTree {
   }
 }
 
-/** Trials in which each piece of work is found to have taken its time; and the turns that others had during them. */
+/** Trials that pause after each piece of work, and the turns that others had during them. */
 export class CountedTrials {
   readonly #trials: TreeTrials;
   turns = 0;
@@ -146,16 +146,16 @@ export class CountedTrials {
   }
 }
 
-/** The content that a text stands for. */
+/** The blob of a text. */
 export function blobOf(text: string, sizeBytes = Buffer.byteLength(text)): StoredBlob {
   const digest = toDigest(new Bun.CryptoHasher("sha256").update(`${text}/${sizeBytes}`).digest("hex"));
   return { digest, sizeBytes, crc32: 0 };
 }
 
-/** The reason of the AppError that `deed` throws; undefined where it throws none. */
-export function reasonOf(deed: () => unknown): string | undefined {
+/** The reason of the AppError that `action` throws; undefined if it throws none. */
+export function reasonOf(action: () => unknown): string | undefined {
   try {
-    deed();
+    action();
     return undefined;
   } catch (error) {
     return error instanceof Error && "reason" in error ? String(error.reason) : String(error);

@@ -1,4 +1,4 @@
-/** Files and folders on their way into the trash and out of it. */
+/** Moving files and folders to the trash and restoring them. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type ChangePosition, knownUpTo, NOTHING_KNOWN } from "../../../src/tree/journal/position.ts";
 import type { TreeNode } from "../../../src/tree/model/types.ts";
@@ -24,22 +24,22 @@ const noDrift = async () => {
   expect(await tree.read.recountBlobs()).toEqual([]);
 };
 
-/** All that there is to be told after a place, as `what publicId`, a few at a time; and where that ends. */
-function listAll(from: ChangePosition, limit = 3): { told: string[]; end: ChangePosition } {
-  const told: string[] = [];
+/** All changes after a position, as `change publicId`, a few per page, and the last position. */
+function listAll(from: ChangePosition, limit = 3): { changes: string[]; end: ChangePosition } {
+  const changes: string[] = [];
   let at = from;
   for (;;) {
     const { entries, next, hasMore } = tree.read.changesSince(accountId, at, limit, true);
     for (const entry of entries) {
-      told.push(`${entry.change} ${entry.change === "deleted" ? entry.publicId : entry.node.publicId}`);
+      changes.push(`${entry.change} ${entry.change === "deleted" ? entry.publicId : entry.node.publicId}`);
     }
     at = next;
-    if (!hasMore) return { told, end: at };
+    if (!hasMore) return { changes, end: at };
   }
 }
 
 describe("a file in the trash", () => {
-  test("is in no listing, holds no name, counts in the quota and not among the files", async () => {
+  test("is in no listing, occupies no name, and counts in the quota but not among the files", async () => {
     const file = tree.addFile(accountId, "/a", "x.txt", { tags: ["red"] });
     const { folder, trashedAtMs } = trash(file);
     expect([folder, trashedAtMs]).toEqual(["/a", tree.clock.nowMs()]);
@@ -53,7 +53,7 @@ describe("a file in the trash", () => {
     await noDrift();
   });
 
-  test("comes back as it was, under a numbered name where its own is taken", async () => {
+  test("is restored unchanged, under a numbered name if its own is taken", async () => {
     const file = tree.addFile(accountId, "/a", "x.txt", { tags: ["red"], metadata: { k: "v" } });
     trash(file);
     tree.addFile(accountId, "/a", "x.txt");
@@ -64,7 +64,7 @@ describe("a file in the trash", () => {
     await noDrift();
   });
 
-  test("comes back into its folder wherever that is now, and where that is gone into the nearest that is there", () => {
+  test("is restored into its folder even if that moved, and if that is gone, into the nearest existing one", () => {
     const moved = tree.addFile(accountId, "/a/b", "moved.txt");
     const lost = tree.addFile(accountId, "/a/c", "lost.txt");
     trash(moved);
@@ -78,7 +78,7 @@ describe("a file in the trash", () => {
     expect(restore(lost)).toMatchObject({ folder: "/a" });
   });
 
-  test("is deleted for good with its versions and its content", async () => {
+  test("is purged with its versions and its content", async () => {
     const file = tree.addFile(accountId, "/", "x.txt");
     const next = { blob: blobOf("second"), mediaType: "a/b", createdBy: accountId, quotaBytes: null };
     tree.run((tx) => tree.write.replaceContent(tx, { file, ...next }));
@@ -92,7 +92,7 @@ describe("a file in the trash", () => {
     await noDrift();
   });
 
-  test("is no content that the account holds, but one that it threw away (D25)", () => {
+  test("counts as deleted content, not as content the account has", () => {
     const file = tree.addFile(accountId, "/a", "photo.jpg");
     const folder = tree.read.findFolderByPath(accountId, "/a");
     if (folder === undefined) throw new Error("no folder");
@@ -106,7 +106,7 @@ describe("a file in the trash", () => {
     }
   });
 
-  test("belongs to its account alone, and the top folder never goes there", () => {
+  test("belongs to its account alone, and the root cannot be trashed", () => {
     const file = tree.addFile(accountId, "/", "x.txt");
     const other = tree.addAccount();
     expect(() => trash({ accountId: other, publicId: file.publicId })).toThrow("not found");
@@ -120,7 +120,7 @@ describe("a file in the trash", () => {
 });
 
 describe("a folder in the trash", () => {
-  test("is one row, whatever lies below it, and comes back whole", async () => {
+  test("is one row, however much is below it, and is restored completely", async () => {
     for (let number = 0; number < 150; number++) {
       tree.addFile(accountId, `/big/${number % 7}`, `f${number}`, { tags: number % 3 === 0 ? ["Red"] : [] });
     }
@@ -135,7 +135,7 @@ describe("a folder in the trash", () => {
     expect(tree.read.usageByType(accountId)).toEqual([]);
     expect(tree.read.tagsOf(accountId, 10)).toEqual([]);
     expect(tree.read.findFileById(inside?.id ?? 0)).toBeUndefined();
-    // The reaper leaves it alone.
+    // `reapSome` leaves it alone.
     expect(tree.run((tx) => tree.write.reapSome(tx))).toBe(0);
     await noDrift();
     restore(folder);
@@ -152,23 +152,23 @@ describe("a folder in the trash", () => {
     await noDrift();
   });
 
-  test("counts as it was weighed beforehand, unless something changed since", async () => {
+  test("uses the totals measured before, unless something changed since", async () => {
     tree.addFile(accountId, "/w", "a");
     const folder = tree.read.findFolderByPath(accountId, "/w");
     if (folder === undefined) throw new Error("no folder");
-    const { measureInReader } = await import("../../../src/tree/operations/trash.ts");
+    const { measureInReader } = await import("../../../src/tree/operations/measure-folder.ts");
     const stale = await measureInReader(tree.store, accountId, folder.id);
     tree.addFile(accountId, "/w", "bb");
     tree.run((tx) => tree.write.trash(tx, folder, stale));
     expect(tree.read.usage(accountId)).toMatchObject({ files: 0, trashBytes: 3 });
     restore(folder);
     const fresh = await measureInReader(tree.store, accountId, folder.id);
-    expect(fresh.sums).toMatchObject({ files: 2, folders: 1, fileBytes: 3 });
+    expect(fresh.totals).toMatchObject({ files: 2, folders: 1, fileBytes: 3 });
     tree.run((tx) => tree.write.trash(tx, folder, fresh));
     await noDrift();
   });
 
-  test("goes with its account when that is erased", () => {
+  test("is deleted when its account is erased", () => {
     for (const name of ["a", "b"]) {
       trash(tree.addFile(accountId, "/same", "x.txt", { blob: blobOf(name) }));
       const folder = tree.read.findFolderByPath(accountId, "/same");
@@ -182,7 +182,7 @@ describe("a folder in the trash", () => {
 });
 
 describe("sync", () => {
-  test("tells what went into the trash as deleted, with all below it, once, and what came back as created", () => {
+  test("reports trashed nodes with all below as deleted, once, and restored ones as created", () => {
     const files = [1, 2, 3, 4, 5].map((number) => tree.addFile(accountId, "/f/g", `${number}`));
     const single = tree.addFile(accountId, "/", "single");
     const { end } = listAll(NOTHING_KNOWN);
@@ -193,21 +193,22 @@ describe("sync", () => {
     trash(top);
     const ids = [...files, ...folders, single].map(({ publicId }) => publicId).toSorted();
     const gone = listAll(end);
-    expect(gone.told.toSorted()).toEqual(ids.map((id) => `deleted ${id}`));
-    expect(listAll(gone.end).told).toEqual([]);
+    expect(gone.changes.toSorted()).toEqual(ids.map((id) => `deleted ${id}`));
+    expect(listAll(gone.end).changes).toEqual([]);
     restore(top);
     restore(single);
-    // Who was told that they are gone hears of new ones; who was not, of changes; nobody twice.
-    expect(listAll(gone.end).told.toSorted()).toEqual(ids.map((id) => `created ${id}`));
-    expect(listAll(end).told.toSorted()).toEqual(ids.map((id) => `updated ${id}`));
-    expect(listAll(NOTHING_KNOWN).told.toSorted()).toEqual(ids.map((id) => `created ${id}`));
-    // Who begins now hears nothing of the trash.
+    // A reader that knows them as deleted gets them as created; one that does not, as updated; nobody gets them twice.
+    expect(listAll(gone.end).changes.toSorted()).toEqual(ids.map((id) => `created ${id}`));
+    expect(listAll(end).changes.toSorted()).toEqual(ids.map((id) => `updated ${id}`));
+    expect(listAll(NOTHING_KNOWN).changes.toSorted()).toEqual(ids.map((id) => `created ${id}`));
+    // A reader that begins now gets nothing of the trash.
     trash(top);
-    expect(listAll(NOTHING_KNOWN).told).toEqual([`created ${single.publicId}`]);
+    expect(listAll(NOTHING_KNOWN).changes).toEqual([`created ${single.publicId}`]);
   });
 
-  test("what came back is new to who was told that it was gone, wherever it went since, and new once", () => {
-    // It was told as known once it had left the folder with which it came back, and as new again with each change.
+  test("a restored node is new, once, to a reader that knew it as deleted, also after a move", () => {
+    // Regression: it was reported as updated once it had left the folder it was restored with, and as created again
+    // with each change.
     const file = tree.addFile(accountId, "/f", "a.txt");
     const folder = tree.read.findFolderByPath(accountId, "/f");
     if (folder === undefined) throw new Error("no folder");
@@ -230,7 +231,7 @@ describe("sync", () => {
     async (seed) => {
       const random = randomOf(seed);
       const known = new Map<string, string>();
-      let place: ChangePosition = NOTHING_KNOWN;
+      let location: ChangePosition = NOTHING_KNOWN;
       const trashed: TreeNode[] = [];
       const nodes = () =>
         tree.db.sqlite
@@ -239,18 +240,18 @@ describe("sync", () => {
           .flatMap(({ public_id }) => tree.read.findNode(accountId, public_id) ?? []);
       const pathOf = (node: TreeNode) => (node.kind === "folder" ? node.path : `${node.folder} ${node.name}`);
       const page = () => {
-        const { entries, next, hasMore } = tree.read.changesSince(accountId, place, 1 + random.below(4), true);
+        const { entries, next, hasMore } = tree.read.changesSince(accountId, location, 1 + random.below(4), true);
         const ids = entries.map((entry) => (entry.change === "deleted" ? entry.publicId : entry.node.publicId));
         expect(new Set(ids).size).toBe(ids.length);
         for (const entry of entries) {
           if (entry.change === "deleted") known.delete(entry.publicId);
           else known.set(entry.node.publicId, pathOf(entry.node));
         }
-        place = next;
+        location = next;
         return hasMore || tree.read.isReaping(accountId);
       };
-      const takeOne = (deed: (node: TreeNode) => unknown) => {
-        for (const node of trashed.splice(random.below(trashed.length + 1), 1)) deed(node);
+      const takeOne = (change: (node: TreeNode) => unknown) => {
+        for (const node of trashed.splice(random.below(trashed.length + 1), 1)) change(node);
       };
       const folders = () => ["/", ...nodes().flatMap((node) => (node.kind === "folder" ? [node.path] : []))];
       const steps = [
@@ -299,7 +300,7 @@ describe("sync", () => {
         );
         await noDrift();
       }
-      expect(place).toEqual(knownUpTo(tree.read.headOf(accountId)));
+      expect(location).toEqual(knownUpTo(tree.read.headOf(accountId)));
     },
     120_000,
   );

@@ -7,7 +7,8 @@
 import type { Transaction } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import { invariant } from "../../../lib/invariant.ts";
-import type { Moment, PastContents, PastEntry, PastFolder } from "../../../tree/queries/past.ts";
+import type { PastContents, PastEntry, PastFolder } from "../../../tree/queries/past.ts";
+import type { Moment } from "../../../tree/queries/past-sql.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, TreeNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
@@ -282,7 +283,7 @@ export class RestoreRun {
     const lost = {
       accountId,
       former: { nodeId: entry.id, publicId },
-      place: { folder: parentPath, name: entry.name },
+      location: { folder: parentPath, name: entry.name },
       // Its link died with it.
       labels: { tags, metadata, isPublic: false },
     };

@@ -10,7 +10,8 @@ import { ROOT_PATH } from "../../../lib/path.ts";
 import { Steps } from "../../../lib/steps.ts";
 import type { Turns } from "../../../lib/turns.ts";
 import type { StorageLimits } from "../files/service.ts";
-import type { Moment, PastListQuery, PastNode } from "../../../tree/queries/past.ts";
+import type { PastNode } from "../../../tree/queries/past.ts";
+import type { Moment, PastListQuery } from "../../../tree/queries/past-sql.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeTrials } from "../../../tree/trial.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
@@ -56,7 +57,7 @@ interface RestorePlan extends RestorePlanRun {
   readonly isWhole: boolean;
 }
 
-/** Rows of deleted folders taken apart before: so many in a deed (some milliseconds), and deeds in a call. */
+/** Rows of deleted folders taken apart before: so many in a transaction (some milliseconds), and transactions in a call. */
 const REAP_AT_ONCE = 50;
 const REAP_STEPS_MAX = 400;
 
@@ -144,7 +145,7 @@ export class HistoryService {
     const contents = await tree.past.contents(moment, folder, RESTORE_CHANGES_MAX);
     const { changed, newIds } = contents;
     const left = removesNew ? RESTORE_CHANGES_MAX - changed.length : NEW_LISTED_MAX;
-    const isWhole = contents.isWhole && !(removesNew && newIds.length > left);
+    const isWhole = contents.isComplete && !(removesNew && newIds.length > left);
     if (!isWhole && !isPartial) {
       throw new AppError(
         "invalid_request",

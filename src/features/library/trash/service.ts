@@ -5,7 +5,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import type { AccessCounters } from "../../accounts/plans/access-counters.ts";
 import { actingDevice, type Permissions } from "../permissions/permissions.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
-import type { FolderSize } from "../../../tree/operations/trash.ts";
+import type { FolderSize } from "../../../tree/operations/measure-folder.ts";
 import type { NodeRef, TrashedNode, TreeNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { User } from "../../accounts/users/types.ts";
@@ -34,9 +34,9 @@ export type TrashOutcome<T> =
   | { readonly id: string; readonly done: T }
   | { readonly id: string; readonly error: AppError };
 
-/** Entries purged in one deed: each may take apart some rows below it. */
+/** Entries purged in one transaction: each may take apart some rows below it. */
 const PURGED_AT_ONCE = 8;
-/** Rest between two deeds of a purge, for others to write. */
+/** Rest between two transactions of a purge, for others to write. */
 const REST_MS = 5;
 
 /** See the head of this file. */
@@ -126,7 +126,7 @@ export class TrashService {
     return writer.run((tx) => this.#purge(tx, user, { accountId: user.id, publicId }));
   }
 
-  /** Deletes for good all that is in the trash now, in many short deeds. @returns how many files and folders that were */
+  /** Deletes for good all that is in the trash now, in many short transactions. @returns how many files and folders that were */
   async empty(user: User): Promise<number> {
     return this.#purgeUpTo(this.#options.clock.nowMs(), user);
   }
@@ -166,7 +166,7 @@ export class TrashService {
   }
 }
 
-/** What became of one: deeds that are asked for together are carried out together, in order. */
+/** What became of one: transactions that are asked for together are carried out together, in order. */
 async function attempt<T>(id: string, deed: () => Promise<T>): Promise<TrashOutcome<T>> {
   try {
     return { id, done: await deed() };

@@ -3,7 +3,7 @@
  * (place, labels, content) by itself: where a change did not find what the one before had left, or the last one's result
  * is not what is there now, somebody else changed that aspect in between, and it is left as it is.
  */
-import { type FormerLocation, fingerprint, type Labels, labelsOf, placeOf } from "../../../tree/tables/undo.ts";
+import { type FormerLocation, fingerprint, type Labels, labelsOf, locationOf } from "../../../tree/tables/undo.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";
 import type { NodePlan, UndoEntry } from "./types.ts";
 
@@ -39,7 +39,7 @@ export function planNode(entries: readonly UndoEntry[], current: TreeNode | unde
   const isMade = entries[0]?.what === "create";
   if (deletion !== undefined) return planRestore(deletion, isMade, place, labels, content);
   if (current === undefined) return isMade ? { kind: "nothing" } : { kind: "skip", reason: "deleted_by_others" };
-  compare(place, current.parentId === null ? undefined : placeKey(placeOf(current)));
+  compare(place, current.parentId === null ? undefined : placeKey(locationOf(current)));
   compare(labels, fingerprint(labelsOf(current)));
   compare(content, current.kind === "file" ? current.version.toString() : undefined);
   const isTouchedByOthers = place.isByOthers || labels.isByOthers || content.isByOthers;

@@ -156,7 +156,7 @@ export class NodeUndoer {
     const outcomes: RewindOutcome[] = [];
     const { publicId, isFolder, nodeId, file } = deletion;
     const folder = this.#folderOf(tx, place, way, outcomes);
-    const lost = { accountId, former: { nodeId, publicId }, place: { folder, name: place.name }, labels };
+    const lost = { accountId, former: { nodeId, publicId }, location: { folder, name: place.name }, labels };
     const made = isFolder
       ? this.#options.treeWriter.remakeFolder(tx, lost)
       : file && version !== undefined

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { notFound } from "../../../../src/errors.ts";
 import type { Permissions } from "../../../../src/features/library/permissions/permissions.ts";
 import { TrashService } from "../../../../src/features/library/trash/service.ts";
-import { MEASURED_IN_READER_MIN } from "../../../../src/tree/operations/trash.ts";
+import { MEASURED_IN_READER_MIN } from "../../../../src/tree/operations/measure-folder.ts";
 import type { User } from "../../../../src/features/accounts/users/types.ts";
 import { TestTree } from "../../tree/support.ts";
 

@@ -1,18 +1,18 @@
-/** What a filtered listing asks of the database, put together from the few sources and filters there are. */
+/** Builds the SQL of filtered listings from a few sources and filters. */
 import type { Bindable } from "../../db/reader.worker.ts";
 import { SORTS } from "../model/sorts.ts";
 import type { SortField, SortOrder } from "../model/types.ts";
 
-/** A filtered listing with labels looked up and texts folded. */
+/** The filters of a listing, with tags looked up and text folded. */
 export interface Criteria {
   readonly accountId: number;
   readonly folderId: number;
   readonly isRecursive: boolean;
-  /** `nodes.kind`s wanted. */
+  /** The requested values of `nodes.kind`. */
   readonly kinds: readonly number[];
   /** Folded; undefined for no search. */
   readonly search: string | undefined;
-  /** Ids of labels, rarest first; `any` of them or all. */
+  /** Ids of tags, rarest first. */
   readonly tagIds: readonly number[];
   readonly isAnyTag: boolean;
   /** Lower case: `image/jpeg` or `image/*`. */
@@ -20,21 +20,21 @@ export interface Criteria {
 }
 
 /**
- * Where candidates come from: the search index, the rarest label (of any of several: each of them, so that a file may be
- * met more than once), walking the folder and what is below it, or the whole
- * table in the order in which it lies on disk, which is the fastest way to more than the names of very many.
+ * Where candidates come from: the index of names; the rarest tag (or, if any of several matches, each of them, so that
+ * a file may occur more than once); walking the folder and everything below it; or scanning the whole table in disk
+ * order, which is fastest if many rows need more than their names.
  */
 export type Source = "names" | "tag" | "walk" | "table";
 
-/** A statement or a part of one with what it binds, in order. */
+/** A statement, or a part of one, with its parameters in order. */
 export interface Sql {
   readonly sql: string;
   readonly parameters: readonly Bindable[];
 }
 
-/** Shortest search that the index of names can answer: three code points. */
+/** Shortest search that the index of names supports: three code points. */
 export const TRIGRAM = 3;
-/** More trigrams than these hardly narrow a search; `instr` decides anyway. */
+/** More trigrams hardly narrow a search; `instr` decides anyway. */
 const TRIGRAMS_MAX = 8;
 
 /** The query for the index of names: all trigrams of the folded text. */
@@ -47,21 +47,21 @@ export function matchText(folded: string): string {
   return [...trigrams].map((trigram) => `"${trigram.replaceAll('"', '""')}"`).join(" AND ");
 }
 
-/** Where matches may lie: in the folder itself, there and below it, or anywhere in the account. */
-export type Place = "folder" | "subtree" | "anywhere";
+/** Where to search: the folder itself, the folder and everything below it, or the whole account. */
+export type SearchScope = "folder" | "subtree" | "anywhere";
 
-/** `SELECT columns` of everything that matches, `n` being the node; `tail` is what follows the conditions. */
-export function selectMatches(columns: string, criteria: Criteria, source: Source, place: Place, tail = ""): Sql {
-  const conditions = [candidates(criteria, source, place), ...filters(criteria, source === "tag")];
-  const head = place === "subtree" ? subtree(criteria.folderId) : { sql: "", parameters: [] };
+/** `SELECT columns` of all matches, with `n` as the node; `tail` follows the conditions. */
+export function selectMatches(columns: string, criteria: Criteria, source: Source, scope: SearchScope, tail = ""): Sql {
+  const conditions = [candidates(criteria, source, scope), ...filters(criteria, source === "tag")];
+  const head = scope === "subtree" ? subtree(criteria.folderId) : { sql: "", parameters: [] };
   return {
-    sql: `${head.sql} SELECT ${columns} FROM ${SOURCES[place === "subtree" ? "subtree" : "folder"][source]}
+    sql: `${head.sql} SELECT ${columns} FROM ${SOURCES[scope === "subtree" ? "subtree" : "folder"][source]}
       WHERE ${conditions.map(({ sql }) => sql).join(" AND ")} ${tail}`,
     parameters: [...head.parameters, ...conditions.flatMap(({ parameters }) => parameters)],
   };
 }
 
-/** The matches among one folder's children of one kind, in the order of an index, without the need to sort. */
+/** The matches among the children of one kind in a folder, in the order of an index, without sorting. */
 export function selectOrdered(
   columns: string,
   criteria: Criteria,
@@ -80,7 +80,7 @@ export function selectOrdered(
   };
 }
 
-/** `ORDER BY …` for what comes from many folders: folders first, ties by id in the direction of the sort. */
+/** `ORDER BY …` for nodes of many folders: folders first, ties by id in the direction of the sort. */
 export function orderBy(sort: SortField, order: SortOrder): string {
   const keys = [...new Set<string>([...SORTS[sort].keys, "id"])];
   return `ORDER BY n.kind, ${keys.map((key) => `n.${key} ${order}`).join(", ")}`;
@@ -92,25 +92,25 @@ const INDEXED_SOURCES = {
   table: "nodes n NOT INDEXED",
 };
 
-/** The index of names holds all that a walk in search of a name needs. */
+/** For a walk that searches names, the index of names contains all that is needed. */
 const SOURCES = {
   folder: { ...INDEXED_SOURCES, walk: "nodes n INDEXED BY nodes_name" },
   subtree: { ...INDEXED_SOURCES, walk: "s CROSS JOIN nodes n INDEXED BY nodes_name" },
 };
 
-function candidates(criteria: Criteria, source: Source, place: Place): Sql {
+function candidates(criteria: Criteria, source: Source, scope: SearchScope): Sql {
   const { accountId, folderId } = criteria;
   const kinds = `n.kind IN (${criteria.kinds.join(", ")})`;
   if (source === "walk") {
-    return place === "subtree"
+    return scope === "subtree"
       ? { sql: `n.parent_id = s.id AND ${kinds}`, parameters: [] }
       : { sql: `n.parent_id = ? AND ${kinds}`, parameters: [folderId] };
   }
   const from = fromIndex(criteria, source);
   const parameters = [...from.parameters, accountId];
   const own = `${from.sql} n.account_id = ? AND ${kinds}`;
-  if (place === "anywhere") return { sql: own, parameters };
-  if (place === "subtree") return { sql: `${own} AND n.parent_id IN (SELECT id FROM s)`, parameters };
+  if (scope === "anywhere") return { sql: own, parameters };
+  if (scope === "subtree") return { sql: `${own} AND n.parent_id IN (SELECT id FROM s)`, parameters };
   return { sql: `${own} AND n.parent_id = ?`, parameters: [...parameters, folderId] };
 }
 
@@ -123,7 +123,7 @@ function fromIndex(criteria: Criteria, source: Source): Sql {
   return { sql: "", parameters: [] };
 }
 
-/** Labels one of which every match carries: any of those wanted, or the rarest of those that are all wanted. */
+/** Tags of which every match carries one: all given tags if any may match, else the rarest. */
 function drivingTags({ tagIds, isAnyTag }: Criteria): readonly number[] {
   return isAnyTag ? tagIds : tagIds.slice(0, 1);
 }
@@ -137,7 +137,7 @@ function subtree(folderId: number): Sql {
 }
 
 function filters({ search, tagIds: all, isAnyTag, mediaType }: Criteria, isByTag = false): Sql[] {
-  // What candidates were found by need not be asked again.
+  // The condition that selected the candidates need not be checked again.
   const tagIds = isByTag ? all.slice(isAnyTag ? all.length : 1) : all;
   const conditions: Sql[] = [];
   if (search !== undefined) conditions.push({ sql: "instr(n.sort_key, ?) > 0", parameters: [search] });
@@ -149,7 +149,7 @@ function filters({ search, tagIds: all, isAnyTag, mediaType }: Criteria, isByTag
   return conditions;
 }
 
-/** LIKE takes ASCII letters of either case for the same, which is what media types want. */
+/** LIKE ignores the case of ASCII letters, as media types require. */
 function mediaTypeFilter(mediaType: string): Sql {
   if (mediaType.endsWith("/*")) {
     return { sql: "n.media_type LIKE ? ESCAPE '\\'", parameters: [`${escapeLike(mediaType.slice(0, -1))}%`] };

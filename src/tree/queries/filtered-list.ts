@@ -1,7 +1,8 @@
 /**
- * Filtered listings: by name, label, media type, in one folder or all below it. What has few candidates is answered in
- * place within a few milliseconds; everything else goes to the reading thread, which counts and sorts in SQL. Its answers
- * are kept for a minute, so that the pages behind the first cost nothing; any change of the account voids them.
+ * Filtered listings: by name, tag or media type, in one folder or everything below it. Queries with few candidates run
+ * on the main thread within a few milliseconds; all others run in the reading thread, which counts and sorts in SQL.
+ * Results are cached for a minute, so that the following pages cost nothing; any change of the account invalidates
+ * them.
  */
 import { numbers, rows } from "../../db/reader.ts";
 import type { Bindable } from "../../db/reader.worker.ts";
@@ -11,29 +12,29 @@ import {
   type Criteria,
   matchText,
   orderBy,
-  type Place,
+  type SearchScope,
   selectMatches,
   selectOrdered,
   type Source,
   TRIGRAM,
-} from "./find-sql.ts";
+} from "./filter-sql.ts";
 import { isShortened } from "../tables/folder-paths.ts";
 import { FILE, FOLDER } from "../model/rows.ts";
 import { compareKeys, SORT_COLUMNS, type SortKeys } from "../model/sorts.ts";
 import type { TreeStore } from "../tables/store.ts";
 import type { FindQuery, FolderNode, NodePage } from "../model/types.ts";
 
-/** Candidates that are looked at in place (about two milliseconds). */
+/** Candidates read on the main thread (about two milliseconds). */
 const IN_PLACE_MAX = 2_000;
-/** Candidates up to which the index of names or labels beats walking the tree. */
+/** Up to this many candidates the index of names or tags is faster than walking the tree. */
 const INDEXED_MAX = 10_000;
-/** Ids fetched for the first pages; whoever pages on gets all of them sorted. */
+/** Ids fetched for the first pages; a later page fetches all of them, sorted. */
 const FIRST_IDS = 1_000;
-/** From this share of hits on, walking a sorted index meets the first page sooner than sorting the hits. */
+/** From this share of hits on, walking a sorted index reaches the first page sooner than sorting the hits. */
 const DENSE_SHARE = 0.01;
-/** From this share of all rows on, reading the whole table beats fetching single rows from it. */
+/** From this share of all rows on, scanning the table is faster than fetching single rows. */
 const TABLE_SHARE = 0.1;
-/** Up to this share of the files walked over, fetching those that carry a label beats walking. */
+/** Up to this share of the walked files, fetching the files that carry a tag is faster than walking. */
 const TAG_SHARE = 0.2;
 const CACHED_MAX = 8;
 const CACHED_IDS_MAX = 2_000_000;
@@ -44,24 +45,24 @@ interface Candidate extends SortKeys {
   readonly parent_id: number | null;
 }
 
-interface Answer {
+interface CachedResult {
   readonly seq: number;
   readonly sinceMs: number;
   readonly total: number;
-  /** The first of them, or all. */
+  /** The first ids, or all. */
   readonly ids: Float64Array;
 }
 
-/** The cheapest place to look for matches, and about how many candidates are there. */
+/** The cheapest source of matches, and about how many candidates it has. */
 interface Plan {
   readonly source: Source;
   readonly candidates: number;
 }
 
-/** Finds nodes. */
-export class Finder {
+/** Lists the nodes that match filters. One for all accounts of a database. */
+export class FilteredLister {
   readonly #store: TreeStore;
-  readonly #answers = new Map<string, Answer>();
+  readonly #results = new Map<string, CachedResult>();
   readonly #probe;
   readonly #children;
   readonly #highest;
@@ -77,20 +78,20 @@ export class Finder {
     );
   }
 
-  /** One page of what matches. @see FindQuery */
+  /** One page of the matches. @see FindQuery */
   async find(query: FindQuery): Promise<NodePage> {
     const criteria = this.#criteria(query);
     if (criteria === undefined) return { nodes: [], total: 0 };
     const plan = this.#plan(criteria);
     if (plan.candidates <= IN_PLACE_MAX) return this.#inPlace(query, criteria, plan.source);
-    return this.#elsewhere(query, criteria, plan);
+    return this.#inReader(query, criteria, plan);
   }
 
-  /** Undefined where nothing can match. */
+  /** Undefined if nothing can match. */
   #criteria(query: FindQuery): Criteria | undefined {
     const { accountId, folder, tags = [], mediaTypePattern, kind } = query;
     const search = query.search === undefined || query.search === "" ? undefined : fold(query.search.normalize("NFC"));
-    // No name has a NUL, and the index of names takes it for the end of the query.
+    // No name contains NUL, and the index of names takes it for the end of the query.
     if (search?.includes("\0") === true) return undefined;
     const found = this.#store.tags.find(accountId, tags);
     const known = found.filter((tag) => tag !== undefined).sort((a, b) => a.count - b.count);
@@ -123,7 +124,7 @@ export class Finder {
     };
     if (walked <= IN_PLACE_MAX) return best;
     const [rarest] = tagIds;
-    // Of several labels any of which will do, there is no single one to begin with.
+    // With several tags of which any matches, there is no single one to begin with.
     if (rarest !== undefined && (!isAnyTag || tagIds.length === 1)) consider("tag", this.#tagged(rarest));
     if (search !== undefined && Array.from(search).length >= TRIGRAM) {
       consider("names", this.#probe.get(matchText(search), INDEXED_MAX + 1)?.hits ?? 0);
@@ -139,10 +140,10 @@ export class Finder {
   }
 
   #inPlace(query: FindQuery, criteria: Criteria, source: Source): NodePage {
-    // Where a candidate lies is told by its path, which is cheaper for a few than the set of all folders below.
+    // For a few candidates, comparing paths is cheaper than collecting all folders below.
     const isByPath = source !== "walk" && criteria.isRecursive;
-    const place = isByPath ? "anywhere" : placeOf(criteria);
-    const { sql, parameters } = selectMatches(`n.kind, n.parent_id, ${SORT_COLUMNS}`, criteria, source, place);
+    const scope = isByPath ? "anywhere" : scopeOf(criteria);
+    const { sql, parameters } = selectMatches(`n.kind, n.parent_id, ${SORT_COLUMNS}`, criteria, source, scope);
     const candidates = this.#store.sqlite.query<Candidate, Bindable[]>(sql).all(...parameters);
     const found = isByPath ? this.#below(query.folder, candidates) : candidates;
     const { sort, order, offset, limit } = query;
@@ -152,11 +153,11 @@ export class Finder {
     return { nodes: this.#store.findByIds(ids), total: found.length };
   }
 
-  /** Those whose folder is the given one or lies below it. */
+  /** The candidates in a folder or below it. */
   #below(folder: FolderNode, candidates: readonly Candidate[]): Candidate[] {
     const parents = candidates.flatMap(({ parent_id }) => (parent_id === null ? [] : [parent_id]));
     const paths = this.#store.paths.pathsOf(parents);
-    // A shortened path does not say what is above.
+    // A shortened path does not show its ancestors.
     if ([folder.path, ...paths.values()].some(isShortened)) {
       const below = this.#store.paths.within(paths.keys(), folder.id);
       return candidates.filter(({ parent_id }) => parent_id !== null && below.has(parent_id));
@@ -168,16 +169,16 @@ export class Finder {
     });
   }
 
-  async #elsewhere(query: FindQuery, criteria: Criteria, plan: Plan): Promise<NodePage> {
+  async #inReader(query: FindQuery, criteria: Criteria, plan: Plan): Promise<NodePage> {
     const { accountId, sort, order, offset, limit } = query;
     const key = JSON.stringify([criteria, sort, order]);
     const seq = this.#store.accounts.headOf(accountId);
-    const known = this.#fresh(key, seq);
-    const total = known?.total ?? (await this.#count(criteria, plan));
+    const cached = this.#cached(key, seq);
+    const total = cached?.total ?? (await this.#count(criteria, plan));
     const end = Math.min(offset + limit, total);
-    let ids = known?.ids ?? new Float64Array(0);
+    let ids = cached?.ids ?? new Float64Array(0);
     if (ids.length < end) ids = await this.#sortedIds(query, criteria, plan, total, end <= FIRST_IDS);
-    this.#keep(key, { seq, sinceMs: performance.now(), total, ids });
+    this.#cache(key, { seq, sinceMs: performance.now(), total, ids });
     return { nodes: this.#store.findByIds([...ids.subarray(offset, end)]), total };
   }
 
@@ -187,7 +188,7 @@ export class Finder {
       `${isRepeating(criteria, source) ? "count(DISTINCT n.id)" : "count(*)"} AS total`,
       criteria,
       source,
-      placeOf(criteria),
+      scopeOf(criteria),
     );
     const [found] = await this.#store.reader.read([rows<{ total: number }>(sql, parameters)]);
     return found[0]?.total ?? 0;
@@ -203,11 +204,11 @@ export class Finder {
   ): Promise<Float64Array> {
     const { sort, order } = query;
     const limit = isFirst ? `LIMIT ${FIRST_IDS}` : "";
-    // In one folder an index gives its order; by anything but the name that pays only while hits are met soon, as it does
-    // beside a label, which tells the few where they are.
+    // Within one folder an index gives the order. For sorts other than by name this pays only if hits are frequent, or
+    // if a tag narrows the candidates to a few.
     const byTag = this.#tagSource(criteria, plan);
-    const isMetSoon = isFirst && total > plan.candidates * DENSE_SHARE;
-    const isWalkShort = isMetSoon || (sort === "name" && byTag === undefined);
+    const isFoundSoon = isFirst && total > plan.candidates * DENSE_SHARE;
+    const isWalkShort = isFoundSoon || (sort === "name" && byTag === undefined);
     const isOrdered = plan.source === "walk" && !criteria.isRecursive && isWalkShort;
     const source = byTag ?? this.#sourceOf(plan, sort !== "name" || criteria.mediaType !== undefined);
     const statements = isOrdered
@@ -217,7 +218,7 @@ export class Finder {
             "n.id AS id",
             criteria,
             source,
-            placeOf(criteria),
+            scopeOf(criteria),
             `${isRepeating(criteria, source) ? "GROUP BY n.id" : ""} ${orderBy(sort, order)} ${limit}`,
           ),
         ];
@@ -226,7 +227,7 @@ export class Finder {
     return results.length === 1 && results[0] !== undefined ? results[0] : joinNumbers(results);
   }
 
-  /** The labels, where few enough of all files carry them that fetching those is faster than passing by all others. */
+  /** The tag source, if so few files carry the tags that fetching those is faster than reading all others. */
   #tagSource({ tagIds, isAnyTag }: Criteria, { source, candidates }: Plan): Source | undefined {
     const [rarest] = tagIds;
     if (rarest === undefined || source !== "walk") return undefined;
@@ -234,37 +235,37 @@ export class Finder {
     return tagged < candidates * TAG_SHARE ? "tag" : undefined;
   }
 
-  /** Where more than names is wanted of a good part of all nodes, the table itself is read from end to end. */
+  /** If columns beyond the name are needed for many nodes, scanning the whole table is fastest. */
   #sourceOf({ source, candidates }: Plan, isBeyondNames: boolean): Source {
     if (source !== "walk" || !isBeyondNames) return source;
     const rowsInAll = this.#highest.get()?.id ?? 0;
     return candidates > rowsInAll * TABLE_SHARE ? "table" : "walk";
   }
 
-  #fresh(key: string, seq: number): Answer | undefined {
-    const answer = this.#answers.get(key);
-    if (answer === undefined) return undefined;
-    return answer.seq === seq && performance.now() - answer.sinceMs < CACHED_MS ? answer : undefined;
+  #cached(key: string, seq: number): CachedResult | undefined {
+    const result = this.#results.get(key);
+    if (result === undefined) return undefined;
+    return result.seq === seq && performance.now() - result.sinceMs < CACHED_MS ? result : undefined;
   }
 
-  #keep(key: string, answer: Answer): void {
-    this.#answers.delete(key);
-    this.#answers.set(key, answer);
-    let ids = [...this.#answers.values()].reduce((sum, kept) => sum + kept.ids.length, 0);
-    for (const [oldest, kept] of this.#answers) {
-      if (oldest === key || (this.#answers.size <= CACHED_MAX && ids <= CACHED_IDS_MAX)) break;
-      this.#answers.delete(oldest);
-      ids -= kept.ids.length;
+  #cache(key: string, result: CachedResult): void {
+    this.#results.delete(key);
+    this.#results.set(key, result);
+    let ids = [...this.#results.values()].reduce((sum, cached) => sum + cached.ids.length, 0);
+    for (const [oldest, cached] of this.#results) {
+      if (oldest === key || (this.#results.size <= CACHED_MAX && ids <= CACHED_IDS_MAX)) break;
+      this.#results.delete(oldest);
+      ids -= cached.ids.length;
     }
   }
 }
 
-/** Whether a source meets a file once for each of several labels. */
+/** Whether a source returns a file once for each of several tags. */
 function isRepeating({ tagIds, isAnyTag }: Criteria, source: Source): boolean {
   return source === "tag" && isAnyTag && tagIds.length > 1;
 }
 
-function placeOf(criteria: Criteria): Place {
+function scopeOf(criteria: Criteria): SearchScope {
   return criteria.isRecursive ? "subtree" : "folder";
 }
 

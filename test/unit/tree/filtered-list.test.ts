@@ -1,4 +1,4 @@
-/** Searching beside a naive filter over the same files, in place and in the reading thread. */
+/** Searches, compared with a naive filter over the same files, on the main thread and in the reading thread. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { compareUtf8 } from "../../../src/tree/model/sorts.ts";
 import type { FileNode, FindQuery, TreeNode } from "../../../src/tree/model/types.ts";
@@ -44,7 +44,7 @@ const QUERIES = [
 ];
 const TYPES = ["image/png", "image/jpeg", "text/plain; charset=utf-8", "Text/Plain"];
 
-/** How many files carry a label, where it isn't every second one. */
+/** How many files carry a tag, if not every second one. */
 const SHARES: Readonly<Record<string, number>> = { seldom: 0.02, few: 0.08 };
 
 let tree: TestTree;
@@ -60,7 +60,7 @@ beforeAll(() => {
   tree.run((tx) => {
     for (const path of folders) tree.write.ensureFolder(tx, accountId, path);
   });
-  // One commit for all: each of its own would take seconds on a busy disk.
+  // One commit for all: separate ones would take seconds on a busy disk.
   tree.run(() => {
     for (let i = 0; i < 2_600; i++) {
       const name = `${random.pick(WORDS)} ${random.below(30)} ${i}`;
@@ -69,7 +69,7 @@ beforeAll(() => {
       if (i % 50 === 0) tree.addFile(other, "/", name);
     }
   });
-  // Gone for every search, though their rows wait for the reaper.
+  // Not found by any search, although their rows still exist.
   for (let i = 0; i < 80; i++) tree.addFile(accountId, "/gone", `plain ${i}`, { tags: ["red"] });
   const gone = tree.read.findFolderByPath(accountId, "/gone");
   if (gone !== undefined) tree.run((tx) => tree.write.deleteFolder(tx, gone));
@@ -110,15 +110,15 @@ function naive(query: FindQuery): string[] {
 }
 
 async function expectAlike(query: Omit<FindQuery, "accountId" | "offset" | "limit">): Promise<void> {
-  const wanted = naive({ ...query, accountId, offset: 0, limit: 1 });
+  const expected = naive({ ...query, accountId, offset: 0, limit: 1 });
   for (const [offset, limit] of [
     [0, 100],
     [40, 7],
     [1_020, 50],
   ] as const) {
     const page = await tree.read.find({ ...query, accountId, offset, limit });
-    expect(page.total).toBe(wanted.length);
-    expect(page.nodes.map(({ publicId }) => publicId)).toEqual(wanted.slice(offset, offset + limit));
+    expect(page.total).toBe(expected.length);
+    expect(page.nodes.map(({ publicId }) => publicId)).toEqual(expected.slice(offset, offset + limit));
   }
 }
 
@@ -135,7 +135,7 @@ test.each(QUERIES)("a search for %p finds what contains it, upper and lower case
   }
 });
 
-test("labels, media types and searches narrow each other", async () => {
+test("tags, media types and searches narrow each other", async () => {
   const folder = tree.read.getRoot(accountId);
   for (const sort of ["name", "size"] as const) {
     const base = { folder, sort, order: "asc", recursive: true } as const;
@@ -155,7 +155,7 @@ test("labels, media types and searches narrow each other", async () => {
   }
 });
 
-test("pages behind the first come from what was kept, until something changes", async () => {
+test("later pages come from the cache until something changes", async () => {
   const folder = tree.read.getRoot(accountId);
   const query = {
     accountId,
@@ -175,7 +175,7 @@ test("pages behind the first come from what was kept, until something changes", 
   expect(after.nodes.some(({ id }) => id === added.id)).toBe(true);
 });
 
-test("the thread that reads is started again after it died", async () => {
+test("the reading thread restarts after it died", async () => {
   tree.thread.close();
   const folder = tree.read.getRoot(accountId);
   await expectAlike({ folder, search: "i", recursive: true, sort: "size", order: "asc" });
