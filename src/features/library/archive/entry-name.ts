@@ -1,5 +1,5 @@
 /**
- * Names inside an archive (D50). They are made of the names of the tree, one by one: what would lead elsewhere when it is
+ * Names inside an archive. They are made of the names of the tree, one by one: what would lead elsewhere when it is
  * unpacked, on any system, or could not be unpacked at all, is replaced by `_`, never translated.
  */
 

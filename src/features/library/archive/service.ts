@@ -222,7 +222,7 @@ function contentSource(blobs: BlobStore): ContentSource {
       const reached = blobs.prepareRead(digest);
       if (reached !== undefined) return reached.then(() => blobs.open(digest, offset, lengthBytes));
       if (lengthBytes <= SMALL_BYTES_MAX) return blobs.readRange(digest, offset, lengthBytes);
-      // A link is never followed (D49), and what has another size has another content.
+      // A link is never followed, and what has another size has another content.
       if (blobs.stat(digest)?.sizeBytes !== sizeBytes) throw contentMissing(digest);
       return Bun.file(blobs.pathOf(digest))
         .slice(offset, offset + lengthBytes)

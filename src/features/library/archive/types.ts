@@ -33,7 +33,7 @@ export interface ArchivePlan {
   readonly accountId: number;
   /**
    * Bytes `start` up to, not including, `end`, as they are read. A content that can't be read, or is not what its row says,
-   * ends it with an error: the archive is never silently short (D34).
+   * ends it with an error: the archive is never silently short.
    */
   pieces(start: number, end: number): AsyncGenerator<Uint8Array, void, undefined>;
   /** The same as a stream that reads only as fast as it is taken. */

@@ -23,7 +23,7 @@ export interface FileBulkServiceOptions {
   readonly reserveSpace: (bytes: number) => () => void;
 }
 
-/** Where moves and copies go: a normalised path of the caller's own tree, or below a received share. */
+/** Where moves and copies go: a normalized path of the caller's own tree, or below a received share. */
 export interface Destination {
   readonly path: string;
   readonly share: string | undefined;

@@ -1,5 +1,5 @@
 // What a content is, told from its first bytes rather than from what is claimed: a page that calls itself a picture
-// must never be shown as one (D54).
+// must never be shown as one.
 import { fileTypeFromBuffer } from "file-type";
 import mime from "mime";
 

@@ -1,4 +1,4 @@
-/** What can be done with files: the deeds behind /api/files, but for listing (see `listing.ts`), sending bytes, and moving and copying many (see `bulk.ts`). */
+/** What can be done with files: the transactions behind /api/files, but for listing (see `listing.ts`), sending bytes, and moving and copying many (see `bulk.ts`). */
 import type { BlobStore, BlobLease, BlobWriter } from "../../../blobs/blob-store.ts";
 import { type Digest, toChecksum } from "../../../blobs/digest.ts";
 import { translateDiskError } from "../../../blobs/disk.ts";
@@ -68,11 +68,11 @@ export interface UploadHooks {
     content: BlobLease,
     mediaType: string,
   ) => Promise<{ readonly metadata: Readonly<Record<string, string>>; readonly capturedAt: string | undefined }>;
-  /** Called in the deed, before anything else. */
+  /** Called in the transaction, before anything else. */
   readonly before?: (tx: Transaction) => void;
-  /** Asked in the deed: a file that is there and makes this one needless. */
+  /** Asked in the transaction: a file that is there and makes this one needless. */
   readonly findSame?: (fields: UploadFields, name: string, content: BlobLease) => FileNode | undefined;
-  /** Called in the deed, with the file that it made or that is there, and the path that was wanted. */
+  /** Called in the transaction, with the file that it made or that is there, and the path that was wanted. */
   readonly onDone?: (tx: Transaction, file: FileNode, path: string) => void;
 }
 
@@ -293,7 +293,7 @@ export class FileService {
 
   /**
    * Reads a file's content again. What is found unlike its digest is noted, and not shared with new uploads until it is
-   * stored anew (D10).
+   * stored anew.
    * @returns `actual` null where the content is missing
    */
   async checkContent(file: FileNode): Promise<{ stored: Digest; actual: Digest | null; ok: boolean }> {
@@ -310,7 +310,7 @@ export class FileService {
     return { stored: file.digest, actual, ok: isOk };
   }
 
-  /** Where an upload goes. Asked before its content is stored, and again in the deed. */
+  /** Where an upload goes. Asked before its content is stored, and again in the transaction. */
   #uploadPlace(user: User, fields: UploadFields, share: string | undefined): TreeLocation {
     const place = this.#options.permissions.place(user, fields.folderPath, share);
     if (fields.isPublic && !place.isOwn) throw forOwnersAlone();
@@ -330,14 +330,14 @@ export class FileService {
     };
   }
 
-  /** The quota is held against it in the deed. @throws AppError file_too_large */
+  /** The quota is held against it in the transaction. @throws AppError file_too_large */
   #checkFileSize(owner: User, sizeBytes: number): void {
     const limits = this.#options.limitsOf(owner);
     const { maxFileSizeBytes } = limits;
     if (maxFileSizeBytes !== null && sizeBytes > maxFileSizeBytes) throw fileTooLarge(limits, maxFileSizeBytes);
   }
 
-  /** Gives a stored content its row by `deed`, and lets the collector see it again. */
+  /** Gives a stored content its row by `transaction`, and lets the collector see it again. */
   async #name<T>(owner: User, held: BlobLease, mediaType: string, deed: () => Promise<T>): Promise<T> {
     let isNamed = false;
     try {

@@ -14,7 +14,7 @@ export interface UploadFields {
   readonly isPublic: boolean;
   readonly checksum: Digest | undefined;
   readonly onConflict: OnConflict;
-  /** The file's own modification time, and when a photo was taken, as told (D27). */
+  /** The file's own modification time, and when a photo was taken, as told. */
   readonly fileModifiedAt: string | undefined;
   readonly capturedAt: string | undefined;
 }

@@ -20,7 +20,7 @@ export interface FolderServiceOptions {
   readonly onDetached: () => void;
 }
 
-/** A folder to be made, by normalised path and name. */
+/** A folder to be made, by normalized path and name. */
 export interface FolderInput {
   readonly parentPath: string;
   readonly name: string;
@@ -104,7 +104,7 @@ export class FolderService {
     });
   }
 
-  /** Touches a tree in the user's name and gives the folder as they see it. Inside a deed. */
+  /** Touches a tree in the user's name and gives the folder as they see it. Inside a transaction. */
   #write(user: User, target: Target, deed: () => FolderNode): FolderNode {
     return target.view.show(this.#acting.write(user, target, deed));
   }

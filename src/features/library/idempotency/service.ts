@@ -1,6 +1,6 @@
 /**
  * Idempotency-Key (contract §4): a request that is sent again within 24 hours gets the first answer, and nothing is done
- * twice. The first result is kept in the very transaction that does the deed, so a crash in between can't part them,
+ * twice. The first result is kept in the very transaction that does the transaction, so a crash in between can't part them,
  * and two copies of a request that run side by side are put in order by the one writer.
  */
 import type { Database } from "bun:sqlite";
@@ -39,9 +39,9 @@ export class Idempotency {
   }
 
   /**
-   * Runs `deed` unless it was done for this key already, within the caller's transaction; then gives what it gave. The
+   * Runs `transaction` unless it was done for this key already, within the caller's transaction; then gives what it gave. The
    * result passes through JSON.
-   * @throws AppError idempotency_key where the key came with another request; whatever `deed` throws, and then nothing is kept
+   * @throws AppError idempotency_key where the key came with another request; whatever `transaction` throws, and then nothing is kept
    */
   once<T>(request: KeyedRequest | undefined, deed: () => T): T {
     if (request === undefined) return deed();
@@ -49,7 +49,7 @@ export class Idempotency {
     const nowMs = this.#clock.nowMs();
     const first = this.#find.get(accountId, key, nowMs - RETENTION_MS);
     if (first !== null) {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what this very deed gave, kept below
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what this very transaction gave, kept below
       if (first.fingerprint === fingerprint) return JSON.parse(first.result) as T;
       throw usedOtherwise();
     }
@@ -59,7 +59,7 @@ export class Idempotency {
   }
 
   /**
-   * What a finished request gave, or undefined where it is new. For requests of several deeds, which {@link finish} keeps.
+   * What a finished request gave, or undefined where it is new. For requests of several transactions, which {@link finish} keeps.
    * @throws AppError idempotency_key where the key came with another request
    */
   find(request: KeyedRequest): unknown {
@@ -69,7 +69,7 @@ export class Idempotency {
     return JSON.parse(first.result);
   }
 
-  /** Keeps the result of a request of several deeds. A deed. */
+  /** Keeps the result of a request of several transactions. Inside a transaction. */
   finish(request: KeyedRequest, result: unknown): void {
     const { accountId, key, fingerprint } = request;
     this.#insert.run(accountId, key, fingerprint, JSON.stringify(result), this.#clock.nowMs());
@@ -80,7 +80,7 @@ export class Idempotency {
     return this.#find.get(accountId, key, this.#clock.nowMs() - RETENTION_MS) !== null;
   }
 
-  /** Forgets results older than a day, so many at most; a deed. @returns how many */
+  /** Forgets results older than a day, so many at most; a transaction. @returns how many */
   sweep(limit: number): number {
     return this.#sweep.run(this.#clock.nowMs() - RETENTION_MS, limit).changes;
   }

@@ -17,7 +17,7 @@ export class Acting {
     this.#planOf = planOf;
   }
 
-  /** Runs a deed of the tree; the owner's journal names the user's device where it is their own. Inside a deed. */
+  /** Runs a transaction of the tree; the owner's journal names the user's device where it is their own. Inside a transaction. */
   write<T>(user: User, target: Target, deed: () => T): T {
     return this.explaining(target, () => this.#treeWriter.by(actingDevice(user, target), deed));
   }

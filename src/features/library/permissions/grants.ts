@@ -26,7 +26,7 @@ interface GrantRow {
 }
 
 /**
- * Looks for shares between accounts. From a node up by ids, so that no name and no path decides anything (D51); a few
+ * Looks for shares between accounts. From a node up by ids, so that no name and no path decides anything; a few
  * index look-ups a level.
  */
 export class Grants {

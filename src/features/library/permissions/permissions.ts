@@ -1,6 +1,6 @@
 /**
- * Who may do what with which node: the one place that turns an id from a request into a node (D51). Whatever takes a file
- * or folder id asks here, in its route and again inside the deed that changes something; nothing decides by paths.
+ * Who may do what with which node: the one place that turns an id from a request into a node. Whatever takes a file
+ * or folder id asks here, in its route and again inside a transaction that changes something; nothing decides by paths.
  *
  * A node is its owner's. Somebody else reaches it by a live share between accounts (contract §5) on it or on a folder
  * above it: one that has not expired, of an owner who is not disabled. Where several cover it, the best permission counts,
@@ -63,7 +63,7 @@ export interface PermissionsOptions {
   readonly clock: Clock;
 }
 
-/** See the head of this file. All methods are synchronous and may be called inside a deed. */
+/** See the head of this file. All methods are synchronous and may be called inside a transaction. */
 export class Permissions {
   readonly #options: PermissionsOptions;
   readonly #grants: Grants;
@@ -93,7 +93,7 @@ export class Permissions {
   }
 
   /**
-   * Where something is to be put: a normalised path of the caller's own tree or, with the id of a received share, below it.
+   * Where something is to be put: a normalized path of the caller's own tree or, with the id of a received share, below it.
    * @throws AppError not_found for a share that is not, or not any more, the caller's; invalid_field for one of a single
    *   file; share_permission; invalid_path where the owner's path gets too long
    */

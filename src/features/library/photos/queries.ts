@@ -103,7 +103,7 @@ function matching({ accountId, type, tags, folderId, hasGone }: PhotoQuery): Que
 const BELOW = `p.parent_id IN (WITH RECURSIVE s(id) AS (SELECT ? UNION ALL
   SELECT c.id FROM s JOIN nodes c INDEXED BY nodes_name ON c.parent_id = s.id AND c.kind = 0) SELECT id FROM s)`;
 
-/** What is asked in place, on the writing connection. Changes are made inside a deed. */
+/** What is asked in place, on the writing connection. Changes are made inside a transaction. */
 export class PhotoRows {
   readonly #sqlite: Database;
   readonly #hasGone;
@@ -170,7 +170,7 @@ export class PhotoRows {
     return fill === null || fill.nextId > fill.untilId;
   }
 
-  /** Looks at so many further ids of nodes that were there before this table; inside a deed. */
+  /** Looks at so many further ids of nodes that were there before this table; inside a transaction. */
   backfillSome(ids: number): void {
     const fill = this.#fill.get();
     if (fill === null || fill.nextId > fill.untilId) return;
@@ -183,7 +183,7 @@ export class PhotoRows {
     return this.#again.get() !== null;
   }
 
-  /** Puts so many further files of such a content in their places; inside a deed. */
+  /** Puts so many further files of such a content in their places; inside a transaction. */
   moveSome(files: number): void {
     const again = this.#again.get();
     if (again === null) return;

@@ -1,6 +1,6 @@
 /**
  * The pictures and films of an account by when they were taken: what cameras and phones tell, else when the file was last
- * changed, else when it came (D27). Days are those of the place where it was taken, so that a party at night stays whole.
+ * changed, else when it came. Days are those of the place where it was taken, so that a party at night stays whole.
  */
 import { toDigest } from "../../../blobs/digest.ts";
 import { type Reader, rows } from "../../../db/reader.ts";

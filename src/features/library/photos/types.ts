@@ -11,7 +11,7 @@ export interface PhotoFilter {
   readonly type?: PhotoType | undefined;
   /** All of them. */
   readonly tags?: readonly string[] | undefined;
-  /** Only below this folder; normalised. */
+  /** Only below this folder; normalized. */
   readonly folderPath?: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Keeps the index of words behind the trees of all accounts. Nobody who writes waits for it: it follows each account's
- * journal, in which every change has a number, in deeds of a few milliseconds, and writes with each how far it has come.
+ * journal, in which every change has a number, in transactions of a few milliseconds, and writes with each how far it has come.
  * So after a crash it goes on where it was, and a database that never had an index gets one the same way: what is there at
  * the first start is gone through by id, what changes meanwhile is told by the journals.
  *
@@ -18,20 +18,20 @@ export interface SearchIndexerOptions {
   readonly log: Log;
   /** The last journal number of an account. */
   readonly headOf: (accountId: number) => number;
-  /** Reported of each content that is indexed and was not yet asked what it tells of itself; inside the deed. */
+  /** Reported of each content that is indexed and was not yet asked what it tells of itself; inside a transaction. */
   readonly noteContent?: (tx: Transaction, digest: Uint8Array, mediaType: string) => void;
 }
 
-/** Rows of a journal, or nodes, that one deed takes on at most, */
+/** Rows of a journal, or nodes, that one transaction takes on at most, */
 const ROWS_PER_TRANSACTION = 64;
 /** and how long it goes on with them. */
 const TRANSACTION_MS = 3;
 const TICK_MS = 1_000;
 /** Nodes that a search goes through itself where the index is still being filled. */
 const BACKFILL_BATCH_MAX = 2_000;
-/** Between two deeds while nobody else writes. */
+/** Between two transactions while nobody else writes. */
 const REST_MS = 4;
-/** How long it waits for others to stop writing, and how long it rests between deeds where they don't. */
+/** How long it waits for others to stop writing, and how long it rests between transactions where they don't. */
 const PATIENCE_MS = 10_000;
 const BUSY_REST_MS = 200;
 /** After a failure, a full disk for instance. */
@@ -60,7 +60,7 @@ export class SearchIndexer {
     this.#timer.unref();
   }
 
-  /** Ends after the deed that is under way. */
+  /** Ends after the transaction that is under way. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#isStopped = true;
@@ -183,7 +183,7 @@ export class SearchIndexer {
     this.#seenMark = tables.changeMark();
   }
 
-  /** One deed of whatever is to be done. @returns whether there may be more */
+  /** One transaction of whatever is to be done. @returns whether there may be more */
   async #step(): Promise<boolean> {
     const { tables, writer } = this.#options;
     const fill = tables.backfillState();

@@ -15,11 +15,11 @@ export interface SearchOptions {
   readonly writer: Writer;
   readonly tree: TreeReader;
   readonly log: Log;
-  /** Reported of each content that is indexed and was not yet asked what it tells of itself; inside the deed. */
+  /** Reported of each content that is indexed and was not yet asked what it tells of itself; inside a transaction. */
   readonly noteContent?: (tx: Transaction, digest: Uint8Array, mediaType: string) => void;
 }
 
-/** Searching, its indexer (to be started by the server), and how to have a content's files indexed again, in a deed. */
+/** Searching, its indexer (to be started by the server), and how to have a content's files indexed again, in a transaction. */
 export interface Search {
   readonly search: SearchService;
   readonly indexer: SearchIndexer;

@@ -29,7 +29,7 @@ export interface Rescan {
   readonly nodeId: number;
 }
 
-/** The tables of the index. Changes are made inside a deed. */
+/** The tables of the index. Changes are made inside a transaction. */
 export class SearchTables {
   readonly #sqlite: Database;
   readonly #put;

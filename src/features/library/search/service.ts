@@ -22,7 +22,7 @@ export interface SearchServiceOptions {
 export interface SearchRequest {
   readonly accountId: number;
   readonly q: string;
-  /** Only below this folder; normalised. */
+  /** Only below this folder; normalized. */
   readonly folderPath: string | undefined;
   readonly offset: number;
   readonly limit: number;

@@ -29,7 +29,7 @@ export type TagOutcome =
   | { readonly id: string; readonly file: FileNode }
   | { readonly id: string; readonly error: AppError };
 
-/** Files changed by one deed: some milliseconds, after which others have their turn. */
+/** Files changed by one transaction: some milliseconds, after which others have their turn. */
 const FILES_PER_TRANSACTION = 50;
 /** Labels of an account that are listed, the most used ones. */
 const LISTED_MAX = 10_000;
@@ -57,7 +57,7 @@ export class TagService {
     for (let start = 0; start < fileIds.length; start += FILES_PER_TRANSACTION) {
       const ids = fileIds.slice(start, start + FILES_PER_TRANSACTION);
       const { writer, treeWriter } = this.#options;
-      // What refuses a file is found before anything of it is written, so one deed can hold refused ones too.
+      // What refuses a file is found before anything of it is written, so one transaction can hold refused ones too.
       const some = await writer.run((tx) =>
         ids.map((id): TagOutcome => {
           try {

@@ -34,7 +34,7 @@ export class VersionService {
     this.#options = options;
   }
 
-  /** The contents of a file, the newest (the present one) first. @throws AppError not_found | share_permission */
+  /** The contents of a file, the newest (the current one) first. @throws AppError not_found | share_permission */
   list(user: User, fileId: string): StoredVersion[] {
     const { permissions, tree, findUser } = this.#options;
     const { node } = permissions.file(user, fileId, "versions");
@@ -50,7 +50,7 @@ export class VersionService {
   }
 
   /**
-   * The file with the content of one of its versions in place of the present one.
+   * The file with the content of one of its versions in place of the current one.
    * @throws AppError not_found | share_permission
    */
   open(user: User, fileId: string, version: number): FileNode {
@@ -61,7 +61,7 @@ export class VersionService {
   }
 
   /**
-   * Makes a version the file's next content; nothing is lost by it. Of the present version nothing happens. Durable on
+   * Makes a version the file's next content; nothing is lost by it. Of the current version nothing happens. Durable on
    * return.
    * @throws AppError not_found | share_permission | precondition_failed | quota_exceeded
    */
@@ -96,7 +96,7 @@ export class VersionService {
   /**
    * Drops an earlier version for good.
    * @returns it, and whose file it was
-   * @throws AppError not_found | share_permission; version_conflict for the present one
+   * @throws AppError not_found | share_permission; version_conflict for the current one
    */
   async delete(user: User, fileId: string, version: number): Promise<{ dropped: FileVersion; owner: User }> {
     const { writer, treeWriter } = this.#options;

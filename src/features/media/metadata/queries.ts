@@ -12,7 +12,7 @@ export interface Waiting {
   readonly mediaType: string | null;
 }
 
-/** The rows of `media_info` and `media_queue`. Changes are made inside a deed. */
+/** The rows of `media_info` and `media_queue`. Changes are made inside a transaction. */
 export class MediaRows {
   readonly #sqlite: Database;
   readonly #find;

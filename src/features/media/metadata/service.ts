@@ -20,7 +20,7 @@ export interface MediaInfoOptions {
   readonly process: Pick<MediaProcess, "read" | "close">;
   /** Where the bytes of a content lie; undefined where they can't be had. */
   readonly findPath: (digest: Digest) => Promise<string | undefined>;
-  /** Reported in the deed that keeps what a content told. */
+  /** Reported in the transaction that keeps what a content told. */
   readonly onRead: (tx: Transaction, digest: Uint8Array) => void;
   /** Whether files are arriving: then it waits a while. */
   readonly isBusy: () => boolean;
@@ -60,7 +60,7 @@ export class MediaInfoService {
     return this.#options.rows.hasWaiting();
   }
 
-  /** Puts a content into the queue, if its type tells anything. Inside a deed. */
+  /** Puts a content into the queue, if its type tells anything. Inside a transaction. */
   enqueue(tx: Transaction, digest: Uint8Array, mediaType: string): void {
     if (!isTelling(mediaType)) return;
     this.#options.rows.enqueue(digest, mediaType);
@@ -123,7 +123,7 @@ export class MediaInfoService {
     }
   }
 
-  /** Asks a content. @returns what keeps its answer, inside a deed */
+  /** Asks a content. @returns what keeps its answer, inside a transaction */
   async #ask({ digest, attempts, mediaType }: Waiting): Promise<(tx: Transaction) => void> {
     const { rows, clock, findPath, onRead, program, log } = this.#options;
     const path = await findPath(digestFromBytes(digest));

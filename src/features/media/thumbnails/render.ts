@@ -11,7 +11,7 @@ type SharpModule = typeof import("./sharp.ts");
 /** Pixels that Bun's own decoder takes on: it keeps the whole picture in memory. */
 const BUN_PIXELS_MAX = 64_000_000;
 
-/** Files beyond these sizes are not pictures that anybody took or drew (D60). */
+/** Files beyond these sizes are not pictures that anybody took or drew. */
 const PICTURE_SIZE_BYTES_MAX = 512 * 1024 * 1024;
 const SVG_SIZE_BYTES_MAX = 16 * 1024 * 1024;
 const BUN_SIZE_BYTES_MAX = 64 * 1024 * 1024;

@@ -8,7 +8,7 @@ import { Job, type JobOutcome, JobQueue } from "./queue.ts";
 import { type ProcessEnd, RenderProcess } from "./render-process.ts";
 import { SCHEDULED_VARIANTS, type ThumbnailVariant, VARIANTS } from "./sizes.ts";
 
-/** Contents that no thumbnail can be made of, kept in the database (D32). */
+/** Contents that no thumbnail can be made of, kept in the database. */
 export interface FailureStore {
   /** The last failure of this content; `program` is what it failed in. */
   find(digest: Digest): { readonly reason: string; readonly program: string } | undefined;

@@ -1,7 +1,7 @@
 import sharp, { type Sharp, type SharpOptions } from "sharp";
 import { LONGEST_SIDE, type ThumbnailVariant, WEBP_EFFORT, WEBP_QUALITY } from "./sizes.ts";
 
-/** A picture is decoded up to this many pixels (D60): the next phone's 200 megapixels and some room. */
+/** A picture is decoded up to this many pixels: the next phone's 200 megapixels and some room. */
 export const PIXELS_MAX = 256_000_000;
 
 /** What sharp is given to decode. */
@@ -18,7 +18,7 @@ export interface RenderedVariant {
   readonly bytes: Uint8Array;
 }
 
-/** The only loaders of libvips that may run, whatever a content pretends to be (D32). */
+/** The only loaders of libvips that may run, whatever a content pretends to be. */
 const LOADERS = ["Jpeg", "Png", "Webp", "Nsgif", "Heif", "Tiff", "Svg"].map((name) => `VipsForeignLoad${name}`);
 
 /** Sets sharp up for this process: one thread a picture, no cache, listed loaders only. Gives the version of libvips. */

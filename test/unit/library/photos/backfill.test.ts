@@ -102,7 +102,7 @@ test("what a content tells moves all files that have it, however many, in pieces
       );
     });
   await tell();
-  // The deed itself moves some alone.
+  // The transaction itself moves some alone.
   expect(moved()).toBe(50);
   let told = 0;
   const photoBackfill = new PhotoBackfill({ rows, writer, log: silentLog, onMoved: () => told++ });

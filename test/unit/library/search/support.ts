@@ -1,6 +1,6 @@
 import { AppError } from "../../../../src/errors.ts";
 
-/** Whether a deed was refused, rather than went wrong. */
+/** Whether a transaction was refused, rather than went wrong. */
 export function isAppError(error: unknown): error is AppError {
   return error instanceof AppError;
 }
