@@ -1,0 +1,55 @@
+import { describe, expect, test } from "bun:test";
+import { PAGE_ROUTE } from "../../../../src/features/accounts/routing/declaration.ts";
+import { Router, routeTable } from "../../../../src/features/accounts/routing/router.ts";
+
+const OPEN = { access: "public", rate: "general", audit: "unaudited", docs: "hidden" } as const;
+const CLOSED = { ...OPEN, access: "admin", scope: "admin" } as const;
+const answer = () => "done";
+
+describe("a route", () => {
+  test("does not compile without one of its declarations", () => {
+    const { access: _access, ...noAccess } = OPEN;
+    const { rate: _rate, ...noRate } = OPEN;
+    const { audit: _audit, ...noAudit } = OPEN;
+    const { docs: _docs, ...noDocs } = OPEN;
+    const { scope: _scope, ...noScope } = CLOSED;
+    const mount = () =>
+      new Router({ name: "incomplete" })
+        // @ts-expect-error -- access
+        .get("/a", noAccess, answer)
+        // @ts-expect-error -- rate
+        .get("/b", noRate, answer)
+        // @ts-expect-error -- audit
+        .get("/c", noAudit, answer)
+        // @ts-expect-error -- docs
+        .get("/d", noDocs, answer)
+        // @ts-expect-error -- scope, of a route that is not public
+        .get("/e", noScope, answer);
+    expect(mount).toThrow("a router whose routes are not public has a guard");
+  });
+
+  test("that is not public is not mounted without the guard that checks its callers", () => {
+    expect(() => new Router({ name: "unguarded" }).get("/", CLOSED, answer)).toThrow("has a guard");
+  });
+
+  test("is known by its whole path, below the prefixes of the routers that use it", () => {
+    const inner = new Router({ name: "inner", prefix: "/inner" }).get("/:id", OPEN, answer);
+    const outer = new Router({ name: "outer", prefix: "/outer" }).use(inner).post("/", OPEN, answer);
+    const table = routeTable(outer);
+    expect(table.find("GET", "/outer/inner/1")?.path).toBe("/outer/inner/:id");
+    expect(table.find("POST", "/outer")?.declaration).toBe(OPEN);
+  });
+});
+
+describe("an application", () => {
+  test("does not start with a route that nobody declared", () => {
+    const router = new Router({ name: "application" }).get("/", PAGE_ROUTE, answer);
+    router.plugin.get("/undeclared", answer);
+    expect(() => routeTable(router)).toThrow("GET /undeclared is declared");
+  });
+
+  test("does not start with two routes for one address", () => {
+    const router = new Router({ name: "application" }).get("/", PAGE_ROUTE, answer).get("/", OPEN, answer);
+    expect(() => routeTable(router)).toThrow("no two routes are declared for one address");
+  });
+});
