@@ -167,7 +167,7 @@ function toInvalidField(error: unknown): unknown {
 }
 
 /**
- * A path as logs may keep it: tokens of links are blanked (contract §1), also where the link was copied badly, and so is
+ * A path as logs may keep it: tokens of links are blanked, also where the link was copied badly, and so is
  * whatever is as long as a token.
  */
 export function withoutTokens(path: string): string {

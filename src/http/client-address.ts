@@ -1,5 +1,5 @@
 /**
- * Who is at the other end, when there may be proxies between (contract §3, D37).
+ * Who is at the other end, when there may be proxies between.
  *
  * A forwarding header is a claim of whoever sent it. It is believed only if the peer of the connection is a listed
  * proxy; then each entry was written by the one to its right, so the list is read from the right for as long as the

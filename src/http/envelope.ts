@@ -1,11 +1,11 @@
-/** The answer shapes of the API (api.md, Response envelope). */
+/** The shapes of the API's responses. */
 
 /** `{success: true, data, message?}` */
 export function ok<T extends object>(data: T, message?: string): { success: true; data: T; message?: string } {
   return message === undefined ? { success: true, data } : { success: true, message, data };
 }
 
-/** Where a page stands in its list (api.md, Pagination object). */
+/** The position of a page in its list. */
 export interface Pagination {
   readonly page: number;
   readonly limit: number;

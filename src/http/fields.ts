@@ -35,7 +35,7 @@ export function readInteger(
   return value;
 }
 
-/** A yes or no of a query or form: true, false, 1, 0; empty means yes (contract, conventions). @throws AppError invalid_field */
+/** A yes or no of a query or form: true, false, 1, 0; empty means yes. @throws AppError invalid_field */
 export function readBoolean(text: string | undefined, field: string): boolean | undefined {
   if (text === undefined) return undefined;
   if (text === "" || text === "true" || text === "1") return true;

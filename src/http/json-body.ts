@@ -3,7 +3,7 @@ import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { AppError, invalidField } from "../errors.ts";
 import { readBody } from "./request-body.ts";
 
-/** JSON bodies are at most this large (contract, conventions). */
+/** JSON bodies are at most this large. */
 const JSON_BYTES_MAX = 1024 * 1024;
 
 /**

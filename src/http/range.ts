@@ -15,7 +15,7 @@ export type RangeRequest =
   /** At least one, in the order asked, none overlapping another. */
   | { readonly kind: "ranges"; readonly ranges: readonly [ByteRange, ...ByteRange[]] };
 
-/** Most ranges one header may ask for; with more it is ignored (contract §4). */
+/** Most ranges one header may ask for; with more it is ignored. */
 const RANGES_MAX = 16;
 
 /** Longest header worth reading: 16 ranges of two 16-digit numbers fit many times. */
@@ -32,7 +32,7 @@ const UNSATISFIABLE: RangeRequest = { kind: "unsatisfiable" };
  * and overlapping ones; ends beyond the content are cut to it, ranges wholly beyond it dropped while others remain.
  * A suffix of an empty content is the whole of it, for there is no way to say "206 with nothing".
  *
- * @see RFC 9110 §14.1.1, §14.1.2, §14.2; contract §4, download
+ * @see RFC 9110 §14.1.1, §14.1.2, §14.2
  */
 export function parseRange(header: string | null, sizeBytes: number): RangeRequest {
   if (header === null || header.length > HEADER_MAX_LENGTH) return WHOLE;

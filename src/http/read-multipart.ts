@@ -19,7 +19,7 @@ export interface FormLimits {
 }
 
 /**
- * Room for every field the API knows: `metadata` alone may hold 64 KiB of values (contract §4), and as JSON with
+ * Room for every field the API knows: `metadata` alone may hold 64 KiB of values, and as JSON with
  * escapes takes more.
  */
 export const DEFAULT_FORM_LIMITS: FormLimits = {
@@ -70,7 +70,7 @@ const DELIMITER_LINE_MAX_BYTES = 256;
  * @throws AppError unsupported_media_type when `contentType` isn't multipart/form-data; invalid_multipart when the form
  *   is malformed or cut off; invalid_field for a missing, second or nameless file and for a text field that is too
  *   long or not UTF-8. ClientGoneError when the client goes away. Whatever `beginFile` or the sink throws, unchanged.
- * @see API, Files: POST /api/files/upload; contract §4, Upload
+ * @see API, Files: POST /api/files/upload
  */
 export async function readMultipart(
   contentType: string | null,

@@ -12,7 +12,7 @@ interface Step<Route> {
   rest: Route | undefined;
 }
 
-/** See the comment at the top of this file. */
+/** Routes by method and path. */
 export class RouteTable<Route extends { readonly method: string; readonly path: string }> {
   /** In the order in which they are mounted. */
   readonly all: readonly Route[];

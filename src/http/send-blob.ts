@@ -70,7 +70,7 @@ const DEFAULT_CACHE_CONTROL = "private, max-age=3600";
 const SANDBOX_POLICY = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox";
 /** Browsers play sound and film in place only where the page keeps its origin; without scripts that gives nothing away. */
 const MEDIA_POLICY = `${SANDBOX_POLICY} allow-same-origin`;
-/** Browsers' PDF viewers don't start in a sandbox (contract §4); scripts stay forbidden. */
+/** Browsers' PDF viewers don't start in a sandbox; scripts stay forbidden. */
 const PDF_POLICY = "default-src 'none'; img-src 'self'; object-src 'self'; style-src 'unsafe-inline'";
 
 /**
@@ -79,7 +79,7 @@ const PDF_POLICY = "default-src 'none'; img-src 'self'; object-src 'self'; style
  *
  * @throws AppError precondition_failed (412); range_not_satisfiable (416, `details.sizeBytes` for Content-Range);
  *   content_missing or content_damaged where the file isn't there or isn't as long as it was
- * @see API, Files: download; contract §4; RFC 9110 §13, §14; RFC 6266
+ * @see API, Files: download; RFC 9110 §13, §14; RFC 6266
  */
 export function sendBlob(options: SendBlobOptions): SentBlob {
   const { request, blob } = options;
@@ -134,7 +134,7 @@ export function sendBlob(options: SendBlobOptions): SentBlob {
 }
 
 /**
- * Whether a browser may show this type in place (contract §4): pictures but SVG, sound, film, PDF, plain text. All
+ * Whether a browser may show this type in place: pictures but SVG, sound, film, PDF, plain text. All
  * else could run in our origin, or start another program.
  * @param mediaType lower-case, without parameters
  */

@@ -18,7 +18,7 @@ export interface HealthOptions {
   readonly viewOf: (request: Request) => PublicView | undefined;
 }
 
-/** The routes of the head of this file. */
+/** /health/live, /health/ready and /openapi.json. */
 export function healthRoutes({ whyNotReady, openApi, viewOf }: HealthOptions) {
   return new Router({ name: "health" })
     .get("/health/live", PAGE_ROUTE, ({ request }) => {

@@ -1,4 +1,4 @@
-/** GET /metrics: Prometheus text, for this machine itself or for administrators (contract §9). */
+/** GET /metrics: Prometheus text, for this machine itself or for administrators. */
 import { PAGE_ROUTE } from "../../features/accounts/routing/declaration.ts";
 import { Router } from "../../features/accounts/routing/router.ts";
 import { AppError } from "../../errors.ts";

@@ -16,7 +16,7 @@ export interface ApiKeyRoutesOptions {
   readonly guard: ReturnType<typeof authGuard>;
 }
 
-/** /api/users/api-keys (contract §2). Never by a key: `auth/scopes.ts` closes these paths to keys. */
+/** /api/users/api-keys. No API key can call them: a key creates no keys. */
 export function apiKeyRoutes({ apiKeys, proof, guard }: ApiKeyRoutesOptions) {
   return new Router({ name: "api-key-routes", prefix: "/api/users/api-keys", guard })
     .post(

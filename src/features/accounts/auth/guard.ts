@@ -244,7 +244,7 @@ function checkScope(principal: KeyPrincipal, rule: ScopeRule): void {
 
 /**
  * A browser sends cookies along with what other sites make it send; what changes something must show that it comes from
- * our own pages (contract §2; Fetch Metadata). Neither header is a no.
+ * our own pages (Fetch Metadata). Neither header is a no.
  */
 function checkSameOrigin(request: Request): void {
   if (isSameOrigin(request)) return;

@@ -51,7 +51,7 @@ export const SignOutBody = t.Object({
   everywhere: t.Optional(t.Boolean({ description: "Ends all of the user's sessions" })),
 });
 
-/** api.md, User */
+/** An account in the responses of sign-in. */
 export const UserRecord = t.Object({ id: t.String(), email: t.String(), name: t.String() });
 
 /** The device that a session belongs to. */

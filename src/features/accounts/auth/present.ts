@@ -4,7 +4,7 @@ import type { User } from "../users/types.ts";
 import type { DeviceRef, Principal } from "./principal.ts";
 import type { SignedIn } from "./service.ts";
 
-/** api.md, User. */
+/** An account in the responses of sign-in. */
 export function presentUser(user: User): { id: string; email: string; name: string } {
   return { id: user.publicId, email: user.email, name: user.name };
 }
@@ -40,7 +40,7 @@ export function presentDeviceRef(device: DeviceRef): { id: string; name: string 
   return { id: device.publicId, name: device.name };
 }
 
-/** Answer of signup, signin and refresh; these stand at the top level, not in `data` (api.md, Response envelope). */
+/** Answer of signup, signin and refresh; these stand at the top level, not in `data`. */
 export function presentSignedIn(signedIn: SignedIn, tokenLifetimeMs: number) {
   return {
     success: true as const,

@@ -77,8 +77,7 @@ export interface ClientInfo {
 }
 
 /**
- * The session that asks, for what is never done by an API key: keys, sessions, passwords, the end of the account
- * (contract §2).
+ * The session that asks, for what is never done by an API key: keys, sessions, passwords, the end of the account.
  * @throws AppError scope
  */
 export function sessionOf(principal: Principal): Session {

@@ -8,9 +8,9 @@ import type { Clock } from "../../../lib/clock.ts";
 import { newSecretToken } from "../../../lib/id.ts";
 import { hashToken } from "./token-hash.ts";
 
-/** How long a device may stay away and still be signed in (contract §7). */
+/** How long a device may stay away and still be signed in. */
 const REFRESH_LIFETIME_MS = 90 * 24 * 60 * 60 * 1000;
-/** How long a lost answer may be asked for again (contract §7). */
+/** How long a lost answer may be asked for again. */
 const LOST_RESPONSE_MS = 30_000;
 
 /**

@@ -1,7 +1,7 @@
 /** What is said to those whose sign-in or credential is not accepted: the same words wherever it happens. */
 import { AppError } from "../../../errors.ts";
 
-/** The one answer to an unknown e-mail and to a wrong password (D58). */
+/** The one answer to an unknown e-mail and to a wrong password. */
 export function badCredentials(): AppError {
   return new AppError("bad_credentials", "The email or password is wrong. Check both and try again.");
 }

@@ -13,7 +13,7 @@ import { presentSession, presentSignedIn, presentUser } from "./present.ts";
 import { type ClientInfo, sessionPrincipalOf } from "./principal.ts";
 import { type AuthService, DEVICE_TOKEN_LIFETIME_MS, type SignedIn } from "./service.ts";
 
-/** Makes the session cookie (contract §2). */
+/** Makes the session cookie. */
 export interface SessionCookies {
   /** Set-Cookie for a sign-in. */
   forSignIn(request: Request, signedIn: SignedIn): string;
@@ -50,7 +50,7 @@ export interface AuthRoutesOptions {
   readonly cookies: SessionCookies;
 }
 
-/** /api/auth/* (api.md, Authentication endpoints; contract §2). */
+/** /api/auth: sign-up, sign-in, session, refresh and sign-out. */
 export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: AuthRoutesOptions) {
   return new Router({ name: "auth-routes", prefix: "/api/auth", guard })
     .onError(({ error, request, set }) => {

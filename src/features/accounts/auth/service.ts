@@ -55,7 +55,7 @@ export interface CheckedUser {
 
 /**
  * Sign-up, sign-in and sessions: the one door to them, over the files beside it. Every token names a session row, so
- * whatever ends the row ends the token at once (D57).
+ * whatever ends the row ends the token at once.
  */
 export class AuthService {
   readonly #options: AuthServiceOptions;
@@ -350,7 +350,7 @@ export class AuthService {
   }
 
   /**
-   * A new one-time token for the set-up page, valid for a day; earlier ones die (D56).
+   * A new one-time token for the set-up page, valid for a day; earlier ones die.
    * @returns undefined where there is an administrator already
    */
   async newSetupToken(): Promise<string | undefined> {

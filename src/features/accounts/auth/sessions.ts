@@ -35,7 +35,7 @@ export interface StoredSession {
   readonly confirmedUntilMs: number | null;
 }
 
-/** How long a device's access token opens anything (api.md, Authentication). */
+/** How long a device's access token opens anything. */
 export const DEVICE_TOKEN_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** Expired sessions stay this long: a request that was begun with a valid token may still send its bytes. */

@@ -36,7 +36,7 @@ export class SignupTokens {
     this.#options = options;
   }
 
-  /** A new one-time token for the set-up page, valid for a day; earlier ones die (D56). Durable on return. */
+  /** A new one-time token for the set-up page, valid for a day; earlier ones die. Durable on return. */
   async newSetupToken(): Promise<string> {
     const { db, writer, clock } = this.#options;
     const token = newSecretToken();

@@ -1,6 +1,6 @@
 /**
  * Access tokens: JWT, HS256, by the plugin @elysiajs/jwt; nobody else signs or reads one. A token only names a session;
- * what it opens is what the session's row says at the time (contract §2).
+ * what it opens is what the session's row says at the time.
  */
 import { jwt } from "@elysiajs/jwt";
 import { Elysia } from "elysia";

@@ -1,4 +1,4 @@
-/** /api/admin/invites, and the page that takes an invitation up (contract §2). */
+/** /api/admin/invites, and the page where an invitation is used. */
 import { parseDuration } from "../../../config/quantities.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";

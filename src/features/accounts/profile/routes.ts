@@ -33,7 +33,7 @@ export interface UserRoutesOptions {
   readonly eraseAccount: (principal: Principal, proven: Proven) => Promise<void>;
 }
 
-/** /api/users/* (contract §6). */
+/** /api/users: profile, settings, usage and sessions of the own account. */
 export function userRoutes({
   users,
   auth,

@@ -82,7 +82,7 @@ export class RateGate {
 
   /**
    * Counts the files that the start of an upload session plans, each as an upload, as far as the limit has room; a call
-   * that plans none counts as `general` (contract §3). To be called once for each such request.
+   * that plans none counts as `general`. To be called once for each such request.
    * @returns how many may go on, and what the others are told
    * @throws AppError rate_limited where nothing is planned and that is too often
    */
@@ -103,13 +103,13 @@ export class RateGate {
     return { taken, rejection: taken < wanted ? rateLimited(limitResult, clock.nowMs()) : undefined };
   }
 
-  /** Tells whose a request without a token is, by the signature in its address: it counts as theirs (contract §7). */
+  /** Tells whose a request without a token is, by the signature in its address: it counts as theirs. */
   setOwnerOfSigned(ownerOf: (path: string, query: string) => User | undefined): void {
     this.#ownerOfSigned = ownerOf;
   }
 
   /**
-   * Runs a sign-in's check of the password, within the limits of sign-ins (contract §3).
+   * Runs a sign-in's check of the password, within the limits of sign-ins.
    * @throws AppError rate_limited; what `check` throws
    */
   async guardSignIn<T>(request: Request, headers: HeaderBag, email: string, check: () => Promise<T>): Promise<T> {

@@ -49,7 +49,7 @@ export function retryAfterSeconds(limitResult: RateLimitResult, nowMs: number): 
   return Math.max(1, Math.ceil((limitResult.resetAtMs - nowMs) / 1000));
 }
 
-/** The error of a refused request (contract §1, 429): its details name category, limit and seconds to wait. */
+/** The error of a refused request: its details name category, limit and seconds to wait. */
 export class RateLimitedError extends AppError {
   /** @param message in place of the usual words */
   constructor(

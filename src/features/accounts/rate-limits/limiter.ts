@@ -190,7 +190,7 @@ export class RateLimiter {
 
   /**
    * Counts as many of `wanted` requests as the limit leaves room for, and says how many (an upload session of several
-   * files, contract §3). The rest is counted as refused.
+   * files). The rest is counted as refused.
    */
   takeUpTo(
     subjectKey: string,

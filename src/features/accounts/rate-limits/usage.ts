@@ -33,7 +33,7 @@ export interface CountedSubjects {
   readonly signin: string;
 }
 
-/** The path that stands for each category (contract §3). */
+/** The path that stands for each category. */
 const ENDPOINT_OF: Readonly<Record<Category, string>> = {
   signin: "/api/auth/signin",
   signup: "/api/auth/signup",

@@ -31,7 +31,7 @@ interface BodyDeclaration {
   readonly parse?: "none";
 }
 
-/** See the head of this file. */
+/** What a route declares. */
 export type RouteDeclaration = AccessRule &
   BodyDeclaration & {
     readonly rate: RateRule;

@@ -1,4 +1,4 @@
-/** The page behind the one-time set-up link, which makes the first administrator (contract §2, D56). */
+/** The page behind the one-time set-up link, which makes the first administrator. */
 import { AppError } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { requestContextOf } from "../../../http/request-context.ts";

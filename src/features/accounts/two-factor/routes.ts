@@ -16,7 +16,7 @@ export interface TwoFactorRoutesOptions {
   readonly countPasskeys: (userId: number) => number;
 }
 
-/** /api/users/two-factor. Never by an API key: `auth/scopes.ts` closes these paths to keys. */
+/** /api/users/two-factor. No API key can call them. */
 export function twoFactorRoutes({ twoFactor, proof, guard, countPasskeys }: TwoFactorRoutesOptions) {
   const prove = (asking: Omit<Asking, "access">, body: typeof FactorProofBody.static) =>
     proof.require({ ...asking, access: "self" }, { ...body, code: body.code ?? body.recoveryCode });

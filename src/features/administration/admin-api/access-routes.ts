@@ -1,4 +1,4 @@
-/** /api/admin/users/{id}/sessions, devices and two-factor: the ways into an account (contract §2). */
+/** /api/admin/users/{id}/sessions, devices and two-factor: what gives access to an account. */
 import { t } from "elysia";
 import { ok } from "../../../http/envelope.ts";
 import { IdParams } from "../../../http/fields.ts";

@@ -1,4 +1,4 @@
-/** /api/admin/users: accounts, their usage, and links to set a password (contract §2). */
+/** /api/admin/users: accounts, their usage, and links to set a password. */
 import { AppError, invalidField } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { ok, paginate } from "../../../http/envelope.ts";

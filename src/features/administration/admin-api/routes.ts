@@ -1,4 +1,4 @@
-/** /api/admin/*: accounts, ways into them, and the server (contract §2). Nothing here shows what is in an account. */
+/** /api/admin/*: accounts, ways into them, and the server. Nothing here shows what is in an account. */
 import { Router } from "../../accounts/routing/router.ts";
 import { type AccessRoutesOptions, accessRoutes } from "./access-routes.ts";
 import { type AccountRoutesOptions, accountRoutes } from "./account-routes.ts";

@@ -1,4 +1,4 @@
-/** /api/admin/stats, plans and jobs: the server as a whole (contract §9). */
+/** /api/admin/stats, plans and jobs: the server as a whole. */
 import { t } from "elysia";
 import { AppError } from "../../../errors.ts";
 import { ok } from "../../../http/envelope.ts";

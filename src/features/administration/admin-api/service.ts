@@ -26,7 +26,7 @@ export interface AccountAdministrationOptions {
 export type Check = (tx: Transaction) => unknown;
 
 /**
- * What administrators do with accounts. Everything takes effect on the next request of whom it concerns (D57), and the
+ * What administrators do with accounts. Everything takes effect on the next request of whom it concerns, and the
  * last enabled administrator stays one. Nothing here shows what is in an account.
  */
 export class AccountAdministration {

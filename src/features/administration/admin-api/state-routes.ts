@@ -1,4 +1,4 @@
-/** /api/admin/health, config and stats/history: how the server stands, is set up, and has grown (contract §9). */
+/** /api/admin/health, config and stats/history: the state, the configuration and the history of the server. */
 import type { LoadedConfig } from "../../../config/load.ts";
 import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";

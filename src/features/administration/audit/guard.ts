@@ -47,7 +47,7 @@ const REJECTED = new Set([
 const REJECTED_TOKENS = new Set(["invalid_token", "revoked_token"]);
 
 /**
- * See the head of this file.
+ * Writes an audited request to the log once its response is known.
  * @returns a function that is given every request and the answer under way, and gives the answer to be sent
  */
 export function auditGuard(options: AuditGuardOptions) {

@@ -23,7 +23,7 @@ export interface AuditRoutesOptions {
 }
 const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
-/** See the head of this file. */
+/** /api/admin/audit, and /api/users/activity for the own account. */
 export function auditRoutes({ audit, guard, clock, allowLong }: AuditRoutesOptions) {
   return new Router({ name: "audit-routes", prefix: "/api", guard })
     .get(

@@ -21,7 +21,7 @@ export interface ArchiveRoutesOptions {
   readonly guard: ReturnType<typeof authGuard>;
 }
 
-/** GET /api/files/folders/{id}/archive, POST /api/files/archive (contract §4). */
+/** GET /api/files/folders/{id}/archive, POST /api/files/archive. */
 export function archiveRoutes({ archives, archiveSender, permissions, rateGate, guard }: ArchiveRoutesOptions) {
   const send = async (
     principal: Principal,
@@ -76,7 +76,7 @@ export function archiveRoutes({ archives, archiveSender, permissions, rateGate, 
 /** A thousand ids with their names, and the name of the archive. */
 const FORM_BYTES_MAX = 128 * 1024;
 
-/** The body of a form without script (D20); undefined for any other type. */
+/** The body of a form without script; undefined for any other type. */
 function readArchiveForm(request: Request): Promise<object> | undefined {
   const type = request.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
   if (type !== "application/x-www-form-urlencoded") return undefined;

@@ -19,7 +19,7 @@ export interface FileBulkRoutesOptions {
   readonly hasThumbnail: (file: FileNode) => boolean;
 }
 
-/** POST /api/files/move and copy (api.md, Files; contract §4). */
+/** POST /api/files/move and copy. */
 export function fileBulkRoutes({ bulk, guard, hasThumbnail }: FileBulkRoutesOptions) {
   const contextOf = (request: Request) => ({ baseUrl: requestContextOf(request).baseUrl, hasThumbnail });
 
@@ -84,7 +84,7 @@ function readDestination(body: { destinationFolder: string; share?: string }): D
 }
 
 /**
- * The two lists of a bulk answer (contract §1).
+ * The two lists of a bulk response.
  * @throws the first item's error where every item failed
  */
 function presentOutcomes<T>(outcomes: readonly BulkOutcome<TreeNode>[], present: (node: TreeNode, id: string) => T) {

@@ -1,4 +1,4 @@
-/** Moves and copies of many files and folders, each by itself (contract §1, bulk calls; §4). */
+/** Moves and copies many files and folders, each separately. */
 import type { Writer } from "../../../db/transaction.ts";
 import { AppError, type ErrorDetails, type Reason } from "../../../errors.ts";
 import type { Turns } from "../../../lib/turns.ts";

@@ -29,7 +29,7 @@ export interface FileContentRoutesOptions {
   readonly allowLong: (request: Request) => void;
 }
 
-/** Uploads and downloads: POST /api/files/upload, /api/files/{id}/content, download and checksum (api.md, Files; contract §4). */
+/** Uploads and downloads: POST /api/files/upload, /api/files/{id}/content, download and checksum. */
 export function fileContentRoutes(options: FileContentRoutesOptions) {
   const { files, permissions, sender, rateGate, guard, hasThumbnail, allowLong } = options;
   const contextOf = (request: Request) => ({ baseUrl: requestContextOf(request).baseUrl, hasThumbnail });

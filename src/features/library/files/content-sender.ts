@@ -1,4 +1,4 @@
-/** Sends a file's content or its thumbnail, and counts it as a download where it is one (contract §4). */
+/** Sends a file's content or its thumbnail, and counts it as a download where it is one. */
 import { type BlobStore, contentMissing } from "../../../blobs/blob-store.ts";
 import type { DerivedStore } from "../../../blobs/derived.ts";
 import { lazyBlobStream } from "../../../blobs/remote.ts";
@@ -46,7 +46,7 @@ export interface ContentRequest {
   readonly cacheControl?: string;
 }
 
-/** How long a request waits for a thumbnail that is being made (contract §4). */
+/** How long a request waits for a thumbnail that is being made. */
 const THUMBNAIL_WAIT_MS = 5_000;
 
 /** See the head of this file. */

@@ -16,7 +16,7 @@ export const MEDIA_TYPE_HEAD_BYTES = 4100;
  *
  * @param head the first bytes, up to {@link MEDIA_TYPE_HEAD_BYTES}; fewer are fine
  * @param declared a Content-Type as the client sent it, parameters and nonsense included
- * @see contract §4, Upload: "The media type is sniffed from the content and falls back to the declared one, then the extension."
+ * The media type is that of the content; where that is unknown, the declared one; then that of the extension.
  */
 export function detectMediaType(
   head: Uint8Array,

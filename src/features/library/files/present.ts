@@ -1,4 +1,4 @@
-/** The records of a file that the API names: as uploaded, as listed, in full, as updated (api.md, Resources). */
+/** The records of a file that the API names: as uploaded, as listed, in full, as updated. */
 import { toChecksum } from "../../../blobs/digest.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
 import { presentMedia } from "../../media/metadata/present.ts";
@@ -19,7 +19,7 @@ function urlsOf(file: FileNode, { baseUrl, hasThumbnail }: PresentContext) {
   return { url, thumbnailUrl: `${url}?thumbnail=true`, hasThumbnail: hasThumbnail(file) };
 }
 
-/** api.md, File record returned by upload; contract §4 adds checksum and version. */
+/** The record of an uploaded file. */
 export function presentUploaded(file: FileNode, context: PresentContext) {
   return {
     id: file.publicId,
@@ -40,7 +40,7 @@ export function presentUploaded(file: FileNode, context: PresentContext) {
   };
 }
 
-/** api.md, File (list item); contract §4 adds checksum and version. */
+/** The record of a file in a listing. */
 export function presentFileItem(file: FileNode, context: PresentContext) {
   return {
     id: file.publicId,
@@ -60,7 +60,7 @@ export function presentFileItem(file: FileNode, context: PresentContext) {
   };
 }
 
-/** api.md, Folder (list item), with its own path and description. */
+/** The record of a folder in a listing. */
 export function presentFolder(folder: FolderNode) {
   return {
     id: folder.publicId,
@@ -80,7 +80,7 @@ export function presentItem(node: TreeNode, context: PresentContext) {
   return node.kind === "file" ? presentFileItem(node, context) : presentFolder(node);
 }
 
-/** api.md, File record returned by get file info. */
+/** The full record of a file. */
 export function presentInfo(
   file: FileNode,
   context: PresentContext & {
@@ -120,7 +120,7 @@ export function presentInfo(
   };
 }
 
-/** api.md, File record returned by update. */
+/** The record of a changed file. */
 export function presentUpdated(file: FileNode, shareToken: string | undefined, baseUrl: string) {
   return {
     id: file.publicId,
@@ -134,7 +134,7 @@ export function presentUpdated(file: FileNode, shareToken: string | undefined, b
   };
 }
 
-/** The address under which anybody opens a public file (contract §5). */
+/** The address at which anyone can open a public file. */
 export function shareLink(token: string | undefined, baseUrl: string): string | null {
   return token === undefined ? null : `${baseUrl}/s/${token}`;
 }

@@ -42,7 +42,7 @@ export interface FileRoutesOptions {
 }
 
 /**
- * GET /api/files and /api/files/{id} (api.md, Files; contract §4). What carries bytes is in `content-routes.ts`, what moves and
+ * GET /api/files and /api/files/{id}. What carries bytes is in `content-routes.ts`, what moves and
  * copies many in `bulk-routes.ts`; folders are a feature of their own.
  */
 export function fileRoutes(options: FileRoutesOptions) {

@@ -1,4 +1,4 @@
-/** The text fields of an upload (api.md, POST files/upload; contract §4), read and checked. */
+/** The text fields of an upload, read and checked. */
 import { type Digest, parseChecksum } from "../../../blobs/digest.ts";
 import { invalidField } from "../../../errors.ts";
 import { readBoolean, readChoice, readInstant } from "../../../http/fields.ts";

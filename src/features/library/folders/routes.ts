@@ -35,7 +35,7 @@ const UpdateBody = t.Object({
   description: t.Optional(t.String()),
 });
 
-/** /api/files/folders… (api.md, Folder operations; contract §4). */
+/** /api/files/folders */
 export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
   return new Router({ name: "folder-routes", prefix: "/api/files/folders", guard })
     .post(

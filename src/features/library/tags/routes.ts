@@ -16,7 +16,7 @@ export interface TagRoutesOptions {
   readonly hasThumbnail: (file: FileNode) => boolean;
 }
 
-/** /api/files/tags (contract §4, Tags). Which files carry a tag is told by GET /api/files?tags=. */
+/** /api/files/tags. GET /api/files?tags= lists the files that have a tag. */
 export function tagRoutes({ tags, guard, hasThumbnail }: TagRoutesOptions) {
   return new Router({ name: "tag-routes", prefix: "/api/files/tags", guard })
     .get(

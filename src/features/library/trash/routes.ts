@@ -22,7 +22,7 @@ export interface TrashRoutesOptions {
   readonly allowLong: (request: Request) => void;
 }
 
-/** /api/files/trash… (contract §4). */
+/** /api/files/trash */
 export function trashRoutes({ trash, guard, clock, hasThumbnail, allowLong }: TrashRoutesOptions) {
   const contextOf = (request: Request): PresentContext => ({
     baseUrl: requestContextOf(request).baseUrl,
@@ -112,7 +112,7 @@ export function trashRoutes({ trash, guard, clock, hasThumbnail, allowLong }: Tr
     );
 }
 
-/** The two lists of a bulk answer (contract §1). @throws the first error where all failed */
+/** The two lists of a bulk response. @throws the first error where all failed */
 function presentOutcomes<T, P>(
   outcomes: readonly TrashOutcome<T>[],
   present: (done: T) => P,

@@ -27,7 +27,7 @@ export interface VersionRoutesOptions {
   readonly hasThumbnail: (file: FileNode) => boolean;
 }
 
-/** /api/files/{id}/versions… (contract §4, Versions). */
+/** /api/files/{id}/versions */
 export function versionRoutes({ versions, sender, rateGate, guard, clock, hasThumbnail }: VersionRoutesOptions) {
   const send = (
     principal: Principal,

@@ -15,7 +15,7 @@ export interface NotificationRoutesOptions {
   readonly guard: ReturnType<typeof authGuard>;
 }
 
-/** /api/mobile/notifications* and /api/mobile/push (contract §7). */
+/** /api/mobile/notifications and /api/mobile/push. */
 export function notificationRoutes({ notifications, guard }: NotificationRoutesOptions) {
   return new Router({ name: "notification-routes", prefix: "/api/mobile", guard })
     .post(

@@ -21,7 +21,7 @@ export interface WebhookRoutesOptions {
 }
 const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
-/** /api/webhooks (contract §8). */
+/** /api/webhooks. */
 export function webhookRoutes({ webhooks, guard, allowLong }: WebhookRoutesOptions) {
   return new Router({ name: "webhook-routes", prefix: "/api/webhooks", guard })
     .post(

@@ -21,7 +21,7 @@ export interface ConflictRoutesOptions {
 const LISTED_MAX = 1_000;
 
 /**
- * /api/mobile/conflicts/resolve (api.md, Mobile endpoints; contract §7); for browsers /api/users/conflicts, where somebody
+ * /api/mobile/conflicts/resolve; for browsers /api/users/conflicts, where somebody
  * decides in the place of their devices.
  */
 export function conflictRoutes({ conflicts, devices, guard }: ConflictRoutesOptions) {

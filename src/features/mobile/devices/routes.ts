@@ -42,7 +42,7 @@ export interface DeviceRoutesOptions {
 type Headers = Record<string, string | number>;
 
 /**
- * /api/mobile/auth and /api/mobile/devices (api.md, Mobile endpoints; contract §7), and beside them /api/users/devices:
+ * /api/mobile/auth and /api/mobile/devices, and beside them /api/users/devices:
  * whoever has lost their phones frees a place for the next one from a browser.
  */
 export function deviceRoutes(options: DeviceRoutesOptions) {

@@ -19,7 +19,7 @@ export interface DurabilityRoutesOptions {
   readonly allowLong: (request: Request) => void;
 }
 
-/** What a phone may rely on before it frees its own copy (D26). */
+/** Whether a phone can delete its own copy of a file. */
 export function durabilityRoutes({ durability, guard, allowLong }: DurabilityRoutesOptions) {
   return new Router({ name: "durability-routes", prefix: "/api/mobile/files", guard })
     .get(

@@ -18,7 +18,7 @@ export interface LocalChangeRoutesOptions {
   readonly guard: ReturnType<typeof authGuard>;
 }
 
-/** /api/mobile/sync/files (api.md, Mobile endpoints; contract §7). */
+/** /api/mobile/sync/files. */
 export function localChangeRoutes({ localChanges, conflicts, tokens, guard }: LocalChangeRoutesOptions) {
   return new Router({ name: "local-change-routes", guard }).post(
     "/api/mobile/sync/files",

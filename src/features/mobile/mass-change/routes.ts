@@ -15,7 +15,7 @@ export interface HoldRoutesOptions {
 const ACCEPTED = "The changes were applied. The device can continue for one hour.";
 const DECLINED = "The changes were rejected.";
 
-/** Deletions and replacements that wait for a person's word (D12), for devices and for browsers. */
+/** Deletions and replacements that wait for a person's decision, for devices and for browsers. */
 export function holdRoutes({ holds, guard }: HoldRoutesOptions) {
   return new Router({ name: "hold-routes", guard })
     .get(

@@ -17,7 +17,7 @@ export interface QueueRoutesOptions {
   readonly guard: ReturnType<typeof authGuard>;
 }
 
-/** /api/mobile/queue (api.md, Mobile; contract §7). */
+/** /api/mobile/queue. */
 export function queueRoutes({ queue, guard }: QueueRoutesOptions) {
   return new Router({ name: "queue-routes", prefix: "/api/mobile/queue", guard })
     .post(

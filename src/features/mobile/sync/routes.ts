@@ -20,7 +20,7 @@ export interface SyncRoutesOptions {
   readonly hasThumbnail: (file: FileNode) => boolean;
 }
 
-/** GET /api/mobile/sync/status and GET /api/mobile/sync (api.md, Mobile endpoints; contract §7). */
+/** GET /api/mobile/sync/status and GET /api/mobile/sync. */
 export function syncRoutes({ sync, conflicts, guard, hasThumbnail }: SyncRoutesOptions) {
   const answer = (principal: Principal, request: Request, wantsFolders: boolean) => {
     const query = readQuery(requestContextOf(request).query);

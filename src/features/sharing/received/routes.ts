@@ -15,7 +15,7 @@ export interface ReceivedShareRoutesOptions {
   readonly hasThumbnail: (file: FileNode) => boolean;
 }
 
-/** /api/shares/received… (contract §5, between accounts). */
+/** /api/shares/received: what others share with this account. */
 export function receivedShareRoutes({ received, guard, hasThumbnail }: ReceivedShareRoutesOptions) {
   return new Router({ name: "received-share-routes", prefix: "/api/shares/received", guard })
     .get(

@@ -1,4 +1,4 @@
-/** What a link shows in a browser: plain pages that work without script (contract §5). */
+/** The pages that links open in a browser. They work without script. */
 import { t } from "elysia";
 import { AppError } from "../../../errors.ts";
 import { errorResponseOf } from "../../../http/error-response.ts";

@@ -1,4 +1,4 @@
-/** What a link opens for anybody, as JSON and bytes (contract §5). The pages are in `page-routes.ts`. */
+/** The files behind links, as JSON and bytes, for anyone. The pages are in `page-routes.ts`. */
 import { t } from "elysia";
 import { AppError } from "../../../errors.ts";
 import { rateLimitKey } from "../../../http/client-address.ts";

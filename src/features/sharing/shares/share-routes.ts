@@ -1,4 +1,4 @@
-/** Shares as their owners manage them (contract §5). */
+/** Shares, for their owners. */
 import type { Static } from "@sinclair/typebox";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";

@@ -37,7 +37,7 @@ export interface UploadRoutesOptions {
   readonly allowLong: (request: Request) => void;
 }
 
-/** /api/mobile/upload… (api.md, Mobile endpoints; contract §7): files in chunks. */
+/** /api/mobile/upload: files in chunks. */
 export function uploadRoutes(options: UploadRoutesOptions) {
   const { uploads, files, rateGate, guard, hasThumbnail, allowLong } = options;
 
@@ -237,7 +237,7 @@ function openUpload(
 ): { upload: Upload; confirm: Uploader["confirm"] } {
   const { principal } = identityOf(request);
   const signature = signatureOf(requestContextOf(request).query);
-  // A token that has run out does no harm where the signature holds: it is the address that was given out (D19).
+  // An expired token does no harm if the signature is valid: the address itself gives access.
   if (principal?.device === undefined && signature !== undefined) {
     const open = () => uploads.openSigned(uploadId, scope, signature);
     return { upload: open().upload, confirm: () => void open() };

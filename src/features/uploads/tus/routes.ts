@@ -28,7 +28,7 @@ const UploadParams = t.Object({ uploadId: t.String({ description: "tus_…, as L
 const HOME = "/api/tus";
 const LISTED_MAX = 1_000;
 
-/** /api/tus (contract §4; https://tus.io/protocols/resumable-upload): files of any size, sent on where they broke off. */
+/** /api/tus (https://tus.io/protocols/resumable-upload): files of any size, in uploads that can be resumed. */
 export function tusRoutes(options: TusRoutesOptions) {
   const { tus, permissions, limitsOf, guard, hasThumbnail } = options;
   const calls = new TusCalls(options);
