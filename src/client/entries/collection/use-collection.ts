@@ -14,7 +14,8 @@ import {
   without,
 } from "./selection.ts";
 import { refreshed, useSelection } from "./use-selection.ts";
-import { type ListPage, type Pages, type PageSource, usePages } from "./use-pages.ts";
+import type { ListPage, PageSource } from "./read-pages.ts";
+import { type Pages, usePages } from "./use-pages.ts";
 
 /** What every entry of a collection has. */
 export interface Named {

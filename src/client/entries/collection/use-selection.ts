@@ -4,7 +4,8 @@ import { toast } from "../../ui/toast.tsx";
 import { text } from "../text.ts";
 import type { Span } from "./page-window.ts";
 import { EVERYTHING, NOTHING, renewed, type Selection, selectionOf, withAdded, without } from "./selection.ts";
-import type { ListPage, Pages } from "./use-pages.ts";
+import type { ListPage } from "./read-pages.ts";
+import type { Pages } from "./use-pages.ts";
 
 type Change<T extends { readonly id: string }> = Selection<T> | ((before: Selection<T>) => Selection<T>);
 

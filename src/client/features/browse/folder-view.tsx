@@ -18,7 +18,7 @@ import { Breadcrumbs } from "./breadcrumbs.tsx";
 import { EntryBrowser, type EntryBrowserProps } from "../../entries/entry-browser.tsx";
 import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import { useCollection } from "../../entries/collection/use-collection.ts";
-import type { PageSource } from "../../entries/collection/use-pages.ts";
+import type { PageSource } from "../../entries/collection/read-pages.ts";
 import { folderName, useEntryActions } from "../../entries/actions/use-entry-actions.ts";
 import { marksColumn, modifiedColumn, sizeColumn } from "../../entries/entry-columns.tsx";
 import { parentOf, useGoToFolder } from "../../entries/folder-address.ts";

@@ -11,7 +11,7 @@ import { ErrorState } from "../../ui/error-state.tsx";
 import type { GridColumn } from "../../entries/collection/grid-types.ts";
 import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import { useCollection } from "../../entries/collection/use-collection.ts";
-import type { ListPage, PageSource } from "../../entries/collection/use-pages.ts";
+import type { ListPage, PageSource } from "../../entries/collection/read-pages.ts";
 import { EntryBrowser } from "../../entries/entry-browser.tsx";
 import { modifiedColumn, sizeColumn, subtitleOf } from "../../entries/entry-columns.tsx";
 import { useGoToFolder } from "../../entries/folder-address.ts";

@@ -20,7 +20,7 @@ import type { GridColumn, GridLook } from "../../entries/collection/grid-types.t
 import { ListSkeleton } from "../../entries/collection/list-skeleton.tsx";
 import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import { useCollection } from "../../entries/collection/use-collection.ts";
-import type { PageSource } from "../../entries/collection/use-pages.ts";
+import type { PageSource } from "../../entries/collection/read-pages.ts";
 import { ActionStatus } from "../../entries/actions/action-status.tsx";
 import { leaving } from "../../entries/actions/use-entry-actions.ts";
 import { sizeOf } from "../../entries/entry-columns.tsx";
