@@ -14,7 +14,7 @@ import { detailsOpen } from "./details-store.ts";
 import { sizeOf, subtitleOf } from "./entry-columns.tsx";
 import { useViewPreferences } from "./preferences.ts";
 import { SelectionBar } from "./actions/selection-bar.tsx";
-import { useSelectionActions } from "./actions/use-selection-actions.tsx";
+import { type SelectionActions, useSelectionActions } from "./actions/use-selection-actions.tsx";
 import { usePreview } from "./use-preview.tsx";
 
 const DetailsPanel = lazyPart(() => import("./details/details-panel.tsx").then((part) => part.DetailsPanel));
@@ -39,24 +39,17 @@ export interface EntryBrowserProps<T extends Entry> {
 
 /** A list of files and folders with all actions on them. The files page and the search page are built around it. */
 export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
-  const { collection, folder, columns, nameOf, subtitle = subtitleOf, onOpenFolder } = props;
+  const { collection, folder, onOpenFolder } = props;
   const { pages, selection, count, cursor } = collection;
-  const [{ layout, density }] = useViewPreferences();
+  const [{ layout }] = useViewPreferences();
   const areDetailsOpen = useStore(detailsOpen);
-  const leavingIds = useStore(leaving);
   const isDragging = useIsDragging();
   const frame = useRef<HTMLDivElement>(null);
   // Deferred, because the first rendering of a list takes long enough to delay key presses. A deferred rendering can be
   // interrupted.
   const isKnown = useDeferredValue(pages.total !== undefined);
 
-  const focusCursor = () => {
-    if (document.querySelector('[role="dialog"], [role="alertdialog"]') !== null) return;
-    // The person may be typing the next name already.
-    if (document.activeElement instanceof HTMLInputElement && frame.current?.contains(document.activeElement)) return;
-    frame.current?.querySelector<HTMLElement>('[data-position][tabindex="0"]')?.focus({ preventScroll: true });
-  };
-  const focusList = () => afterFocusReturns(focusCursor);
+  const focusList = () => afterFocusReturns(() => focusCursor(frame.current));
   const { open: openPreview, preview } = usePreview(collection, focusList);
   const onOpen = (entry: T, position: number) =>
     entry.type === "folder" ? onOpenFolder(entry.path) : openPreview(position);
@@ -72,23 +65,14 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
     focusList,
   });
 
-  const { renaming, drag } = actions;
-  const look = useMemo<GridLook<T>>(
-    () => ({
-      layout,
-      density,
-      columns,
-      subtitle,
-      caption: sizeOf,
-      renaming,
-      leaving: leavingIds,
-      ...(nameOf !== undefined && { nameOf }),
-    }),
-    [layout, density, columns, subtitle, renaming, leavingIds, nameOf],
-  );
+  const look = useLook(props, actions.renaming);
   const selected = selection.kind === "some" && count === 1 ? [...selection.entries.values()][0] : undefined;
   const detailed = selected ?? (count === 0 ? pages.at(cursor) : undefined);
 
+  const onClear = () => {
+    collection.clear();
+    focusList();
+  };
   return (
     <>
       {/* A fixed height, so that an item does not move between the two clicks of a double click. */}
@@ -99,10 +83,7 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
             isLoading={collection.isLoadingSelection}
             actions={actions}
             onSelectAll={collection.selectAll}
-            onClear={() => {
-              collection.clear();
-              focusList();
-            }}
+            onClear={onClear}
           />
         ) : (
           <div className="flex h-full items-center justify-between gap-2">{props.toolbar}</div>
@@ -121,7 +102,7 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
                 look={look}
                 sort={props.sort}
                 onOpen={onOpen}
-                drag={drag}
+                drag={actions.drag}
                 takesFocus={props.takesFocus ?? false}
                 {...(props.startOffset !== undefined && { startOffset: props.startOffset })}
                 {...(props.onScrolled !== undefined && { onScrolled: props.onScrolled })}
@@ -139,4 +120,34 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
       {actions.dialogs}
     </>
   );
+}
+
+/** How the entries are shown: by the preferences of this browser and the page. */
+function useLook<T extends Entry>(
+  { columns, nameOf, subtitle = subtitleOf }: EntryBrowserProps<T>,
+  renaming: SelectionActions["renaming"],
+): GridLook<T> {
+  const [{ layout, density }] = useViewPreferences();
+  const leavingIds = useStore(leaving);
+  return useMemo<GridLook<T>>(
+    () => ({
+      layout,
+      density,
+      columns,
+      subtitle,
+      caption: sizeOf,
+      renaming,
+      leaving: leavingIds,
+      ...(nameOf !== undefined && { nameOf }),
+    }),
+    [layout, density, columns, subtitle, renaming, leavingIds, nameOf],
+  );
+}
+
+/** Focuses the entry at the cursor, unless a dialog is open. */
+function focusCursor(frame: HTMLElement | null): void {
+  if (document.querySelector('[role="dialog"], [role="alertdialog"]') !== null) return;
+  // The person may be typing the next name already.
+  if (document.activeElement instanceof HTMLInputElement && frame?.contains(document.activeElement)) return;
+  frame?.querySelector<HTMLElement>('[data-position][tabindex="0"]')?.focus({ preventScroll: true });
 }

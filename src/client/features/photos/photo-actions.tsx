@@ -60,35 +60,15 @@ export function PhotoActions({
   return (
     <>
       {selected.size > 0 && (
-        <div
-          role="toolbar"
-          aria-label={text.selectionBar}
-          className="mb-2 flex min-h-11 items-center gap-1 rounded-xl bg-accent-soft px-1 text-ink"
-        >
-          <IconButton label={text.clear} icon={X} onClick={onClear} />
-          <span className="me-auto flex items-center gap-2 truncate text-sm font-medium">
-            {text.selected(selected.size)}
-            {isLoading && <Spinner size={16} label={text.gathering} />}
-          </span>
-          <IconButton label={text.download} icon={Download} onClick={() => void withFiles(downloadEntries)} />
-          {canWrite && (
-            <>
-              {selected.size === 1 && (
-                <IconButton
-                  label={text.share}
-                  icon={Share2}
-                  onClick={() => void withFiles((files) => setDialog({ kind: "share", files }))}
-                />
-              )}
-              <IconButton
-                label={text.tags}
-                icon={Tag}
-                onClick={() => void withFiles((files) => setDialog({ kind: "tags", files }))}
-              />
-              <IconButton label={text.trash} icon={Trash2} onClick={() => void trash()} />
-            </>
-          )}
-        </div>
+        <Toolbar
+          count={selected.size}
+          canWrite={canWrite}
+          isLoading={isLoading}
+          onClear={onClear}
+          onDownload={() => void withFiles(downloadEntries)}
+          onDialog={(kind) => void withFiles((files) => setDialog({ kind, files }))}
+          onTrash={() => void trash()}
+        />
       )}
       <ActionStatus />
       <Suspense fallback={null}>
@@ -104,6 +84,46 @@ export function PhotoActions({
         )}
       </Suspense>
     </>
+  );
+}
+
+function Toolbar({
+  count,
+  canWrite,
+  isLoading,
+  onClear,
+  onDownload,
+  onDialog,
+  onTrash,
+}: {
+  readonly count: number;
+  readonly canWrite: boolean;
+  readonly isLoading: boolean;
+  readonly onClear: () => void;
+  readonly onDownload: () => void;
+  readonly onDialog: (kind: OpenDialog["kind"]) => void;
+  readonly onTrash: () => void;
+}) {
+  return (
+    <div
+      role="toolbar"
+      aria-label={text.selectionBar}
+      className="mb-2 flex min-h-11 items-center gap-1 rounded-xl bg-accent-soft px-1 text-ink"
+    >
+      <IconButton label={text.clear} icon={X} onClick={onClear} />
+      <span className="me-auto flex items-center gap-2 truncate text-sm font-medium">
+        {text.selected(count)}
+        {isLoading && <Spinner size={16} label={text.gathering} />}
+      </span>
+      <IconButton label={text.download} icon={Download} onClick={onDownload} />
+      {canWrite && (
+        <>
+          {count === 1 && <IconButton label={text.share} icon={Share2} onClick={() => onDialog("share")} />}
+          <IconButton label={text.tags} icon={Tag} onClick={() => onDialog("tags")} />
+          <IconButton label={text.trash} icon={Trash2} onClick={onTrash} />
+        </>
+      )}
+    </div>
   );
 }
 

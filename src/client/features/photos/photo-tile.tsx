@@ -83,13 +83,36 @@ export const PhotoTile = memo(function PhotoTile({
           </span>
         )}
       </button>
+      <TileCheckbox
+        label={text.select(photo.name)}
+        isSelected={isSelected}
+        isSelecting={isSelecting}
+        onClick={(event) => events.onToggle(index, photo, event.shiftKey)}
+      />
+    </div>
+  );
+});
+
+function TileCheckbox({
+  label,
+  isSelected,
+  isSelecting,
+  onClick,
+}: {
+  readonly label: string;
+  readonly isSelected: boolean;
+  readonly isSelecting: boolean;
+  readonly onClick: (event: MouseEvent) => void;
+}) {
+  return (
+    <>
       <input
         type="checkbox"
         tabIndex={-1}
         checked={isSelected}
-        aria-label={text.select(photo.name)}
+        aria-label={label}
         onChange={() => undefined}
-        onClick={(event) => events.onToggle(index, photo, event.shiftKey)}
+        onClick={onClick}
         className={cx(
           "peer absolute start-1 top-1 size-7 cursor-pointer appearance-none rounded-full",
           isSelecting || isSelected ? "" : "opacity-0 group-hover:opacity-100 pointer-coarse:hidden",
@@ -106,9 +129,9 @@ export const PhotoTile = memo(function PhotoTile({
       >
         <Check size={16} strokeWidth={3} />
       </span>
-    </div>
+    </>
   );
-});
+}
 
 function Picture({
   photo,

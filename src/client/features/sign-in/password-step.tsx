@@ -86,28 +86,43 @@ export function PasswordStep(props: {
         )}
       </form>
       {(hasPasskeys || methods.oidc !== null) && (
-        <>
-          <div className="flex items-center gap-3 text-sm text-muted before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
-            {text.or}
-          </div>
-          {passkey.message !== undefined && <Notice tone="danger">{passkey.message}</Notice>}
-          {hasPasskeys && (
-            <Button variant="secondary" icon={KeyRound} busy={passkey.isBusy} onClick={passkey.begin}>
-              {text.passkey}
-            </Button>
-          )}
-          {methods.oidc !== null && (
-            <Button
-              variant="secondary"
-              icon={LogIn}
-              onClick={() => window.location.assign(startOf(methods.oidc?.startUrl ?? "", returnTo))}
-            >
-              {text.withProvider(methods.oidc.name)}
-            </Button>
-          )}
-        </>
+        <OtherMethods passkey={hasPasskeys ? passkey : undefined} oidc={methods.oidc} returnTo={returnTo} />
       )}
     </div>
+  );
+}
+
+function OtherMethods({
+  passkey,
+  oidc,
+  returnTo,
+}: {
+  /** Undefined if there are no passkeys. */
+  readonly passkey: ReturnType<typeof usePasskey> | undefined;
+  readonly oidc: SignInMethods["oidc"];
+  readonly returnTo: string;
+}) {
+  return (
+    <>
+      <div className="flex items-center gap-3 text-sm text-muted before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
+        {text.or}
+      </div>
+      {passkey?.message !== undefined && <Notice tone="danger">{passkey.message}</Notice>}
+      {passkey !== undefined && (
+        <Button variant="secondary" icon={KeyRound} busy={passkey.isBusy} onClick={passkey.begin}>
+          {text.passkey}
+        </Button>
+      )}
+      {oidc !== null && (
+        <Button
+          variant="secondary"
+          icon={LogIn}
+          onClick={() => window.location.assign(startOf(oidc.startUrl, returnTo))}
+        >
+          {text.withProvider(oidc.name)}
+        </Button>
+      )}
+    </>
   );
 }
 

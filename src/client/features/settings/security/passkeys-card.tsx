@@ -28,28 +28,11 @@ import { agentName } from "../user-agent.ts";
 export function PasskeysCard({ isOffered }: { isOffered: boolean }) {
   const passkeys = useResource("passkeys");
   const refresh = useRefresh();
-  const confirm = useConfirm();
+  const remove = useRemovePasskey();
   const [isAdding, setAdding] = useState(false);
   const [renaming, setRenaming] = useState<Passkey>();
-  const [name, setName] = useState("");
   const canAdd = isOffered && knowsPasskeys();
 
-  const remove = async (passkey: Passkey) => {
-    const isSure = await confirm({
-      title: text.removePasskey(passkey.name),
-      body: text.removePasskeyLead,
-      action: text.remove,
-      danger: true,
-    });
-    if (!isSure) return;
-    try {
-      await request("DELETE", `/api/users/passkeys/${passkey.id}`);
-      toast({ text: text.passkeyRemoved, tone: "success" });
-    } catch (error) {
-      toast({ text: messageOf(error), tone: "danger" });
-    }
-    await refresh("passkeys", "twoFactor");
-  };
   const rowOf = (passkey: Passkey): Row => ({
     key: passkey.id,
     icon: <KeyRound />,
@@ -91,24 +74,7 @@ export function PasskeysCard({ isOffered }: { isOffered: boolean }) {
           )
         }
       </Loaded>
-      {isAdding && (
-        <ActionDialog
-          title={text.addPasskey}
-          description={text.addPasskeyLead}
-          action={text.proceed}
-          run={async () => {
-            await addPasskey(name.trim() === "" ? agentName(navigator.userAgent) : name.trim());
-            toast({ text: text.passkeyAdded, tone: "success" });
-            await refresh("passkeys", "twoFactor");
-          }}
-          onClose={() => {
-            setAdding(false);
-            setName("");
-          }}
-        >
-          <TextField label={text.passkeyName} hint={text.passkeyNameHint} value={name} onChange={setName} />
-        </ActionDialog>
-      )}
+      {isAdding && <AddPasskeyDialog onClose={() => setAdding(false)} />}
       {renaming !== undefined && (
         <RenameDialog
           title={text.renamePasskey}
@@ -122,6 +88,47 @@ export function PasskeysCard({ isOffered }: { isOffered: boolean }) {
         />
       )}
     </Card>
+  );
+}
+
+function useRemovePasskey(): (passkey: Passkey) => Promise<void> {
+  const refresh = useRefresh();
+  const confirm = useConfirm();
+  return async (passkey) => {
+    const isSure = await confirm({
+      title: text.removePasskey(passkey.name),
+      body: text.removePasskeyLead,
+      action: text.remove,
+      danger: true,
+    });
+    if (!isSure) return;
+    try {
+      await request("DELETE", `/api/users/passkeys/${passkey.id}`);
+      toast({ text: text.passkeyRemoved, tone: "success" });
+    } catch (error) {
+      toast({ text: messageOf(error), tone: "danger" });
+    }
+    await refresh("passkeys", "twoFactor");
+  };
+}
+
+function AddPasskeyDialog({ onClose }: { readonly onClose: () => void }) {
+  const refresh = useRefresh();
+  const [name, setName] = useState("");
+  return (
+    <ActionDialog
+      title={text.addPasskey}
+      description={text.addPasskeyLead}
+      action={text.proceed}
+      run={async () => {
+        await addPasskey(name.trim() === "" ? agentName(navigator.userAgent) : name.trim());
+        toast({ text: text.passkeyAdded, tone: "success" });
+        await refresh("passkeys", "twoFactor");
+      }}
+      onClose={onClose}
+    >
+      <TextField label={text.passkeyName} hint={text.passkeyNameHint} value={name} onChange={setName} />
+    </ActionDialog>
   );
 }
 
