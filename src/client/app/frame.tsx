@@ -52,16 +52,7 @@ export function Frame() {
   ]);
   return (
     <div className="flex h-dvh flex-col bg-surface">
-      <a
-        href="#main"
-        onClick={(event) => {
-          event.preventDefault();
-          document.querySelector<HTMLElement>("#main")?.focus();
-        }}
-        className="sr-only focus:not-sr-only focus:fixed focus:start-3 focus:top-3 focus:z-70 focus:rounded-lg focus:bg-accent focus:px-4 focus:py-2.5 focus:text-on-accent"
-      >
-        {frameText.skipToContent}
-      </a>
+      <SkipLink />
       <Banners />
       {!user.emailVerified && (
         <PartBoundary address={pathname} retryMs={RETRY_MS} onFailed={(error) => showFailure(error)}>
@@ -106,6 +97,22 @@ export function Frame() {
         </PartBoundary>
       )}
     </div>
+  );
+}
+
+/** Lets keyboard users skip the navigation. */
+function SkipLink() {
+  return (
+    <a
+      href="#main"
+      onClick={(event) => {
+        event.preventDefault();
+        document.querySelector<HTMLElement>("#main")?.focus();
+      }}
+      className="sr-only focus:not-sr-only focus:fixed focus:start-3 focus:top-3 focus:z-70 focus:rounded-lg focus:bg-accent focus:px-4 focus:py-2.5 focus:text-on-accent"
+    >
+      {frameText.skipToContent}
+    </a>
   );
 }
 

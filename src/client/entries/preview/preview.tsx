@@ -94,17 +94,7 @@ export function Preview({ items, index, onIndexChange, onClose, actions }: Previ
               <Suspense fallback={<Loading />}>
                 <Stage key={file.id} file={file} onSwipe={(by) => go(index + by)} />
               </Suspense>
-              {items.length > 1 && (
-                <>
-                  <Step label={text.previous} side="start" isFaint={index === 0} onClick={() => go(index - 1)} />
-                  <Step
-                    label={text.next}
-                    side="end"
-                    isFaint={index === items.length - 1}
-                    onClick={() => go(index + 1)}
-                  />
-                </>
-              )}
+              {items.length > 1 && <Steps index={index} count={items.length} go={go} />}
             </div>
             {hasDetails && <Details file={file} onClose={() => setHasDetails(false)} />}
           </div>
@@ -167,6 +157,23 @@ function Details({ file, onClose }: { readonly file: FileRecord; readonly onClos
         <DetailsPanel isFramed={false} entry={file} onClose={onClose} />
       </Suspense>
     </aside>
+  );
+}
+
+function Steps({
+  index,
+  count,
+  go,
+}: {
+  readonly index: number;
+  readonly count: number;
+  readonly go: (to: number) => void;
+}) {
+  return (
+    <>
+      <Step label={text.previous} side="start" isFaint={index === 0} onClick={() => go(index - 1)} />
+      <Step label={text.next} side="end" isFaint={index === count - 1} onClick={() => go(index + 1)} />
+    </>
   );
 }
 

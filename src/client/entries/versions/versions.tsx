@@ -66,17 +66,17 @@ function VersionItem({
   const number = version.version;
   const path: `/api/${string}` = `/api/files/${file.id}/versions/${number}`;
   const change = useMutation({
-    mutationFn: (deed: "restore" | "delete") =>
-      deed === "restore" ? request("POST", `${path}/restore`) : request("DELETE", path),
-    onSuccess: async (_, deed) => {
-      toast({ text: deed === "restore" ? text.restored(number) : text.deleted });
+    mutationFn: (action: "restore" | "delete") =>
+      action === "restore" ? request("POST", `${path}/restore`) : request("DELETE", path),
+    onSuccess: async (_, action) => {
+      toast({ text: action === "restore" ? text.restored(number) : text.deleted });
       await invalidateTree(queryClient);
     },
     onError: (error) => toast({ text: messageOf(error), tone: "danger" }),
   });
   const remove = async () => {
-    const question = { title: text.deleteTitle(number), body: text.deleteBody, action: text.deleteVersion };
-    if (await confirm({ ...question, danger: true })) change.mutate("delete");
+    const confirmation = { title: text.deleteTitle(number), body: text.deleteBody, action: text.deleteVersion };
+    if (await confirm({ ...confirmation, danger: true })) change.mutate("delete");
   };
   const label = (verb: string) => `${verb}: ${text.version(number)}`;
   const who = version.createdBy === null ? "" : text.by(version.createdBy.name);
@@ -93,27 +93,7 @@ function VersionItem({
         {[formatBytes(version.size), ...(before === undefined ? [] : [compared(version.size, before.size)])].join(", ")}
       </p>
       <div className="mt-2 flex flex-wrap gap-2">
-        {SHOWABLE.test(version.mimeType) && (
-          <LinkButton
-            size="small"
-            icon={ExternalLink}
-            href={apiAddress(`${path}/download`, { inline: true })}
-            target="_blank"
-            rel="noreferrer"
-            aria-label={label(text.open)}
-          >
-            {text.open}
-          </LinkButton>
-        )}
-        <LinkButton
-          size="small"
-          icon={Download}
-          href={apiAddress(`${path}/download`)}
-          download
-          aria-label={label(text.download)}
-        >
-          {text.download}
-        </LinkButton>
+        <VersionLinks path={path} isShowable={SHOWABLE.test(version.mimeType)} label={label} />
         {!version.isCurrent && !isReader && (
           <>
             <Button
@@ -137,6 +117,42 @@ function VersionItem({
           </>
         )}
       </div>
+    </>
+  );
+}
+
+function VersionLinks({
+  path,
+  isShowable,
+  label,
+}: {
+  readonly path: `/api/${string}`;
+  readonly isShowable: boolean;
+  readonly label: (verb: string) => string;
+}) {
+  return (
+    <>
+      {isShowable && (
+        <LinkButton
+          size="small"
+          icon={ExternalLink}
+          href={apiAddress(`${path}/download`, { inline: true })}
+          target="_blank"
+          rel="noreferrer"
+          aria-label={label(text.open)}
+        >
+          {text.open}
+        </LinkButton>
+      )}
+      <LinkButton
+        size="small"
+        icon={Download}
+        href={apiAddress(`${path}/download`)}
+        download
+        aria-label={label(text.download)}
+      >
+        {text.download}
+      </LinkButton>
     </>
   );
 }

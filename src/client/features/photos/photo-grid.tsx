@@ -1,6 +1,6 @@
-import { useEffect, useMemo, useRef } from "react";
+import { type RefObject, useEffect, useMemo, useRef } from "react";
 import type { PhotoRecord } from "./api.ts";
-import { layoutOf, type Section } from "./layout.ts";
+import { type Layout, layoutOf, type Section } from "./layout.ts";
 import { PhotoActions } from "./photo-actions.tsx";
 import { photoFinder } from "./photo-finder.ts";
 import type { TileEvents } from "./photo-tile.tsx";
@@ -30,6 +30,54 @@ export function PhotoGrid({
   const layout = useMemo(() => layoutOf(library.days, Math.max(width, 1)), [library.days, width]);
   const { range, visibleDays, updateView } = useViewport(scroller, layout, height);
   useEffect(() => onVisibleDays(visibleDays), [onVisibleDays, visibleDays]);
+  const { selected, cursor, events, keys, preview, onClear } = useInteraction({ library, layout, scroller, height });
+  return (
+    <>
+      <PhotoActions library={library} selected={selected} onClear={onClear} />
+      <div className="relative -me-4 min-h-0 flex-1 sm:-me-6">
+        <div
+          ref={scroller}
+          role="region"
+          aria-label={text.wall}
+          onScroll={updateView}
+          {...keys}
+          className="size-full overflow-x-hidden overflow-y-auto overscroll-contain pe-11 [scrollbar-width:none]"
+        >
+          <div ref={content} className="relative" style={{ height: layout.height }}>
+            {width > 0 && (
+              <VisibleDays
+                layout={layout}
+                range={range}
+                photos={library.photos}
+                selected={selected}
+                cursor={Math.min(cursor, Math.max(0, layout.total - 1))}
+                events={events}
+                onToggleDay={events.onToggleDay}
+              />
+            )}
+          </div>
+        </div>
+        {height > 0 && layout.height > height && (
+          <TimelineSlider layout={layout} scroller={scroller} viewHeight={height} />
+        )}
+      </div>
+      {preview}
+    </>
+  );
+}
+
+/** The cursor, the selection and the preview of the grid, and the events that change them. */
+function useInteraction({
+  library,
+  layout,
+  scroller,
+  height,
+}: {
+  readonly library: PhotoLibrary;
+  readonly layout: Layout;
+  readonly scroller: RefObject<HTMLElement | null>;
+  readonly height: number;
+}) {
   const { selected, toggle, toggleAll, add, clear } = usePhotoSelection();
   const { cursor, setCursor, goTo, focus } = usePhotoCursor(scroller, layout);
   const anchor = useRef(0);
@@ -72,39 +120,7 @@ export function PhotoGrid({
     // The button that cleared the selection is gone, so the focus returns to the cursor.
     focus();
   };
-  return (
-    <>
-      <PhotoActions library={library} selected={selected} onClear={onClear} />
-      <div className="relative -me-4 min-h-0 flex-1 sm:-me-6">
-        <div
-          ref={scroller}
-          role="region"
-          aria-label={text.wall}
-          onScroll={updateView}
-          {...keys}
-          className="size-full overflow-x-hidden overflow-y-auto overscroll-contain pe-11 [scrollbar-width:none]"
-        >
-          <div ref={content} className="relative" style={{ height: layout.height }}>
-            {width > 0 && (
-              <VisibleDays
-                layout={layout}
-                range={range}
-                photos={library.photos}
-                selected={selected}
-                cursor={Math.min(cursor, Math.max(0, layout.total - 1))}
-                events={events}
-                onToggleDay={events.onToggleDay}
-              />
-            )}
-          </div>
-        </div>
-        {height > 0 && layout.height > height && (
-          <TimelineSlider layout={layout} scroller={scroller} viewHeight={height} />
-        )}
-      </div>
-      {preview.preview}
-    </>
-  );
+  return { selected, cursor, events, keys, preview: preview.preview, onClear };
 }
 
 interface GridEvents extends TileEvents {

@@ -22,7 +22,7 @@ export function NewKeyDialog(props: { isAdmin: boolean; onMade(): void; onClose(
   const [lifetime, setLifetime] = useState("90");
   // Not `autoFocus`: the dialog could not remember the previously focused element.
   const first = useRef<HTMLInputElement>(null);
-  const make = useMutation({
+  const create = useMutation({
     mutationFn: () => {
       const days = Number(lifetime);
       const expiresAt = lifetime === "never" ? null : new Date(Date.now() + days * 86_400_000).toISOString();
@@ -31,29 +31,13 @@ export function NewKeyDialog(props: { isAdmin: boolean; onMade(): void; onClose(
     },
     onSuccess: props.onMade,
   });
-  const rejection = readRejection(make.error, ["name", "scopes", "expiresAt"]);
-  if (make.data !== undefined) {
-    return (
-      <Dialog
-        open
-        // The key can't be shown again, so a press outside must not close the dialog.
-        isPersistent
-        onClose={props.onClose}
-        title={text.keyCreated}
-        description={text.keyCreatedLead}
-        footer={
-          <Button variant="primary" onClick={props.onClose}>
-            {text.done}
-          </Button>
-        }
-      >
-        <CopyField label={text.key} value={make.data.key} />
-      </Dialog>
-    );
+  const rejection = readRejection(create.error, ["name", "scopes", "expiresAt"]);
+  if (create.data !== undefined) {
+    return <CreatedKey apiKey={create.data.key} onClose={props.onClose} />;
   }
-  const choose = (scope: string, isChosen: boolean) => {
+  const choose = (scope: string, isChecked: boolean) => {
     const next = new Set(scopes);
-    if (isChosen) next.add(scope);
+    if (isChecked) next.add(scope);
     else next.delete(scope);
     setScopes(next);
   };
@@ -64,9 +48,9 @@ export function NewKeyDialog(props: { isAdmin: boolean; onMade(): void; onClose(
       title={text.newKey}
       description={text.newKeyLead}
       action={text.createKey}
-      isBusy={make.isPending}
+      isBusy={create.isPending}
       isDisabled={name.trim() === "" || scopes.size === 0}
-      onSubmit={make.mutate}
+      onSubmit={create.mutate}
     >
       {rejection !== undefined && rejection.field !== "name" && <Notice tone="danger">{rejection.message}</Notice>}
       <TextField
@@ -84,7 +68,7 @@ export function NewKeyDialog(props: { isAdmin: boolean; onMade(): void; onClose(
             key={scope}
             label={text.scopeName(scope)}
             checked={scopes.has(scope)}
-            onChange={(isChosen) => choose(scope, isChosen)}
+            onChange={(isChecked) => choose(scope, isChecked)}
           />
         ))}
       </fieldset>
@@ -95,5 +79,25 @@ export function NewKeyDialog(props: { isAdmin: boolean; onMade(): void; onClose(
         options={LIFETIMES.map((value) => ({ value, label: text.lifetime(value) }))}
       />
     </FormDialog>
+  );
+}
+
+function CreatedKey({ apiKey, onClose }: { readonly apiKey: string; readonly onClose: () => void }) {
+  return (
+    <Dialog
+      open
+      // The key can't be shown again, so a press outside must not close the dialog.
+      isPersistent
+      onClose={onClose}
+      title={text.keyCreated}
+      description={text.keyCreatedLead}
+      footer={
+        <Button variant="primary" onClick={onClose}>
+          {text.done}
+        </Button>
+      }
+    >
+      <CopyField label={text.key} value={apiKey} />
+    </Dialog>
   );
 }

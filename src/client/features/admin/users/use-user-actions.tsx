@@ -91,12 +91,20 @@ export function useUserActions(): { itemsFor: (account: Account) => readonly Men
   const close = () => setShown(undefined);
   const dialogs = (
     <>
-      {shown?.kind === "edit" && <EditUserDialog account={shown.account} onClose={close} />}
-      {shown?.kind === "password" && <PasswordDialog account={shown.account} onClose={close} />}
-      {shown?.kind === "access" && <AccessDialog account={shown.account} onClose={close} />}
-      {shown?.kind === "delete" && <DeleteUserDialog account={shown.account} onClose={close} />}
+      <AccountDialog shown={shown} onClose={close} />
       {link !== undefined && <LinkDialog title={link.title} link={link.link} onClose={() => setLink(undefined)} />}
     </>
   );
   return { itemsFor, dialogs };
+}
+
+function AccountDialog({ shown, onClose }: { readonly shown: OpenDialog | undefined; readonly onClose: () => void }) {
+  return (
+    <>
+      {shown?.kind === "edit" && <EditUserDialog account={shown.account} onClose={onClose} />}
+      {shown?.kind === "password" && <PasswordDialog account={shown.account} onClose={onClose} />}
+      {shown?.kind === "access" && <AccessDialog account={shown.account} onClose={onClose} />}
+      {shown?.kind === "delete" && <DeleteUserDialog account={shown.account} onClose={onClose} />}
+    </>
+  );
 }

@@ -43,15 +43,7 @@ export function TwoFactorCard() {
       <Loaded query={state}>
         {({ enabled, recoveryCodesLeft }) => (
           <div className="flex flex-col items-start gap-4">
-            <p className="flex items-center gap-2">
-              {enabled ? (
-                <ShieldCheck aria-hidden className="size-5 text-success" />
-              ) : (
-                <ShieldOff aria-hidden className="size-5 text-muted" />
-              )}
-              <Badge tone={enabled ? "success" : "neutral"}>{enabled ? text.on : text.off}</Badge>
-              {enabled && <span className="text-sm text-muted">{text.codesLeft(recoveryCodesLeft)}</span>}
-            </p>
+            <Status isEnabled={enabled} codesLeft={recoveryCodesLeft} />
             <div className="flex flex-wrap gap-2">
               {enabled ? (
                 <>
@@ -80,26 +72,45 @@ export function TwoFactorCard() {
           action={text.newCodes}
           run={async () => {
             const path = "/api/users/two-factor/recovery-codes";
-            const answer = await request<{ recoveryCodes: string[] }>("POST", path);
-            await showCodes(answer.recoveryCodes);
+            const response = await request<{ recoveryCodes: string[] }>("POST", path);
+            await showCodes(response.recoveryCodes);
           }}
           onClose={() => closeFrom("renew")}
         />
       )}
-      {step?.is === "disable" && (
-        <ActionDialog
-          title={text.switchOffTitle}
-          description={text.switchOffLead}
-          action={text.switchOff}
-          isDanger
-          run={async () => {
-            await request("POST", "/api/users/two-factor/disable");
-            toast({ text: text.twoFactorOff, tone: "success" });
-            await refresh("twoFactor");
-          }}
-          onClose={close}
-        />
-      )}
+      {step?.is === "disable" && <TurnOffDialog onClose={close} />}
     </Card>
+  );
+}
+
+function Status({ isEnabled, codesLeft }: { readonly isEnabled: boolean; readonly codesLeft: number }) {
+  return (
+    <p className="flex items-center gap-2">
+      {isEnabled ? (
+        <ShieldCheck aria-hidden className="size-5 text-success" />
+      ) : (
+        <ShieldOff aria-hidden className="size-5 text-muted" />
+      )}
+      <Badge tone={isEnabled ? "success" : "neutral"}>{isEnabled ? text.on : text.off}</Badge>
+      {isEnabled && <span className="text-sm text-muted">{text.codesLeft(codesLeft)}</span>}
+    </p>
+  );
+}
+
+function TurnOffDialog({ onClose }: { readonly onClose: () => void }) {
+  const refresh = useRefresh();
+  return (
+    <ActionDialog
+      title={text.switchOffTitle}
+      description={text.switchOffLead}
+      action={text.switchOff}
+      isDanger
+      run={async () => {
+        await request("POST", "/api/users/two-factor/disable");
+        toast({ text: text.twoFactorOff, tone: "success" });
+        await refresh("twoFactor");
+      }}
+      onClose={onClose}
+    />
   );
 }
