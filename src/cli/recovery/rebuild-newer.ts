@@ -3,10 +3,10 @@ import { Layout } from "../../blobs/layout.ts";
 import { PasswordHasher } from "../../features/accounts/users/passwords.ts";
 import {
   mergeNewer,
-  type NewerAccount,
-  type NewerReport,
+  type MergedAccount,
+  type MergeReport,
   newerWorkingFile,
-} from "../../features/storage/store-journal/newer.ts";
+} from "../../features/storage/store-journal/merge-newer.ts";
 import { journalRoot } from "../../features/storage/store-journal/open.ts";
 import { newSecretToken } from "../../lib/id.ts";
 import { createLog } from "../../lib/log.ts";
@@ -43,7 +43,7 @@ export async function rebuildNewer(config: Config, run: NewerRun, terminal: Term
         layout: new Layout(paths.root),
         root: journalRoot(paths.blobs),
         epoch: readEpoch(services.db.sqlite),
-        putBackAtMs: readPutBackAt(services.db.sqlite),
+        restoredAtMs: readPutBackAt(services.db.sqlite),
         workingFile: newerWorkingFile(paths.root),
         email: run.email,
         isDryRun: run.isDryRun,
@@ -73,9 +73,9 @@ export async function rebuildNewer(config: Config, run: NewerRun, terminal: Term
 }
 
 function printReport(
-  report: NewerReport,
+  report: MergeReport,
   { isDryRun, isJson }: NewerRun,
-  overQuota: ReadonlySet<NewerAccount>,
+  overQuota: ReadonlySet<MergedAccount>,
   terminal: Terminal,
 ): ExitCode {
   const { accounts, missing, damaged } = report;
@@ -109,7 +109,7 @@ function printReport(
   return isWrong ? EXIT.wrong : EXIT.fine;
 }
 
-function notesOn(account: NewerAccount, isOverQuota: boolean): string[] {
+function notesOn(account: MergedAccount, isOverQuota: boolean): string[] {
   const { email, names, isNew, beside, deletions, moves, moved, shares, revoked } = account;
   return [
     ...names.slice(0, NAMED_MAX).map((name) => `  ${email}: ${name}`),
@@ -135,7 +135,7 @@ function notesOn(account: NewerAccount, isOverQuota: boolean): string[] {
   ];
 }
 
-function problemsOf({ damaged, missing }: NewerReport): string[] {
+function problemsOf({ damaged, missing }: MergeReport): string[] {
   return [
     ...describeUnread(damaged),
     ...(missing.length > 0

@@ -8,7 +8,7 @@ import { openReadOnly } from "../../db/open.ts";
 import { AppError } from "../../errors.ts";
 import type { FaultyContent, Verification, VerifyOptions } from "../../features/storage/integrity/verify.ts";
 import { verify } from "../../features/storage/integrity/verify.ts";
-import { type LaterSummary, summarizeLater } from "../../features/storage/store-journal/later-objects.ts";
+import { type ContinuingSummary, summarizeContinuing } from "../../features/storage/store-journal/continuing-objects.ts";
 import { journalRoot } from "../../features/storage/store-journal/open.ts";
 import { readCopyStart } from "../../features/storage/store-journal/opened-copy.ts";
 import { toTimestamp } from "../../lib/clock.ts";
@@ -156,7 +156,7 @@ function showProgress(terminal: Terminal): VerifyOptions["onProgress"] {
 interface CopyState {
   readonly takenAtMs: number;
   /** What its store journal notes after it; undefined where the journal belongs to another state. */
-  readonly later: LaterSummary | undefined;
+  readonly later: ContinuingSummary | undefined;
 }
 
 async function readState(
@@ -167,7 +167,7 @@ async function readState(
   const db = openReadOnly(databasePath);
   try {
     const start = readCopyStart(db.sqlite, journalRoot(blobs));
-    return { takenAtMs, later: start && (await summarizeLater(db.sqlite, journalRoot(blobs), start)) };
+    return { takenAtMs, later: start && (await summarizeContinuing(db.sqlite, journalRoot(blobs), start)) };
   } finally {
     db.close();
   }

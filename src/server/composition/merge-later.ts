@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Layout } from "../../blobs/layout.ts";
 import { PasswordHasher } from "../../features/accounts/users/passwords.ts";
-import { mergeNewer, type NewerReport, newerWorkingFile } from "../../features/storage/store-journal/newer.ts";
+import { mergeNewer, type MergeReport, newerWorkingFile } from "../../features/storage/store-journal/merge-newer.ts";
 import { journalRoot } from "../../features/storage/store-journal/open.ts";
 import { type CopyStart, forgetCopyStart } from "../../features/storage/store-journal/opened-copy.ts";
 import { toTimestamp } from "../../lib/clock.ts";
@@ -39,14 +39,14 @@ export async function mergeLater(services: Services, copyStart: CopyStart): Prom
   await writer.run(() => forgetCopyStart(sqlite));
 }
 
-async function merge(services: Services, root: string, copyStart: CopyStart): Promise<NewerReport> {
+async function merge(services: Services, root: string, copyStart: CopyStart): Promise<MergeReport> {
   const { sqlite, paths, clock } = services;
   return mergeNewer({
     ...services,
     layout: new Layout(paths.root),
     root,
     epoch: readEpoch(sqlite),
-    putBackAtMs: readPutBackAt(sqlite),
+    restoredAtMs: readPutBackAt(sqlite),
     workingFile: newerWorkingFile(paths.root),
     email: undefined,
     isDryRun: false,
@@ -56,7 +56,7 @@ async function merge(services: Services, root: string, copyStart: CopyStart): Pr
   });
 }
 
-function logReport({ accounts, damaged, missing }: NewerReport, folder: string, log: Log): void {
+function logReport({ accounts, damaged, missing }: MergeReport, folder: string, log: Log): void {
   for (const account of accounts) {
     const { email, files, folders, versions, labels, moved, removed, shares, revoked, isNew, untilMs } = account;
     log.info("Applied the changes recorded after the snapshot.", {

@@ -23,7 +23,7 @@ import { Collector } from "../../features/storage/integrity/gc.ts";
 import { Scrub, storedBytes } from "../../features/storage/integrity/scrub.ts";
 import { Integrity } from "../../features/storage/integrity/service.ts";
 import { Snapshots } from "../../features/storage/snapshots/service.ts";
-import { mergeReferences, NewerContents } from "../../features/storage/store-journal/newer-objects.ts";
+import { mergeReferences, NewerReferences } from "../../features/storage/store-journal/newer-objects.ts";
 import { journalRoot, openEndedShares } from "../../features/storage/store-journal/open.ts";
 import { noteCopyStart, readCopyStart } from "../../features/storage/store-journal/opened-copy.ts";
 import { openTree } from "../../tree/tree.ts";
@@ -142,7 +142,7 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
     availableBytes: () => availableBytes(paths.root),
     urgentMark: credentialsMark(db.sqlite),
   });
-  const newerContents = new NewerContents({
+  const newerContents = new NewerReferences({
     sqlite: db.sqlite,
     root: journalRoot(paths.blobs),
     epoch: () => readEpoch(db.sqlite),

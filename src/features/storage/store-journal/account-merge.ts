@@ -1,19 +1,18 @@
 import type { Database } from "bun:sqlite";
 import { toDigest } from "../../../blobs/digest.ts";
-import type { Transaction, Writer } from "../../../db/transaction.ts";
-import { AppError } from "../../../errors.ts";
-import { joinPath, parentPath, ROOT_PATH } from "../../../lib/path.ts";
+import type { Writer } from "../../../db/transaction.ts";
+import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.ts";
 import type { MergedContent } from "../../../tree/operations/merge-newer.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
-import type { FileNode, FolderNode, NodeRef, TreeNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
+import type { BlobFinder } from "./blob-finder.ts";
 import { ChangeBatches } from "./change-batches.ts";
-import type { ContentFinder } from "./content-finder.ts";
+import { CopyMerge } from "./copy-merge.ts";
+import { FolderMerge } from "./folder-merge.ts";
+import { MoveMerge } from "./move-merge.ts";
+import { RecordAncestors } from "./record-ancestors.ts";
 import { type ContentRecord, type FileRecord, type FolderRecord, ROOT } from "./records.ts";
-import { LOST_FOLDER } from "./rebuilt-tree.ts";
-import { LaterTree } from "./later-tree.ts";
-import { NewerMoves } from "./newer-moves.ts";
-import { NewerShares } from "./newer-shares.ts";
+import { ShareMerge } from "./share-merge.ts";
 import type { StagedRecords } from "./staged-records.ts";
 
 /** What {@link AccountMerge} works with. */
@@ -23,58 +22,55 @@ export interface AccountMergeOptions {
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
   readonly staged: StagedRecords;
-  readonly finder: ContentFinder;
-  /** Zero for one that is not there yet, of which nothing is changed. */
+  readonly finder: BlobFinder;
+  /** Zero for an account that does not exist yet; nothing is changed then. */
   readonly accountId: number;
-  /** What was changed after this was changed in the present, not in the time that the objects tell of. */
+  /** Changes in the database after this time were made since the restore, and stay. */
   readonly unchangedSinceMs: number;
   readonly isDryRun: boolean;
-  /** Whether a share is noted to have ended. */
+  /** Whether a share is noted as ended. */
   readonly isEnded: (shareId: string) => boolean;
   readonly nowMs: number;
-  /** Whether the records are everything that the account has, and all of them could be read. */
+  /** Whether the records are the whole account, and all of them could be read. */
   readonly isFull: boolean;
-  /** For a copy that was just opened: deletions and moves are carried out too. See {@link LaterTree}. */
+  /** For a copy that was just opened: deletions and moves are merged as well. See {@link CopyMerge}. */
   readonly later?: { readonly isFull: boolean } | undefined;
 }
 
 /** Counts of what was merged. */
 export interface MergeResult {
-  /** Made. */
+  /** Files and folders that were made. */
   readonly files: number;
   readonly folders: number;
-  /** Contents that follow those of files which are there. */
+  /** New versions of existing files. */
   readonly versions: number;
-  /** Files and folders that got labels, a description or metadata. */
+  /** Files and folders that got tags, a description or metadata. */
   readonly labels: number;
-  /** Of the files made: those beside one whose content was replaced in the present as well. */
+  /** Of the files: those made next to a file whose content was replaced since the restore. */
   readonly beside: number;
-  /** Files and folders made that went into the trash, as they were. */
+  /** Of the files and folders: those that were in the trash. */
   readonly trashed: number;
-  /** Not carried out: files and folders that were deleted or put into the trash, */
+  /** Not merged: files and folders that were deleted or moved to the trash. */
   readonly deletions: number;
-  /** and moved or renamed, where they were changed since or their place is taken. */
+  /** Not merged: moves and renames of nodes that were changed since the restore, or whose new location is taken. */
   readonly moves: number;
-  /** Links and shares that are there again, */
+  /** Links and shares that were restored. */
   readonly shares: number;
-  /** and those that ended, because they were revoked. */
+  /** Links and shares that ended, because they were revoked. */
   readonly revoked: number;
-  /** Put into the trash, in a copy that was just opened. */
+  /** In a copy that was just opened: files and folders that were moved to the trash. */
   readonly removed: number;
-  /** Moved, renamed or, in a copy that was just opened, taken out of the trash. */
+  /** Moved, renamed or, in a copy that was just opened, restored from the trash. */
   readonly moved: number;
-  /** Paths of what was made or got a content, the first thousand. */
+  /** Paths of new files and folders and of files with new versions; the first thousand. */
   readonly names: readonly string[];
 }
 
 type Counts = { -readonly [Field in Exclude<keyof MergeResult, "names">]: number };
 
 const NAMES_MAX = 1_000;
-const DEPTH_MAX = 10_000;
-/** Why a folder can't be made: a file has its name, it is too deep, or the account has as many as it may have. */
-const FOLDER_REJECTIONS: ReadonlySet<string> = new Set(["not_a_folder", "path_too_long", "quota_exceeded"]);
 
-/** Compares the newer objects of one account with what it has, and applies what it lacks. */
+/** Merges the newer records of one account into the database. */
 export class AccountMerge {
   readonly #options: AccountMergeOptions;
   readonly #counts: Counts = {
@@ -92,236 +88,271 @@ export class AccountMerge {
     moved: 0,
   };
   readonly #names: string[] = [];
-  /** Folders as the objects name them, and as they are in the present. */
-  readonly #folders = new Map<string, NodeRef>();
-  readonly #isGoneBelow = new Map<string, boolean>();
-  readonly #isTrashedBelow = new Map<string, boolean>();
-  /** Folders that are put into the trash once all is in them. */
-  readonly #toTrash: NodeRef[] = [];
-  readonly #row;
-  readonly #wasDeleted;
-  readonly #isHeld;
-  readonly #userId;
-  readonly #moves: NewerMoves;
-  /** Nodes that are made and have shares. */
-  readonly #madeShared = new Set<string>();
+  readonly #findRow;
+  readonly #findTombstone;
+  readonly #findUse;
+  readonly #findUser;
+  readonly #ancestors: RecordAncestors;
+  readonly #folders: FolderMerge;
+  readonly #moves: MoveMerge;
+  /** Public ids of new nodes that have shares. */
+  readonly #newWithShares = new Set<string>();
   readonly #batches: ChangeBatches;
 
   constructor(options: AccountMergeOptions) {
     this.#options = options;
     this.#batches = new ChangeBatches(options.isDryRun ? undefined : options.writer);
-    const { sqlite } = options;
-    this.#row = sqlite.prepare<{ accountId: number }, [string]>(
+    const { sqlite, staged } = options;
+    this.#findRow = sqlite.prepare<{ accountId: number }, [string]>(
       "SELECT account_id AS accountId FROM nodes WHERE public_id = ?1",
     );
-    this.#wasDeleted = sqlite.prepare<{ one: 1 }, [string]>(
+    this.#findTombstone = sqlite.prepare<{ one: 1 }, [string]>(
       "SELECT 1 AS one FROM tombstones WHERE public_id = ?1 LIMIT 1",
     );
-    this.#isHeld = sqlite.prepare<{ one: 1 }, [string, number]>(
+    this.#findUse = sqlite.prepare<{ one: 1 }, [string, number]>(
       `SELECT 1 AS one FROM blobs b WHERE b.digest = unhex(?1) AND (
          EXISTS (SELECT 1 FROM nodes n WHERE n.blob_id = b.id AND n.account_id = ?2)
          OR EXISTS (SELECT 1 FROM versions v JOIN nodes n ON n.id = v.node_id WHERE v.blob_id = b.id AND n.account_id = ?2))`,
     );
-    this.#userId = sqlite.prepare<{ id: number }, [string]>("SELECT id FROM users WHERE public_id = ?1");
-    this.#moves = new NewerMoves({ ...options, isLater: (node, record) => this.#isOlder(node, record) });
+    this.#findUser = sqlite.prepare<{ id: number }, [string]>("SELECT id FROM users WHERE public_id = ?1");
+    this.#moves = new MoveMerge({ ...options, isLater: (node, record) => this.#isOlder(node, record) });
+    this.#folders = new FolderMerge({
+      ...options,
+      isCopy: options.later !== undefined,
+      isFree: (id) => !this.#isTaken(id) && !this.#wasDeleted(id),
+    });
+    this.#ancestors = new RecordAncestors(staged, (id) => this.#folders.find(id)?.path);
   }
 
-  /** Merges all records. Those of the trash come last, so that they take no name from the others. */
+  /** Merges all records. Nodes in the trash come last, so that they take no name from the others. */
   async run(): Promise<MergeResult> {
-    const { staged, tree, treeWriter, accountId, isDryRun, later: asLater } = this.#options;
-    const later = asLater && !isDryRun ? new LaterTree({ ...this.#options, ...asLater }) : undefined;
-    await later?.prepare();
-    for (const isTrashed of [false, true]) {
-      for (const { record } of staged.all()) {
-        if ("file" in record || this.#isTrashed(record) !== isTrashed) continue;
-        this.#folder(record);
-        await this.#batches.runFull();
-      }
-      await this.#batches.run();
-      if (!isTrashed && later === undefined) await this.#moveAll();
-      for (const { record } of staged.all()) {
-        if (!("file" in record) || this.#isTrashed(record) !== isTrashed) continue;
-        await this.#file(record);
-        await this.#batches.runFull();
-      }
-      await this.#batches.run();
-    }
-    for (const ref of this.#toTrash) {
-      this.#batches.add((tx) => {
-        // One of them may have gone with another one above it.
-        if (tree.findNode(accountId, ref.publicId) !== undefined) treeWriter.trash(tx, ref);
-      });
-    }
-    await this.#batches.run();
-    for (const id of staged.gone()) {
-      if (tree.findNode(accountId, id) !== undefined) this.#counts.deletions++;
-    }
-    if (later !== undefined) {
-      await later.finish();
-      const { removed, moved, restored, refused } = later.counts;
-      Object.assign(this.#counts, { removed, moved: moved + restored, moves: refused, deletions: 0 });
-    }
-    const shares = new NewerShares({ ...this.#options, isMade: (id) => this.#madeShared.has(id) });
+    const { isDryRun, later } = this.#options;
+    const copy = later && !isDryRun ? new CopyMerge({ ...this.#options, ...later }) : undefined;
+    await copy?.prepare();
+    await this.#mergeFolders(false);
+    // After the folders, which moved nodes may go into, and before files take the names that the moves free.
+    if (copy === undefined) await this.#mergeMoves();
+    await this.#mergeFiles(false);
+    await this.#mergeFolders(true);
+    await this.#mergeFiles(true);
+    await this.#trashFolders();
+    if (copy === undefined) this.#countDeletions();
+    else await this.#finishCopy(copy);
+    const shares = new ShareMerge({ ...this.#options, isMade: (id) => this.#newWithShares.has(id) });
     Object.assign(this.#counts, await shares.apply());
     return { ...this.#counts, names: this.#names };
   }
 
-  /** After the folders, and before files take the names that it frees. */
-  async #moveAll(): Promise<void> {
+  async #mergeFolders(isTrashed: boolean): Promise<void> {
+    for (const { record } of this.#options.staged.all()) {
+      if ("file" in record || this.#ancestors.isTrashed(record) !== isTrashed) continue;
+      this.#mergeFolder(record);
+      await this.#batches.runFull();
+    }
+    await this.#batches.run();
+  }
+
+  async #mergeFiles(isTrashed: boolean): Promise<void> {
+    for (const { record } of this.#options.staged.all()) {
+      if (!("file" in record) || this.#ancestors.isTrashed(record) !== isTrashed) continue;
+      await this.#mergeFile(record);
+      await this.#batches.runFull();
+    }
+    await this.#batches.run();
+  }
+
+  async #mergeMoves(): Promise<void> {
     const planned = this.#moves.plan();
-    const refused = this.#options.isDryRun ? 0 : await this.#moves.carryOut();
-    this.#counts.moved = planned - refused;
-    this.#counts.moves = refused;
+    const rejected = this.#options.isDryRun ? 0 : await this.#moves.execute();
+    this.#counts.moved = planned - rejected;
+    this.#counts.moves = rejected;
   }
 
-  #folder(record: FolderRecord): void {
-    const { tree, accountId, staged } = this.#options;
-    const { folder: id } = record;
-    const there = tree.findFolder(accountId, id);
-    if (there !== undefined) {
-      this.#compareNode(there, record);
-      this.#labelFolder(there, record);
+  async #trashFolders(): Promise<void> {
+    const { tree, treeWriter, accountId } = this.#options;
+    for (const ref of this.#folders.toTrash) {
+      this.#batches.add((tx) => {
+        // It may have been trashed together with a folder above it.
+        if (tree.findNode(accountId, ref.publicId) !== undefined) treeWriter.trash(tx, ref);
+      });
+    }
+    await this.#batches.run();
+  }
+
+  #countDeletions(): void {
+    const { staged, tree, accountId } = this.#options;
+    for (const id of staged.gone()) {
+      if (tree.findNode(accountId, id) !== undefined) this.#counts.deletions++;
+    }
+  }
+
+  async #finishCopy(copy: CopyMerge): Promise<void> {
+    await copy.finish();
+    const { removed, moved, restored, rejected } = copy.counts;
+    Object.assign(this.#counts, { removed, moved: moved + restored, moves: rejected, deletions: 0 });
+  }
+
+  #mergeFolder(incoming: FolderRecord): void {
+    const { staged } = this.#options;
+    const { folder: id } = incoming;
+    const existing = this.#folders.find(id);
+    if (existing !== undefined) {
+      this.#countUnmerged(existing, incoming);
+      this.#mergeFolderMetadata(existing, incoming);
       return;
     }
-    if (record.name === ROOT || this.#row.get(id) !== null || this.#wasDeleted.get(id) !== null) return;
-    if (this.#isGone(record)) return;
-    if (this.#place(id) !== undefined) return;
-    this.#countMade(record, "folders");
-    if (record.shares !== undefined) this.#madeShared.add(id);
-    this.#batches.add((tx) => void this.#ensureFolder(tx, id, staged.get(id), 0));
+    if (incoming.name === ROOT || this.#isTaken(id) || this.#wasDeleted(id)) return;
+    if (this.#ancestors.isGone(incoming)) return;
+    if (this.#folders.findByIdOrPath(id) !== undefined) return;
+    this.#countNew(incoming, "folders");
+    if (incoming.shares !== undefined) this.#newWithShares.add(id);
+    this.#batches.add((tx) => void this.#folders.ensure(tx, id, staged.get(id)));
   }
 
-  async #file(record: FileRecord): Promise<void> {
+  async #mergeFile(incoming: FileRecord): Promise<void> {
     const { tree, accountId } = this.#options;
-    const there = tree.findFile(accountId, record.file);
-    if (there !== undefined) {
-      this.#compareNode(there, record);
-      await this.#continue(there, record);
+    const existing = tree.findFile(accountId, incoming.file);
+    if (existing !== undefined) {
+      this.#countUnmerged(existing, incoming);
+      await this.#mergeVersions(existing, incoming);
       return;
     }
-    if (this.#isGone(record)) return;
-    const isFree = this.#row.get(record.file) === null;
-    // Whoever deleted it since knew what went.
-    if (isFree && this.#wasDeleted.get(record.file) !== null) return;
-    const told = contentsOf(record);
-    const wanted = isFree ? told : this.#unheld(told);
-    if (wanted.length === 0 || this.#cameAgain(record)) return;
-    await this.#make(record, wanted, isFree ? record.file : undefined);
+    if (this.#ancestors.isGone(incoming)) return;
+    const isFree = !this.#isTaken(incoming.file);
+    // A file that was deleted since the restore was deleted on purpose.
+    if (isFree && this.#wasDeleted(incoming.file)) return;
+    const recorded = contentsOf(incoming);
+    const contents = isFree ? recorded : this.#findUnused(recorded);
+    if (contents.length === 0 || this.#wasUploadedAgain(incoming)) return;
+    await this.#makeFile(incoming, contents, isFree ? incoming.file : undefined);
   }
 
-  /** Whether the same file was sent anew under its name, as devices do that miss it, and nothing else would be lost. */
-  #cameAgain(record: FileRecord): boolean {
-    const folder = record.in === undefined ? undefined : this.#place(record.in);
-    const holder = folder && this.#options.tree.findNodeIn(folder.id, record.name);
+  /** Whether a device uploaded the same file again under its name, and no version would be lost. */
+  #wasUploadedAgain(incoming: FileRecord): boolean {
+    const folder = incoming.in === undefined ? undefined : this.#folders.findByIdOrPath(incoming.in);
+    const existing = folder && this.#options.tree.findNodeIn(folder.id, incoming.name);
     return (
-      holder?.kind === "file" &&
-      holder.digest === record.content.sha256 &&
-      this.#unheld(record.versions ?? []).length === 0
+      existing?.kind === "file" &&
+      existing.digest === incoming.content.sha256 &&
+      this.#findUnused(incoming.versions ?? []).length === 0
     );
   }
 
-  /** A file that is there: what follows its content, or, where that was replaced in the present, a file beside it. */
-  async #continue(there: FileNode, record: FileRecord): Promise<void> {
+  /**
+   * Adds the newer versions to an existing file. Where its content was replaced since the restore, a second file gets them
+   * instead.
+   */
+  async #mergeVersions(existing: FileNode, incoming: FileRecord): Promise<void> {
     const { unchangedSinceMs, treeWriter } = this.#options;
-    const told = contentsOf(record);
-    const same = told.find(({ version }) => version === there.version);
+    const recorded = contentsOf(incoming);
+    const same = recorded.find(({ version }) => version === existing.version);
     const isContinued =
       same === undefined
-        ? there.contentAtMs <= unchangedSinceMs && record.content.at > there.contentAtMs
-        : same.sha256 === there.digest;
+        ? existing.contentAtMs <= unchangedSinceMs && incoming.content.at > existing.contentAtMs
+        : same.sha256 === existing.digest;
     if (!isContinued) {
-      const lacking = this.#unheld(told);
-      if (lacking.length > 0 && (await this.#make(record, lacking, undefined))) this.#counts.beside++;
+      const unused = this.#findUnused(recorded);
+      if (unused.length > 0 && (await this.#makeFile(incoming, unused, undefined))) this.#counts.beside++;
       return;
     }
-    const later = await this.#available(
-      told.filter(({ version }) => version > there.version),
-      record,
+    const later = await this.#findAvailable(
+      recorded.filter(({ version }) => version > existing.version),
+      incoming,
     );
-    const { fileModifiedAt, capturedAt } = record;
-    if (later.length > 0) this.#emitRename(record);
+    const { fileModifiedAt, capturedAt } = incoming;
+    if (later.length > 0) this.#noteName(incoming);
     for (const content of later) {
       this.#counts.versions++;
       const next = { ...this.#toMerged(content), fileModifiedAt, capturedAt };
-      this.#batches.add((tx) => void treeWriter.mergeContent(tx, there, next));
+      this.#batches.add((tx) => void treeWriter.mergeContent(tx, existing, next));
     }
-    if (!this.#isOlder(there, record)) return;
-    const tags = [...new Set([...there.tags, ...(record.tags ?? [])])];
-    const metadata = changedMetadata(there, record);
-    if (tags.length === there.tags.length && metadata === undefined) return;
+    this.#mergeFileMetadata(existing, incoming);
+  }
+
+  #mergeFileMetadata(existing: FileNode, incoming: FileRecord): void {
+    if (!this.#isOlder(existing, incoming)) return;
+    const tags = [...new Set([...existing.tags, ...(incoming.tags ?? [])])];
+    const metadata = changedMetadata(existing, incoming);
+    if (tags.length === existing.tags.length && metadata === undefined) return;
     this.#counts.labels++;
-    this.#batches.add((tx) => void treeWriter.updateFile(tx, there, { tags, ...(metadata && { metadata }) }));
+    const changes = { tags, ...(metadata && { metadata }) };
+    this.#batches.add((tx) => void this.#options.treeWriter.updateFile(tx, existing, changes));
   }
 
-  #labelFolder(there: FolderNode, record: FolderRecord): void {
-    const metadata = changedMetadata(there, record);
-    if (metadata === undefined || !this.#isOlder(there, record)) return;
+  #mergeFolderMetadata(existing: FolderNode, incoming: FolderRecord): void {
+    const metadata = changedMetadata(existing, incoming);
+    if (metadata === undefined || !this.#isOlder(existing, incoming)) return;
     this.#counts.labels++;
-    this.#batches.add((tx) => void this.#options.treeWriter.updateFolder(tx, there, { metadata }));
+    this.#batches.add((tx) => void this.#options.treeWriter.updateFolder(tx, existing, { metadata }));
   }
 
-  /** Whether a node is as it was when the database was put back, and the objects tell of a later change. */
-  #isOlder(there: TreeNode, record: FileRecord | FolderRecord): boolean {
-    if (this.#moves.has(there.publicId)) return true;
-    return there.modifiedAtMs <= this.#options.unchangedSinceMs && record.modified > there.modifiedAtMs;
+  /** Whether a node is as it was restored, and the record has a later change of it. */
+  #isOlder(existing: TreeNode, incoming: FileRecord | FolderRecord): boolean {
+    if (this.#moves.has(existing.publicId)) return true;
+    return existing.modifiedAtMs <= this.#options.unchangedSinceMs && incoming.modified > existing.modifiedAtMs;
   }
 
-  /** Counts what is told of a node and is not carried out. */
-  #compareNode(there: TreeNode, record: FileRecord | FolderRecord): void {
-    const isRoot = there.kind === "folder" && there.parentId === null;
-    if (record.trash !== undefined) this.#counts.deletions++;
-    else if (!isRoot && !this.#moves.has(there.publicId) && !this.#moves.isInPlace(there, record)) this.#counts.moves++;
+  /** Counts a recorded deletion or move that is not merged. */
+  #countUnmerged(existing: TreeNode, incoming: FileRecord | FolderRecord): void {
+    const isRoot = existing.kind === "folder" && existing.parentId === null;
+    if (incoming.trash !== undefined) this.#counts.deletions++;
+    else if (!isRoot && !this.#moves.has(existing.publicId) && !this.#moves.isInPlace(existing, incoming))
+      this.#counts.moves++;
   }
 
-  /** Decides on a new file. @returns whether there is anything to make it of */
-  async #make(record: FileRecord, wanted: readonly ContentRecord[], publicId: string | undefined): Promise<boolean> {
+  /** Adds the change that makes a new file. @returns false where the store has none of its blobs */
+  async #makeFile(
+    incoming: FileRecord,
+    recorded: readonly ContentRecord[],
+    publicId: string | undefined,
+  ): Promise<boolean> {
     const { treeWriter, accountId } = this.#options;
-    const contents = (await this.#available(wanted, record)).map((content) => this.#toMerged(content));
+    const contents = (await this.#findAvailable(recorded, incoming)).map((content) => this.#toMerged(content));
     if (contents.length === 0) return false;
-    this.#countMade(record, "files");
-    if (publicId !== undefined && record.shares !== undefined) this.#madeShared.add(publicId);
+    this.#countNew(incoming, "files");
+    if (publicId !== undefined && incoming.shares !== undefined) this.#newWithShares.add(publicId);
     this.#batches.add((tx) => {
-      const folder = this.#folderOf(tx, record, 0);
-      const { name, originalName, fileModifiedAt, capturedAt, tags = [], metadata = {} } = record;
+      const folder = this.#folders.ensureParent(tx, incoming);
+      const { name, originalName, fileModifiedAt, capturedAt, tags = [], metadata = {} } = incoming;
       const made = treeWriter.mergeFile(tx, {
         folder,
         publicId,
         name,
         contents,
-        createdAtMs: record.created,
-        modifiedAtMs: record.modified,
+        createdAtMs: incoming.created,
+        modifiedAtMs: incoming.modified,
         originalName,
         fileModifiedAt,
         capturedAt,
         tags,
         metadata,
       });
-      if (record.trash !== undefined) treeWriter.trash(tx, { accountId, publicId: made.publicId });
+      if (incoming.trash !== undefined) treeWriter.trash(tx, { accountId, publicId: made.publicId });
     });
     return true;
   }
 
-  #countMade(record: FileRecord | FolderRecord, kind: "files" | "folders"): void {
+  #countNew(incoming: FileRecord | FolderRecord, kind: "files" | "folders"): void {
     this.#counts[kind]++;
-    if (record.trash !== undefined) this.#counts.trashed++;
-    this.#emitRename(record);
+    if (incoming.trash !== undefined) this.#counts.trashed++;
+    this.#noteName(incoming);
   }
 
-  #emitRename(record: FileRecord | FolderRecord): void {
-    if (this.#names.length < NAMES_MAX) this.#names.push(this.#pathOf(record));
+  #noteName(incoming: FileRecord | FolderRecord): void {
+    if (this.#names.length < NAMES_MAX) this.#names.push(this.#ancestors.pathOf(incoming));
   }
 
-  async #available(contents: readonly ContentRecord[], record: FileRecord): Promise<ContentRecord[]> {
-    const found: ContentRecord[] = [];
+  async #findAvailable(contents: readonly ContentRecord[], incoming: FileRecord): Promise<ContentRecord[]> {
+    const available: ContentRecord[] = [];
     for (const content of contents) {
-      if (await this.#options.finder.isThere(content, this.#pathOf(record))) found.push(content);
+      if (await this.#options.finder.find(content, this.#ancestors.pathOf(incoming))) available.push(content);
     }
-    return found;
+    return available;
   }
 
-  /** Those that the account has in no file and no version. */
-  #unheld(contents: readonly ContentRecord[]): ContentRecord[] {
-    return contents.filter(({ sha256 }) => this.#isHeld.get(sha256, this.#options.accountId) === null);
+  /** The contents that no file and no version of the account has. */
+  #findUnused(contents: readonly ContentRecord[]): ContentRecord[] {
+    return contents.filter(({ sha256 }) => this.#findUse.get(sha256, this.#options.accountId) === null);
   }
 
   #toMerged({ version, sha256, size, crc32, type, at, by }: ContentRecord): MergedContent {
@@ -330,128 +361,16 @@ export class AccountMerge {
       blob: { digest: toDigest(sha256), sizeBytes: size, crc32 },
       mediaType: type,
       createdAtMs: at,
-      createdBy: by === undefined ? null : (this.#userId.get(by)?.id ?? null),
+      createdBy: by === undefined ? null : (this.#findUser.get(by)?.id ?? null),
     };
   }
 
-  /** The folder that a node goes into, made where it is missing. */
-  #folderOf(tx: Transaction, record: FileRecord | FolderRecord, depth: number): NodeRef {
-    const id = record.trash === undefined ? record.in : record.trash.in;
-    const { staged, accountId } = this.#options;
-    if (id !== undefined) {
-      const told = staged.get(id);
-      if (told !== undefined || this.#present(id) !== undefined) return this.#ensureFolder(tx, id, told, depth + 1);
-    }
-    if (record.trash !== undefined) return this.#folderForTrash(tx, record.trash.path);
-    return this.#tryFolder(tx, joinPath(ROOT_PATH, LOST_FOLDER)) ?? this.#options.tree.getRoot(accountId);
+  #isTaken(publicId: string): boolean {
+    return this.#findRow.get(publicId) !== null;
   }
 
-  /** A folder, made where it is missing; undefined where that is refused. */
-  #tryFolder(tx: Transaction, path: string): NodeRef | undefined {
-    try {
-      return this.#options.treeWriter.ensureFolder(tx, this.#options.accountId, path);
-    } catch (error) {
-      if (error instanceof AppError && FOLDER_REJECTIONS.has(error.reason)) return undefined;
-      throw error;
-    }
-  }
-
-  /** Where a node is made that goes into the trash. In a copy that was just opened no folder is made for it that is gone. */
-  #folderForTrash(tx: Transaction, path: string): NodeRef {
-    const { tree, accountId, later } = this.#options;
-    const made = later === undefined ? this.#tryFolder(tx, path) : undefined;
-    if (made !== undefined) return made;
-    for (let at = path; at !== ROOT_PATH; at = parentPath(at)) {
-      const folder = tree.findFolderByPath(accountId, at);
-      if (folder !== undefined) return folder;
-    }
-    return tree.getRoot(accountId);
-  }
-
-  #ensureFolder(tx: Transaction, id: string, record: FileRecord | FolderRecord | undefined, depth: number): NodeRef {
-    const known = this.#folders.get(id) ?? this.#present(id);
-    if (known !== undefined) return known;
-    const ref = this.#makeFolder(tx, id, record, depth);
-    this.#folders.set(id, ref);
-    return ref;
-  }
-
-  #makeFolder(tx: Transaction, id: string, record: FileRecord | FolderRecord | undefined, depth: number): NodeRef {
-    const { tree, treeWriter, accountId } = this.#options;
-    const isRoot = record?.name === ROOT && record.trash === undefined;
-    if (record === undefined || "file" in record || isRoot || depth > DEPTH_MAX) return tree.getRoot(accountId);
-    const folder = this.#folderOf(tx, record, depth);
-    const named = record.trash === undefined ? this.#findNamed(folder, record.name) : undefined;
-    if (named !== undefined) return named;
-    const isFree = this.#row.get(id) === null && this.#wasDeleted.get(id) === null;
-    const made = treeWriter.mergeFolder(tx, {
-      folder,
-      publicId: isFree ? id : undefined,
-      name: record.name,
-      createdAtMs: record.created,
-      modifiedAtMs: record.modified,
-      metadata: record.metadata ?? {},
-    });
-    if (record.trash !== undefined) this.#toTrash.push({ accountId, publicId: made.publicId });
-    return { accountId, publicId: made.publicId };
-  }
-
-  #findNamed({ accountId, publicId }: NodeRef, name: string): FolderNode | undefined {
-    const { tree } = this.#options;
-    const folder = tree.findFolder(accountId, publicId);
-    const holder = folder && tree.findNodeIn(folder.id, name);
-    if (holder?.kind !== "folder" || this.#toTrash.some((ref) => ref.publicId === holder.publicId)) return undefined;
-    return holder;
-  }
-
-  /** The folder in the present, under its id or, as it was made anew, under its name; undefined where it is to be made. */
-  #place(id: string, depth = 0): FolderNode | undefined {
-    const there = this.#present(id);
-    if (there !== undefined) return there;
-    const told = this.#options.staged.get(id);
-    if (told?.in === undefined || told.trash !== undefined || depth > DEPTH_MAX) return undefined;
-    const parent = this.#place(told.in, depth + 1);
-    return parent && this.#findNamed(parent, told.name);
-  }
-
-  /** The folder in the present, as far as it is there under its id. */
-  #present(id: string): FolderNode | undefined {
-    return this.#options.tree.findFolder(this.#options.accountId, id);
-  }
-
-  /** Whether a node went with a folder above it. */
-  #isGone(record: FileRecord | FolderRecord, depth = 0): boolean {
-    const { staged } = this.#options;
-    const id = record.in;
-    if (id === undefined || record.trash !== undefined || depth > DEPTH_MAX) return false;
-    const known = this.#isGoneBelow.get(id);
-    if (known !== undefined) return known;
-    const above = staged.get(id);
-    const isGone = above === undefined ? staged.find(id)?.isGone === true : this.#isGone(above, depth + 1);
-    this.#isGoneBelow.set(id, isGone);
-    return isGone;
-  }
-
-  /** Whether a node is in the trash, by itself or with a folder above it. */
-  #isTrashed(record: FileRecord | FolderRecord, depth = 0): boolean {
-    if (record.trash !== undefined) return true;
-    if (record.in === undefined || depth > DEPTH_MAX) return false;
-    const known = this.#isTrashedBelow.get(record.in);
-    if (known !== undefined) return known;
-    const above = this.#options.staged.get(record.in);
-    const isTrashed = above !== undefined && this.#isTrashed(above, depth + 1);
-    this.#isTrashedBelow.set(record.in, isTrashed);
-    return isTrashed;
-  }
-
-  #pathOf(record: FileRecord | FolderRecord, depth = 0): string {
-    if (record.trash !== undefined) return joinPath(record.trash.path, record.name);
-    const above = record.in === undefined || depth > DEPTH_MAX ? undefined : this.#options.staged.get(record.in);
-    if (above === undefined) {
-      return joinPath((record.in === undefined ? undefined : this.#present(record.in)?.path) ?? ROOT_PATH, record.name);
-    }
-    const isBelowRoot = above.in === undefined && above.trash === undefined;
-    return joinPath(isBelowRoot ? ROOT_PATH : this.#pathOf(above, depth + 1), record.name);
+  #wasDeleted(publicId: string): boolean {
+    return this.#findTombstone.get(publicId) !== null;
   }
 }
 
@@ -460,11 +379,11 @@ function contentsOf({ versions = [], content }: FileRecord): ContentRecord[] {
   return [...versions, content].toSorted((a, b) => a.version - b.version);
 }
 
-/** Keys that the record has and the node has not, or otherwise; undefined for none. */
+/** Metadata of the record that the node does not have, or has with another value; undefined for none. */
 function changedMetadata(
   { metadata }: TreeNode,
-  { metadata: told = {} }: FileRecord | FolderRecord,
+  { metadata: recorded = {} }: FileRecord | FolderRecord,
 ): Record<string, string> | undefined {
-  const changed = Object.entries(told).filter(([key, value]) => metadata[key] !== value);
+  const changed = Object.entries(recorded).filter(([key, value]) => metadata[key] !== value);
   return changed.length === 0 ? undefined : Object.fromEntries(changed);
 }

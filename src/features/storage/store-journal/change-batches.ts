@@ -1,15 +1,15 @@
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 
-/** A change that was decided on, to be made inside a transaction. */
+/** A change that is made inside a transaction. */
 export type Change = (tx: Transaction) => void;
 
-/** Changes made in one transaction: others write between them. */
+/** Changes in one transaction; other writers get their turn between transactions. */
 const BATCH = 50;
 
 /** Collects changes and makes them, many in one transaction. */
 export class ChangeBatches {
   readonly #writer: Pick<Writer, "run"> | undefined;
-  #waiting: Change[] = [];
+  #collected: Change[] = [];
 
   /** @param writer undefined for a dry run, which makes none of them */
   constructor(writer: Pick<Writer, "run"> | undefined) {
@@ -17,18 +17,18 @@ export class ChangeBatches {
   }
 
   add(change: Change): void {
-    this.#waiting.push(change);
+    this.#collected.push(change);
   }
 
   /** Makes the collected changes where there are enough for a transaction. */
   async runFull(): Promise<void> {
-    if (this.#waiting.length >= BATCH) await this.run();
+    if (this.#collected.length >= BATCH) await this.run();
   }
 
   /** Makes the collected changes. */
   async run(): Promise<void> {
-    const changes = this.#waiting;
-    this.#waiting = [];
+    const changes = this.#collected;
+    this.#collected = [];
     if (changes.length === 0) return;
     await this.#writer?.run(
       (tx) => {

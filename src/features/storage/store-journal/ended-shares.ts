@@ -1,7 +1,7 @@
 /**
- * Links and shares that have ended: a line each in a file beside the contents, on disk before a revocation is answered. The
- * objects follow some seconds later; without the line, a database lost in between would open the link again when it is
- * rebuilt, and so would one that was put back to an earlier time.
+ * Links and shares that have ended: one line each in a file of the store journal, on disk before the response to a
+ * revocation. The objects of the journal follow some seconds later. Without the line, a database that was lost in between
+ * would open the link again when it is rebuilt, and so would a restored one.
  */
 import type { Database } from "bun:sqlite";
 import { type FileHandle, mkdir, open, readFile, rename, stat } from "node:fs/promises";
@@ -17,13 +17,13 @@ export interface EndedSharesOptions {
   /** `blobs/journal/` */
   readonly root: string;
   readonly log: Log;
-  /** Throws where the disk with the store is not there. */
+  /** Throws where the store's disk is missing. */
   readonly checkStore: () => void;
 }
 
-/** Rows that a trigger left; written in one go. */
+/** Rows of the table `ended_shares` that are written together. */
 const BATCH = 1_000;
-/** Where the file is larger than this, old notes are dropped: newer objects that were set aside are kept for a month. */
+/** Old notes are deleted once the file is larger than this. Nothing that could contradict them is stored longer. */
 const COMPACTED_BYTES = 1024 * 1024;
 const NOTED_MS = 90 * 24 * 60 * 60 * 1000;
 
@@ -32,24 +32,24 @@ interface EndedRow {
   readonly at: number;
 }
 
-/** The file of ended shares, and the rows that wait to be written to it. */
+/** Writes ended shares from their table to the file. */
 export class EndedShares {
   readonly #options: EndedSharesOptions;
-  readonly #waiting;
+  readonly #pending;
   readonly #forget;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(options: EndedSharesOptions) {
     this.#options = options;
-    this.#waiting = options.sqlite.prepare<EndedRow, [number]>(
+    this.#pending = options.sqlite.prepare<EndedRow, [number]>(
       "SELECT public_id AS id, ended_at AS at FROM ended_shares LIMIT ?1",
     );
     this.#forget = options.sqlite.prepare<undefined, [string]>("DELETE FROM ended_shares WHERE public_id = ?1");
   }
 
   /**
-   * Notes what has ended; durable on return. A failure is only logged: the share is ended here in any case, and the note is
-   * tried again with the next objects.
+   * Writes the shares that have ended; durable on return. A failure is only logged: the share has ended in the database in any
+   * case, and the next objects retry the write.
    */
   async note(): Promise<void> {
     const writing = this.#writing.then(() => this.#write());
@@ -63,7 +63,7 @@ export class EndedShares {
     }
   }
 
-  /** Drops what is older than anything that could contradict it, where the file has grown. For the start. */
+  /** Deletes old notes from a file that has grown. Call at start. */
   async compact(nowMs: number): Promise<void> {
     const path = endedSharesPath(this.#options.root);
     if (((await sizeOf(path)) ?? 0) > COMPACTED_BYTES) await compact(path, nowMs - NOTED_MS);
@@ -72,7 +72,7 @@ export class EndedShares {
   async #write(): Promise<void> {
     const { root, writer, checkStore } = this.#options;
     for (;;) {
-      const rows = this.#waiting.all(BATCH);
+      const rows = this.#pending.all(BATCH);
       if (rows.length === 0) return;
       checkStore();
       await append(endedSharesPath(root), rows);
@@ -87,15 +87,15 @@ export class EndedShares {
 }
 
 /**
- * Ids of all shares that are noted to have ended; none where there is no file. A line that was cut short is passed over.
- * @param sqlite whose ended shares count, too, where they are not noted yet
+ * Ids of all shares that are noted as ended; none where the file is missing. Skips a truncated line.
+ * @param sqlite database whose ended shares count as well, where they are not written yet
  */
 export async function readEndedShares(root: string, sqlite?: Database): Promise<ReadonlySet<string>> {
-  const waiting = sqlite?.query<{ id: string }, []>("SELECT public_id AS id FROM ended_shares").all() ?? [];
-  return new Set([...(await readRows(endedSharesPath(root))), ...waiting].map(({ id }) => id));
+  const unwritten = sqlite?.query<{ id: string }, []>("SELECT public_id AS id FROM ended_shares").all() ?? [];
+  return new Set([...(await readRows(endedSharesPath(root))), ...unwritten].map(({ id }) => id));
 }
 
-/** Beside the records of accounts, where earlier versions of the program pass it over. */
+/** Next to the records of accounts, where earlier versions of Larder ignore it. */
 function endedSharesPath(root: string): string {
   return join(root, "accounts", "ended-shares.jsonl");
 }
@@ -106,7 +106,7 @@ async function append(path: string, rows: readonly EndedRow[]): Promise<void> {
   let isNew: boolean;
   try {
     const { size } = await file.stat();
-    // After a line that a crash cut short a new one begins.
+    // A crash may have truncated the last line: the next one begins on a line of its own.
     await file.appendFile((await endsInLine(file, size)) ? toLines(rows) : `\n${toLines(rows)}`);
     await file.datasync();
     isNew = size === 0;

@@ -1,6 +1,6 @@
 /**
- * Objects that know of more than the database, because it was put back to an earlier time: in `blobs/journal/newer/`, or
- * still at their place before the server has run again. For as long as they are kept, the contents that they name are.
+ * Objects of the store journal that are newer than the database, because it was restored to an earlier state. The first start
+ * after that moves them to `blobs/journal/newer/`. While they are stored, garbage collection retains the blobs that they name.
  */
 import type { Database } from "bun:sqlite";
 import { existsSync, readdirSync } from "node:fs";
@@ -20,14 +20,14 @@ export interface NewerObjects {
   readonly account: string;
   /** The folder with the objects. */
   readonly path: string;
-  /** When they were set aside; undefined while they are at their place. */
+  /** When they were moved to `newer/`; undefined before that. */
   readonly asideAtMs: number | undefined;
 }
 
-/** Digits of a digest that tell contents apart here: taking one for another keeps it a month too long. */
-const MARK_DIGITS = 12;
+/** Digits of a digest that are compared. A blob that is mistaken for another one is retained a month too long. */
+const PREFIX_DIGITS = 12;
 
-/** All of them, oldest first; what was merged into the database is left out. @param epoch of the database */
+/** All newer objects that were not merged yet, oldest first. @param epoch of the database */
 export async function findNewer(sqlite: Database, root: string, epoch: string): Promise<NewerObjects[]> {
   const found: NewerObjects[] = [];
   for (const stamp of (await namesIn(join(root, NEWER_FOLDER))).sort()) {
@@ -37,31 +37,32 @@ export async function findNewer(sqlite: Database, root: string, epoch: string): 
       found.push({ account, path: join(root, NEWER_FOLDER, stamp, account), asideAtMs });
     }
   }
-  return [...found, ...(await findUnsettled(sqlite, root, epoch))];
+  return [...found, ...(await findUnmoved(sqlite, root, epoch))];
 }
 
-/** As {@link findNewer}, whether there are any; at once. */
+/** Like {@link findNewer}, but synchronous and only whether there are any. */
 export function hasNewerObjects(sqlite: Database, root: string, epoch: string): boolean {
-  const aside = entriesOf(join(root, NEWER_FOLDER)).filter(
+  const aside = namesInSync(join(root, NEWER_FOLDER)).filter(
     (stamp) => timeOf(stamp) !== undefined && !stamp.endsWith(DONE),
   );
   if (aside.length > 0) return true;
   const positions = new Map(StoreJournalTables.readPositions(sqlite).map((position) => [position.publicId, position]));
-  return entriesOf(root).some((account) => {
+  return namesInSync(root).some((account) => {
     if (account === ACCOUNTS_FOLDER || account === NEWER_FOLDER) return false;
     const position = positions.get(account);
     return (
-      position?.epoch !== epoch && entriesOf(join(root, account)).some((name) => lastOf(name) > (position?.number ?? 0))
+      position?.epoch !== epoch &&
+      namesInSync(join(root, account)).some((name) => lastOf(name) > (position?.number ?? 0))
     );
   });
 }
 
-function entriesOf(folder: string): string[] {
+function namesInSync(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder) : [];
 }
 
-/** What the next start will set aside. */
-async function findUnsettled(sqlite: Database, root: string, epoch: string): Promise<NewerObjects[]> {
+/** Newer objects that the next start will move to `newer/`. */
+async function findUnmoved(sqlite: Database, root: string, epoch: string): Promise<NewerObjects[]> {
   const positions = new Map(StoreJournalTables.readPositions(sqlite).map((position) => [position.publicId, position]));
   const found: NewerObjects[] = [];
   for (const account of await namesIn(root)) {
@@ -75,12 +76,12 @@ async function findUnsettled(sqlite: Database, root: string, epoch: string): Pro
   return found;
 }
 
-/** Name of the folder in `newer/` that objects lie in; empty for those at their place. */
+/** Name of the folder in `newer/` that has the objects; empty for objects that were not moved there. */
 export function asideFolderOf({ path, asideAtMs }: NewerObjects): string {
   return asideAtMs === undefined ? "" : basename(dirname(path));
 }
 
-/** Takes objects out of what is newer, once all their records are committed. */
+/** Marks objects as merged, once all their records are committed. */
 export async function markMerged(objects: NewerObjects): Promise<void> {
   const from = dirname(objects.path);
   const to = from + DONE;
@@ -91,20 +92,20 @@ export async function markMerged(objects: NewerObjects): Promise<void> {
   for (const folder of [to, dirname(to)]) await syncFolder(folder);
 }
 
-/** Forgets what was set aside before the time, merged or not. @returns how many sets of objects */
+/** Deletes objects that were moved to `newer/` before the time, merged or not. @returns the number of sets */
 export async function forgetNewer(root: string, olderThanMs: number): Promise<number> {
-  let forgotten = 0;
+  let deleted = 0;
   for (const stamp of await namesIn(join(root, NEWER_FOLDER))) {
     const atMs = timeOf(stamp);
     if (atMs === undefined || atMs >= olderThanMs) continue;
     await rm(join(root, NEWER_FOLDER, stamp), { recursive: true, force: true });
-    forgotten++;
+    deleted++;
   }
-  return forgotten;
+  return deleted;
 }
 
-/** What {@link NewerContents} works with. */
-export interface NewerContentsOptions {
+/** What {@link NewerReferences} works with. */
+export interface NewerReferencesOptions {
   readonly sqlite: Database;
   /** `blobs/journal/` */
   readonly root: string;
@@ -113,27 +114,27 @@ export interface NewerContentsOptions {
   readonly log: Log;
 }
 
-/** Tells the collector which contents newer objects name. They are read again only where there are others than before. */
-export class NewerContents {
-  readonly #options: NewerContentsOptions;
-  #known: { readonly key: string; readonly kept: SnapshotReferences } = { key: "", kept: NOTHING };
+/** Blobs that newer objects name, for garbage collection. The objects are read again only after they changed. */
+export class NewerReferences {
+  readonly #options: NewerReferencesOptions;
+  #cached: { readonly key: string; readonly references: SnapshotReferences } = { key: "", references: NOTHING };
 
-  constructor(options: NewerContentsOptions) {
+  constructor(options: NewerReferencesOptions) {
     this.#options = options;
   }
 
-  /** What they name. Where one can't be read, everything counts as named. */
+  /** The references of all newer objects. Where one can't be read, every blob counts as referenced. */
   async openSnapshotReferences(): Promise<SnapshotReferences> {
     const { sqlite, root, epoch, log } = this.#options;
     const newer = await findNewer(sqlite, root, epoch());
     if (newer.length === 0) return NOTHING;
     const files = await Promise.all(newer.map(({ path }) => listObjects(path)));
-    const key = JSON.stringify(files.map((some) => some.map(({ path, sizeBytes }) => [path, sizeBytes])));
-    if (key === this.#known.key) return this.#known.kept;
-    const marks: number[] = [];
+    const key = JSON.stringify(files.map((objects) => objects.map(({ path, sizeBytes }) => [path, sizeBytes])));
+    if (key === this.#cached.key) return this.#cached.references;
+    const prefixes: number[] = [];
     let isWhole = true;
-    for (const { path } of files.flatMap((some) => chooseObjects(some))) {
-      const { fault } = await readObjects(path, (line) => addMarks(line, marks));
+    for (const { path } of files.flatMap((objects) => chooseObjects(objects))) {
+      const { fault } = await readObjects(path, (line) => addPrefixes(line, prefixes));
       if (fault === undefined) continue;
       isWhole = false;
       log.error(
@@ -144,13 +145,13 @@ export class NewerContents {
         },
       );
     }
-    const kept = isWhole ? named(Float64Array.from(marks).sort()) : EVERYTHING;
-    this.#known = { key, kept };
-    return kept;
+    const references = isWhole ? referencesOf(Float64Array.from(prefixes).sort()) : EVERYTHING;
+    this.#cached = { key, references };
+    return references;
   }
 }
 
-/** What two of them name together. */
+/** The union of two sets of references. */
 export function mergeReferences(one: SnapshotReferences, other: SnapshotReferences): SnapshotReferences {
   return {
     has: (digest) => other.has(digest) || one.has(digest),
@@ -164,32 +165,32 @@ export function mergeReferences(one: SnapshotReferences, other: SnapshotReferenc
 const NOTHING: SnapshotReferences = { has: () => false, close: () => undefined };
 const EVERYTHING: SnapshotReferences = { has: () => true, close: () => undefined };
 
-function addMarks(line: unknown, marks: number[]): void {
+function addPrefixes(line: unknown, prefixes: number[]): void {
   const record = parseNodeRecord(line);
   if (record === undefined || !("file" in record)) return;
-  for (const { sha256 } of [record.content, ...(record.versions ?? [])]) marks.push(markOf(sha256));
+  for (const { sha256 } of [record.content, ...(record.versions ?? [])]) prefixes.push(prefixOf(sha256));
 }
 
-function markOf(digest: string): number {
-  return Number.parseInt(digest.slice(0, MARK_DIGITS), 16);
+function prefixOf(digest: string): number {
+  return Number.parseInt(digest.slice(0, PREFIX_DIGITS), 16);
 }
 
-/** @param marks in order */
-function named(marks: Float64Array): SnapshotReferences {
+/** @param prefixes in ascending order */
+function referencesOf(prefixes: Float64Array): SnapshotReferences {
   const has = (digest: Digest): boolean => {
-    const wanted = markOf(digest);
-    let [low, high] = [0, marks.length];
+    const prefix = prefixOf(digest);
+    let [low, high] = [0, prefixes.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((marks[middle] ?? 0) < wanted) low = middle + 1;
+      if ((prefixes[middle] ?? 0) < prefix) low = middle + 1;
       else high = middle;
     }
-    return marks[low] === wanted;
+    return prefixes[low] === prefix;
   };
   return { has, close: () => undefined };
 }
 
-/** `2026-11-21T10-20-30-400Z`, as folders are named; undefined for anything else. */
+/** Parses the name of a folder in `newer/`, such as `2026-11-21T10-20-30-400Z`; undefined for anything else. */
 function timeOf(stamp: string): number | undefined {
   const [, day, hour, minute, second, part] = /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-(\d{3})Z/.exec(stamp) ?? [];
   const ms = Date.parse(`${day}T${hour}:${minute}:${second}.${part}Z`);

@@ -1,7 +1,7 @@
 /**
- * Objects on disk: `<first>-<last>.jsonl.zst`, or `….full.jsonl.zst`, lines of JSON packed by zstd, so that `zstdcat` shows
- * them. An object has its name only once it is whole and durable; its last line holds the sha256 of all before. Small ones
- * that follow each other are joined into one file by putting their bytes one after the other.
+ * Objects on disk: `<first>-<last>.jsonl.zst` or `….full.jsonl.zst`, lines of JSON compressed by zstd, so that `zstdcat`
+ * prints them. An object gets its name only once it is whole and durable; its last line has the sha256 of all lines before.
+ * Consecutive small objects are joined into one file by concatenating their bytes.
  */
 import * as fs from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
@@ -9,27 +9,27 @@ import { dirname, join } from "node:path";
 import { createZstdDecompress } from "node:zlib";
 import type { ObjectEnd, ObjectHeader } from "./records.ts";
 
-/** A file of one object, or of several that follow each other. */
+/** A file of one object, or of several consecutive ones. */
 export interface ObjectFile {
   readonly path: string;
-  /** Number of its first object, */
+  /** Number of its first object. */
   readonly first: number;
-  /** and of its last. */
+  /** Number of its last object. */
   readonly last: number;
-  /** Whether it holds everything, so that none before it is needed. */
+  /** Whether it has the whole account, so that no earlier object is needed. */
   readonly isFull: boolean;
   readonly sizeBytes: number;
 }
 
-/** What reading a file found. */
-export interface ReadOutcome {
-  /** Lines that were told. */
+/** The result of reading a file. */
+export interface ObjectReadResult {
+  /** Records that were read. */
   readonly records: number;
-  /** Journal number up to which the last whole object in it tells everything; undefined where none is whole. */
+  /** Journal number up to which the last whole object is complete; undefined where none is whole. */
   readonly seq: number | undefined;
-  /** When the last whole object in it was written; undefined where none is whole. */
+  /** When the last whole object was written; undefined where none is whole. */
   readonly writtenAtMs: number | undefined;
-  /** What is wrong with it, in words; undefined for nothing. What could be read was told nevertheless. */
+  /** Why the file is damaged; undefined where it is whole. Records before the damage were read. */
   readonly fault: string | undefined;
 }
 
@@ -43,12 +43,12 @@ export function objectName(first: number, last: number, isFull: boolean): string
   return `${padded(first)}-${padded(last)}${isFull ? ".full" : ""}.jsonl.zst`;
 }
 
-/** The number of the last object in a file, by its name; 0 for a name that is no object's. */
+/** The number of the last object in a file, by its name; 0 for any other name. */
 export function lastOf(name: string): number {
   return Number(NAME.exec(name)?.[2] ?? 0);
 }
 
-/** The whole objects in a folder, in order; none where there is no such folder. */
+/** The whole objects in a folder, in order; none where the folder is missing. */
 export async function listObjects(folder: string): Promise<ObjectFile[]> {
   const found: ObjectFile[] = [];
   for (const name of await namesIn(folder)) {
@@ -62,8 +62,8 @@ export async function listObjects(folder: string): Promise<ObjectFile[]> {
 }
 
 /**
- * Those of the files of one account that together tell everything, in the order in which they are to be read: the newest
- * that holds all, and what follows it. What a joined file replaces is left out.
+ * The files of one account that are needed, in the order in which they are to be read: the newest full object and all that
+ * follow it. Files that a joined file replaces are left out.
  */
 export function chooseObjects(files: readonly ObjectFile[]): ObjectFile[] {
   const full = files.filter(({ isFull }) => isFull).sort((a, b) => b.last - a.last)[0];
@@ -77,14 +77,14 @@ export function chooseObjects(files: readonly ObjectFile[]): ObjectFile[] {
   return chosen;
 }
 
-/** Removes what a crash or a full disk left half written. */
+/** Deletes files that a crash or a full disk left half written. */
 export async function sweepPartials(folder: string): Promise<void> {
   for (const name of await namesIn(folder)) {
     if (name.endsWith(PARTIAL)) await rm(join(folder, name), { force: true });
   }
 }
 
-/** Writes one object. It is there, whole and durable, once {@link finish} has resolved; until then nothing is. */
+/** Writes one object. It exists, whole and durable, once {@link finish} has resolved, and not before. */
 export class ObjectWriter {
   readonly #path: string;
   readonly #file: FileHandle;
@@ -104,19 +104,19 @@ export class ObjectWriter {
     return writer;
   }
 
-  /** Lines written so far, without the first. */
+  /** Number of records written so far. */
   get records(): number {
     return this.#records;
   }
 
-  /** Writes some lines, packed together. */
+  /** Writes some records, compressed together. */
   async add(records: readonly object[]): Promise<void> {
     if (records.length === 0) return;
     await this.#write(records);
     this.#records += records.length;
   }
 
-  /** Ends it. @param seq journal number up to which it tells everything @returns its size in bytes */
+  /** Ends the object. @param seq journal number up to which it is complete @returns its size in bytes */
   async finish(seq: number): Promise<number> {
     const end: ObjectEnd = { end: true, records: this.#records, seq, sha256: this.#hasher.copy().digest("hex") };
     await this.#write([end]);
@@ -128,7 +128,7 @@ export class ObjectWriter {
     return size;
   }
 
-  /** Gives it up; for use after an error, or instead of {@link finish}. */
+  /** Deletes the unfinished object; call after an error, or instead of {@link finish}. */
   async abandon(): Promise<void> {
     await this.#file.close();
     await rm(this.#path + PARTIAL, { force: true });
@@ -141,28 +141,25 @@ export class ObjectWriter {
   }
 }
 
-/**
- * Reads a file, piece by piece, and tells each line of it in order. A fault ends the reading: what was told before it is
- * worth having all the same.
- */
-export async function readObjects(path: string, tell: (record: unknown) => void): Promise<ReadOutcome> {
-  const checker = new Checker(tell);
+/** Reads a file buffer by buffer. Damage ends the reading. @param onRecord called for each record, in order */
+export async function readObjects(path: string, onRecord: (record: unknown) => void): Promise<ObjectReadResult> {
+  const checker = new LineChecker(onRecord);
   try {
     const stream = fs.createReadStream(path).pipe(createZstdDecompress());
     const decoder = new TextDecoder("utf-8", { fatal: true });
     let rest = "";
-    for await (const piece of stream) {
-      const lines = (rest + decoder.decode(piece, { stream: true })).split(LINE_END);
+    for await (const buffer of stream) {
+      const lines = (rest + decoder.decode(buffer, { stream: true })).split(LINE_END);
       rest = lines.pop() ?? "";
-      for (const line of lines) checker.take(line);
+      for (const line of lines) checker.add(line);
     }
-    return checker.outcome(rest === "" ? undefined : "it ends in the middle of a line");
+    return checker.result(rest === "" ? undefined : "it ends in the middle of a line");
   } catch (error) {
-    return checker.outcome(error instanceof Error ? error.message : String(error));
+    return checker.result(error instanceof Error ? error.message : String(error));
   }
 }
 
-/** Makes one file of several that follow each other; they are removed once it is durable. */
+/** Joins consecutive files into one; they are deleted once it is durable. */
 export async function joinObjects(files: readonly ObjectFile[]): Promise<void> {
   const [first] = files;
   const last = files.at(-1);
@@ -181,7 +178,7 @@ export async function joinObjects(files: readonly ObjectFile[]): Promise<void> {
   for (const file of files) await rm(file.path, { force: true });
 }
 
-/** Makes what was made, renamed or removed in a folder last. */
+/** Makes new, renamed and deleted entries of a folder durable. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
   try {
@@ -191,7 +188,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Names in a folder; none where there is no such folder. */
+/** Names in a folder; none where it is missing. */
 export async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
@@ -206,9 +203,9 @@ export function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
-/** Holds lines against the last one of their object. */
-class Checker {
-  readonly #tell: (record: unknown) => void;
+/** Checks lines against the last one of their object. */
+class LineChecker {
+  readonly #onRecord: (record: unknown) => void;
   #hasher: Bun.CryptoHasher | undefined;
   #inObject = 0;
   #records = 0;
@@ -216,11 +213,11 @@ class Checker {
   #begunAtMs: number | undefined;
   #writtenAtMs: number | undefined;
 
-  constructor(tell: (record: unknown) => void) {
-    this.#tell = tell;
+  constructor(onRecord: (record: unknown) => void) {
+    this.#onRecord = onRecord;
   }
 
-  take(line: string): void {
+  add(line: string): void {
     const value: unknown = JSON.parse(line);
     if (typeof value !== "object" || value === null) throw new Error("a line is not an object");
     if (this.#hasher === undefined) {
@@ -241,14 +238,14 @@ class Checker {
       this.#hasher = undefined;
       return;
     } else {
-      this.#tell(value);
+      this.#onRecord(value);
       this.#inObject++;
       this.#records++;
     }
     this.#hasher.update(line + LINE_END);
   }
 
-  outcome(fault: string | undefined): ReadOutcome {
+  result(fault: string | undefined): ObjectReadResult {
     const isCut = this.#hasher !== undefined || this.#seq === undefined;
     const missing = isCut ? "its end is missing" : undefined;
     return { records: this.#records, seq: this.#seq, writtenAtMs: this.#writtenAtMs, fault: fault ?? missing };
@@ -258,11 +255,11 @@ class Checker {
 async function append(target: FileHandle, path: string): Promise<void> {
   const source = await open(path, "r");
   try {
-    const piece = Buffer.allocUnsafe(BUFFER_BYTES);
+    const buffer = Buffer.allocUnsafe(BUFFER_BYTES);
     for (;;) {
-      const { bytesRead } = await source.read(piece, 0, BUFFER_BYTES);
+      const { bytesRead } = await source.read(buffer, 0, BUFFER_BYTES);
       if (bytesRead === 0) return;
-      await target.writeFile(piece.subarray(0, bytesRead));
+      await target.writeFile(buffer.subarray(0, bytesRead));
     }
   } finally {
     await source.close();

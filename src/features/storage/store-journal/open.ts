@@ -7,7 +7,7 @@ import { EndedShares, type EndedSharesOptions } from "./ended-shares.ts";
 import { StoreJournalTables } from "./queries.ts";
 import { StoreJournal } from "./service.ts";
 
-/** Builds the writer of the store's journal over one database; nothing is read or started. */
+/** Makes the writer of the store journal of one database; reads and starts nothing. */
 export function openStoreJournal(options: {
   readonly sqlite: Database;
   readonly writer: Writer;
@@ -18,14 +18,14 @@ export function openStoreJournal(options: {
   readonly checkStore: () => void;
   /** Of the same folder: see {@link openEndedShares}. */
   readonly endedShares: EndedShares;
-  /** Another one for each time that the database went on from a snapshot. */
+  /** Changes whenever the database continues from a snapshot. */
   readonly epoch: string;
 }): StoreJournal {
   const { sqlite, blobs, ...rest } = options;
   return new StoreJournal({ ...rest, tables: new StoreJournalTables(sqlite), root: journalRoot(blobs) });
 }
 
-/** Builds what notes ended shares beside the contents of one database; nothing is read or started. */
+/** Makes the writer of the file of ended shares; reads and starts nothing. */
 export function openEndedShares({
   blobs,
   ...options
@@ -33,7 +33,7 @@ export function openEndedShares({
   return new EndedShares({ ...options, root: journalRoot(blobs) });
 }
 
-/** Where the objects lie. @param blobs `blobs/` */
+/** The directory of the store journal. @param blobs `blobs/` */
 export function journalRoot(blobs: string): string {
   return join(blobs, "journal");
 }

@@ -1,7 +1,6 @@
 /**
- * Where a copy of a data directory begins: at a snapshot. The objects of its store journal may be later than that. How far
- * the snapshot went is noted in the database before anything changes, so that a crash in between leaves the work to the next
- * start.
+ * A copy of a data directory begins with a snapshot of the database, and objects of its store journal may be newer. The state
+ * of the snapshot is noted in the database before anything changes, so that the next start merges them after a crash.
  */
 import type { Database } from "bun:sqlite";
 import { existsSync, readdirSync } from "node:fs";
@@ -9,7 +8,7 @@ import { join } from "node:path";
 import { StoreJournalTables } from "./queries.ts";
 import { NEWER_FOLDER } from "./service.ts";
 
-/** How far a snapshot went in one account. */
+/** The state of one account in a snapshot. */
 export interface AccountStart {
   /** Its last journal number. */
   readonly seq: number;
@@ -17,20 +16,20 @@ export interface AccountStart {
   readonly number: number;
 }
 
-/** How far the snapshot of a copy went. */
+/** The state of the snapshot of a copy. */
 export interface CopyStart {
-  /** By the account's public id; accounts that came later are not in it. */
+  /** By the account's public id; newer accounts are missing. */
   readonly accounts: Readonly<Record<string, AccountStart>>;
-  /** Names in `newer/`: objects that the original had set aside. Its operator went back on purpose: they stay there. */
+  /** Names in `newer/` that the original had. Its operator restored an earlier state on purpose, so they are not merged. */
   readonly setAsideBefore: readonly string[];
 }
 
 const KEY = "copy_start";
 
 /**
- * Reads how far a snapshot goes. To be called before its epoch changes.
+ * Reads the state of a snapshot. Call before its epoch changes.
  * @param root `blobs/journal/`
- * @returns undefined where the objects follow another state: the original had just been put back to an earlier time
+ * @returns undefined where the objects belong to another state, because the original had just been restored
  */
 export function readCopyStart(sqlite: Database, root: string): CopyStart | undefined {
   const epoch = sqlite.query<{ value: string }, []>("SELECT value FROM meta WHERE key = 'epoch'").get()?.value ?? "";
@@ -50,7 +49,7 @@ export function readCopyStart(sqlite: Database, root: string): CopyStart | undef
   };
 }
 
-/** Notes that the later objects are still to be merged. */
+/** Notes that the newer objects are still to be merged. */
 export function noteCopyStart(sqlite: Database, start: CopyStart): void {
   sqlite
     .query<undefined, [string, string]>(
@@ -59,14 +58,14 @@ export function noteCopyStart(sqlite: Database, start: CopyStart): void {
     .run(KEY, JSON.stringify(start));
 }
 
-/** What was noted; undefined where nothing is to be merged. */
+/** The noted state; undefined where nothing is to be merged. */
 export function findCopyStart(sqlite: Database): CopyStart | undefined {
   const row = sqlite.query<{ value: string }, [string]>("SELECT value FROM meta WHERE key = ?1").get(KEY);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by noteCopyStart
   return row === null ? undefined : (JSON.parse(row.value) as CopyStart);
 }
 
-/** Takes the note back. */
+/** Deletes the note. */
 export function forgetCopyStart(sqlite: Database): void {
   sqlite.query<undefined, [string]>("DELETE FROM meta WHERE key = ?1").run(KEY);
 }

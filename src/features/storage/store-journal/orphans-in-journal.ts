@@ -1,4 +1,4 @@
-/** Contents of the store that nothing in a database names. */
+/** Orphaned blobs: those in the store that a rebuilt database does not name. */
 import type { Database } from "bun:sqlite";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -13,7 +13,7 @@ import type { FileRecord } from "./records.ts";
 
 const BUFFER_BYTES = 1024 * 1024;
 
-/** The digests of all contents in the store that have no row. */
+/** The digests of all blobs in the store that have no row. */
 export async function* findOrphans(sqlite: Database, layout: Layout): AsyncGenerator<Digest> {
   const known = sqlite.query<{ one: 1 }, [Uint8Array]>("SELECT 1 AS one FROM blobs WHERE digest = ?1");
   const folder = dirname(layout.firstByteFolder("00"));
@@ -28,9 +28,9 @@ export async function* findOrphans(sqlite: Database, layout: Layout): AsyncGener
 }
 
 /**
- * A file for a content of which nothing but its bytes is known: named by its digest, with the extension of what it looks
- * like, dated as its bytes lie on the disk.
- * @returns undefined where the bytes are not those of the digest
+ * Makes the record of a file for an orphaned blob. Its name is the digest with the extension of the detected media type, its
+ * time that of the blob's file on disk.
+ * @returns undefined where the bytes do not match the digest
  */
 export async function describeOrphan(layout: Layout, digest: Digest, by: string): Promise<FileRecord | undefined> {
   const path = layout.blob(digest);
@@ -53,24 +53,24 @@ export async function describeOrphan(layout: Layout, digest: Digest, by: string)
   }
 }
 
-interface Bytes {
+interface BlobSummary {
   readonly sha256: string;
   readonly checksum: number;
-  /** The beginning. */
+  /** The first bytes. */
   readonly head: Uint8Array;
   readonly sizeBytes: number;
 }
 
-async function readThrough(file: FileHandle): Promise<Bytes> {
+async function readThrough(file: FileHandle): Promise<BlobSummary> {
   const hasher = new Bun.CryptoHasher("sha256");
-  const piece = Buffer.allocUnsafe(BUFFER_BYTES);
+  const buffer = Buffer.allocUnsafe(BUFFER_BYTES);
   let head = new Uint8Array();
   let checksum = 0;
   let sizeBytes = 0;
   for (;;) {
-    const { bytesRead } = await file.read(piece, 0, BUFFER_BYTES);
+    const { bytesRead } = await file.read(buffer, 0, BUFFER_BYTES);
     if (bytesRead === 0) return { sha256: hasher.digest("hex"), checksum, head, sizeBytes };
-    const bytes = piece.subarray(0, bytesRead);
+    const bytes = buffer.subarray(0, bytesRead);
     if (sizeBytes === 0) head = new Uint8Array(bytes.subarray(0, MEDIA_TYPE_HEAD_BYTES));
     hasher.update(bytes);
     checksum = crc32(bytes, checksum);

@@ -1,4 +1,4 @@
-/** Lines of objects, read with care: a file on a disk of years ago may say anything. Pure. */
+/** Validates the lines of objects: an old or damaged file may contain anything. Pure. */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import type { AccountRecord, FileRecord, FolderRecord, GoneRecord } from "./records.ts";
@@ -36,7 +36,7 @@ const Share = Type.Object({
   maxUploadBytes: Type.Optional(Type.Integer({ minimum: 0 })),
   uploadedBytes: Type.Optional(Type.Integer({ minimum: 0 })),
 });
-const Place = Type.Object({
+const FormerLocation = Type.Object({
   seq: Type.Integer({ minimum: 0 }),
   at: Milliseconds,
   name: Type.String({ minLength: 1 }),
@@ -52,7 +52,7 @@ const Node = {
   shares: Type.Optional(Type.Array(Share)),
   born: Type.Optional(Type.Integer({ minimum: 0 })),
   bornAt: Type.Optional(Milliseconds),
-  places: Type.Optional(Type.Array(Place)),
+  places: Type.Optional(Type.Array(FormerLocation)),
 };
 const isFolder = checker(Type.Object({ folder: Type.String({ minLength: 1 }), ...Node }));
 const isFile = checker(
@@ -85,26 +85,26 @@ const isAccount = checker(
   }),
 );
 
-/** A line about a node; undefined for anything else. */
-export function parseNodeRecord(given: unknown): FileRecord | FolderRecord | GoneRecord | undefined {
-  if (isFile(given)) return given;
-  if (isFolder(given)) return given;
-  return isGone(given) ? given : undefined;
+/** The record of a node; undefined for anything else. */
+export function parseNodeRecord(line: unknown): FileRecord | FolderRecord | GoneRecord | undefined {
+  if (isFile(line)) return line;
+  if (isFolder(line)) return line;
+  return isGone(line) ? line : undefined;
 }
 
-/** A line about an account; undefined for anything else. */
-export function parseAccountRecord(given: unknown): AccountRecord | undefined {
-  return isAccount(given) ? given : undefined;
+/** The record of an account; undefined for anything else. */
+export function parseAccountRecord(line: unknown): AccountRecord | undefined {
+  return isAccount(line) ? line : undefined;
 }
 
-/** The public id that a line is about. */
+/** The public id of the node. */
 export function idOf(record: FileRecord | FolderRecord | GoneRecord): string {
   if ("file" in record) return record.file;
   return "folder" in record ? record.folder : record.gone;
 }
 
-/** A check that is compiled when it is first needed: most starts read no line. */
-function checker<T extends TSchema>(schema: T): (given: unknown) => given is Static<T> {
+/** Returns a check that is compiled at its first use: most starts read no record. */
+function checker<T extends TSchema>(schema: T): (line: unknown) => line is Static<T> {
   let compiled: TypeCheck<T> | undefined;
-  return (given): given is Static<T> => (compiled ??= TypeCompiler.Compile(schema)).Check(given);
+  return (line): line is Static<T> => (compiled ??= TypeCompiler.Compile(schema)).Check(line);
 }

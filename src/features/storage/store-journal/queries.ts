@@ -1,33 +1,33 @@
 import type { Database } from "bun:sqlite";
 import type { AccountRecord, JournaledRow } from "./records.ts";
 
-/** How far the objects of an account are. */
+/** The progress of the objects of an account. */
 export interface Position {
   readonly accountId: number;
-  /** Names the folder of its objects. */
+  /** Name of the folder of its objects. */
   readonly publicId: string;
-  /** Of the last object. */
+  /** Number of the last object. */
   readonly number: number;
-  /** Journal number up to which the objects tell everything. */
+  /** Journal number up to which the objects are complete. */
   readonly seq: number;
-  /** Size of the newest object that holds everything; 0 where one is to be written. */
+  /** Size of the newest full object; 0 where one is to be written. */
   readonly fullBytes: number;
-  /** Size of all after it. */
+  /** Size of all objects after it. */
   readonly laterBytes: number;
   readonly epoch: string;
 }
 
-/** An account that has something to be written. */
-export interface Behind {
+/** An account with changes that are to be written. */
+export interface PendingAccount {
   readonly accountId: number;
   readonly publicId: string;
 }
 
-/** A row that a trigger left: node 0 is the account itself. */
+/** A queued rescan of a node, inserted by a trigger; node 0 is the account itself. */
 export interface Rescan {
   readonly nodeId: number;
   readonly times: number;
-  /** The public id, where the node may be gone without anything else that tells it. */
+  /** The public id, where the node may be deleted without a journal entry. */
   readonly gone: string | null;
 }
 
@@ -35,7 +35,7 @@ export interface Rescan {
 export interface JournalEntry {
   readonly seq: number;
   readonly nodeId: number;
-  /** What is known of a node that went with this change. */
+  /** The public id of a node that this change deleted. */
   readonly gone: string | null;
 }
 
@@ -53,7 +53,7 @@ const SHARES = `(SELECT json_group_array(json_object('id', s.public_id, 'kind', 
     'maxUploadBytes', s.max_upload_bytes, 'uploadedBytes', nullif(s.uploaded_bytes, 0)))
   FROM shares s WHERE s.node_id = n.id)`;
 
-const PLACES = `(SELECT json_group_array(json_object('seq', p.seq, 'at', p.at, 'name', p.name,
+const FORMER_LOCATIONS = `(SELECT json_group_array(json_object('seq', p.seq, 'at', p.at, 'name', p.name,
     'in', (SELECT public_id FROM nodes WHERE id = p.parent_id)))
   FROM (SELECT * FROM former_places WHERE node_id = n.id ORDER BY seq) p)`;
 
@@ -68,27 +68,27 @@ const COLUMNS = `n.id, n.kind, n.public_id AS publicId, n.parent_id AS parentId,
   n.is_public AS isPublic, n.tags, CASE WHEN n.version > 1 THEN nullif(${VERSIONS}, '[]') END AS versions,
   nullif(${SHARES}, '[]') AS shares, ${CREATED_SEQ} AS born,
   (SELECT at FROM journal j WHERE j.account_id = n.account_id AND j.seq = ${CREATED_SEQ}) AS bornAt,
-  nullif(${PLACES}, '[]') AS places, t.trashed_at AS trashedAt, (SELECT public_id FROM nodes WHERE id = t.parent_id) AS trashedIn, t.folder AS trashedPath`;
+  nullif(${FORMER_LOCATIONS}, '[]') AS places, t.trashed_at AS trashedAt, (SELECT public_id FROM nodes WHERE id = t.parent_id) AS trashedIn, t.folder AS trashedPath`;
 const TABLES = "nodes n LEFT JOIN blobs b ON b.id = n.blob_id LEFT JOIN trash t ON t.node_id = n.id";
 
-/** The tables that say how far the objects are, and what is written into them. Changes are made inside a deed. */
+/** Reads what is to be written to the store journal, and its progress. Changes are made inside the caller's transaction. */
 export class StoreJournalTables {
   readonly #sqlite: Database;
   readonly #mark;
-  readonly #behind;
+  readonly #pending;
   readonly #position;
   readonly #setPosition;
   readonly #forget;
-  readonly #forgetAgain;
+  readonly #forgetRescans;
   readonly #head;
   readonly #journal;
   readonly #byIds;
   readonly #fromId;
   readonly #lastId;
-  readonly #again;
+  readonly #rescans;
   readonly #dequeueRescan;
   readonly #account;
-  readonly #over;
+  readonly #erased;
   readonly #headsAtStart: ReadonlyMap<number, number>;
 
   constructor(sqlite: Database) {
@@ -98,7 +98,7 @@ export class StoreJournalTables {
     this.#mark = sqlite.prepare<{ own: number; others: number }, []>(
       "SELECT total_changes() AS own, (SELECT data_version FROM pragma_data_version) AS others",
     );
-    this.#behind = sqlite.prepare<Behind, [string]>(
+    this.#pending = sqlite.prepare<PendingAccount, [string]>(
       `SELECT a.id AS accountId, u.public_id AS publicId FROM accounts a JOIN users u ON u.id = a.id
          LEFT JOIN store_journal s ON s.account_id = a.id
        WHERE a.root_id > 0 AND (s.account_id IS NULL OR s.seq < a.seq OR s.full_bytes = 0 OR s.epoch <> ?1
@@ -113,7 +113,7 @@ export class StoreJournalTables {
        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`,
     );
     this.#forget = sqlite.prepare<undefined, [number]>("DELETE FROM store_journal WHERE account_id = ?1");
-    this.#forgetAgain = sqlite.prepare<undefined, [number]>("DELETE FROM store_journal_again WHERE account_id = ?1");
+    this.#forgetRescans = sqlite.prepare<undefined, [number]>("DELETE FROM store_journal_again WHERE account_id = ?1");
     this.#head = sqlite.prepare<{ seq: number }, [number]>("SELECT seq FROM accounts WHERE id = ?1");
     this.#journal = sqlite.prepare<JournalEntry, [number, number, number]>(
       `SELECT j.seq, j.node_id AS nodeId,
@@ -127,7 +127,7 @@ export class StoreJournalTables {
       `SELECT ${COLUMNS} FROM ${TABLES} WHERE n.id BETWEEN ?1 AND ?2 AND n.account_id = ?3 ORDER BY n.id`,
     );
     this.#lastId = sqlite.prepare<{ id: number }, []>("SELECT ifnull(max(id), 0) AS id FROM nodes");
-    this.#again = sqlite.prepare<Rescan, [number, number, number]>(
+    this.#rescans = sqlite.prepare<Rescan, [number, number, number]>(
       `SELECT node_id AS nodeId, times, gone FROM store_journal_again WHERE account_id = ?1 AND node_id > ?2
        ORDER BY node_id LIMIT ?3`,
     );
@@ -142,39 +142,39 @@ export class StoreJournalTables {
          u.disabled_at AS disabledAt, a.quota_bytes AS quotaBytes, u.email_unconfirmed_since AS unconfirmedSince,
          (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'history_since') AS historySince FROM users u JOIN accounts a ON a.id = u.id WHERE u.id = ?1`,
     );
-    this.#over = sqlite.prepare<Behind, []>(
+    this.#erased = sqlite.prepare<PendingAccount, []>(
       `SELECT s.account_id AS accountId, s.public_id AS publicId FROM store_journal s LEFT JOIN accounts a ON a.id = s.account_id
        WHERE a.id IS NULL OR a.root_id <= 0`,
     );
   }
 
-  /** Moves on with every change of the database, whoever makes it. */
+  /** A mark that changes with every change of the database, by this process or another one. */
   changeMark(): string {
     const mark = this.#mark.get();
     return `${mark?.own ?? 0}/${mark?.others ?? 0}`;
   }
 
-  /** Accounts that have something to be written; all of which nothing was written in this epoch. */
-  accountsBehind(epoch: string): Behind[] {
-    return this.#behind.all(epoch);
+  /** Accounts with changes that are to be written, and all accounts that were not written in this epoch. */
+  pendingAccounts(epoch: string): PendingAccount[] {
+    return this.#pending.all(epoch);
   }
 
-  /** Accounts that are erased and still have objects. */
-  accountsOver(): Behind[] {
-    return this.#over.all();
+  /** Erased accounts that still have objects. */
+  erasedAccounts(): PendingAccount[] {
+    return this.#erased.all();
   }
 
-  /** Undefined for an account of which nothing was written. */
+  /** Undefined for an account without objects. */
   positionOf(accountId: number): Position | undefined {
     return this.#position.get(accountId) ?? undefined;
   }
 
-  /** All accounts of which something was written. */
+  /** The positions of all accounts that have objects. */
   positions(): Position[] {
     return StoreJournalTables.readPositions(this.#sqlite);
   }
 
-  /** The same of any database. */
+  /** Like {@link positions}, for any database. */
   static readPositions(sqlite: Database): Position[] {
     return sqlite
       .query<Position, []>(
@@ -191,14 +191,14 @@ export class StoreJournalTables {
 
   forget(accountId: number): void {
     this.#forget.run(accountId);
-    this.#forgetAgain.run(accountId);
+    this.#forgetRescans.run(accountId);
   }
 
   headOf(accountId: number): number {
     return this.#head.get(accountId)?.seq ?? 0;
   }
 
-  /** The head as it was before anything happened in this run. */
+  /** The head of the account's journal when this process started. */
   headAtStart(accountId: number): number {
     return this.#headsAtStart.get(accountId) ?? this.headOf(accountId);
   }
@@ -207,12 +207,12 @@ export class StoreJournalTables {
     return this.#journal.all(accountId, seq, limit);
   }
 
-  /** Nodes by id; what is gone is left out. */
+  /** Nodes by id; deleted ones are left out. */
   nodes(ids: readonly number[]): JournaledRow[] {
     return this.#byIds.all(JSON.stringify(ids));
   }
 
-  /** The account's nodes with these ids, from the first to the last. */
+  /** The account's nodes with ids in this range, both ends included. */
   nodesBetween(firstId: number, lastId: number, accountId: number): JournaledRow[] {
     return this.#fromId.all(firstId, lastId, accountId);
   }
@@ -221,12 +221,12 @@ export class StoreJournalTables {
     return this.#lastId.get()?.id ?? 0;
   }
 
-  /** What triggers left of an account, behind a node. */
-  again(accountId: number, afterNodeId: number, limit: number): Rescan[] {
-    return this.#again.all(accountId, afterNodeId, limit);
+  /** Queued rescans of an account, after a node. */
+  rescans(accountId: number, afterNodeId: number, limit: number): Rescan[] {
+    return this.#rescans.all(accountId, afterNodeId, limit);
   }
 
-  /** Takes back what {@link again} told, where nothing has been added since. */
+  /** Deletes a rescan that {@link rescans} returned, unless the node changed again since. */
   dequeueRescan(accountId: number, { nodeId, times }: Rescan): void {
     this.#dequeueRescan.run(accountId, nodeId, times);
   }

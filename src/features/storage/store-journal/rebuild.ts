@@ -1,7 +1,6 @@
 /**
- * A database made again from the store alone: from the objects in `blobs/journal/` and the contents themselves. What
- * nobody wrote down there is gone, and is said: passwords, sessions, keys, devices, messages, webhooks, and what devices
- * deleted.
+ * Rebuilds the database from the store alone: from the objects in `blobs/journal/` and the blobs. The objects do not contain
+ * passwords, sessions, keys, devices, messages, webhooks and the deletions of devices, so these are lost.
  */
 import { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
@@ -26,47 +25,47 @@ import { describeOrphan, findOrphans } from "./orphans-in-journal.ts";
 
 /** What {@link rebuildDatabase} works with. */
 export interface RebuildOptions {
-  /** The data directory, of which only `blobs/` is read. */
+  /** The data directory; only `blobs/` in it is read. */
   readonly dataDirectory: string;
-  /** The file to be made; one that is there is replaced. */
+  /** The file to be made; an existing one is replaced. */
   readonly target: string;
-  /** Identity of the store, as its marker tells it. */
+  /** Identity of the store, from its marker. */
   readonly storeId: string;
-  /** A hash that no password has: accounts are open again once they are given one. */
+  /** A hash that no password has: accounts can be used once they are given a password. */
   readonly passwordHash: string;
   readonly nowMs: number;
-  /** E-mail of the account that gets the contents which nothing names, in a folder of their own; undefined for nobody. */
+  /** Email of the account that gets the blobs which no record names, in a folder of their own. */
   readonly recoverFor?: string | undefined;
-  /** Reported now and then how many lines were read. */
+  /** Called at intervals with the number of records that were read. */
   readonly onProgress?: (records: number) => void;
 }
 
-/** An account that is there again. */
+/** A rebuilt account. */
 export interface RebuiltAccount extends RebuiltTree {
   readonly id: string;
   readonly email: string;
   readonly role: string;
 }
 
-/** A content that is named and not there, or in another length. */
+/** A blob that a record names and that is missing or has another size. */
 export interface MissingContent {
   readonly digest: Digest;
   readonly sizeBytes: number;
   readonly names: readonly string[];
 }
 
-/** What {@link rebuildDatabase} made, and what it could not. */
+/** The result of {@link rebuildDatabase}. */
 export interface RebuildReport {
   readonly accounts: readonly RebuiltAccount[];
-  /** Objects of which not everything could be read, with the reason. */
+  /** Objects that could not be read completely, with the reason. */
   readonly damaged: readonly { readonly path: string; readonly fault: string }[];
   readonly contents: number;
   readonly missing: number;
-  /** Some of the missing ones. */
+  /** The first of the missing blobs. */
   readonly missingSome: readonly MissingContent[];
-  /** Contents that were set aside for removal and are named again. */
+  /** Blobs that were returned from quarantine to the store. */
   readonly returned: number;
-  /** Contents that nothing names. */
+  /** Blobs that no record names. */
   readonly unnamed: { readonly count: number; readonly bytes: number };
 }
 
@@ -75,9 +74,9 @@ const NAMES_MAX = 5;
 const PROGRESS_RECORDS = 10_000;
 
 /**
- * Makes the database. Nothing but `target` is written, but for contents in quarantine that are named again, which return to
- * their places.
- * @throws AppError not_found where `recoverFor` names nobody; errors of the system and of SQLite: the target is of no use then
+ * Makes the database. Apart from `target`, it changes only this: blobs in quarantine that a record names return to the store.
+ * @throws AppError not_found where no account has the email `recoverFor`; errors of the system and of SQLite, after which the
+ *   target is unusable
  */
 export async function rebuildDatabase(options: RebuildOptions): Promise<RebuildReport> {
   const { dataDirectory, target, nowMs } = options;
@@ -91,8 +90,8 @@ export async function rebuildDatabase(options: RebuildOptions): Promise<RebuildR
     sqlite.run("BEGIN");
     noteOrigin(sqlite, options);
     const damaged: { path: string; fault: string }[] = [];
-    const people = await readAccounts(root, nowMs, damaged);
-    const ids = new Map(people.map((person) => [person.account, insertAccount(sqlite, person, options)]));
+    const records = await readAccounts(root, nowMs, damaged);
+    const ids = new Map(records.map((record) => [record.account, insertAccount(sqlite, record, options)]));
     const ended = await readEndedShares(root);
     const builder = new TreeBuilder(sqlite, {
       nowMs,
@@ -100,27 +99,27 @@ export async function rebuildDatabase(options: RebuildOptions): Promise<RebuildR
       isEnded: (shareId) => ended.has(shareId),
     });
     const layout = new Layout(dataDirectory);
-    const finder = findRecipient(people, options.recoverFor);
+    const recipient = findRecipient(records, options.recoverFor);
     const accounts: RebuiltAccount[] = [];
-    let records = 0;
-    // Who gets what nothing names comes last: what the others have is named then.
-    for (const person of people.toSorted((a, b) => Number(a === finder) - Number(b === finder))) {
-      const accountId = ids.get(person.account) ?? 0;
-      const read = await stageAccount(join(root, person.account), staged, damaged, () => {
-        if (++records % PROGRESS_RECORDS === 0) options.onProgress?.(records);
+    let lines = 0;
+    // The account that gets the unnamed blobs comes last: those of the others have their rows then.
+    for (const record of records.toSorted((a, b) => Number(a === recipient) - Number(b === recipient))) {
+      const accountId = ids.get(record.account) ?? 0;
+      const read = await stageAccount(join(root, record.account), staged, damaged, () => {
+        if (++lines % PROGRESS_RECORDS === 0) options.onProgress?.(lines);
       });
       const tree = await builder.build(accountId, staged, read.seq, async () =>
-        person === finder ? describeOrphans(sqlite, layout, person.account) : [],
+        record === recipient ? describeOrphans(sqlite, layout, record.account) : [],
       );
-      notePosition(sqlite, accountId, person.account, read.number);
-      accounts.push({ ...tree, id: person.account, email: emailOf(sqlite, accountId), role: person.role });
+      notePosition(sqlite, accountId, record.account, read.number);
+      accounts.push({ ...tree, id: record.account, email: emailOf(sqlite, accountId), role: record.role });
       staged.clear();
     }
-    noteHistory(sqlite, people, accounts, nowMs);
+    noteHistory(sqlite, records, accounts, nowMs);
     sqlite.run("DELETE FROM store_journal_again");
     sqlite.run("DELETE FROM ended_shares");
     sqlite.run("COMMIT");
-    return { accounts, damaged, ...(await compareContents(sqlite, layout)) };
+    return { accounts, damaged, ...(await compareBlobs(sqlite, layout)) };
   } finally {
     staged.close();
     sqlite.close();
@@ -128,9 +127,9 @@ export async function rebuildDatabase(options: RebuildOptions): Promise<RebuildR
 }
 
 /** @throws AppError not_found */
-function findRecipient(people: readonly AccountRecord[], email: string | undefined): AccountRecord | undefined {
+function findRecipient(accounts: readonly AccountRecord[], email: string | undefined): AccountRecord | undefined {
   if (email === undefined) return undefined;
-  const found = people.find((person) => emailKey(person.email) === emailKey(email));
+  const found = accounts.find((account) => emailKey(account.email) === emailKey(email));
   if (found !== undefined) return found;
   throw new AppError("not_found", `The metadata journal has no account ${email}.`);
 }
@@ -147,25 +146,25 @@ async function describeOrphans(sqlite: Database, layout: Layout, by: string): Pr
 function noteOrigin(sqlite: Database, { storeId, nowMs }: RebuildOptions): void {
   const note = sqlite.query<void, [string, string]>("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)");
   note.run("store_id", storeId);
-  // Whatever was given out by the database of before, sync tokens for instance, means nothing here.
+  // Tokens of the former database, such as sync tokens, are invalid in this one.
   note.run("epoch", randomUUID());
   note.run("rebuilt_at", String(nowMs));
 }
 
-/** Since when former places are known: since the rebuild, where the records of an account don't tell them. */
+/** Notes the start of the history of locations: the rebuild, where records lack former locations. */
 function noteHistory(
   sqlite: Database,
-  people: readonly AccountRecord[],
+  records: readonly AccountRecord[],
   accounts: readonly RebuiltAccount[],
   nowMs: number,
 ): void {
   const isWhole = accounts.every(({ hasHistory }) => hasHistory);
-  const since = isWhole ? Math.max(0, ...people.map(({ historySince = 0 }) => historySince)) : nowMs;
+  const since = isWhole ? Math.max(0, ...records.map(({ historySince = 0 }) => historySince)) : nowMs;
   if (since === 0) return;
   sqlite.query<void, [string]>("INSERT INTO meta (key, value) VALUES ('history_since', ?1)").run(String(since));
 }
 
-/** All accounts that are told of: those with a record of their own, and those of which only files are known. */
+/** All accounts: those with a record of their own, and those of which only files are known. */
 async function readAccounts(
   root: string,
   nowMs: number,
@@ -189,7 +188,7 @@ async function readAccounts(
   return [...found.values()].sort((a, b) => a.created - b.created || (a.account < b.account ? -1 : 1));
 }
 
-/** An account whose own record is lost: disabled, under an address that nobody has. */
+/** An account whose own record is lost: disabled, with an email that nobody has. */
 function unknownAccount(account: string, nowMs: number): AccountRecord {
   const common = { account, email: lostEmail(account), name: account, created: nowMs, disabled: nowMs, settings: {} };
   return { ...common, role: "user", plan: "free", quota: -1 };
@@ -199,14 +198,14 @@ function lostEmail(account: string): string {
   return `${account.toLowerCase()}@lost.invalid`;
 }
 
-/** Makes the rows of an account that nobody can sign in to yet; its tree is still to come. @returns its row id */
+/** Inserts the rows of an account without a tree, to which nobody can sign in yet. @returns its row id */
 export function insertAccount(
   sqlite: Database,
-  person: AccountRecord,
+  account: AccountRecord,
   { passwordHash }: Pick<RebuildOptions, "passwordHash">,
 ): number {
-  const isTaken = sqlite.query("SELECT 1 FROM users WHERE email_key = ?1").get(emailKey(person.email)) !== null;
-  const email = isTaken ? lostEmail(person.account) : person.email;
+  const isTaken = sqlite.query("SELECT 1 FROM users WHERE email_key = ?1").get(emailKey(account.email)) !== null;
+  const email = isTaken ? lostEmail(account.account) : account.email;
   const row = sqlite
     .query<{ id: number }, (string | number | null)[]>(
       `INSERT INTO users (public_id, email, email_key, name, name_key, role, plan, password_hash, disabled_at, created_at, settings,
@@ -214,23 +213,23 @@ export function insertAccount(
        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0) RETURNING id`,
     )
     .get(
-      person.account,
+      account.account,
       email,
       emailKey(email),
-      person.name,
-      nameKey(person.name),
-      person.role,
-      person.plan,
+      account.name,
+      nameKey(account.name),
+      account.role,
+      account.plan,
       passwordHash,
-      person.disabled ?? null,
-      person.created,
-      JSON.stringify(person.settings),
-      person.unconfirmedSince ?? null,
+      account.disabled ?? null,
+      account.created,
+      JSON.stringify(account.settings),
+      account.unconfirmedSince ?? null,
     );
   if (row === null) throw new Error("an inserted account has an id");
   sqlite
     .query<void, (number | null)[]>("INSERT INTO accounts (id, root_id, quota_bytes) VALUES (?1, 0, ?2)")
-    .run(row.id, person.quota ?? null);
+    .run(row.id, account.quota ?? null);
   return row.id;
 }
 
@@ -238,7 +237,7 @@ function emailOf(sqlite: Database, userId: number): string {
   return sqlite.query<{ email: string }, [number]>("SELECT email FROM users WHERE id = ?1").get(userId)?.email ?? "";
 }
 
-/** Takes in all objects of an account. @returns the number of the last one, and the journal number that they reach */
+/** Stages all objects of an account. @returns the number of the last one, and the journal number up to which they go */
 async function stageAccount(
   folder: string,
   staged: StagedRecords,
@@ -258,7 +257,7 @@ async function stageAccount(
   return { number: Math.max(0, ...files.map(({ last }) => last)), seq: reached };
 }
 
-/** The objects stay until everything was written once more, with the next number. */
+/** Sets the position so that the server writes a full object with the next number; the old objects stay until then. */
 function notePosition(sqlite: Database, accountId: number, publicId: string, number: number): void {
   sqlite
     .query<void, [number, string, number]>(
@@ -268,9 +267,9 @@ function notePosition(sqlite: Database, accountId: number, publicId: string, num
     .run(accountId, publicId, number);
 }
 
-type Compared = Pick<RebuildReport, "contents" | "missing" | "missingSome" | "returned" | "unnamed">;
+type BlobComparison = Pick<RebuildReport, "contents" | "missing" | "missingSome" | "returned" | "unnamed">;
 
-async function compareContents(sqlite: Database, layout: Layout): Promise<Compared> {
+async function compareBlobs(sqlite: Database, layout: Layout): Promise<BlobComparison> {
   const named = findNamed(sqlite, layout);
   let count = 0;
   let bytes = 0;
@@ -281,7 +280,7 @@ async function compareContents(sqlite: Database, layout: Layout): Promise<Compar
   return { ...named, unnamed: { count, bytes } };
 }
 
-function findNamed(sqlite: Database, layout: Layout): Omit<Compared, "unnamed"> {
+function findNamed(sqlite: Database, layout: Layout): Omit<BlobComparison, "unnamed"> {
   const names = sqlite.query<{ name: string }, [number, number]>(
     `SELECT name FROM nodes WHERE blob_id = ?1 UNION
      SELECT n.name FROM versions v JOIN nodes n ON n.id = v.node_id WHERE v.blob_id = ?1 LIMIT ?2`,

@@ -15,11 +15,11 @@ export interface RecordedLocationsOptions {
   readonly accountId: number;
 }
 
-/** A move may have to wait for another one that frees its place: so often it is tried. */
+/** A move may have to wait for another one that frees its location. So often it is tried. */
 const ROUNDS_MAX = 1_000;
 /**
- * Why a move may have to wait; all are found out before anything is written. The name is taken; the folder lies in what is
- * to be moved; the place is too deep until something above it has moved, or is not there.
+ * Errors after which a move is tried again; all are thrown before anything is written. The name is taken; the target is inside
+ * the moved folder; the location is missing, or too deep until a folder above it has moved.
  */
 const REJECTIONS: ReadonlySet<string> = new Set([
   "name_taken",
@@ -29,7 +29,7 @@ const REJECTIONS: ReadonlySet<string> = new Set([
   "not_a_folder",
 ]);
 
-/** Moves nodes of an account to the places that records of them name. */
+/** Moves nodes of an account to their recorded locations. */
 export class RecordedLocations {
   readonly #options: RecordedLocationsOptions;
   readonly #batches: ChangeBatches;
@@ -44,29 +44,29 @@ export class RecordedLocations {
     return this.#options.tree.findNode(this.#options.accountId, id);
   }
 
-  /** Who has the place that a record names. */
+  /** The node that has a recorded location now. */
   holderOf(record: FileRecord | FolderRecord): TreeNode | undefined {
     const folder = this.#folderOf(record);
     return folder && this.#options.tree.findNodeIn(folder.id, record.name);
   }
 
-  /** Whether a node is where a record says. */
+  /** Whether a node has the recorded location. */
   isInPlace(node: TreeNode, record: FileRecord | FolderRecord): boolean {
     const parent = node.parentId === null ? undefined : this.#options.tree.findById(node.parentId);
     return node.name === record.name && parent?.publicId === record.in;
   }
 
-  /** Moves until no more can be moved. @returns what could not */
+  /** Moves nodes until no more can be moved. @returns ids of those that could not */
   async moveAll(ids: readonly string[]): Promise<readonly string[]> {
     let waiting = ids;
     for (let round = 0; waiting.length > 0 && round < ROUNDS_MAX; round++) {
-      const refused: string[] = [];
+      const rejected: string[] = [];
       await this.#batches.each(waiting, (tx, id) => {
-        if (!this.#move(tx, id)) refused.push(id);
+        if (!this.#move(tx, id)) rejected.push(id);
       });
-      if (refused.length === waiting.length) return refused;
-      // In a chain of moves, the last one may have to come first.
-      waiting = refused.toReversed();
+      if (rejected.length === waiting.length) return rejected;
+      // In a chain of moves the last one may have to be made first.
+      waiting = rejected.toReversed();
     }
     return waiting;
   }

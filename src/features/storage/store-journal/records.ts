@@ -1,6 +1,6 @@
 /**
- * What the objects in `blobs/journal/` say, one JSON text a line: the full state of a file, a folder or an account, or that
- * a node is gone. Of several lines about the same node the last one holds. Pure.
+ * The records in the objects of `blobs/journal/`, one JSON text a line: the full state of a file, a folder or an account, or
+ * the deletion of a node. The last record of a node counts. Pure.
  */
 import { FILE, parseMetadata, parseTags } from "../../../tree/model/rows.ts";
 
@@ -8,11 +8,11 @@ import { FILE, parseMetadata, parseTags } from "../../../tree/model/rows.ts";
 export interface ObjectHeader {
   readonly larder: "store journal";
   readonly format: 1;
-  /** Whose: the account's public id. */
+  /** The account's public id. */
   readonly account: string;
   /** Objects of an account are numbered from 1 without a gap. */
   readonly number: number;
-  /** True where it holds everything that the account has, so that none before it is needed. */
+  /** True where the object has the whole account, so that no earlier object is needed. */
   readonly isFull: boolean;
   readonly writtenAt: number;
 }
@@ -20,15 +20,15 @@ export interface ObjectHeader {
 /** The last line of an object. */
 export interface ObjectEnd {
   readonly end: true;
-  /** Lines between the first and the last. */
+  /** Number of lines between the first and the last. */
   readonly records: number;
-  /** The account's journal number up to which it tells everything. */
+  /** The account's journal number up to which the object is complete. */
   readonly seq: number;
-  /** Of all lines before this one, their line ends included, in hexadecimal. */
+  /** Digest of all lines before this one, with their line ends, in hexadecimal. */
   readonly sha256: string;
 }
 
-/** A content. Sizes in bytes, times in milliseconds since 1970 UTC, digests in hexadecimal. */
+/** The content of a version. Sizes in bytes, times in milliseconds since 1970 UTC, digests in hexadecimal. */
 export interface ContentRecord {
   readonly version: number;
   readonly sha256: string;
@@ -38,21 +38,21 @@ export interface ContentRecord {
   readonly at: number;
   /** Public id of the account that stored it. */
   readonly by?: string;
-  /** When it was replaced; for earlier contents. */
+  /** When it was replaced; for earlier versions. */
   readonly until?: number;
 }
 
-/** Where a node in the trash was. */
+/** The former location of a node in the trash. */
 export interface TrashRecord {
   readonly at: number;
-  /** Public id of the folder that it was in, where that is still known, and its path. */
+  /** Public id of its folder, where that still exists. */
   readonly in?: string;
   readonly path: string;
 }
 
 /**
- * What opens a node for others. The token itself is nowhere: it is made from the nonce by a key in `secrets/`. A password is
- * here as it is in the database, as argon2id; both files are for their user alone.
+ * A link or a share. The token is not stored: it is derived from the nonce by a key in `secrets/`. A password is stored as its
+ * argon2id hash, as in the database; only the server's user can read both files.
  */
 export interface ShareRecord {
   readonly id: string;
@@ -68,42 +68,42 @@ export interface ShareRecord {
   readonly canWrite?: number;
   readonly showsVersions?: number;
   readonly passwordHash?: string;
-  /** Limits, and what was used of them: a share must not come back with less of either. */
+  /** Limits and their use: a restored share must not have a lower count. */
   readonly maxDownloads?: number;
   readonly downloads?: number;
   readonly maxUploadBytes?: number;
   readonly uploadedBytes?: number;
   readonly maxUploadsPerAddress?: number;
-  /** Public id of the account that it is for, or the folded e-mail of one that is still to come. */
+  /** Public id of the receiving account, or the folded email of a person without one. */
   readonly recipient?: string;
   readonly recipientEmail?: string;
 }
 
-/** Where a node was before a rename, a move or the trash. */
+/** The location of a node before a rename, a move or the trash. */
 export interface LocationRecord {
-  /** Number of the change in the account's journal, and its time. */
+  /** Number of the change in the account's journal. */
   readonly seq: number;
   readonly at: number;
   readonly name: string;
-  /** Public id of the folder; absent where that is gone, or where the node was in the trash. */
+  /** Public id of the folder; absent where that was deleted, or the node was in the trash. */
   readonly in?: string;
 }
 
 interface NodeRecord {
-  /** Public id of the folder that it is in; absent for a root and for what is in the trash. */
+  /** Public id of its folder; absent for a root and for a node in the trash. */
   readonly in?: string;
   readonly name: string;
   readonly created: number;
   readonly modified: number;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly trash?: TrashRecord;
-  /** All of them; records without {@link born} lack those with a password or a limit. */
+  /** All shares; records without {@link born} lack those with a password or a limit. */
   readonly shares?: readonly ShareRecord[];
-  /** Number of its making in the account's journal; absent in records of earlier versions. */
+  /** Number of its creation in the account's journal; absent in records of earlier versions of Larder. */
   readonly born?: number;
-  /** Time of that change, where it is not {@link created}; 0 where the journal has forgotten it. */
+  /** Time of its creation, where it differs from {@link created}; 0 where the journal no longer has it. */
   readonly bornAt?: number;
-  /** Former places as far as they are remembered, oldest first. */
+  /** Former locations that are still stored, oldest first. */
   readonly places?: readonly LocationRecord[];
 }
 
@@ -116,9 +116,9 @@ export interface FolderRecord extends NodeRecord {
 export interface FileRecord extends NodeRecord {
   readonly file: string;
   readonly content: ContentRecord;
-  /** Earlier contents, oldest first. */
+  /** Earlier versions, oldest first. */
   readonly versions?: readonly ContentRecord[];
-  /** The name as uploaded, where it is another one. */
+  /** The name as uploaded, where it differs. */
   readonly originalName?: string;
   readonly fileModifiedAt?: string;
   readonly capturedAt?: string;
@@ -126,30 +126,30 @@ export interface FileRecord extends NodeRecord {
   readonly tags?: readonly string[];
 }
 
-/** A node that is there no more. */
+/** A deleted node. */
 export interface GoneRecord {
   readonly gone: string;
 }
 
-/** An account, in an object of its own. Nothing that opens it. */
+/** An account, in an object of its own. Contains no passwords or keys. */
 export interface AccountRecord {
   readonly account: string;
   readonly email: string;
   readonly name: string;
   readonly role: string;
   readonly plan: string;
-  /** Bytes; negative for no limit; absent for the plan's. */
+  /** Bytes; negative for no limit; absent for the plan's quota. */
   readonly quota?: number;
   readonly created: number;
   readonly disabled?: number;
   readonly settings: unknown;
-  /** Since when the address waits to be confirmed; absent for one that is. */
+  /** When the unconfirmed email was set; absent for a confirmed one. */
   readonly unconfirmedSince?: number;
-  /** Former places are remembered since then; absent where they always were. */
+  /** Start of the stored history of locations; absent where that is complete. */
   readonly historySince?: number;
 }
 
-/** A node with all that is written of it, as the database has it. */
+/** A node with everything that its record contains, as the database has it. */
 export interface JournaledRow {
   readonly id: number;
   readonly kind: number;
@@ -188,7 +188,7 @@ export interface JournaledRow {
 /** Name of a root. */
 export const ROOT = "/";
 
-/** What is written of a node. One that was cut off from the tree, to be taken apart, is gone. */
+/** The record of a node. A node that was cut off from the tree, to be purged, counts as deleted. */
 export function toRecord(row: JournaledRow): FileRecord | FolderRecord | GoneRecord {
   const isRoot = row.parentId === null && row.name === ROOT;
   const isTrashed = row.trashedAt !== null;
@@ -233,7 +233,7 @@ export function toRecord(row: JournaledRow): FileRecord | FolderRecord | GoneRec
   };
 }
 
-/** Drops the nulls that SQL writes for what is absent. */
+/** Parses a JSON array and drops the nulls that SQL writes for absent values. */
 function parseList<Item>(json: string): Item[] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- made by the statement that reads the row
   return JSON.parse(json, (_key, value: unknown) => value ?? undefined) as Item[];

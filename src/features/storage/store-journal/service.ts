@@ -1,14 +1,14 @@
 /**
- * Names, folders, labels, owners and earlier contents, written beside the contents, so that a database can be made from the
- * store alone (`larder rebuild`). Below `blobs/journal/` each account has a folder of objects, numbered without a gap: one
- * that holds everything, and what has changed since.
+ * The store journal: names, folders, tags, owners and versions, stored next to the blobs, so that `larder rebuild` can make a
+ * database from the store alone. Each account has a folder of objects below `blobs/journal/`, numbered without a gap: a full
+ * object, and objects with the changes since.
  *
- * It follows each account's journal, some seconds behind, and notes in a deed how far it has come once an object is durable.
- * So no upload waits for it, and after a crash the object with that number is simply written again. Each object ends at one
- * journal number, and tells everything up to it: whatever state is read while it is written, later changes follow in it.
+ * Objects follow each account's journal with a lag of some seconds. Once an object is durable, a transaction notes its
+ * number. So no upload waits for the store journal, and after a crash the same object is written again. Each object ends at
+ * one journal number and is complete up to it: a node that changes while the object is written is written again in it.
  *
- * Where the objects know of more than the database, the database was put back to an earlier time. They are set aside then
- * (`blobs/journal/newer/`), never mixed with what happens from now on, and everything is written once more.
+ * Objects that are newer than the database show that the database was restored to an earlier state. They are moved to
+ * `blobs/journal/newer/`, so that they never mix with new changes, and a full object is written.
  */
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -28,7 +28,7 @@ import {
   sweepPartials,
   syncFolder,
 } from "./object-file.ts";
-import type { Rescan, Behind, JournalEntry, Position, StoreJournalTables } from "./queries.ts";
+import type { Rescan, PendingAccount, JournalEntry, Position, StoreJournalTables } from "./queries.ts";
 import { type GoneRecord, type ObjectHeader, toRecord } from "./records.ts";
 
 /** What {@link StoreJournal} works with. */
@@ -39,33 +39,34 @@ export interface StoreJournalOptions {
   readonly writer: Pick<Writer, "run" | "waiting">;
   readonly clock: Clock;
   readonly log: Log;
-  /** Throws where the disk with the store is not there. */
+  /** Throws where the store's disk is missing. */
   readonly checkStore: () => void;
   readonly endedShares: Pick<EndedShares, "note" | "compact">;
-  /** Another one for each time that the database went on from a snapshot. */
+  /** Changes whenever the database continues from a snapshot. */
   readonly epoch: string;
 }
 
-/** Name of the folder with the accounts themselves, and of that with what a database put back does not know. */
+/** The folder of the account records. */
 export const ACCOUNTS_FOLDER = "accounts";
+/** The folder of objects that are newer than a restored database. */
 export const NEWER_FOLDER = "newer";
 
 /** Suffix of a folder in `newer/` whose objects `larder rebuild --newer` has applied. */
 export const DONE = ".done";
 
 const TICK_MS = 2_000;
-/** After a failure, a full disk for instance. */
-const FAILURE_REST_MS = 30_000;
-/** Nodes that are read in one go: a millisecond or two. */
+/** Pause after a failure, such as a full disk. */
+const RETRY_MS = 30_000;
+/** Nodes that are read at a time, in a millisecond or two. */
 const PAGE = 100;
-/** Everything is still written at the end where there is no more than this: a second at most. */
-const NODES_AT_END_MAX = 20_000;
-/** Between two pages, so that requests come first; and while others wait to write. */
-const REST_MS = 1;
-const BUSY_REST_MS = 10;
-/** So many files that follow each other become one: a photo every few seconds must not leave a million small files. */
-const JOINED = 32;
-/** Everything is written once more where what came since is so many times as large, */
+/** A stopping server still writes a full object of up to so many nodes, which takes a second at most. */
+const NODES_AT_STOP_MAX = 20_000;
+/** Pauses between two pages, so that requests come first; the longer one while transactions are queued. */
+const PAUSE_MS = 1;
+const BUSY_PAUSE_MS = 10;
+/** So many consecutive files are joined into one: a photo every few seconds must not leave a million small files. */
+const JOINED_FILES = 32;
+/** A full object is written where the changes since the last one are so many times as large, */
 const GROWN_TIMES = 2;
 /** but not for less than this, in bytes. */
 const GROWN_BYTES_MIN = 256 * 1024;
@@ -76,7 +77,7 @@ export class StoreJournal {
   #timer: ReturnType<typeof setInterval> | undefined;
   #working: Promise<void> | undefined;
   #isStopped = false;
-  #isSettled = false;
+  #isReconciled = false;
   #mergesLater = false;
   #seenMark = "";
   #restsUntilMs = 0;
@@ -85,26 +86,26 @@ export class StoreJournal {
     this.#options = options;
   }
 
-  /** Begins to follow; returns at once. */
+  /** Starts the timer that writes changes. */
   start(): void {
     this.#timer ??= setInterval(() => this.#tick(), TICK_MS);
     this.#timer.unref();
   }
 
   /**
-   * Ends. What is behind is written first, where it was ever started; an object that holds everything of a large database is
-   * left for the next start. A failure is told in the log alone: nothing is lost by it.
+   * Stops, and writes pending changes first if it was started. A full object of a large account is left for the next start. A
+   * failure is only logged, because it loses nothing.
    */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     if (this.#timer === undefined) return;
     this.#isStopped = true;
     await this.#working;
-    await this.#work().catch((error: unknown) => this.#tell(error));
+    await this.#work().catch((error: unknown) => this.#onFailure(error));
   }
 
   /**
-   * Writes all that is behind; durable on return. For backups, commands and tests.
+   * Writes all pending changes; durable on return. For backups, commands and tests.
    * @throws the system's error; AppError store_missing
    */
   async flush(): Promise<void> {
@@ -113,24 +114,24 @@ export class StoreJournal {
   }
 
   /**
-   * Sets aside what knows of more than the database, as the first work after a start does.
-   * @param mergesLater whether the caller merges that into the database, so that nobody has to be asked to
+   * Moves newer objects aside, as the first run after a start does.
+   * @param mergesLater whether the caller merges them into the database, so that the operator needs no hint
    * @throws the system's error; AppError store_missing
    */
-  async settle(mergesLater = false): Promise<void> {
+  async reconcile(mergesLater = false): Promise<void> {
     this.#mergesLater = mergesLater;
     while (this.#working !== undefined) await this.#working;
     await this.#begin(async () => {
       this.#options.checkStore();
-      if (!this.#isSettled) await this.#settle();
-      this.#isSettled = true;
+      if (!this.#isReconciled) await this.#reconcile();
+      this.#isReconciled = true;
     });
   }
 
   #tick(): void {
     if (this.#working !== undefined || performance.now() < this.#restsUntilMs) return;
     if (this.#options.tables.changeMark() === this.#seenMark) return;
-    void this.#begin(() => this.#work().catch((error: unknown) => this.#tell(error)));
+    void this.#begin(() => this.#work().catch((error: unknown) => this.#onFailure(error)));
   }
 
   #begin(work: () => Promise<void>): Promise<void> {
@@ -144,8 +145,8 @@ export class StoreJournal {
     return working.then(() => ended);
   }
 
-  #tell(error: unknown): void {
-    this.#restsUntilMs = performance.now() + FAILURE_REST_MS;
+  #onFailure(error: unknown): void {
+    this.#restsUntilMs = performance.now() + RETRY_MS;
     this.#options.log.error("Could not write to the metadata journal; will retry.", {
       error,
     });
@@ -156,18 +157,18 @@ export class StoreJournal {
     const mark = tables.changeMark();
     checkStore();
     await endedShares.note();
-    if (!this.#isSettled) await this.#settle();
-    this.#isSettled = true;
-    for (const account of tables.accountsOver()) await this.#forget(account);
-    for (const account of tables.accountsBehind(epoch)) await this.#follow(account);
-    // What was written here moved the mark on; whatever else came meanwhile is seen at the next tick.
-    this.#seenMark = tables.accountsBehind(epoch).length === 0 ? tables.changeMark() : mark;
+    if (!this.#isReconciled) await this.#reconcile();
+    this.#isReconciled = true;
+    for (const account of tables.erasedAccounts()) await this.#forget(account);
+    for (const account of tables.pendingAccounts(epoch)) await this.#writeAccountChanges(account);
+    // Writing changed the mark. Other changes since are seen at the next tick.
+    this.#seenMark = tables.pendingAccounts(epoch).length === 0 ? tables.changeMark() : mark;
   }
 
-  async #follow(account: Behind): Promise<void> {
+  async #writeAccountChanges(account: PendingAccount): Promise<void> {
     const { tables, writer, epoch } = this.#options;
     const { accountId, publicId } = account;
-    const [own] = tables.again(accountId, -1, 1);
+    const [own] = tables.rescans(accountId, -1, 1);
     if (own?.nodeId === 0 || tables.positionOf(accountId) === undefined) {
       await this.#writeAccount(account);
       if (own?.nodeId === 0) await writer.run(() => tables.dequeueRescan(accountId, own), { isQuiet: true });
@@ -177,61 +178,61 @@ export class StoreJournal {
       await this.#writeFull(account);
       return;
     }
-    if (tables.headOf(accountId) === position.seq && tables.again(accountId, 0, 1).length === 0) return;
+    if (tables.headOf(accountId) === position.seq && tables.rescans(accountId, 0, 1).length === 0) return;
     const number = position.number + 1;
     const path = join(this.#folderOf(publicId), objectName(number, number, false));
-    const answered: Rescan[] = [];
+    const written: Rescan[] = [];
     const { seq, bytes } = await this.#writeObject(path, this.#header(publicId, number, false), async (object) => {
-      await this.#writeAgain(object, accountId, answered);
+      await this.#writeRescans(object, accountId, written);
       return this.#writeChanges(object, accountId, position.seq);
     });
     await writer.run(
       () => {
         tables.setPosition({ ...position, number, seq, laterBytes: position.laterBytes + bytes });
-        for (const one of answered) tables.dequeueRescan(accountId, one);
+        for (const one of written) tables.dequeueRescan(accountId, one);
       },
       { isQuiet: true },
     );
-    if (number % JOINED === 0) await this.#joinSmall(this.#folderOf(publicId));
+    if (number % JOINED_FILES === 0) await this.#joinSmall(this.#folderOf(publicId));
   }
 
-  /** What no number of the journal tells. @param answered gets what may be taken back once the object is durable */
-  async #writeAgain(object: ObjectWriter, accountId: number, answered: Rescan[]): Promise<void> {
+  /** Writes queued rescans: changes without a journal number. @param written gets those to dequeue once the object is durable */
+  async #writeRescans(object: ObjectWriter, accountId: number, written: Rescan[]): Promise<void> {
     const { tables } = this.#options;
     for (let afterId = 0; ; ) {
-      const page = tables.again(accountId, afterId, PAGE);
+      const page = tables.rescans(accountId, afterId, PAGE);
       const last = page.at(-1);
       if (last === undefined) return;
       const rows = tables.nodes(page.map(({ nodeId }) => nodeId));
-      const there = new Set(rows.map(({ id }) => id));
+      const existing = new Set(rows.map(({ id }) => id));
       const gone = page.flatMap<GoneRecord>(({ nodeId, gone: publicId }) =>
-        publicId === null || there.has(nodeId) ? [] : [{ gone: publicId }],
+        publicId === null || existing.has(nodeId) ? [] : [{ gone: publicId }],
       );
       await object.add([...rows.map(toRecord), ...gone]);
-      answered.push(...page);
+      written.push(...page);
       afterId = last.nodeId;
-      await this.#rest();
+      await this.#pause();
     }
   }
 
-  /** Everything that the account has, in a new object; those before are removed once it was read again. */
-  async #writeFull({ accountId, publicId }: Behind): Promise<void> {
+  /** Writes a full object. Earlier objects are deleted once it was read back. */
+  async #writeFull({ accountId, publicId }: PendingAccount): Promise<void> {
     const { tables, writer, epoch } = this.#options;
     const folder = this.#folderOf(publicId);
     const before = await listObjects(folder);
     const number = Math.max(tables.positionOf(accountId)?.number ?? 0, ...before.map(({ last }) => last)) + 1;
     const path = join(folder, objectName(number, number, true));
     const begun = tables.headOf(accountId);
-    const answered: Rescan[] = [];
+    const written: Rescan[] = [];
     const { seq, bytes } = await this.#writeObject(path, this.#header(publicId, number, true), async (object) => {
       const lastId = tables.lastNodeId();
       for (let id = 1; id <= lastId; id += PAGE) {
-        if (this.#isStopped && lastId > NODES_AT_END_MAX) return undefined;
+        if (this.#isStopped && lastId > NODES_AT_STOP_MAX) return undefined;
         const rows = tables.nodesBetween(id, id + PAGE - 1, accountId);
         if (rows.length > 0) await object.add(rows.map(toRecord));
-        await this.#rest();
+        await this.#pause();
       }
-      await this.#writeAgain(object, accountId, answered);
+      await this.#writeRescans(object, accountId, written);
       return this.#writeChanges(object, accountId, begun);
     });
     if (bytes === 0) return;
@@ -240,14 +241,14 @@ export class StoreJournal {
     await writer.run(
       () => {
         tables.setPosition({ accountId, publicId, number, seq, fullBytes: bytes, laterBytes: 0, epoch });
-        for (const one of answered) tables.dequeueRescan(accountId, one);
+        for (const one of written) tables.dequeueRescan(accountId, one);
       },
       { isQuiet: true },
     );
     for (const { path: old } of before) await rm(old, { force: true });
   }
 
-  /** @param write gives the journal number at which the object ends; undefined where it is given up */
+  /** @param write returns the journal number at which the object ends; undefined to abandon it */
   async #writeObject(
     path: string,
     header: ObjectHeader,
@@ -267,11 +268,11 @@ export class StoreJournal {
     return { seq: 0, bytes: 0 };
   }
 
-  /** What changed after a journal number, up to where the journal ends while it is read. @returns that end */
+  /** Writes changes after a journal number, up to the end of the journal. @returns the number at that end */
   async #writeChanges(object: ObjectWriter, accountId: number, afterSeq: number): Promise<number> {
     const { tables } = this.#options;
     for (let seq = afterSeq; ; ) {
-      // Read in one go: nothing changes between the end of the journal and the states that are told.
+      // Synchronous, so that nothing changes between reading the end of the journal and the nodes.
       const entries = tables.journalAfter(accountId, seq, PAGE);
       const isEnd = entries.length < PAGE;
       const head = tables.headOf(accountId);
@@ -279,20 +280,20 @@ export class StoreJournal {
       await object.add(records);
       if (isEnd) return head;
       seq = entries.at(-1)?.seq ?? head;
-      await this.#rest();
+      await this.#pause();
     }
   }
 
   #recordsOf(entries: readonly JournalEntry[]): object[] {
     const rows = this.#options.tables.nodes([...new Set(entries.map(({ nodeId }) => nodeId))]);
-    const there = new Set(rows.map(({ id }) => id));
+    const existing = new Set(rows.map(({ id }) => id));
     const gone = entries.flatMap<GoneRecord>(({ nodeId, gone: publicId }) =>
-      publicId === null || there.has(nodeId) ? [] : [{ gone: publicId }],
+      publicId === null || existing.has(nodeId) ? [] : [{ gone: publicId }],
     );
     return [...rows.map(toRecord), ...gone];
   }
 
-  async #writeAccount({ accountId, publicId }: Behind): Promise<void> {
+  async #writeAccount({ accountId, publicId }: PendingAccount): Promise<void> {
     const record = this.#options.tables.account(accountId);
     invariant(record !== undefined, "an account that is followed has a user");
     await this.#writeObject(this.#accountPath(publicId), this.#header(publicId, 0, true), async (object) => {
@@ -301,8 +302,8 @@ export class StoreJournal {
     });
   }
 
-  /** An erased account leaves nothing: its objects first, then what is known of them. */
-  async #forget({ accountId, publicId }: Behind): Promise<void> {
+  /** Deletes the objects of an erased account, then its position. */
+  async #forget({ accountId, publicId }: PendingAccount): Promise<void> {
     const { root, tables, writer } = this.#options;
     await rm(this.#accountPath(publicId), { force: true });
     await rm(this.#folderOf(publicId), { recursive: true, force: true });
@@ -313,22 +314,22 @@ export class StoreJournal {
     await writer.run(() => tables.forget(accountId), { isQuiet: true });
   }
 
-  /** Files that follow each other and are of about one size become one, and many of those again. */
+  /** Joins consecutive files of about equal size, and many joined files again. */
   async #joinSmall(folder: string): Promise<void> {
-    for (let span = 1; ; span *= JOINED) {
+    for (let span = 1; ; span *= JOINED_FILES) {
       const files = chooseObjects(await listObjects(folder)).filter(
-        ({ isFull, first, last }) => !isFull && last - first + 1 >= span && last - first + 1 < span * JOINED,
+        ({ isFull, first, last }) => !isFull && last - first + 1 >= span && last - first + 1 < span * JOINED_FILES,
       );
-      if (files.length < JOINED) return;
+      if (files.length < JOINED_FILES) return;
       await joinObjects(files);
     }
   }
 
   /**
-   * Holds the objects against the database, once after the start. What a crash left half written goes; one whose number was
-   * not noted any more is written again. Where objects are missing, everything is written again.
+   * Compares the objects with the database, once after the start. Deletes half-written objects, and those whose number was not
+   * noted before a crash: they are written again. Where objects are missing, a full object is written.
    */
-  async #settle(): Promise<void> {
+  async #reconcile(): Promise<void> {
     const { root, tables } = this.#options;
     await sweepPartials(join(root, ACCOUNTS_FOLDER));
     await this.#options.endedShares.compact(this.#options.clock.nowMs());
@@ -336,15 +337,15 @@ export class StoreJournal {
     for (const position of tables.positions()) {
       known.add(position.publicId);
       await sweepPartials(this.#folderOf(position.publicId));
-      await this.#settleAccount(position);
+      await this.#reconcileAccount(position);
     }
-    const strangers = (await namesIn(root)).filter(
+    const unknown = (await namesIn(root)).filter(
       (name) => name !== ACCOUNTS_FOLDER && name !== NEWER_FOLDER && !known.has(name),
     );
-    for (const name of strangers) await this.#setAside(name, 0);
+    for (const name of unknown) await this.#setAside(name, 0);
   }
 
-  async #settleAccount(position: Position): Promise<void> {
+  async #reconcileAccount(position: Position): Promise<void> {
     const { tables, writer, epoch } = this.#options;
     const files = await listObjects(this.#folderOf(position.publicId));
     const later = files.filter(({ last }) => last > position.number);
@@ -357,7 +358,7 @@ export class StoreJournal {
     await writer.run(() => tables.setPosition({ ...position, fullBytes: 0 }), { isQuiet: true });
   }
 
-  /** Whether objects that were not noted tell of more than the database has, as a crash never leaves them. */
+  /** Whether objects without a note have changes that the database lacks. A crash leaves no such objects. */
   async #isAhead({ accountId, number }: Position, later: readonly { path: string; last: number }[]): Promise<boolean> {
     if (later.some(({ last }) => last > number + 1)) return true;
     for (const { path } of later) {
@@ -367,7 +368,7 @@ export class StoreJournal {
     return false;
   }
 
-  /** @param number objects after this one are told of */
+  /** @param number number of the last object that is not newer than the database */
   async #setAside(publicId: string, number: number): Promise<void> {
     const { root, clock, log } = this.#options;
     let records = 0;
@@ -399,12 +400,12 @@ export class StoreJournal {
     return accountPath(this.#options.root, publicId);
   }
 
-  async #rest(): Promise<void> {
-    await Bun.sleep(this.#options.writer.waiting > 0 ? BUSY_REST_MS : REST_MS);
+  async #pause(): Promise<void> {
+    await Bun.sleep(this.#options.writer.waiting > 0 ? BUSY_PAUSE_MS : PAUSE_MS);
   }
 }
 
-/** Where an account itself is written. @param root `blobs/journal/` */
+/** Path of the object with the account's own record. @param root `blobs/journal/` */
 export function accountPath(root: string, publicId: string): string {
   return join(root, ACCOUNTS_FOLDER, `${publicId}.jsonl.zst`);
 }
@@ -413,7 +414,7 @@ function isGrown({ fullBytes, laterBytes }: Position): boolean {
   return laterBytes > Math.max(GROWN_BYTES_MIN, GROWN_TIMES * fullBytes);
 }
 
-/** Whether every object since the one that holds everything is there. */
+/** Whether every object since the full one exists. */
 function isComplete(files: Parameters<typeof chooseObjects>[0], { number }: Position): boolean {
   const chosen = chooseObjects(files.filter(({ last }) => last <= number));
   let next = chosen[0]?.last ?? -1;

@@ -22,7 +22,7 @@ export class ShareRecords {
     );
   }
 
-  /** Makes a share; one that is there stays as it is. @param recipientId row id of the account that it is for */
+  /** Inserts a share; an existing one stays as it is. @param recipientId row id of the account that it is for */
   insert(accountId: number, nodeId: number, share: ShareRecord, recipientId: number | null): void {
     this.#insert.run(
       ...settingsOf(share),

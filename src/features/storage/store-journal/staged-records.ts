@@ -3,13 +3,13 @@ import { rmSync } from "node:fs";
 import { idOf, parseNodeRecord } from "./parse-record.ts";
 import type { FileRecord, FolderRecord, GoneRecord } from "./records.ts";
 
-/** A node's line and its number, which is its own for good. */
+/** A node's record and its number, which never changes. */
 export interface StagedRecord {
   readonly number: number;
   readonly record: FileRecord | FolderRecord;
 }
 
-/** The newest line about each node of one account, in a database of its own: a large account doesn't fit into memory. */
+/** The newest record of each node of one account, in a temporary database: a large account does not fit into memory. */
 export class StagedRecords {
   readonly #path: string;
   readonly #sqlite: Database;
@@ -19,7 +19,7 @@ export class StagedRecords {
   #lastSeq = 0;
   #lastAtMs = 0;
 
-  /** @param path of the file to be made; one that is there is replaced */
+  /** @param path of the temporary file; an existing one is replaced */
   constructor(path: string) {
     this.#path = path;
     rmSync(path, { force: true });
@@ -43,33 +43,33 @@ export class StagedRecords {
     this.#sqlite.run("BEGIN");
   }
 
-  /** Takes a line: the last one about a node holds. @throws Error where it is about no node */
-  put(given: unknown): void {
-    const record = parseNodeRecord(given);
+  /** Adds a line; the last one of a node counts. @throws Error where it is no record of a node */
+  put(line: unknown): void {
+    const record = parseNodeRecord(line);
     if (record === undefined) throw new Error("a line is not valid");
     if (!("gone" in record)) this.#noteNumbers(record);
     this.#put.run(idOf(record), "gone" in record ? 1 : 0, JSON.stringify(record));
   }
 
-  /** The last number of the account's journal that a line names, and the time of its last change. */
+  /** The highest number of the account's journal in any record, and the latest time. */
   get last(): { readonly seq: number; readonly atMs: number } {
     return { seq: this.#lastSeq, atMs: this.#lastAtMs };
   }
 
-  /** Whether a node is there, is known to be gone, or was never heard of. */
+  /** The number of a node, and whether it was deleted; undefined without a record. */
   find(id: string): { readonly number: number; readonly isGone: boolean } | undefined {
     const row = this.#find.get(id);
     return row === null ? undefined : { number: row.number, isGone: row.isGone === 1 };
   }
 
-  /** What is told of a node; undefined where it is gone or was never heard of. */
+  /** The record of a node; undefined where it was deleted or has none. */
   get(id: string): FileRecord | FolderRecord | undefined {
     const row = this.#get.get(id);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked when it was put here
     return row === null ? undefined : (JSON.parse(row.line) as FileRecord | FolderRecord);
   }
 
-  /** Ids of all that are known to be gone. */
+  /** Ids of all nodes that were deleted. */
   gone(): string[] {
     return this.#sqlite
       .query<{ id: string }, []>("SELECT id FROM records WHERE is_gone = 1")
@@ -77,7 +77,7 @@ export class StagedRecords {
       .map(({ id }) => id);
   }
 
-  /** All that are there, in the order in which they were first heard of. */
+  /** The records of all nodes that were not deleted, in the order in which they were first added. */
   *all(): Generator<StagedRecord> {
     const rows = this.#sqlite.query<{ number: number; line: string }, []>(
       "SELECT number, line FROM records WHERE is_gone = 0 ORDER BY number",
@@ -89,7 +89,7 @@ export class StagedRecords {
     }
   }
 
-  /** Forgets all, for the next account. */
+  /** Deletes all records, for the next account. */
   clear(): void {
     this.#sqlite.run("DELETE FROM records");
     this.#lastSeq = 0;
@@ -101,7 +101,7 @@ export class StagedRecords {
     this.#lastAtMs = Math.max(this.#lastAtMs, bornAt, ...places.map(({ at }) => at));
   }
 
-  /** Ends it and removes its file. */
+  /** Closes the database and deletes its file. */
   close(): void {
     this.#sqlite.run("ROLLBACK");
     this.#sqlite.close();

@@ -7,8 +7,8 @@ import { openDatabase } from "../../../../src/db/open.ts";
 import { Reader } from "../../../../src/db/reader.ts";
 import { type TransactionBody, Writer } from "../../../../src/db/transaction.ts";
 import { findBrokenRules, findStructuralProblems } from "../../../../src/features/storage/integrity/check-rows.ts";
-import { summarizeLater } from "../../../../src/features/storage/store-journal/later-objects.ts";
-import { mergeNewer, type NewerReport } from "../../../../src/features/storage/store-journal/newer.ts";
+import { summarizeContinuing } from "../../../../src/features/storage/store-journal/continuing-objects.ts";
+import { mergeNewer, type MergeReport } from "../../../../src/features/storage/store-journal/merge-newer.ts";
 import { type CopyStart, readCopyStart } from "../../../../src/features/storage/store-journal/opened-copy.ts";
 import { TreeReader } from "../../../../src/tree/reader.ts";
 import { TreeStore } from "../../../../src/tree/tables/store.ts";
@@ -64,7 +64,7 @@ function stateOf(accountId: number): readonly unknown[] {
     });
 }
 
-function merge(copyStart: CopyStart, writer: Pick<Writer, "run"> = tree.writer): Promise<NewerReport> {
+function merge(copyStart: CopyStart, writer: Pick<Writer, "run"> = tree.writer): Promise<MergeReport> {
   return mergeNewer({
     sqlite: tree.db.sqlite,
     writer,
@@ -75,7 +75,7 @@ function merge(copyStart: CopyStart, writer: Pick<Writer, "run"> = tree.writer):
     storeJournal: openJournal(tree, EPOCH),
     root: journalOf(tree),
     epoch: EPOCH,
-    putBackAtMs: tree.clock.nowMs(),
+    restoredAtMs: tree.clock.nowMs(),
     workingFile: join(tree.directory, "records"),
     email: undefined,
     isDryRun: false,
@@ -133,7 +133,7 @@ test("names that changed hands, deletions, the trash and moves are taken over; w
     const brief = file("brief");
     tree.run((tx) => void tree.write.deleteFile(tx, brief));
   });
-  expect(await summarizeLater(tree.db.sqlite, journalOf(tree), start)).toMatchObject({ accounts: 1, faults: 0 });
+  expect(await summarizeContinuing(tree.db.sqlite, journalOf(tree), start)).toMatchObject({ accounts: 1, faults: 0 });
   const report = await merge(start);
   expect(report).toMatchObject({ accounts: [{ moves: 0, deletions: 0 }], missing: [], damaged: [] });
   expect(stateOf(id)).toEqual(later);

@@ -1,6 +1,6 @@
 /**
- * Links and shares that newer objects name. Those created after the state that the database was restored to are created,
- * those revoked after it end, and changed ones get their later settings. What was made or changed since the restore stays.
+ * Merges recorded links and shares. Those created after the restored state are created, those revoked after it end, and
+ * changed ones get their later settings. Shares that were created since the restore stay.
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
@@ -11,51 +11,51 @@ import type { FileRecord, FolderRecord, ShareRecord } from "./records.ts";
 import { ShareRecords } from "./share-rows.ts";
 import type { StagedRecords } from "./staged-records.ts";
 
-/** What {@link NewerShares} works with. */
-export interface NewerSharesOptions {
+/** What {@link ShareMerge} works with. */
+export interface ShareMergeOptions {
   readonly sqlite: Database;
   readonly writer: Pick<Writer, "run">;
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
   readonly staged: StagedRecords;
   readonly accountId: number;
-  /** What was made after this was made in the present. */
+  /** Shares after this time were created since the restore. */
   readonly unchangedSinceMs: number;
   readonly nowMs: number;
   readonly isDryRun: boolean;
-  /** Whether the records are everything that the account has: what they don't name is gone. */
+  /** Whether the records are the whole account: a node without a record was deleted. */
   readonly isFull: boolean;
-  /** Whether a share is noted to have ended. */
+  /** Whether a share is noted as ended. */
   readonly isEnded: (shareId: string) => boolean;
-  /** Whether a node is about to be made; asked where it is not there. */
+  /** Whether a dry run would make the node; called for missing nodes. */
   readonly isMade: (publicId: string) => boolean;
 }
 
-/** How many shares came back, and how many ended. */
-export interface NewerShareCounts {
+/** Number of shares that were restored, and that ended. */
+export interface ShareMergeCounts {
   shares: number;
   revoked: number;
 }
 
-interface PresentShare {
+interface ExistingShare {
   readonly id: string;
   readonly kind: string;
   readonly createdAt: number;
   readonly epoch: number;
 }
 
-/** The links and shares of one account. */
-export class NewerShares {
-  readonly #options: NewerSharesOptions;
+/** Merges the links and shares of one account. */
+export class ShareMerge {
+  readonly #options: ShareMergeOptions;
   readonly #rows: ShareRecords;
   readonly #node;
-  readonly #present;
+  readonly #findShares;
   readonly #userId;
   readonly #delete;
-  readonly #counts: NewerShareCounts = { shares: 0, revoked: 0 };
+  readonly #counts: ShareMergeCounts = { shares: 0, revoked: 0 };
   readonly #batches: ChangeBatches;
 
-  constructor(options: NewerSharesOptions) {
+  constructor(options: ShareMergeOptions) {
     this.#options = options;
     this.#batches = new ChangeBatches(options.isDryRun ? undefined : options.writer);
     const { sqlite } = options;
@@ -63,7 +63,7 @@ export class NewerShares {
     this.#node = sqlite.prepare<{ id: number }, [string, number]>(
       "SELECT id FROM nodes WHERE public_id = ?1 AND account_id = ?2",
     );
-    this.#present = sqlite.prepare<PresentShare, [number]>(
+    this.#findShares = sqlite.prepare<ExistingShare, [number]>(
       `SELECT public_id AS id, kind, created_at AS createdAt, grant_epoch AS epoch FROM shares INDEXED BY shares_node
        WHERE node_id = ?1`,
     );
@@ -71,27 +71,27 @@ export class NewerShares {
     this.#delete = sqlite.prepare<undefined, [string]>("DELETE FROM shares WHERE public_id = ?1");
   }
 
-  /** Applies the records. To be called when all nodes are there. */
-  async apply(): Promise<NewerShareCounts> {
+  /** Merges the records. Call when all nodes exist. */
+  async apply(): Promise<ShareMergeCounts> {
     const { staged } = this.#options;
     for (const { record } of staged.all()) {
-      this.#compare("file" in record ? record.file : record.folder, record);
+      this.#mergeNode("file" in record ? record.file : record.folder, record);
       await this.#batches.runFull();
     }
-    // A file that was deleted later may be there all the same; its links ended then.
-    for (const id of this.#options.isFull ? this.#unnamed() : staged.gone()) {
-      this.#compare(id, undefined);
+    // A file that was deleted later may still exist; its links ended with the deletion.
+    for (const id of this.#options.isFull ? this.#nodesWithoutRecord() : staged.gone()) {
+      this.#mergeNode(id, undefined);
       await this.#batches.runFull();
     }
     await this.#batches.run();
     return this.#counts;
   }
 
-  /** Ends the shares that are noted as ended, even if a record still has them: a revocation alone has no number in the account's journal. */
+  /** Ends shares that are noted as ended, even if a record has them: a revocation has no number in the account's journal. */
   async endNoted(): Promise<void> {
     const { sqlite, accountId, isEnded } = this.#options;
     const rows = sqlite
-      .query<PresentShare & { node: string }, [number]>(
+      .query<ExistingShare & { node: string }, [number]>(
         `SELECT n.public_id AS node, s.public_id AS id, s.kind, s.created_at AS createdAt, s.grant_epoch AS epoch
          FROM shares s JOIN nodes n ON n.id = s.node_id WHERE s.account_id = ?1`,
       )
@@ -100,8 +100,8 @@ export class NewerShares {
     await this.#batches.run();
   }
 
-  /** Nodes with shares that the records don't name. */
-  #unnamed(): string[] {
+  /** Ids of nodes that have shares and no record. */
+  #nodesWithoutRecord(): string[] {
     const { sqlite, staged, accountId } = this.#options;
     return sqlite
       .query<{ id: string }, [number]>(
@@ -111,25 +111,25 @@ export class NewerShares {
       .flatMap(({ id }) => (staged.get(id) === undefined ? [id] : []));
   }
 
-  #compare(publicId: string, record: FileRecord | FolderRecord | undefined): void {
-    const recorded = (record?.shares ?? []).filter((share) => this.#isOpen(share));
+  #mergeNode(publicId: string, record: FileRecord | FolderRecord | undefined): void {
+    const incoming = (record?.shares ?? []).filter((share) => this.#isOpen(share));
     const nodeId = this.#node.get(publicId, this.#options.accountId)?.id;
     if (nodeId === undefined) {
-      if (this.#options.isDryRun && this.#options.isMade(publicId)) this.#counts.shares += recorded.length;
+      if (this.#options.isDryRun && this.#options.isMade(publicId)) this.#counts.shares += incoming.length;
       return;
     }
-    const present = new Map(this.#present.all(nodeId).map((share) => [share.id, share]));
-    for (const share of recorded) this.#applyShare(publicId, nodeId, share, present.get(share.id));
-    // Records of earlier versions name no shares with a password or a limit.
+    const existing = new Map(this.#findShares.all(nodeId).map((share) => [share.id, share]));
+    for (const share of incoming) this.#mergeShare(publicId, nodeId, share, existing.get(share.id));
+    // Records of earlier versions of Larder lack shares with a password or a limit.
     if (record !== undefined && record.born === undefined) return;
     const named = new Set(record?.shares?.map(({ id }) => id));
-    for (const share of present.values()) if (!named.has(share.id)) this.#end(publicId, share);
+    for (const share of existing.values()) if (!named.has(share.id)) this.#end(publicId, share);
   }
 
-  #applyShare(publicId: string, nodeId: number, share: ShareRecord, present: PresentShare | undefined): void {
+  #mergeShare(publicId: string, nodeId: number, share: ShareRecord, existing: ExistingShare | undefined): void {
     const { accountId } = this.#options;
-    if (present !== undefined) {
-      if (share.epoch > present.epoch) this.#batches.add(() => this.#rows.update(share));
+    if (existing !== undefined) {
+      if (share.epoch > existing.epoch) this.#batches.add(() => this.#rows.update(share));
       return;
     }
     const recipientId = share.recipient === undefined ? null : (this.#userId.get(share.recipient)?.id ?? null);
@@ -141,8 +141,8 @@ export class NewerShares {
     });
   }
 
-  #end(publicId: string, { id, kind, createdAt }: PresentShare): void {
-    // One that is noted to have ended can't be of the present: ids are never given again.
+  #end(publicId: string, { id, kind, createdAt }: ExistingShare): void {
+    // A share that is noted as ended was not created since the restore: ids are never used again.
     if (createdAt > this.#options.unchangedSinceMs && !this.#options.isEnded(id)) return;
     this.#counts.revoked++;
     this.#batches.add((tx) => {
@@ -151,7 +151,7 @@ export class NewerShares {
     });
   }
 
-  /** @returns false where the file is not there to be public */
+  /** @returns false where the file is missing */
   #setPublic(tx: Transaction, publicId: string, isPublic: boolean): boolean {
     const { tree, treeWriter, accountId } = this.#options;
     const file = tree.findFile(accountId, publicId);

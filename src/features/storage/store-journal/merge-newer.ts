@@ -1,7 +1,7 @@
 /**
- * Merges changes into a database that was restored to an earlier state, from the objects of the store journal that are newer
- * than that state: files, folders, versions, labels, moves, renames, links and shares. It removes nothing but revoked links
- * and shares; deletions are only counted. A second run finds nothing to do.
+ * Merges newer objects of the store journal into a database that was restored to an earlier state: files, folders, versions,
+ * tags, moves, renames, links and shares. It deletes only revoked links and shares; deletions of files are only counted. A
+ * second run changes nothing.
  */
 import type { Database } from "bun:sqlite";
 import { join } from "node:path";
@@ -13,11 +13,11 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import { emailKey } from "../../accounts/users/email.ts";
 import { type MergeResult, AccountMerge } from "./account-merge.ts";
-import { ContentFinder } from "./content-finder.ts";
+import { BlobFinder } from "./blob-finder.ts";
 import { readEndedShares } from "./ended-shares.ts";
 import { asideFolderOf, findNewer, markMerged, type NewerObjects } from "./newer-objects.ts";
-import { type LaterObjects, readLater } from "./later-objects.ts";
-import { NewerShares } from "./newer-shares.ts";
+import { type ContinuingObjects, findContinuing } from "./continuing-objects.ts";
+import { ShareMerge } from "./share-merge.ts";
 import { chooseObjects, listObjects, type ObjectFile, readObjects } from "./object-file.ts";
 import type { CopyStart } from "./opened-copy.ts";
 import { parseAccountRecord } from "./parse-record.ts";
@@ -27,88 +27,88 @@ import { accountPath, type StoreJournal } from "./service.ts";
 import { StagedRecords } from "./staged-records.ts";
 
 /** What {@link mergeNewer} works with. */
-export interface NewerOptions {
+export interface MergeOptions {
   readonly sqlite: Database;
   readonly writer: Pick<Writer, "run">;
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
   readonly blobs: Pick<BlobStore, "stat">;
   readonly layout: Layout;
-  readonly storeJournal: Pick<StoreJournal, "settle">;
+  readonly storeJournal: Pick<StoreJournal, "reconcile">;
   /** `blobs/journal/` */
   readonly root: string;
   readonly epoch: string;
-  /** When the database was last put back; undefined where nobody noted it. */
-  readonly putBackAtMs: number | undefined;
-  /** A working file that nobody else has. */
+  /** When the database was last restored; undefined where that was not recorded. */
+  readonly restoredAtMs: number | undefined;
+  /** Path of a working file that no other process uses. */
   readonly workingFile: string;
-  /** Only this account's; undefined for all. */
+  /** Merges only this account; undefined for all. */
   readonly email: string | undefined;
-  /** Whether to look only. */
+  /** Whether nothing is changed. */
   readonly isDryRun: boolean;
-  /** A hash that no password has: an account that is made again is open once it is given one. */
+  /** A hash that no password has: a new account can be used once it is given a password. */
   readonly passwordHash: string;
   readonly nowMs: number;
   /**
-   * For a copy that was just opened and that nobody has changed: where its snapshot stood. What follows it without a gap is
-   * carried out whole, deletions and moves included.
+   * The state of the snapshot, for a copy that was just opened and not changed since. Objects that continue the snapshot
+   * without a gap are merged whole, deletions and moves included.
    */
   readonly copyStart?: CopyStart | undefined;
-  /** Reported now and then how many lines were gone through. */
+  /** Called at intervals with the number of records that were read. */
   readonly onProgress?: (records: number) => void;
 }
 
 /** What was merged into one account. */
-export interface NewerAccount extends MergeResult {
+export interface MergedAccount extends MergeResult {
   readonly id: string;
   readonly email: string;
-  /** Whether it was not in the database: it has no password. */
+  /** Whether the account was made, without a password. */
   readonly isNew: boolean;
-  /** In a copy: when the last object that was merged was written. */
+  /** In a copy: when the last merged object was written. */
   readonly untilMs?: number | undefined;
 }
 
-/** What {@link mergeNewer} did, or would do. */
-export interface NewerReport {
-  readonly accounts: readonly NewerAccount[];
-  /** Objects of which not everything could be read, with the reason. The next run tries them again. */
+/** What {@link mergeNewer} merged, or would merge. */
+export interface MergeReport {
+  readonly accounts: readonly MergedAccount[];
+  /** Objects that could not be read completely, with the reason. The next run tries them again. */
   readonly damaged: readonly { readonly path: string; readonly fault: string }[];
   readonly missing: readonly MissingContent[];
-  /** Contents that were set aside for removal and are back in their places. */
+  /** Blobs that were returned from quarantine to the store. */
   readonly returned: number;
 }
 
-/** Where nobody noted when the database was put back: the objects are set aside some seconds later. */
-const NOTICED_MS = 10_000;
+/** Objects are set aside some seconds after a restore, whose own time may not have been recorded. */
+const SET_ASIDE_DELAY_MS = 10_000;
 const PROGRESS_RECORDS = 10_000;
 
 /**
- * Merges what newer objects name. No server may run. It may be interrupted at any point and run again.
- * @throws AppError not_found where newer objects tell of no account with the e-mail; errors of the system and of SQLite
+ * Merges all newer objects. No server may run. It may be interrupted at any point and run again.
+ * @throws AppError not_found where no account has the email; errors of the system and of SQLite
  */
-export async function mergeNewer(options: NewerOptions): Promise<NewerReport> {
+export async function mergeNewer(options: MergeOptions): Promise<MergeReport> {
   const { sqlite, root, epoch, isDryRun } = options;
-  if (!isDryRun) await options.storeJournal.settle(options.copyStart !== undefined);
-  const before = new Set(options.copyStart?.setAsideBefore);
-  const finder = new ContentFinder(options.blobs, options.layout, isDryRun);
+  if (!isDryRun) await options.storeJournal.reconcile(options.copyStart !== undefined);
+  const excluded = new Set(options.copyStart?.setAsideBefore);
+  const finder = new BlobFinder(options.blobs, options.layout, isDryRun);
   const damaged: { path: string; fault: string }[] = [];
-  const accounts = new Map<string, NewerAccount>();
+  const accounts = new Map<string, MergedAccount>();
   const staged = new StagedRecords(options.workingFile);
   try {
-    const found = (await findNewer(sqlite, root, epoch)).filter((objects) => !before.has(asideFolderOf(objects)));
-    const wanted = await chooseAccounts(found, options, damaged);
+    const newer = (await findNewer(sqlite, root, epoch)).filter((objects) => !excluded.has(asideFolderOf(objects)));
+    const chosen = await chooseAccounts(newer, options, damaged);
     const ended = await readEndedShares(root, sqlite);
     const isEnded = (shareId: string) => ended.has(shareId);
-    for (const { objects, person } of wanted) {
+    for (const { objects, account } of chosen) {
       const faultsBefore = damaged.length;
       const missingBefore = finder.missing.size;
-      const later = await chooseLater(objects, options, damaged);
-      if (later === undefined || hasMore(later, objects, options)) {
+      const later = await chooseContinuing(objects, options, damaged);
+      if (later === undefined || isAfterSnapshot(later, objects, options)) {
         const files = later?.files ?? chooseObjects(await listObjects(objects.path));
         await stage(files, staged, damaged, options);
         const isFull = files[0]?.isFull === true && damaged.length === faultsBefore;
-        const merged = await mergeAccount(objects, person, { ...options, staged, finder, later, isEnded, isFull });
-        accounts.set(person.account, addUp(accounts.get(person.account), merged));
+        const merged = await mergeAccount(objects, account, { ...options, staged, finder, later, isEnded, isFull });
+        accounts.set(account.account, addUp(accounts.get(account.account), merged));
         staged.clear();
       }
       const isAll = damaged.length === faultsBefore && finder.missing.size === missingBefore;
@@ -122,70 +122,74 @@ export async function mergeNewer(options: NewerOptions): Promise<NewerReport> {
   return { accounts: [...accounts.values()], damaged, missing, returned: finder.returned };
 }
 
-/** In a copy, also of accounts of which no object is newer. */
+/** Ends the shares of a copy that are noted as ended, also in accounts without newer objects. */
 async function endNotedShares(
-  options: NewerOptions & { readonly staged: StagedRecords; readonly isEnded: (shareId: string) => boolean },
+  options: MergeOptions & { readonly staged: StagedRecords; readonly isEnded: (shareId: string) => boolean },
 ): Promise<void> {
   const sharing = options.sqlite.query<{ id: number }, []>("SELECT DISTINCT account_id AS id FROM shares").all();
   for (const { id: accountId } of sharing) {
     const none = { unchangedSinceMs: 0, isFull: false, isMade: () => false };
-    await new NewerShares({ ...options, ...none, accountId }).endNoted();
+    await new ShareMerge({ ...options, ...none, accountId }).endNoted();
   }
 }
 
-/** Whose objects they are; without those of others than the wanted. */
+/** Finds the account of each set of objects; leaves out accounts with another email than the requested one. */
 async function chooseAccounts(
   found: readonly NewerObjects[],
-  { sqlite, root, email }: NewerOptions,
+  { sqlite, root, email }: MergeOptions,
   damaged: { path: string; fault: string }[],
-): Promise<{ objects: NewerObjects; person: AccountRecord }[]> {
+): Promise<{ objects: NewerObjects; account: AccountRecord }[]> {
   const known = sqlite.query<{ email: string }, [string]>("SELECT email FROM users WHERE public_id = ?1");
-  const chosen: { objects: NewerObjects; person: AccountRecord }[] = [];
+  const chosen: { objects: NewerObjects; account: AccountRecord }[] = [];
   for (const objects of found) {
-    const { account } = objects;
-    const there = known.get(account);
-    const person = there === null ? await readPerson(root, account, damaged) : bare(account, there.email);
-    if (person === undefined) {
+    const { account: id } = objects;
+    const existing = known.get(id);
+    const account = existing === null ? await readAccount(root, id, damaged) : bareAccount(id, existing.email);
+    if (account === undefined) {
       damaged.push({ path: objects.path, fault: "its account is unknown" });
-    } else if (email === undefined || emailKey(person.email) === emailKey(email)) chosen.push({ objects, person });
+    } else if (email === undefined || emailKey(account.email) === emailKey(email)) chosen.push({ objects, account });
   }
   if (email === undefined || chosen.length > 0) return chosen;
   if (sqlite.query("SELECT 1 FROM users WHERE email_key = ?1").get(emailKey(email)) !== null) return [];
   throw new AppError("not_found", `No account found for ${email}.`);
 }
 
-function bare(account: string, email: string): AccountRecord {
+function bareAccount(account: string, email: string): AccountRecord {
   return { account, email, name: "", role: "user", plan: "free", created: 0, settings: {} };
 }
 
-async function readPerson(
+async function readAccount(
   root: string,
   account: string,
   damaged: { path: string; fault: string }[],
 ): Promise<AccountRecord | undefined> {
-  let person: AccountRecord | undefined;
+  let record: AccountRecord | undefined;
   const path = accountPath(root, account);
   const { fault } = await readObjects(path, (line) => {
-    person = parseAccountRecord(line) ?? person;
+    record = parseAccountRecord(line) ?? record;
   });
   if (fault !== undefined) damaged.push({ path, fault });
-  return person;
+  return record;
 }
 
-/** For a copy, the objects that continue its snapshot; undefined where all are to be read. */
-async function chooseLater(
+/** The objects that continue the snapshot of a copy; undefined where all objects are to be read. */
+async function chooseContinuing(
   { account, path }: NewerObjects,
-  { copyStart }: NewerOptions,
+  { copyStart }: MergeOptions,
   damaged: { path: string; fault: string }[],
-): Promise<LaterObjects | undefined> {
+): Promise<ContinuingObjects | undefined> {
   if (copyStart === undefined) return undefined;
-  const later = await readLater(path, copyStart.accounts[account]);
+  const later = await findContinuing(path, copyStart.accounts[account]);
   damaged.push(...later.faults);
   return later;
 }
 
-/** Objects may have been copied before the snapshot: then they tell of an earlier state. */
-function hasMore({ files, seq }: LaterObjects, { account }: NewerObjects, { copyStart }: NewerOptions): boolean {
+/** Whether objects go beyond the snapshot of a copy. Objects that were copied before the snapshot do not. */
+function isAfterSnapshot(
+  { files, seq }: ContinuingObjects,
+  { account }: NewerObjects,
+  { copyStart }: MergeOptions,
+): boolean {
   return files.length > 0 && seq > (copyStart?.accounts[account]?.seq ?? -1);
 }
 
@@ -193,7 +197,7 @@ async function stage(
   files: readonly ObjectFile[],
   staged: StagedRecords,
   damaged: { path: string; fault: string }[],
-  { onProgress }: NewerOptions,
+  { onProgress }: MergeOptions,
 ): Promise<void> {
   let records = 0;
   for (const object of files) {
@@ -207,27 +211,27 @@ async function stage(
 
 async function mergeAccount(
   objects: NewerObjects,
-  person: AccountRecord,
-  options: NewerOptions & {
+  account: AccountRecord,
+  options: MergeOptions & {
     readonly staged: StagedRecords;
-    readonly finder: ContentFinder;
-    readonly later: LaterObjects | undefined;
+    readonly finder: BlobFinder;
+    readonly later: ContinuingObjects | undefined;
     readonly isEnded: (shareId: string) => boolean;
     readonly isFull: boolean;
   },
-): Promise<NewerAccount> {
-  const { sqlite, isDryRun, putBackAtMs, later } = options;
+): Promise<MergedAccount> {
+  const { sqlite, isDryRun, restoredAtMs, later } = options;
   const users = sqlite.query<{ id: number }, [string, string]>(
     "SELECT id FROM users WHERE public_id = ?1 OR email_key = ?2 ORDER BY public_id = ?1 DESC LIMIT 1",
   );
-  const known = users.get(person.account, emailKey(person.email))?.id;
-  const accountId = known ?? (isDryRun ? 0 : await makeAccount(person, options));
+  const known = users.get(account.account, emailKey(account.email))?.id;
+  const accountId = known ?? (isDryRun ? 0 : await makeAccount(account, options));
   const latest = objects.asideAtMs ?? options.nowMs;
-  const unchangedSinceMs = putBackAtMs === undefined ? latest - NOTICED_MS : Math.min(latest, putBackAtMs);
+  const unchangedSinceMs = restoredAtMs === undefined ? latest - SET_ASIDE_DELAY_MS : Math.min(latest, restoredAtMs);
   const merged = await new AccountMerge({ ...options, accountId, unchangedSinceMs }).run();
   return {
-    id: person.account,
-    email: person.email,
+    id: account.account,
+    email: account.email,
     isNew: known === undefined,
     untilMs: later?.writtenAtMs,
     ...merged,
@@ -235,17 +239,17 @@ async function mergeAccount(
 }
 
 function makeAccount(
-  person: AccountRecord,
-  { sqlite, writer, treeWriter, passwordHash }: NewerOptions,
+  account: AccountRecord,
+  { sqlite, writer, treeWriter, passwordHash }: MergeOptions,
 ): Promise<number> {
   return writer.run((tx) => {
-    const id = insertAccount(sqlite, person, { passwordHash });
+    const id = insertAccount(sqlite, account, { passwordHash });
     treeWriter.createAccountRoot(tx, id);
     return id;
   });
 }
 
-function addUp(before: NewerAccount | undefined, after: NewerAccount): NewerAccount {
+function addUp(before: MergedAccount | undefined, after: MergedAccount): MergedAccount {
   if (before === undefined) return after;
   const sum = (field: Exclude<keyof MergeResult, "names">) => before[field] + after[field];
   return {
@@ -267,7 +271,7 @@ function addUp(before: NewerAccount | undefined, after: NewerAccount): NewerAcco
   };
 }
 
-/** A file for the work of {@link mergeNewer}. @param dataDirectory the data directory */
+/** The working file of {@link mergeNewer}. @param dataDirectory the data directory */
 export function newerWorkingFile(dataDirectory: string): string {
   return join(dataDirectory, "larder.newer-records");
 }

@@ -1,6 +1,6 @@
 /**
- * Which objects of an account continue a snapshot without a gap. A tool that copies the folder while the server writes may
- * miss some: what follows a gap is not used, because a deletion may have been noted in it.
+ * Finds the objects that continue a snapshot without a gap. A tool that copies the folder while the server writes may miss
+ * objects. Objects after a gap are not used, because a missing one may have recorded a deletion.
  */
 import type { Database } from "bun:sqlite";
 import { join } from "node:path";
@@ -10,9 +10,9 @@ import { idOf, parseNodeRecord } from "./parse-record.ts";
 import { ACCOUNTS_FOLDER, NEWER_FOLDER } from "./service.ts";
 
 /** The objects that continue a snapshot, in order. */
-export interface LaterObjects {
+export interface ContinuingObjects {
   readonly files: readonly ObjectFile[];
-  /** Whether the first of them holds everything: a node that it does not name is gone. */
+  /** Whether the first of them has the whole account: a node that it does not name was deleted. */
   readonly isFull: boolean;
   /** Journal number at which they end; 0 for none. */
   readonly seq: number;
@@ -22,8 +22,8 @@ export interface LaterObjects {
   readonly faults: readonly { readonly path: string; readonly fault: string }[];
 }
 
-/** Reads the objects of an account that a snapshot does not have. @param start undefined for an account that came later */
-export async function readLater(path: string, start: AccountStart | undefined): Promise<LaterObjects> {
+/** Reads the objects of an account that follow a snapshot. @param start undefined for an account that is newer than it */
+export async function findContinuing(path: string, start: AccountStart | undefined): Promise<ContinuingObjects> {
   const after = start?.number ?? 0;
   const chosen = chooseObjects(await listObjects(path)).filter(({ last }) => last > after);
   const files: ObjectFile[] = [];
@@ -45,11 +45,11 @@ export async function readLater(path: string, start: AccountStart | undefined): 
   return { files, isFull: files[0]?.isFull === true, seq, writtenAtMs, faults };
 }
 
-/** What came after a snapshot, as its store journal says. */
-export interface LaterSummary {
+/** Counts of changes after a snapshot, from the store journal. */
+export interface ContinuingSummary {
   /** Accounts with changes. */
   readonly accounts: number;
-  /** Records of files, folders and deletions that the snapshot has not. */
+  /** Records of files, folders and deletions that the snapshot does not have. */
   readonly changes: number;
   /** When the last one was written; undefined for none. */
   readonly untilMs: number | undefined;
@@ -57,8 +57,12 @@ export interface LaterSummary {
   readonly faults: number;
 }
 
-/** Counts what came after a snapshot. Reads only. @param root `blobs/journal/` */
-export async function summarizeLater(sqlite: Database, root: string, start: CopyStart): Promise<LaterSummary> {
+/** Counts the changes after a snapshot. Changes nothing. @param root `blobs/journal/` */
+export async function summarizeContinuing(
+  sqlite: Database,
+  root: string,
+  start: CopyStart,
+): Promise<ContinuingSummary> {
   const find = sqlite.query<{ modifiedAt: number }, [string]>(
     "SELECT modified_at AS modifiedAt FROM nodes WHERE public_id = ?1",
   );
@@ -67,7 +71,7 @@ export async function summarizeLater(sqlite: Database, root: string, start: Copy
   for (const account of await namesIn(root)) {
     if (account === ACCOUNTS_FOLDER || account === NEWER_FOLDER) continue;
     const known = start.accounts[account];
-    const later = await readLater(join(root, account), known);
+    const later = await findContinuing(join(root, account), known);
     faults += later.faults.length;
     if (later.seq <= (known?.seq ?? -1) || later.files.length === 0) continue;
     const before = changes;
@@ -75,8 +79,8 @@ export async function summarizeLater(sqlite: Database, root: string, start: Copy
       await readObjects(path, (line) => {
         const record = parseNodeRecord(line);
         if (record === undefined) return;
-        const present = find.get(idOf(record));
-        if ("gone" in record ? present !== null : present?.modifiedAt !== record.modified) changes++;
+        const existing = find.get(idOf(record));
+        if ("gone" in record ? existing !== null : existing?.modifiedAt !== record.modified) changes++;
       });
     }
     if (changes === before) continue;

@@ -7,26 +7,26 @@ import { digestOf } from "../../../db/snapshot.ts";
 import { syncFolder } from "./object-file.ts";
 import type { ContentRecord } from "./records.ts";
 
-/** Names told of one missing content. */
+/** File names reported for one missing blob. */
 const NAMES_MAX = 5;
 
-/** Checks which contents the store has, returns those from quarantine that are named again, and notes what is missing. */
-export class ContentFinder {
+/** Finds blobs in the store and in quarantine, returns those in quarantine to the store, and collects missing ones. */
+export class BlobFinder {
   readonly #blobs: Pick<BlobStore, "stat">;
   readonly #layout: Layout;
   readonly #isDryRun: boolean;
   readonly missing = new Map<Digest, { readonly sizeBytes: number; readonly names: string[] }>();
   returned = 0;
 
-  /** @param isDryRun whether contents stay where they are */
+  /** @param isDryRun whether blobs stay in quarantine */
   constructor(blobs: Pick<BlobStore, "stat">, layout: Layout, isDryRun: boolean) {
     this.#blobs = blobs;
     this.#layout = layout;
     this.#isDryRun = isDryRun;
   }
 
-  /** Whether a content is in the store, or is now. @param name of the file, for what is missing */
-  async isThere({ sha256, size }: ContentRecord, name: string): Promise<boolean> {
+  /** @param name of the file, for the report of missing blobs @returns whether the store has the blob, or has it again */
+  async find({ sha256, size }: ContentRecord, name: string): Promise<boolean> {
     const digest = toDigest(sha256);
     if (this.#blobs.stat(digest)?.sizeBytes === size) return true;
     if (await this.#returnFromQuarantine(digest, size)) return true;
@@ -36,7 +36,7 @@ export class ContentFinder {
     return false;
   }
 
-  /** Checks its digest first. */
+  /** Checks the digest of the file in quarantine first. */
   async #returnFromQuarantine(digest: Digest, sizeBytes: number): Promise<boolean> {
     const from = this.#layout.quarantined(digest);
     const found = statSync(from, { throwIfNoEntry: false });
@@ -45,7 +45,7 @@ export class ContentFinder {
     const [folder, ...above] = this.#layout.foldersOf(digest);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await rename(from, this.#layout.blob(digest));
-    for (const place of [folder, ...above]) await syncFolder(place);
+    for (const changed of [folder, ...above]) await syncFolder(changed);
     this.returned++;
     return true;
   }

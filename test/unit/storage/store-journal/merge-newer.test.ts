@@ -17,8 +17,8 @@ import { openDatabase } from "../../../../src/db/open.ts";
 import { Reader } from "../../../../src/db/reader.ts";
 import { Writer } from "../../../../src/db/transaction.ts";
 import { findBrokenRules, findStructuralProblems } from "../../../../src/features/storage/integrity/check-rows.ts";
-import { mergeNewer, type NewerReport } from "../../../../src/features/storage/store-journal/newer.ts";
-import { findNewer, forgetNewer, NewerContents } from "../../../../src/features/storage/store-journal/newer-objects.ts";
+import { mergeNewer, type MergeReport } from "../../../../src/features/storage/store-journal/merge-newer.ts";
+import { findNewer, forgetNewer, NewerReferences } from "../../../../src/features/storage/store-journal/newer-objects.ts";
 import { TreeReader } from "../../../../src/tree/reader.ts";
 import { TreeStore } from "../../../../src/tree/tables/store.ts";
 import { TreeWriter } from "../../../../src/tree/writer.ts";
@@ -54,9 +54,9 @@ function putBack(path: string): void {
   tree.clock.advance(1_000);
 }
 
-let putBackAtMs = 0;
+let restoredAtMs = 0;
 
-function bring(isDryRun = false, missing: readonly string[] = []): Promise<NewerReport> {
+function bring(isDryRun = false, missing: readonly string[] = []): Promise<MergeReport> {
   const sizes = new Map(known);
   for (const digest of missing) sizes.delete(digest);
   return mergeNewer({
@@ -74,7 +74,7 @@ function bring(isDryRun = false, missing: readonly string[] = []): Promise<Newer
     storeJournal: openJournal(tree, EPOCH),
     root: journalOf(tree),
     epoch: EPOCH,
-    putBackAtMs,
+    restoredAtMs,
     workingFile: join(tree.directory, "records"),
     email: undefined,
     isDryRun,
@@ -159,7 +159,7 @@ async function live(before: (accountId: number) => void, after: (accountId: numb
   tree.clock.advance(1_000);
   after(accountId);
   await journal.flush();
-  putBackAtMs = tree.clock.nowMs();
+  restoredAtMs = tree.clock.nowMs();
   putBack(copy);
   return accountId;
 }
@@ -457,13 +457,13 @@ test("the collector leaves what newer objects name, before the next start too, u
   );
   const { sqlite } = tree.db;
   const root = journalOf(tree);
-  const contents = new NewerContents({ sqlite, root, epoch: () => EPOCH, log: silentLog });
+  const contents = new NewerReferences({ sqlite, root, epoch: () => EPOCH, log: silentLog });
   const has = async (text: string) => {
     const kept = await contents.openSnapshotReferences();
     return kept.has(blobOf(text).digest);
   };
   expect([await has("made"), await has("made 2"), await has("never")]).toEqual([true, true, false]);
-  await openJournal(tree, EPOCH).settle();
+  await openJournal(tree, EPOCH).reconcile();
   const [newer, ...others] = await findNewer(sqlite, root, EPOCH);
   expect([newer?.asideAtMs, others]).toEqual([tree.clock.nowMs(), []]);
   expect([await has("made"), await has("made 2"), await has("never")]).toEqual([true, true, false]);
