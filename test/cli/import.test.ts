@@ -432,7 +432,10 @@ describe("an import into a full disk", () => {
             await truncate(join(path, `f${number}.bin`), 2_000_000 + number);
           }
           const full = await own.larder(["import", path, "--user", account.email]);
-          expect({ code: full.code, told: full.stderr.includes("room") }).toEqual({ code: 2, told: true });
+          expect({ code: full.code, isExplained: full.stderr.includes("Free some space") }).toEqual({
+            code: 2,
+            isExplained: true,
+          });
           await run(["mount", "-o", "remount,size=200m", small.path]);
           expect((await importing(account, path, [], own)).report).toMatchObject({ ok: true, problems: 0 });
           expect(await readTree(await exported(account, [], own))).toEqual(await readTree(path));

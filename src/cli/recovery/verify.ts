@@ -8,7 +8,10 @@ import { openReadOnly } from "../../db/open.ts";
 import { AppError } from "../../errors.ts";
 import type { FaultyContent, Verification, VerifyOptions } from "../../features/storage/integrity/verify.ts";
 import { verify } from "../../features/storage/integrity/verify.ts";
-import { type ContinuingSummary, summarizeContinuing } from "../../features/storage/store-journal/continuing-objects.ts";
+import {
+  type ContinuingSummary,
+  summarizeContinuing,
+} from "../../features/storage/store-journal/continuing-objects.ts";
 import { journalRoot } from "../../features/storage/store-journal/open.ts";
 import { readCopyStart } from "../../features/storage/store-journal/opened-copy.ts";
 import { toTimestamp } from "../../lib/clock.ts";

@@ -1,28 +1,28 @@
-/** Many small changes in few commits, none of which keeps anybody waiting for long. */
+/** Many small changes in few transactions, each so short that no other writer waits for long. */
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError, type Reason } from "../../../errors.ts";
 
-/** What is done with each item. */
+/** How {@link writeInBatches} writes each item. */
 export interface BatchWrite<T> {
-  /** Inside a deed. @returns what is to happen once it is committed; not called where it was undone */
-  readonly deed: (tx: Transaction, item: T) => () => void;
-  /** An item was refused, and nothing of it was done. */
+  /** Called inside a transaction. @returns what is called after the commit, and not after a rollback */
+  readonly write: (tx: Transaction, item: T) => () => void;
+  /** Called for an item that was rejected and of which nothing was written. */
   readonly onRejected: (item: T, error: AppError) => void;
   /** Called first in each transaction. */
   readonly onBegin: () => void;
   readonly onCommitted: () => void;
-  /** Whether the rest is to be left. */
+  /** Whether the remaining items are skipped. */
   readonly isStopped: () => boolean;
-  /** Whether a server waits for its turn. */
+  /** Whether a server writes to the same database. */
   readonly hasServer: boolean;
 }
 
-/** How long one transaction goes on. */
-const BESIDE_MS = 6;
+/** Longest duration of a transaction next to a server, and without one. */
+const BESIDE_SERVER_MS = 6;
 const ALONE_MS = 150;
-/** How long it rests at most; a server that finds the database held looks again after 20 ms. */
-const REST_MS_MAX = 25;
-/** Refusals that are nobody's own: all that follows would be refused, too. */
+/** Longest pause between transactions. A server that finds the database locked tries again after 20 ms. */
+const PAUSE_MS_MAX = 25;
+/** Errors that would fail all following items as well. */
 const FATAL: ReadonlySet<Reason> = new Set<Reason>([
   "disk_full",
   "storage_error",
@@ -33,43 +33,43 @@ const FATAL: ReadonlySet<Reason> = new Set<Reason>([
 ]);
 
 /**
- * Carries out a deed for each item, in order, many in one commit; where one is refused, the others are not. Beside a
- * server it rests after each commit for as long as that took, within bounds.
- * @throws AppError for what is not an item's own fault; what is no AppError
+ * Writes items in order, many in one transaction. A rejected item does not affect the others. Next to a server it pauses after
+ * each transaction for as long as that took, within bounds.
+ * @throws AppError where all items would fail; any error that is no AppError
  */
-export async function carryOut<T>(writer: Writer, items: readonly T[], deeds: BatchWrite<T>): Promise<void> {
-  /** Where the present stretch ends: before an item that was refused. */
+export async function writeInBatches<T>(writer: Writer, items: readonly T[], batch: BatchWrite<T>): Promise<void> {
+  /** End of the current transaction: before an item that was rejected. */
   let end = items.length;
-  for (let from = 0; from < items.length && !deeds.isStopped(); ) {
+  for (let from = 0; from < items.length && !batch.isStopped(); ) {
     const beganMs = performance.now();
     let at = from;
     try {
       const effects = await writer.run((tx) => {
         const done: (() => void)[] = [];
-        deeds.onBegin();
+        batch.onBegin();
         const startedMs = performance.now();
-        const budgetMs = deeds.hasServer ? BESIDE_MS : ALONE_MS;
+        const budgetMs = batch.hasServer ? BESIDE_SERVER_MS : ALONE_MS;
         for (at = from; at < end && (at === from || performance.now() - startedMs < budgetMs); at++) {
           const item = items[at];
-          if (item !== undefined) done.push(deeds.deed(tx, item));
+          if (item !== undefined) done.push(batch.write(tx, item));
         }
         return done;
       });
       for (const effect of effects) effect();
       from = at;
       if (from >= end) end = items.length;
-      deeds.onCommitted();
+      batch.onCommitted();
     } catch (error) {
       if (!(error instanceof AppError) || FATAL.has(error.reason)) throw error;
-      const refused = items[at];
-      if (at > from || refused === undefined) {
-        end = at; // those before it by themselves, then it alone
+      const rejected = items[at];
+      if (at > from || rejected === undefined) {
+        end = at; // first the items before it, then this one alone
         continue;
       }
-      deeds.onRejected(refused, error);
+      batch.onRejected(rejected, error);
       from = at + 1;
       end = items.length;
     }
-    if (deeds.hasServer) await Bun.sleep(Math.min(performance.now() - beganMs, REST_MS_MAX));
+    if (batch.hasServer) await Bun.sleep(Math.min(performance.now() - beganMs, PAUSE_MS_MAX));
   }
 }

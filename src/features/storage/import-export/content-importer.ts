@@ -1,7 +1,7 @@
 /**
- * Brings the contents of foreign files into the store: reads each once, never follows a link, and never stores what
- * changed while it was read. Where the file system can share blocks (reflinks of Btrfs, XFS, ZFS and others) large
- * contents are shared, not copied. What it places is durable only after the next sync of the store's file system.
+ * Imports the bytes of files into the store: reads each file once, never follows a link, and never stores a file that changed
+ * while it was read. Where the file system can share blocks (reflinks of Btrfs, XFS, ZFS and others), large files are shared,
+ * not copied. A new blob is durable only after the next sync of the store's file system.
  */
 import * as fs from "node:fs";
 import { crc32 } from "node:zlib";
@@ -9,47 +9,47 @@ import { type Digest, toDigest } from "../../../blobs/digest.ts";
 import { errorCode } from "../../../blobs/disk.ts";
 import type { Layout } from "../../../blobs/layout.ts";
 import { detectMediaType, MEDIA_TYPE_HEAD_BYTES } from "../../library/files/media-type.ts";
-import type { TakeJob, TakeResult } from "./types.ts";
+import type { ImportJob, ImportResult } from "./types.ts";
 
 /** What a {@link ContentImporter} works with. */
 export interface ContentImporterOptions {
   readonly layout: Layout;
-  /** Unique among all that write to the store at the same time: part of the names of unfinished files. */
+  /** Unique among all writers of the store: part of the names of unfinished files. */
   readonly label: string;
-  /** Whether each content must be synced by itself, because the file system can't be synced as a whole. */
+  /** Whether each blob must be synced on its own, because the file system can't be synced as a whole. */
   readonly isSyncingEach: boolean;
 }
 
-/** Contents up to this size are read at once, hashed in memory, and written only where they are not there yet. */
+/** Files up to this size are read into memory, and written only where the store does not have them. */
 const IN_MEMORY_BYTES_MAX = 512 * 1024;
 const BUFFER_BYTES = 1024 * 1024;
 const ATTEMPTS_MAX = 3;
-/** What a file system says that can't share blocks, or not between these two places. */
+/** Errors of a file system that can't share blocks, or not between these two folders. */
 const CANNOT_CLONE: ReadonlySet<string> = new Set(["ENOTSUP", "EOPNOTSUPP", "EXDEV", "EINVAL", "ENOSYS", "ENOTTY"]);
-/** What it says where a file gets no second name there. */
+/** Errors where a file can't get a second name in the store. */
 const CANNOT_LINK: ReadonlySet<string> = new Set(["EXDEV", "EPERM", "EMLINK", "ENOTSUP", "EOPNOTSUPP", "ENOENT"]);
 
-/** The source, not the store, is to blame. */
+/** Reading the source failed. */
 class SourceError extends Error {}
 
-/** Somebody else took an unfinished file away: a server that starts cleans up. It is written again. */
-class StagingGone extends Error {}
+/** A staged file was deleted: a server that starts deletes all of them. It is written again. */
+class StagedFileGone extends Error {}
 
-/** A content that was read and lies ready, or is in memory still. */
-interface Draft {
+/** The bytes of a file that was read, staged on disk or in memory. */
+interface StagedContent {
   readonly digest: Digest;
   readonly sizeBytes: number;
   readonly crc32: number;
   readonly head: Uint8Array;
-  /** Gives it its place. */
-  place(isForced: boolean): "there" | "copied" | "cloned" | "linked" | "hashed";
-  discard(): void;
+  /** Moves it into the store, unless that has it already. */
+  commit(isForced: boolean): "there" | "copied" | "cloned" | "linked" | "hashed";
+  abort(): void;
 }
 
-/** See the head of this file. Synchronous inside: for a thread of its own. */
+/** Imports files. Blocks while it reads and writes: for a thread of its own. */
 export class ContentImporter {
   readonly #options: ContentImporterOptions;
-  readonly #piece = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  readonly #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   readonly #small = Buffer.allocUnsafeSlow(IN_MEMORY_BYTES_MAX + 1);
   /** Devices of sources that share no blocks with the store. */
   readonly #unclonable = new Set<number>();
@@ -59,15 +59,15 @@ export class ContentImporter {
     this.#options = options;
   }
 
-  /** @throws what the store's disk says; complaints about the source are results */
-  async take(job: TakeJob): Promise<TakeResult> {
+  /** @throws the error of the store's disk; errors of the source are results */
+  async importFile(job: ImportJob): Promise<ImportResult> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const result = await this.#tryToTake(job);
+        const result = await this.#tryToImport(job);
         if (result !== undefined) return result;
       } catch (error) {
         if (error instanceof SourceError) return { reason: "unreadable", message: error.message };
-        if (!(error instanceof StagingGone) || attempt === ATTEMPTS_MAX) throw error;
+        if (!(error instanceof StagedFileGone) || attempt === ATTEMPTS_MAX) throw error;
       }
       if (attempt === ATTEMPTS_MAX) {
         return {
@@ -78,35 +78,35 @@ export class ContentImporter {
     }
   }
 
-  /** @returns undefined where the source was changed meanwhile */
-  async #tryToTake(job: TakeJob): Promise<TakeResult | undefined> {
+  /** @returns undefined where the source changed while it was read */
+  async #tryToImport(job: ImportJob): Promise<ImportResult | undefined> {
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
     const fd = ofSource(() => fs.openSync(job.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
-    let draft: Draft | undefined;
+    let staged: StagedContent | undefined;
     try {
       const before = ofSource(() => fs.fstatSync(fd));
       if (!before.isFile()) return { reason: "not_a_file", message: "Not a regular file." };
-      draft =
+      staged =
         before.size <= IN_MEMORY_BYTES_MAX ? this.#readSmall(fd, before.size, job) : this.#readLarge(fd, before, job);
       const after = ofSource(() => fs.fstatSync(fd));
       const isSame = after.size === before.size && after.mtimeMs === before.mtimeMs && after.ino === before.ino;
-      if (!isSame || draft.sizeBytes !== before.size) return undefined;
-      const { digest, sizeBytes, crc32: sum, head } = draft;
+      if (!isSame || staged.sizeBytes !== before.size) return undefined;
+      const { digest, sizeBytes, crc32: sum, head } = staged;
       const mediaType = await detectMediaType(head, undefined, job.name);
-      const placed = draft.place(job.isForced);
-      return { digest, sizeBytes, crc32: sum, mediaType, modifiedAtMs: Math.floor(before.mtimeMs), placed };
+      const method = staged.commit(job.isForced);
+      return { digest, sizeBytes, crc32: sum, mediaType, modifiedAtMs: Math.floor(before.mtimeMs), method };
     } finally {
-      draft?.discard();
+      staged?.abort();
       fs.closeSync(fd);
     }
   }
 
-  /** @param size what the file holds by what the system says; whoever calls looks at that again afterwards */
-  #readSmall(fd: number, size: number, job: TakeJob): Draft {
+  /** @param size size from the file's metadata, which the caller compares again after reading */
+  #readSmall(fd: number, size: number, job: ImportJob): StagedContent {
     const buffer = this.#small;
     let length = 0;
     for (let got = -1; got !== 0; ) {
-      // One byte more: what holds more than it should, as files of /proc do, shows.
+      // One byte more, so that a file with more bytes than its size, such as those of /proc, is detected.
       got = ofSource(() => fs.readSync(fd, buffer, length, size + 1 - length, null));
       length += got;
       if (length >= size) break;
@@ -118,11 +118,11 @@ export class ContentImporter {
       digest,
       sizeBytes: length,
       crc32: crc32(bytes),
-      // The buffer serves the next file, too.
+      // A copy: the buffer is used for the next file.
       head: new Uint8Array(bytes.subarray(0, MEDIA_TYPE_HEAD_BYTES)),
-      place: (isForced) => {
+      commit: (isForced) => {
         if (job.how === "hash") return "hashed";
-        if (!isForced && this.#isThere(digest, length)) return "there";
+        if (!isForced && this.#isStored(digest, length)) return "there";
         const path = (staged = this.#stagingPath());
         const isLinked = job.how === "link" && this.#link(job.path, path, fd);
         if (!isLinked) this.#write(path, bytes, isForced);
@@ -130,76 +130,76 @@ export class ContentImporter {
         staged = undefined;
         return isLinked ? "linked" : "copied";
       },
-      discard: () => dropStaged(staged),
+      abort: () => deleteStaged(staged),
     };
   }
 
-  #readLarge(fd: number, source: fs.Stats, job: TakeJob): Draft {
-    if (job.how === "hash") return this.#draftOf(this.#hash(fd), undefined, "hashed");
+  #readLarge(fd: number, source: fs.Stats, job: ImportJob): StagedContent {
+    if (job.how === "hash") return this.#stagedContent(this.#hash(fd), undefined, "hashed");
     const staged = this.#stagingPath();
     try {
       if (job.how === "link" && this.#link(job.path, staged, fd)) {
-        return this.#draftOf(this.#hash(fd), staged, "linked");
+        return this.#stagedContent(this.#hash(fd), staged, "linked");
       }
       if (this.#clone(fd, source.dev, staged)) {
-        // What is hashed is the store's own, which nobody changes.
+        // Hashes the store's own file, which nobody changes.
         const own = fs.openSync(staged, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
         try {
-          return this.#draftOf(this.#hash(own), staged, "cloned");
+          return this.#stagedContent(this.#hash(own), staged, "cloned");
         } finally {
           fs.closeSync(own);
         }
       }
-      return this.#draftOf(this.#copy(fd, staged), staged, "copied");
+      return this.#stagedContent(this.#copy(fd, staged), staged, "copied");
     } catch (error) {
-      dropStaged(staged);
+      deleteStaged(staged);
       throw error;
     }
   }
 
-  #draftOf(
-    read: Omit<Draft, "place" | "discard">,
+  #stagedContent(
+    read: Omit<StagedContent, "commit" | "abort">,
     staged: string | undefined,
-    placed: "hashed" | "cloned" | "copied" | "linked",
-  ): Draft {
+    method: "hashed" | "cloned" | "copied" | "linked",
+  ): StagedContent {
     const { digest, sizeBytes } = read;
     return {
       ...read,
-      place: (isForced) => {
+      commit: (isForced) => {
         if (staged === undefined) return "hashed";
-        if (!isForced && this.#isThere(digest, sizeBytes)) return "there";
+        if (!isForced && this.#isStored(digest, sizeBytes)) return "there";
         this.#rename(staged, digest);
-        return placed;
+        return method;
       },
-      discard: () => dropStaged(staged),
+      abort: () => deleteStaged(staged),
     };
   }
 
-  /** Reads to the end, hands each piece on, and tells what it was. */
-  #hash(fd: number, onBytes: (piece: Uint8Array) => void = () => {}): Omit<Draft, "place" | "discard"> {
+  /** Reads to the end. @param onBytes called with each buffer */
+  #hash(fd: number, onBytes: (bytes: Uint8Array) => void = () => {}): Omit<StagedContent, "commit" | "abort"> {
     const hasher = new Bun.CryptoHasher("sha256");
-    let sum = 0;
+    let checksum = 0;
     let sizeBytes = 0;
     let head: Uint8Array = new Uint8Array();
     for (;;) {
-      const got = ofSource(() => fs.readSync(fd, this.#piece, 0, BUFFER_BYTES, sizeBytes));
-      if (got === 0) break;
-      const piece = this.#piece.subarray(0, got);
-      if (sizeBytes === 0) head = new Uint8Array(piece.subarray(0, MEDIA_TYPE_HEAD_BYTES));
-      hasher.update(piece);
-      sum = crc32(piece, sum);
-      sizeBytes += got;
-      onBytes(piece);
+      const length = ofSource(() => fs.readSync(fd, this.#buffer, 0, BUFFER_BYTES, sizeBytes));
+      if (length === 0) break;
+      const bytes = this.#buffer.subarray(0, length);
+      if (sizeBytes === 0) head = new Uint8Array(bytes.subarray(0, MEDIA_TYPE_HEAD_BYTES));
+      hasher.update(bytes);
+      checksum = crc32(bytes, checksum);
+      sizeBytes += length;
+      onBytes(bytes);
     }
-    return { digest: toDigest(hasher.digest("hex")), sizeBytes, crc32: sum, head };
+    return { digest: toDigest(hasher.digest("hex")), sizeBytes, crc32: checksum, head };
   }
 
-  #copy(fd: number, staged: string): Omit<Draft, "place" | "discard"> {
+  #copy(fd: number, staged: string): Omit<StagedContent, "commit" | "abort"> {
     const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = fs.constants;
     const target = fs.openSync(staged, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o600);
     try {
-      const read = this.#hash(fd, (piece) => writeAll(target, piece));
-      // The bulk reaches the device here, so that the sync that it shares with small files does not wait for it.
+      const read = this.#hash(fd, (bytes) => writeAll(target, bytes));
+      // Most bytes reach the device here, so that small files in the same sync don't wait for them.
       fs.fdatasyncSync(target);
       return read;
     } finally {
@@ -207,7 +207,7 @@ export class ContentImporter {
     }
   }
 
-  /** Shares the blocks of an open file. @returns false where that can't be */
+  /** Shares the blocks of an open file. @returns false where the file system can't */
   #clone(fd: number, device: number, staged: string): boolean {
     if (this.#unclonable.has(device)) return false;
     try {
@@ -215,14 +215,14 @@ export class ContentImporter {
       fs.chmodSync(staged, 0o600);
       return true;
     } catch (error) {
-      dropStaged(staged);
+      deleteStaged(staged);
       if (!CANNOT_CLONE.has(errorCode(error) ?? "") && errorCode(error) !== "ENOENT") throw error;
       this.#unclonable.add(device);
       return false;
     }
   }
 
-  /** Gives a file a second name in the store; only to one's own, whose rights are those of the store's files. */
+  /** Gives a file a second name in the store. Only files of the same user: others could change the blob. */
   #link(path: string, staged: string, fd: number): boolean {
     const source = fs.fstatSync(fd);
     if (source.uid !== process.getuid?.()) return false;
@@ -234,7 +234,7 @@ export class ContentImporter {
     }
     const linked = fs.lstatSync(staged);
     if (linked.ino === source.ino && linked.dev === source.dev) return true;
-    dropStaged(staged); // another file has come to this path since
+    deleteStaged(staged); // another file was moved to this path
     return false;
   }
 
@@ -243,14 +243,14 @@ export class ContentImporter {
     const fd = fs.openSync(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o600);
     try {
       writeAll(fd, bytes);
-      // What may take the place of another file is durable before it does.
+      // A file that may replace another one is durable before it does.
       if (isForced || this.#options.isSyncingEach) fs.fdatasyncSync(fd);
     } finally {
       fs.closeSync(fd);
     }
   }
 
-  #isThere(digest: Digest, sizeBytes: number): boolean {
+  #isStored(digest: Digest, sizeBytes: number): boolean {
     const stats = fs.lstatSync(this.#options.layout.blob(digest), { throwIfNoEntry: false });
     return stats?.isFile() === true && stats.size === sizeBytes;
   }
@@ -261,7 +261,7 @@ export class ContentImporter {
     const folders = layout.foldersOf(digest);
     if (!tryRename(staged, target)) {
       fs.mkdirSync(folders[0], { recursive: true, mode: 0o700 });
-      if (!tryRename(staged, target)) throw new StagingGone(`${staged} no longer exists.`);
+      if (!tryRename(staged, target)) throw new StagedFileGone(`${staged} no longer exists.`);
     }
     if (isSyncingEach) for (const folder of folders) syncFolder(folder);
   }
@@ -282,8 +282,8 @@ function tryRename(from: string, to: string): boolean {
   }
 }
 
-/** Takes an unfinished file away, where there is one. */
-function dropStaged(path: string | undefined): void {
+/** Deletes a staged file, where there is one. */
+function deleteStaged(path: string | undefined): void {
   if (path !== undefined) fs.rmSync(path, { force: true });
 }
 
@@ -308,7 +308,7 @@ function ofSource<T>(call: () => T): T {
   }
 }
 
-/** What the system says of a file that could not be read. */
+/** Describes the system error of a file that could not be read. */
 export function describeSourceError(code: string | undefined): string {
   switch (code) {
     case "EACCES":

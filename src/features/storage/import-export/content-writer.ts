@@ -1,6 +1,6 @@
 /**
- * Writes contents of the store as plain files. Each is checked against its digest while it is written, appears under its
- * name only when it is whole, and is never the store's own file: whoever changes an exported file changes nothing else.
+ * Writes blobs of the store as plain files. Each is compared with its digest while it is written, and gets its name only when
+ * it is whole. It is never the store's own file, so that changes of an exported file change no blob.
  */
 import * as fs from "node:fs";
 import { dirname } from "node:path";
@@ -9,9 +9,9 @@ import type { WriteJob, WriteResult } from "./types.ts";
 
 /** What a {@link ContentWriter} works with. */
 export interface ContentWriterOptions {
-  /** Unique among all that write at the same time: part of the names of unfinished files. */
+  /** Unique among all concurrent writers: part of the names of unfinished files. */
   readonly label: string;
-  /** Whether each file must be synced by itself, because the file system can't be synced as a whole. */
+  /** Whether each file must be synced on its own, because the file system can't be synced as a whole. */
   readonly isSyncingEach: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface ContentWriterOptions {
 export const UNFINISHED = /^\.larder-\d+-\d+-\d+\.part$/;
 
 const BUFFER_BYTES = 1024 * 1024;
-/** Smaller ones are not worth the trouble of sharing blocks. */
+/** Blocks of smaller files are copied: sharing them is not faster. */
 const CLONE_BYTES_MIN = 512 * 1024;
 const CANNOT_CLONE: ReadonlySet<string> = new Set([
   "ENOTSUP",
@@ -30,17 +30,17 @@ const CANNOT_CLONE: ReadonlySet<string> = new Set([
   "ENOTTY",
   "ENOENT",
 ]);
-/** What a target says that takes no more files at all. */
+/** Errors of a target that can't store any more files. */
 const FATAL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EROFS", "EIO", "ENODEV", "ENXIO"]);
 const FILE_MODE = 0o666;
 
-/** The content, not the target, is to blame. */
-class ContentError extends Error {}
+/** The blob is damaged or can't be read. */
+class BlobError extends Error {}
 
-/** See the head of this file. Synchronous: for a thread of its own. */
+/** Writes files. Synchronous: for a thread of its own. */
 export class ContentWriter {
   readonly #options: ContentWriterOptions;
-  readonly #piece = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  readonly #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   #canClone = true;
   #staged = 0;
 
@@ -48,19 +48,19 @@ export class ContentWriter {
     this.#options = options;
   }
 
-  /** @throws what the target's disk says where it takes nothing more; all else is a result */
+  /** @throws the error of a target that can't store any more files; other errors are results */
   write(job: WriteJob): WriteResult {
     try {
-      return this.#isThere(job) ? { written: "unchanged" } : { written: this.#replace(job) };
+      return this.#isWritten(job) ? { written: "unchanged" } : { written: this.#replace(job) };
     } catch (error) {
-      if (error instanceof ContentError) return { reason: "content_damaged", message: error.message };
+      if (error instanceof BlobError) return { reason: "content_damaged", message: error.message };
       const code = errorCode(error);
       if (code === undefined || FATAL.has(code)) throw error;
       return { reason: "unwritable", message: describeTargetError(code) };
     }
   }
 
-  #isThere(job: WriteJob): boolean {
+  #isWritten(job: WriteJob): boolean {
     const stats = fs.lstatSync(job.target, { throwIfNoEntry: false });
     if (stats === undefined || !stats.isFile() || stats.size !== job.sizeBytes) return false;
     if (Math.floor(stats.mtimeMs) !== job.modifiedAtMs) return false;
@@ -75,7 +75,7 @@ export class ContentWriter {
 
   #replace(job: WriteJob): "copied" | "cloned" {
     const staged = `${dirname(job.target)}/.larder-${this.#options.label}-${++this.#staged}.part`;
-    const source = openContent(job);
+    const source = openBlob(job);
     try {
       const how = job.sizeBytes >= CLONE_BYTES_MIN && this.#clone(source, staged) ? "cloned" : "copied";
       const flags =
@@ -84,8 +84,8 @@ export class ContentWriter {
         (how === "copied" ? fs.constants.O_CREAT | fs.constants.O_EXCL : 0);
       const target = fs.openSync(staged, flags, FILE_MODE);
       try {
-        const digest = how === "cloned" ? this.#hash(target) : this.#hash(source, (piece) => writeAll(target, piece));
-        if (digest !== job.digest) throw new ContentError("The stored file is damaged. To check: larder verify");
+        const digest = how === "cloned" ? this.#hash(target) : this.#hash(source, (bytes) => writeAll(target, bytes));
+        if (digest !== job.digest) throw new BlobError("The stored file is damaged. To check: larder verify");
         setTime(target, job.modifiedAtMs);
         if (this.#options.isSyncingEach) fs.fsyncSync(target);
       } finally {
@@ -101,7 +101,7 @@ export class ContentWriter {
     }
   }
 
-  /** Shares the blocks of a content. @returns false where that can't be */
+  /** Shares the blocks of a blob. @returns false where the file system can't */
   #clone(source: number, staged: string): boolean {
     if (!this.#canClone) return false;
     const { COPYFILE_FICLONE_FORCE, COPYFILE_EXCL } = fs.constants;
@@ -117,36 +117,36 @@ export class ContentWriter {
     }
   }
 
-  #hash(fd: number, onBytes: (piece: Uint8Array) => void = () => {}): string {
+  #hash(fd: number, onBytes: (bytes: Uint8Array) => void = () => {}): string {
     const hasher = new Bun.CryptoHasher("sha256");
     for (let at = 0; ; ) {
-      const got = readContent(fd, this.#piece, at);
-      if (got === 0) return hasher.digest("hex");
-      const piece = this.#piece.subarray(0, got);
-      hasher.update(piece);
-      onBytes(piece);
-      at += got;
+      const length = readBlob(fd, this.#buffer, at);
+      if (length === 0) return hasher.digest("hex");
+      const bytes = this.#buffer.subarray(0, length);
+      hasher.update(bytes);
+      onBytes(bytes);
+      at += length;
     }
   }
 }
 
-function openContent({ source, sizeBytes }: WriteJob): number {
+function openBlob({ source, sizeBytes }: WriteJob): number {
   let fd: number;
   try {
     fd = fs.openSync(source, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
   } catch (error) {
-    throw new ContentError(`The stored file cannot be opened (${errorCode(error)}). To check: larder verify`);
+    throw new BlobError(`The stored file cannot be opened (${errorCode(error)}). To check: larder verify`);
   }
   if (fs.fstatSync(fd).size === sizeBytes) return fd;
   fs.closeSync(fd);
-  throw new ContentError("The stored file is damaged. To check: larder verify");
+  throw new BlobError("The stored file is damaged. To check: larder verify");
 }
 
-function readContent(fd: number, into: Buffer, at: number): number {
+function readBlob(fd: number, into: Buffer, at: number): number {
   try {
     return fs.readSync(fd, into, 0, into.length, at);
   } catch (error) {
-    throw new ContentError(`The stored file could not be read (${errorCode(error)}). Check the disk.`);
+    throw new BlobError(`The stored file could not be read (${errorCode(error)}). Check the disk.`);
   }
 }
 
@@ -159,7 +159,7 @@ function writeAll(fd: number, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length; ) written += fs.writeSync(fd, bytes, written);
 }
 
-/** What the system says of a file or folder that could not be written. */
+/** Describes the system error of a file or folder that could not be written. */
 export function describeTargetError(code: string | undefined): string {
   switch (code) {
     case "EISDIR":

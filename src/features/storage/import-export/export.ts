@@ -1,6 +1,6 @@
 /**
- * Writes an account's files as plain files: what it holds now, read in one moment, or as it was at another. It can be
- * repeated: what is there already, by size and time, is left, and whatever else lies in the folder stays.
+ * Exports an account's files as plain files, in their current state or as they were at an earlier time. An export can be
+ * repeated: files that have the same size and time already are skipped, and other files in the folder stay.
  */
 import * as fs from "node:fs";
 import { join } from "node:path";
@@ -36,12 +36,12 @@ const PROBLEMS_MAX = 10_000;
 const POLL_MS = 2;
 /** Bytes of the path of a folder on disk: systems take 4,096, and names of files come on top. */
 const DISK_PATH_MAX = 3_700;
-/** Where folders are written that lie deeper. */
+/** The folder that contains folders which are nested more deeply. */
 const DEEP_NAME = "…";
 
-/** A folder that is to be written. */
+/** A folder to be made. */
 interface PlannedFolder {
-  /** Number of the folder that holds it; -1 for the top. */
+  /** Index of its parent folder; -1 for the top. */
   readonly parent: number;
   readonly id: number;
   readonly name: string;
@@ -49,14 +49,14 @@ interface PlannedFolder {
   readonly target: string;
 }
 
-/** A file that is to be written. */
+/** A file to be written. */
 interface PlannedFile extends PlannedFolder {
   readonly sizeBytes: number;
   readonly modifiedAtMs: number;
   readonly digest: Digest;
 }
 
-/** See the head of this file. Reads the account and the store, and changes neither. */
+/** Exports accounts. Reads the account and the store, and changes neither. */
 export class Exporter {
   readonly #options: ExporterOptions;
 
@@ -65,22 +65,22 @@ export class Exporter {
   }
 
   /**
-   * Writes a folder out; durable on return. What it wrote before an error stays.
+   * Exports a folder; durable on return. Files that were written before an error stay.
    * @throws AppError not_found; invalid_field where `atMs` is out of reach; disk_full | storage_error of the target
    */
   async run(user: User, request: ExportRequest): Promise<ExportReport> {
     fs.mkdirSync(request.target, { recursive: true });
-    dropUnfinished(request.target);
+    deleteUnfinished(request.target);
     const pool = new TransferPool(this.#options.dataDir, request.target);
     try {
-      return await new Run(this.#options, user, request, pool).all();
+      return await new ExportRun(this.#options, user, request, pool).run();
     } finally {
       pool.close();
     }
   }
 }
 
-class Run {
+class ExportRun {
   readonly #options: ExporterOptions;
   readonly #user: User;
   readonly #request: ExportRequest;
@@ -93,7 +93,7 @@ class Run {
   readonly #renamings: { path: string; writtenAs: string }[] = [];
   readonly #folders: PlannedFolder[] = [];
   readonly #files: PlannedFile[] = [];
-  /** The names of the folder that is being read. */
+  /** The names in the folder that is being planned. */
   #names: { readonly parent: number; readonly names: TargetNames } | undefined;
   #batch: { job: WriteJob; path: string; isVersion: boolean }[] = [];
   #batchBytes = 0;
@@ -111,9 +111,9 @@ class Run {
     if (request.hasManifest) this.#manifest = new ManifestWriter(request.target, request.folder, now);
   }
 
-  async all(): Promise<ExportReport> {
+  async run(): Promise<ExportReport> {
     try {
-      if (this.#request.atMs === undefined) await this.#planPresent();
+      if (this.#request.atMs === undefined) await this.#planCurrent();
       else await this.#planPast(this.#request.atMs);
       await this.#writeAll();
       await this.#pool.sync();
@@ -132,8 +132,8 @@ class Run {
     };
   }
 
-  /** Reads what is there now, in one snapshot. */
-  async #planPresent(): Promise<void> {
+  /** Reads the current state, in one snapshot. */
+  async #planCurrent(): Promise<void> {
     const { tree } = this.#options;
     const folder = tree.findFolderByPath(this.#user.id, this.#request.folder);
     if (folder === undefined) throw notFound(`The folder "${this.#request.folder}"`);
@@ -145,20 +145,20 @@ class Run {
     });
   }
 
-  /** Reads what was there at a moment, folder by folder: the past does not change. */
+  /** Reads an earlier state, folder by folder: it does not change while it is read. */
   async #planPast(atMs: number): Promise<void> {
-    const waiting = [{ path: this.#request.folder, number: this.#addFolder(0, ROOT_PATH, -1) }];
-    for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    const pending = [{ path: this.#request.folder, number: this.#addFolder(0, ROOT_PATH, -1) }];
+    for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
       for (let offset = 0; ; offset += PAGE) {
         const page = { sort: "name", order: "asc", offset, limit: PAGE } as const;
         const { nodes } = await this.#options.history.list(this.#user, folder.path, atMs, page);
         for (const { node, isContentAvailable } of nodes) {
           const path = joinPath(folder.path, node.name);
           if (node.kind === "folder")
-            waiting.push({ path, number: this.#addFolder(node.id, node.name, folder.number) });
+            pending.push({ path, number: this.#addFolder(node.id, node.name, folder.number) });
           else if (isContentAvailable)
             this.#addFile(node.id, node.name, folder.number, { ...node, modifiedAtMs: timeOf(node) });
-          else this.#tell(path, "content_gone", "The version of that time no longer exists.");
+          else this.#addProblem(path, "content_gone", "The version of that time no longer exists.");
         }
         if (nodes.length < PAGE) break;
       }
@@ -190,20 +190,20 @@ class Run {
 
   async #writeAll(): Promise<void> {
     const { target, folder, signal } = this.#request;
-    /** Of each folder: its path on disk, and in the account; undefined where it could not be made. */
-    const places: ({ readonly disk: string; readonly path: string } | undefined)[] = [];
+    /** Paths of each folder on disk and in the account; undefined where it could not be made. */
+    const folders: ({ readonly disk: string; readonly path: string } | undefined)[] = [];
     for (const [number, planned] of this.#folders.entries()) {
-      const parent = places[planned.parent];
-      if (number === 0) places.push({ disk: target, path: folder });
-      else if (parent === undefined) places.push(undefined);
-      else places.push(this.#makeFolder(planned, parent));
+      const parent = folders[planned.parent];
+      if (number === 0) folders.push({ disk: target, path: folder });
+      else if (parent === undefined) folders.push(undefined);
+      else folders.push(this.#makeFolder(planned, parent));
     }
     for (const file of this.#files) {
       if (signal.aborted) this.#stopped ??= "interrupted";
       if (this.#stopped !== undefined || this.#failure !== undefined) break;
       this.#counts.files++;
-      const place = places[file.parent];
-      if (place !== undefined) await this.#writeFile(file, place);
+      const parent = folders[file.parent];
+      if (parent !== undefined) await this.#writeFile(file, parent);
       this.#request.onProgress(this.#counts);
     }
     await this.#send();
@@ -220,14 +220,14 @@ class Run {
     const path = joinPath(parent.path.length > DISK_PATH_MAX ? ROOT_PATH : parent.path, planned.name);
     try {
       if (Buffer.byteLength(disk) > DISK_PATH_MAX) {
-        // Deeper than the system reaches: from here on below a folder of its own, the same at every export.
+        // Too deep for the system: such folders are made in a folder of their own, the same at every export.
         disk = join(this.#request.target, DEEP_NAME, `${planned.id} ${planned.target}`.slice(0, 100));
         makeFolder(join(this.#request.target, DEEP_NAME));
         this.#noteRenaming(path, disk);
       }
       makeFolder(disk);
     } catch (error) {
-      this.#tell(path, "unwritable", describeTargetError(errorCode(error)));
+      this.#addProblem(path, "unwritable", describeTargetError(errorCode(error)));
       return undefined;
     }
     this.#counts.folders++;
@@ -243,7 +243,7 @@ class Run {
     if (this.#request.hasVersions && node?.kind === "file" && node.version > 1) await this.#writeVersions(node, target);
   }
 
-  /** Earlier contents of a file, below a folder of their own that has the same folders. */
+  /** Writes earlier versions of a file, in a separate folder with the same folders. */
   async #writeVersions(file: FileNode, target: string): Promise<void> {
     const below = target.slice(this.#request.target.length);
     const folder = join(this.#request.target, VERSIONS_NAME, below);
@@ -254,7 +254,7 @@ class Run {
       try {
         fs.mkdirSync(folder, { recursive: true });
       } catch (error) {
-        this.#tell(path, "unwritable", describeTargetError(errorCode(error)));
+        this.#addProblem(path, "unwritable", describeTargetError(errorCode(error)));
         return;
       }
       const name = names.nameFor(`${version.version} ${file.name}`.slice(0, 200));
@@ -263,15 +263,15 @@ class Run {
     }
   }
 
-  /** Notes in the manifest what a file or folder has beside its content. @returns it, where that was looked up */
+  /** Adds the tags and metadata of a node to the manifest. @returns the node, where it was read */
   #describe(planned: PlannedFolder, path: string, disk: string): TreeNode | undefined {
     const isRenamed = planned.target !== planned.name;
     if (isRenamed) this.#noteRenaming(path, disk);
     if (this.#manifest === undefined && !this.#request.hasVersions) return undefined;
     const node = this.#options.tree.findByIds([planned.id])[0];
     const entry = { path: disk.slice(this.#request.target.length + 1), ...(isRenamed && { name: planned.name }) };
-    const told = { ...entry, ...(node === undefined ? {} : labelsOf(node)) };
-    if (Object.keys(told).length > 1) this.#manifest?.add(told);
+    const described = { ...entry, ...(node === undefined ? {} : labelsOf(node)) };
+    if (Object.keys(described).length > 1) this.#manifest?.add(described);
     return node;
   }
 
@@ -288,11 +288,11 @@ class Run {
     const { digest, sizeBytes, modifiedAtMs } = content;
     const { blobs } = this.#options;
     try {
-      // It may lie elsewhere than on this disk.
+      // Only the remote store may have it.
       await blobs.fetchLocal(digest);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      this.#tell(path, "content_damaged", error.message);
+      this.#addProblem(path, "content_damaged", error.message);
       return;
     }
     const { isRereading } = this.#request;
@@ -302,18 +302,18 @@ class Run {
     if (this.#batch.length >= BATCH_FILES || this.#batchBytes >= BATCH_BYTES) await this.#send();
   }
 
-  /** Hands the batch to a thread, as soon as one has room. */
+  /** Sends the batch to a thread, as soon as one can accept it. */
   async #send(): Promise<void> {
     const batch = this.#batch;
     this.#batch = [];
     this.#batchBytes = 0;
-    while (!this.#pool.hasRoom && this.#failure === undefined) await Bun.sleep(POLL_MS);
+    while (!this.#pool.canAccept && this.#failure === undefined) await Bun.sleep(POLL_MS);
     if (batch.length === 0 || this.#failure !== undefined) return;
     this.#writing++;
     void this.#pool
-      .write(batch.map(({ job }) => job))
+      .exportFiles(batch.map(({ job }) => job))
       .then((results) => {
-        for (const [index, result] of results.entries()) this.#wrote(batch[index], result);
+        for (const [index, result] of results.entries()) this.#countResult(batch[index], result);
       })
       .catch((error: unknown) => {
         this.#failure ??= error;
@@ -323,9 +323,9 @@ class Run {
       });
   }
 
-  #wrote(item: { job: WriteJob; path: string; isVersion: boolean } | undefined, result: WriteResult): void {
+  #countResult(item: { job: WriteJob; path: string; isVersion: boolean } | undefined, result: WriteResult): void {
     if (item === undefined) return;
-    if ("reason" in result) this.#tell(item.path, result.reason, result.message);
+    if ("reason" in result) this.#addProblem(item.path, result.reason, result.message);
     else if (item.isVersion) this.#counts.versions++;
     else if (result.written === "unchanged") this.#counts.unchanged++;
     else {
@@ -334,28 +334,28 @@ class Run {
     }
   }
 
-  #tell(path: string, reason: TransferReason, message: string): void {
+  #addProblem(path: string, reason: TransferReason, message: string): void {
     this.#counts.problems++;
     if (this.#problems.length < PROBLEMS_MAX) this.#problems.push({ path, reason, message });
   }
 }
 
-/** Makes a folder, or takes one that is there; never one behind a link. What an interrupted run left in it goes. */
+/** Makes a folder or uses an existing one, but no link. Deletes what an interrupted export left in it. */
 function makeFolder(path: string): void {
   try {
     fs.mkdirSync(path);
   } catch (error) {
     if (errorCode(error) !== "EEXIST") throw error;
     if (!fs.lstatSync(path).isDirectory()) throw Object.assign(new Error("in the way"), { code: "ENOTDIR" });
-    dropUnfinished(path);
+    deleteUnfinished(path);
   }
 }
 
-function dropUnfinished(folder: string): void {
+function deleteUnfinished(folder: string): void {
   for (const name of fs.readdirSync(folder)) if (UNFINISHED.test(name)) fs.rmSync(join(folder, name), { force: true });
 }
 
-/** A file's own time where its device told it, else that of its content. */
+/** The modification time that the device sent, or else that of the content. */
 function timeOf(node: {
   readonly fileModifiedAt: string | null;
   readonly contentAtMs: number | null;

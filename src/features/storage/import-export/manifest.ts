@@ -1,6 +1,6 @@
 /**
- * What an export says of files and folders beside their bytes: labels and metadata, in one JSON file with a line for each
- * entry. An import of the folder finds it there and brings them back.
+ * The manifest of an export: tags and metadata of files and folders, in one JSON file with a line for each entry. An import of
+ * the folder reads it and restores them.
  */
 import * as fs from "node:fs";
 import { join } from "node:path";
@@ -11,31 +11,31 @@ import { checkMetadata, checkTags } from "../../../tree/model/labels.ts";
 /** Name of the file, at the top of an export. */
 export const MANIFEST_NAME = "larder-export.json";
 
-/** Name of the folder, at the top of an export, of earlier versions: an import of it leaves that out. */
+/** Name of the folder of earlier versions at the top of an export; an import skips it. */
 export const VERSIONS_NAME = ".larder-versions";
 
 const FORMAT = "larder-export";
 
-/** One entry; what is absent is as it is by default. */
+/** One entry; absent fields have their defaults. */
 export interface ManifestEntry {
-  /** Where it lies below the folder of the export, with slashes, as written there. */
+  /** Path below the folder of the export, with slashes. */
   readonly path: string;
-  /** Its name in the account, where the target could not have that. */
+  /** Name in the account, where the target could not have it. */
   readonly name?: string | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly capturedAt?: string | undefined;
 }
 
-/** What a manifest tells, by the path below the folder that it lies in. */
+/** The entries of a manifest by their path. */
 export type Labels = ReadonlyMap<string, ManifestEntry>;
 
-/** Writes a manifest as its entries come, in a file beside the final one. */
+/** Writes a manifest entry by entry, to a file next to the final one. */
 export class ManifestWriter {
   readonly #path: string;
   readonly #staged: string;
   readonly #fd: number;
-  #waiting: string[] = [];
+  #lines: string[] = [];
   #count = 0;
 
   /** @param folder of the export; @param source its path in the account */
@@ -44,37 +44,37 @@ export class ManifestWriter {
     this.#staged = `${this.#path}.part`;
     this.#fd = fs.openSync(this.#staged, "w", 0o666);
     const head = { format: FORMAT, version: 1, folder: source, exportedAt };
-    this.#waiting.push(`${JSON.stringify(head).slice(0, -1)},"entries":[`);
+    this.#lines.push(`${JSON.stringify(head).slice(0, -1)},"entries":[`);
   }
 
   add(entry: ManifestEntry): void {
-    this.#waiting.push(`${this.#count++ === 0 ? "" : ","}\n${JSON.stringify(entry)}`);
-    if (this.#waiting.length >= 1_000) this.#flush();
+    this.#lines.push(`${this.#count++ === 0 ? "" : ","}\n${JSON.stringify(entry)}`);
+    if (this.#lines.length >= 1_000) this.#flush();
   }
 
-  /** Puts the file in its place. */
+  /** Moves the file to its final name. */
   finish(): void {
-    this.#waiting.push("\n]}\n");
+    this.#lines.push("\n]}\n");
     this.#flush();
     fs.fsyncSync(this.#fd);
     fs.closeSync(this.#fd);
     fs.renameSync(this.#staged, this.#path);
   }
 
-  /** Leaves an earlier file as it is. */
+  /** Deletes the unfinished file; an earlier manifest stays. */
   discard(): void {
     fs.closeSync(this.#fd);
     fs.rmSync(this.#staged, { force: true });
   }
 
   #flush(): void {
-    const bytes = Buffer.from(this.#waiting.join(""));
-    this.#waiting = [];
+    const bytes = Buffer.from(this.#lines.join(""));
+    this.#lines = [];
     for (let written = 0; written < bytes.length; ) written += fs.writeSync(this.#fd, bytes, written);
   }
 }
 
-/** The manifest of an exported folder; undefined where there is none, or the file of that name is something else. */
+/** Reads the manifest of an exported folder; undefined where there is none, or the file is no manifest. */
 export function readManifest(source: string): Labels | undefined {
   let text: string;
   try {
@@ -87,7 +87,7 @@ export function readManifest(source: string): Labels | undefined {
   if (entries === undefined) return undefined;
   const labels = new Map<string, ManifestEntry>();
   for (const entry of entries) {
-    const checked = check(entry);
+    const checked = validate(entry);
     if (checked !== undefined) labels.set(checked.path, checked);
   }
   return labels;
@@ -104,30 +104,30 @@ function parse(text: string): readonly unknown[] | undefined {
   }
 }
 
-/** An entry as it may be kept; what may not is left out of it. */
-function check(entry: unknown): ManifestEntry | undefined {
+/** Validates an entry; leaves out invalid fields. */
+function validate(entry: unknown): ManifestEntry | undefined {
   if (!isRecord(entry) || typeof entry["path"] !== "string") return undefined;
   const { path, name, tags, metadata, capturedAt } = entry;
   return {
     path,
     ...(typeof name === "string" && { name }),
     ...(Array.isArray(tags) && { tags: attempt(() => checkTags(tags.filter(isText))) ?? [] }),
-    ...(isRecord(metadata) && { metadata: attempt(() => checkedMetadata(metadata)) ?? {} }),
+    ...(isRecord(metadata) && { metadata: attempt(() => validMetadata(metadata)) ?? {} }),
     ...(typeof capturedAt === "string" && !Number.isNaN(Date.parse(capturedAt)) && { capturedAt }),
   };
 }
 
-function checkedMetadata(given: Readonly<Record<string, unknown>>): Record<string, string> {
+function validMetadata(values: Readonly<Record<string, unknown>>): Record<string, string> {
   const metadata: Record<string, string> = {};
-  for (const [key, value] of Object.entries(given)) if (typeof value === "string") metadata[key] = value;
+  for (const [key, value] of Object.entries(values)) if (typeof value === "string") metadata[key] = value;
   checkMetadata(metadata);
   return metadata;
 }
 
-/** What a check gives, or undefined where it refuses. */
-function attempt<T>(given: () => T): T | undefined {
+/** The result of a check, or undefined where it rejects the value. */
+function attempt<T>(check: () => T): T | undefined {
   try {
-    return given();
+    return check();
   } catch (error) {
     if (error instanceof AppError) return undefined;
     throw error;

@@ -1,4 +1,4 @@
-/** Reads a folder on disk with all below it. Links are never followed: they count as absent, and are told of (D49). */
+/** Walks a folder on disk. Links are never followed, only reported. */
 import * as fs from "node:fs";
 import { relative } from "node:path";
 import { errorCode } from "../../../blobs/disk.ts";
@@ -9,63 +9,63 @@ import { describeSourceError } from "./content-importer.ts";
 import { MANIFEST_NAME, type ManifestEntry, VERSIONS_NAME } from "./manifest.ts";
 import type { TransferProblem } from "./types.ts";
 
-/** A folder that was met; before anything in it. */
-export interface FoundFolder {
+/** A folder; it comes before everything in it. */
+export interface SourceFolder {
   readonly kind: "folder";
   readonly path: string;
-  /** Normalised path in the account. */
+  /** Normalized path in the account. */
   readonly treePath: string;
-  /** What an export told of it. */
+  /** Its entry in the manifest of an export. */
   readonly labels: ManifestEntry | undefined;
 }
 
-/** A file that was met. */
-export interface FoundFile {
+/** A file. */
+export interface SourceFile {
   readonly kind: "file";
   readonly path: string;
-  /** Normalised path, in the account, of the folder that is to hold it. */
+  /** Normalized path of its folder in the account. */
   readonly folder: string;
   readonly name: string;
   readonly sizeBytes: number;
   readonly modifiedAtMs: number;
-  /** What an export told of it. */
+  /** Its entry in the manifest of an export. */
   readonly labels: ManifestEntry | undefined;
 }
 
-/** What a walk meets. */
-export type Found =
-  | FoundFolder
-  | FoundFile
+/** An entry of the walk. */
+export type WalkedEntry =
+  | SourceFolder
+  | SourceFile
   | { readonly kind: "renamed"; readonly path: string; readonly storedAs: string }
   | ({ readonly kind: "problem" } & TransferProblem);
 
-/** How a walk goes. */
+/** What {@link walkSource} walks. */
 export interface SourceWalkOptions {
   /** Absolute path of the folder on disk. */
   readonly source: string;
-  /** Normalised path in the account that stands for it. */
+  /** Normalized path of the corresponding folder in the account. */
   readonly folder: string;
   readonly isRenaming: boolean;
-  /** What an export told of what lies at a path below the source; undefined where the source is none. */
+  /** The manifest entry of a path below the source; undefined where the source is no export. */
   readonly labelsOf: ((relative: string) => ManifestEntry | undefined) | undefined;
-  /** A folder that is left out wherever it is met: the data directory itself. */
+  /** A folder that is skipped: the data directory itself. */
   readonly leftOut: string;
 }
 
 const PATH_BYTES_MAX = 4_096;
 const NAME_BYTES_MAX = 255;
-// oxlint-disable-next-line no-control-regex -- control characters are exactly what is looked for
+// oxlint-disable-next-line no-control-regex -- control characters are what it replaces
 const REPLACED = /[\u0000-\u001f\u007f-\u009f/\\]|\p{Surrogate}/gu;
-/** What an undecodable byte of a name is read as. */
+/** The character that a byte which is not UTF-8 is read as. */
 const UNDECODABLE = "\ufffd";
 
-/** Walks depth first; in a folder by name, its files before its folders. Holds the listings of the folders on its way. */
-export function* walkSource(options: SourceWalkOptions): Generator<Found, void, undefined> {
-  const avoided = identityOf(options.leftOut);
+/** Walks depth first, by name, the files of a folder before its folders. */
+export function* walkSource(options: SourceWalkOptions): Generator<WalkedEntry, void, undefined> {
+  const skipped = identityOf(options.leftOut);
   const { source, folder: treePath, labelsOf } = options;
-  const waiting: FoundFolder[] = [{ kind: "folder", path: source, treePath, labels: labelsOf?.("") }];
-  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
-    if (avoided !== undefined && identityOf(folder.path) === avoided) {
+  const pending: SourceFolder[] = [{ kind: "folder", path: source, treePath, labels: labelsOf?.("") }];
+  for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
+    if (skipped !== undefined && identityOf(folder.path) === skipped) {
       yield {
         kind: "problem",
         path: folder.path,
@@ -84,17 +84,17 @@ export function* walkSource(options: SourceWalkOptions): Generator<Found, void, 
     }
     yield folder;
     const below = yield* walkEntries(folder, entries, options);
-    waiting.push(...below.reverse());
+    pending.push(...below.reverse());
   }
 }
 
 function* walkEntries(
-  folder: FoundFolder,
+  folder: SourceFolder,
   entries: fs.Dirent[],
   { source, isRenaming, labelsOf }: SourceWalkOptions,
-): Generator<Found, FoundFolder[], undefined> {
-  const below: FoundFolder[] = [];
-  const given = new Set<string>();
+): Generator<WalkedEntry, SourceFolder[], undefined> {
+  const below: SourceFolder[] = [];
+  const used = new Set<string>();
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const entry of entries) {
     const path = `${folder.path === "/" ? "" : folder.path}/${entry.name}`;
@@ -115,13 +115,13 @@ function* walkEntries(
       continue;
     }
     const { name } = named;
-    if (given.has(name)) {
+    if (used.has(name)) {
       const message = `Another file in this folder has a name that counts as equal: "${name}". Rename one of them.`;
       yield { kind: "problem", path, reason: "bad_name", message };
       continue;
     }
-    given.add(name);
-    const stats = lookAt(path);
+    used.add(name);
+    const stats = readStats(path);
     if ("message" in stats) {
       yield { kind: "problem", path, ...stats };
       continue;
@@ -141,11 +141,11 @@ function* walkEntries(
   return below;
 }
 
-/** The name that a file gets, or why it can have none. */
+/** The name of a file in the account, or the reason why it can have none. */
 function nameOf(onDisk: string, folder: string, isRenaming: boolean): { name: string } | { message: string } {
-  const wanted = isRenaming ? replaceHostile(onDisk) : onDisk;
+  const candidate = isRenaming ? replaceInvalid(onDisk) : onDisk;
   try {
-    const name = normalizeName(wanted);
+    const name = normalizeName(candidate);
     if (Buffer.byteLength(joinPath(folder, name)) > PATH_BYTES_MAX) {
       return { message: `The path is longer than ${PATH_BYTES_MAX} bytes. Use a shorter path.` };
     }
@@ -156,13 +156,13 @@ function nameOf(onDisk: string, folder: string, isRenaming: boolean): { name: st
   }
 }
 
-function replaceHostile(name: string): string {
-  let kept = name.normalize("NFC").replace(REPLACED, "_");
-  while (Buffer.byteLength(kept) > NAME_BYTES_MAX) kept = [...kept].slice(0, -1).join("");
-  return kept;
+function replaceInvalid(name: string): string {
+  let valid = name.normalize("NFC").replace(REPLACED, "_");
+  while (Buffer.byteLength(valid) > NAME_BYTES_MAX) valid = [...valid].slice(0, -1).join("");
+  return valid;
 }
 
-function lookAt(path: string): fs.Stats | Pick<TransferProblem, "reason" | "message"> {
+function readStats(path: string): fs.Stats | Pick<TransferProblem, "reason" | "message"> {
   try {
     return fs.lstatSync(path);
   } catch (error) {

@@ -1,26 +1,26 @@
-/** Names on the disk that an export is written to: those of the account wherever that disk can have them. */
+/** Names of exported files: those of the account, wherever the target's file system allows them. */
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { fold } from "../../../lib/path.ts";
 import { safeName } from "../../library/archive/entry-name.ts";
 import { numberedName } from "../../../tree/tables/names.ts";
 
-/** What a file system can't have. */
+/** Limits of a file system. */
 export interface TargetLimits {
-  /** Characters and names that Windows and its file systems keep for themselves. */
+  /** Whether characters and names are rejected that Windows reserves. */
   readonly isPortableOnly: boolean;
-  /** `A` and `a` are one name. */
+  /** Whether `A` and `a` are the same name. */
   readonly isCaseless: boolean;
 }
 
 const HOSTILE = /[<>"|?*]/g;
 const PROBE = ".larder-probe";
 
-/** Finds out what a folder's file system can have, by making files and taking them away again. */
+/** Detects the limits of a folder's file system, by making and deleting files. */
 export function probeTarget(folder: string): TargetLimits {
   return {
     isPortableOnly: !canMake(folder, `${PROBE}:?*`),
-    isCaseless: isFoundOtherwise(folder),
+    isCaseless: ignoresCase(folder),
   };
 }
 
@@ -28,16 +28,16 @@ function canMake(folder: string, name: string): boolean {
   const path = join(folder, name);
   try {
     fs.writeFileSync(path, "");
-    // Some systems cut such a name instead of refusing it.
+    // Some systems truncate such a name instead of rejecting it.
     return fs.readdirSync(folder).includes(name);
   } catch {
-    return false; // whatever else is wrong is found when the first file is written
+    return false; // other errors are reported when the first file is written
   } finally {
     fs.rmSync(path, { force: true });
   }
 }
 
-function isFoundOtherwise(folder: string): boolean {
+function ignoresCase(folder: string): boolean {
   const path = join(folder, PROBE);
   fs.writeFileSync(path, "");
   try {
@@ -47,23 +47,23 @@ function isFoundOtherwise(folder: string): boolean {
   }
 }
 
-/** Gives out the names of one folder, each once. To be asked in the same order each time, so that they stay the same. */
+/** Assigns unique names in one folder. Files in the same order get the same names at every export. */
 export class TargetNames {
   readonly #limits: TargetLimits;
-  readonly #given = new Set<string>();
+  readonly #used = new Set<string>();
 
-  /** @param reserved names that are used otherwise in this folder */
+  /** @param reserved names that are not assigned in this folder */
   constructor(limits: TargetLimits, reserved: readonly string[] = []) {
     this.#limits = limits;
-    for (const name of reserved) this.#given.add(this.#keyOf(name));
+    for (const name of reserved) this.#used.add(this.#keyOf(name));
   }
 
-  /** The name on disk of what has this name in the account. */
+  /** The name on disk of a file or folder. */
   nameFor(name: string): string {
-    const wanted = this.#limits.isPortableOnly ? safeName(name).replace(HOSTILE, "_") : name;
-    let free = wanted;
-    for (let number = 1; this.#given.has(this.#keyOf(free)); number++) free = numberedName(wanted, number);
-    this.#given.add(this.#keyOf(free));
+    const allowed = this.#limits.isPortableOnly ? safeName(name).replace(HOSTILE, "_") : name;
+    let free = allowed;
+    for (let number = 1; this.#used.has(this.#keyOf(free)); number++) free = numberedName(allowed, number);
+    this.#used.add(this.#keyOf(free));
     return free;
   }
 

@@ -2,82 +2,82 @@ import { availableParallelism } from "node:os";
 import { translateDiskError } from "../../../blobs/disk.ts";
 import { AppError } from "../../../errors.ts";
 import type { TransferReply, TransferRequest } from "./transfer.worker.ts";
-import type { TakeJob, TakeResult, WriteJob, WriteResult } from "./types.ts";
+import type { ImportJob, ImportResult, WriteJob, WriteResult } from "./types.ts";
 
 const THREADS_MIN = 2;
 const THREADS_MAX = 4;
 /**
- * Requests that may wait at one thread, so that it never stands idle, not even while a deed of some tenths of a second
- * keeps the main thread; and memory stays bounded.
+ * Requests that may be queued for one thread, so that it is never idle, even while a transaction of some tenths of a second
+ * blocks the main thread; and memory stays bounded.
  */
-const AHEAD = 8;
+const QUEUED_MAX = 8;
 
-/** Threads that carry contents into the store or out of it, and one that syncs. */
+/** Threads that copy files into the store or out of it, and one that syncs. */
 export class TransferPool {
-  readonly #carriers: Thread[];
+  readonly #copiers: Thread[];
   readonly #syncer: Thread;
 
   /**
-   * @param dataDir the data directory; its `blobs/` holds the contents
-   * @param target the folder that contents are written to, which exists: its file system is what is made durable
+   * @param dataDir the data directory, with the store in `blobs/`
+   * @param target the existing folder that is written to: its file system is synced
    */
   constructor(dataDir: string, target: string) {
     const count = Math.min(THREADS_MAX, Math.max(THREADS_MIN, availableParallelism()));
-    this.#carriers = Array.from(
+    this.#copiers = Array.from(
       { length: count },
       (_, index) => new Thread({ dataDir, target, label: `${process.pid}-${index}` }),
     );
     this.#syncer = new Thread({ dataDir, target, label: `${process.pid}-sync` });
   }
 
-  /** Whether another request would find a thread soon. */
-  get hasRoom(): boolean {
-    return this.#least().waiting < AHEAD;
+  /** Whether a thread would start another request soon. */
+  get canAccept(): boolean {
+    return this.#least().waiting < QUEUED_MAX;
   }
 
-  /** Brings contents in, each with a result in the order given. @throws AppError disk_full | storage_error */
-  async take(jobs: readonly TakeJob[]): Promise<readonly TakeResult[]> {
-    const reply = await this.#least().request({ kind: "take", jobs });
-    return reply.kind === "taken" ? reply.results : [];
+  /** Imports files. @returns a result for each, in order @throws AppError disk_full | storage_error */
+  async importFiles(jobs: readonly ImportJob[]): Promise<readonly ImportResult[]> {
+    const reply = await this.#least().request({ kind: "import", jobs });
+    return reply.kind === "imported" ? reply.results : [];
   }
 
-  /** Writes contents out, each with a result in the order given. @throws AppError disk_full | storage_error */
-  async write(jobs: readonly WriteJob[]): Promise<readonly WriteResult[]> {
-    const reply = await this.#least().request({ kind: "write", jobs });
-    return reply.kind === "written" ? reply.results : [];
+  /** Exports files. @returns a result for each, in order @throws AppError disk_full | storage_error */
+  async exportFiles(jobs: readonly WriteJob[]): Promise<readonly WriteResult[]> {
+    const reply = await this.#least().request({ kind: "export", jobs });
+    return reply.kind === "exported" ? reply.results : [];
   }
 
-  /** Makes durable all that was written. @throws AppError storage_error | disk_full */
+  /** Makes all written files durable. @throws AppError storage_error | disk_full */
   async sync(): Promise<void> {
     await this.#syncer.request({ kind: "sync" });
   }
 
   close(): void {
-    for (const thread of [...this.#carriers, this.#syncer]) thread.close();
+    for (const thread of [...this.#copiers, this.#syncer]) thread.close();
   }
 
   #least(): Thread {
-    return this.#carriers.reduce((least, thread) => (thread.waiting < least.waiting ? thread : least));
+    return this.#copiers.reduce((least, thread) => (thread.waiting < least.waiting ? thread : least));
   }
 }
 
-interface Pending {
+interface PendingRequest {
   readonly resolve: (reply: TransferReply) => void;
   readonly reject: (error: AppError) => void;
 }
 
-/** One thread of `transfer.worker.ts`; it answers in order. */
+/** One thread of `transfer.worker.ts`, which replies in order. */
 class Thread {
   readonly #worker: Worker;
-  readonly #pending: Pending[] = [];
+  readonly #pending: PendingRequest[] = [];
   #death: AppError | undefined;
 
-  constructor(work: { dataDir: string; target: string; label: string }) {
+  constructor(options: { dataDir: string; target: string; label: string }) {
     this.#worker = new Worker(new URL("./transfer.worker.ts", import.meta.url).href);
-    this.#worker.onmessage = (event: MessageEvent<TransferReply>) => this.#settle(event.data);
+    this.#worker.onmessage = (event: MessageEvent<TransferReply>) => this.#onReply(event.data);
     this.#worker.onerror = (event) => this.#fail(new Error(`A transfer thread exited: ${event.message}`));
-    // Where this fails every later request does, and tells it.
-    this.request({ kind: "open", ...work }).catch(() => {});
+    // Where this fails, every later request fails and reports the error.
+    this.request({ kind: "open", ...options }).catch(() => {});
   }
 
   get waiting(): number {
@@ -96,7 +96,7 @@ class Thread {
     this.#worker.terminate();
   }
 
-  #settle(reply: TransferReply): void {
+  #onReply(reply: TransferReply): void {
     const pending = this.#pending.shift();
     if (reply.kind !== "failed") pending?.resolve(reply);
     else pending?.reject(describeFailure(Object.assign(new Error(reply.message), { code: reply.code })));
@@ -108,7 +108,7 @@ class Thread {
   }
 }
 
-/** What is said where neither a source nor a content is to blame. */
+/** The error of a failure that is not the fault of one file. */
 function describeFailure(error: Error): AppError {
   const { reason } = translateDiskError(error);
   const what =

@@ -1,182 +1,182 @@
 /** The nouns of import and export. */
 import type { Digest } from "../../../blobs/digest.ts";
 
-/** What to do with a file whose path is taken by another content: leave what is there, store a version of it, or number. */
+/** What to do where the path has a file with other content: skip the file, store a new version, or number the name. */
 export type ImportConflict = "skip" | "version" | "rename";
 
-/** All of them, the default first. */
+/** All values, the default first. */
 export const IMPORT_CONFLICTS: readonly ImportConflict[] = ["skip", "version", "rename"];
 
-/** What is to be brought in, and how. */
+/** Options of an import. */
 export interface ImportRequest {
   /** The folder on disk, absolute. */
   readonly source: string;
-  /** Normalised path of the folder in the account that takes its contents; made where it is missing. */
+  /** Normalized path of the target folder in the account; made where it is missing. */
   readonly folder: string;
   readonly onConflict: ImportConflict;
-  /** Give contents a second name instead of copying them: the caller promises that nobody changes the source any more. */
+  /** Makes hard links instead of copies: the caller promises that nobody changes the source any more. */
   readonly isLinking: boolean;
-  /** Reads every file, also those whose size and time are those of the file at their path. */
+  /** Reads every file, even if size and time are those of the file at its path. */
   readonly isRereading: boolean;
-  /** Replaces what names may not have by `_`, instead of leaving such files out. */
+  /** Replaces invalid characters of names by `_`, instead of skipping such files. */
   readonly isRenaming: boolean;
-  /** Tells what would be done, and does nothing. */
+  /** Reports what would be done, and changes nothing. */
   readonly isDryRun: boolean;
-  /** Whether a server works on the same database: then it is never kept waiting for long. */
+  /** Whether a server uses the same database: transactions are short then. */
   readonly hasServer: boolean;
-  /** Ends it early; what is complete by then is kept. */
+  /** Ends the import early; complete files stay. */
   readonly signal: AbortSignal;
-  /** Called now and then with how far it is. */
+  /** Called at intervals with the counts so far. */
   readonly onProgress: (soFar: ImportCounts) => void;
 }
 
-/** Why something was not brought in, or not written out. */
+/** Why a file was not imported or exported. */
 export type TransferReason =
-  /** A symbolic link, socket, pipe or device: left out on purpose. */
+  /** A symbolic link, socket, pipe or device: skipped on purpose. */
   | "not_a_file"
-  /** A name that is not kept: control characters, a backslash, no valid UTF-8, or a path that is too long. */
+  /** An invalid name: control characters, a backslash, no valid UTF-8, or a path that is too long. */
   | "bad_name"
-  /** The system did not let it be read. */
+  /** The system could not read it. */
   | "unreadable"
-  /** It was changed again and again while it was read. */
+  /** It changed repeatedly while it was read. */
   | "changed"
-  /** Larger than the account's plan takes. */
+  /** Larger than the account's plan allows. */
   | "file_too_large"
-  /** The path is taken by a file with other content. */
+  /** The path has a file with other content. */
   | "other_content"
-  /** The path is taken by a folder, or a folder on the way to it by a file. */
+  /** The path has a folder, or the path of one of its folders has a file. */
   | "name_taken"
-  /** The account may hold no more. */
+  /** The account's quota is reached. */
   | "quota_exceeded"
-  /** The content in the store is missing or not what it was. */
+  /** The blob in the store is missing or damaged. */
   | "content_damaged"
-  /** The content of that time is kept no more. */
+  /** The version of that time is no longer stored. */
   | "content_gone"
   /** The target could not be written. */
   | "unwritable";
 
-/** One thing that was not carried over. */
+/** One file or folder that was not imported or exported. */
 export interface TransferProblem {
-  /** On disk with an import, in the account with an export. */
+  /** For an import on disk, for an export in the account. */
   readonly path: string;
   readonly reason: TransferReason;
   /** What happened, then what to do. */
   readonly message: string;
 }
 
-/** How far an import is. */
+/** Counts of an import. */
 export interface ImportCounts {
-  /** Files that were met so far, of any kind. */
+  /** All files that were found. */
   readonly seen: number;
   readonly imported: number;
   readonly importedBytes: number;
-  /** Of those imported: new versions of files that were there, and files under a numbered name. */
+  /** Of the imported: new versions of existing files, and files with a numbered name. */
   readonly versions: number;
   readonly renamed: number;
-  /** There already, with the same content. */
+  /** Imported before, with the same content. */
   readonly unchanged: number;
   readonly folders: number;
-  /** How contents came into the store: bytes copied, shared with the source, or under a second name. */
+  /** How files came into the store: bytes copied, blocks shared with the source, or hard-linked. */
   readonly copied: number;
   readonly cloned: number;
   readonly linked: number;
-  /** Not brought in; links and the like are `leftOut` instead. */
+  /** Not imported; links and other special files count as `leftOut`. */
   readonly problems: number;
   readonly leftOut: number;
 }
 
-/** What an import did. */
+/** The result of an import. */
 export interface ImportReport extends ImportCounts {
   /** The first of them. */
   readonly problemList: readonly TransferProblem[];
-  /** Names that were changed: on disk, and as stored. */
+  /** Changed names: on disk, and as stored. */
   readonly renamings: readonly { readonly path: string; readonly storedAs: string }[];
-  /** Why it ended before its time. */
+  /** Why it ended early. */
   readonly stopped: "interrupted" | "quota_exceeded" | undefined;
   readonly durationMs: number;
 }
 
-/** A content to be brought in. */
-export interface TakeJob {
+/** A file whose bytes are imported into the store. */
+export interface ImportJob {
   readonly path: string;
-  /** Of the file, for its media type. */
+  /** File name, for the media type. */
   readonly name: string;
-  /** `hash` only reads it. */
+  /** `hash` only reads the file. */
   readonly how: "copy" | "link" | "hash";
-  /** Write it also where a content of this digest lies already: no row vouches for that one. */
+  /** Writes the blob even if the store has a file of this digest, because that has no valid row. */
   readonly isForced: boolean;
 }
 
-/** What became of a {@link TakeJob}. A content that was placed is not durable yet. */
-export type TakeResult =
+/** The result of an {@link ImportJob}. The blob is not durable yet. */
+export type ImportResult =
   | {
       readonly digest: Digest;
       readonly sizeBytes: number;
       readonly crc32: number;
       readonly mediaType: string;
-      /** When the source was changed last. */
+      /** Modification time of the source. */
       readonly modifiedAtMs: number;
-      readonly placed: "there" | "copied" | "cloned" | "linked" | "hashed";
+      readonly method: "there" | "copied" | "cloned" | "linked" | "hashed";
     }
   | { readonly reason: "unreadable" | "changed" | "not_a_file"; readonly message: string };
 
-/** What is to be written out, and how. */
+/** Options of an export. */
 export interface ExportRequest {
-  /** The folder on disk that takes it, absolute; made where it is missing. */
+  /** The target folder on disk, absolute; made where it is missing. */
   readonly target: string;
-  /** Normalised path of the folder in the account. */
+  /** Normalized path of the folder in the account. */
   readonly folder: string;
-  /** As it was at this moment; as it is now where absent. */
+  /** Exports the state at this time; undefined for the current state. */
   readonly atMs: number | undefined;
-  /** Writes `larder-export.json` with tags, descriptions and metadata beside. */
+  /** Writes `larder-export.json` with tags, descriptions and metadata. */
   readonly hasManifest: boolean;
-  /** Writes earlier versions, too, below `.larder-versions`. */
+  /** Writes earlier versions as well, below `.larder-versions`. */
   readonly hasVersions: boolean;
-  /** Reads what is there already, and writes again what is other than in the account; else size and time tell. */
+  /** Reads existing files and replaces those with other content; otherwise compares only size and time. */
   readonly isRereading: boolean;
-  /** Ends it early; what is complete by then stays. */
+  /** Ends the export early; complete files stay. */
   readonly signal: AbortSignal;
-  /** Called now and then with how far it is. */
+  /** Called at intervals with the counts so far. */
   readonly onProgress: (soFar: ExportCounts) => void;
 }
 
-/** How far an export is. */
+/** Counts of an export. */
 export interface ExportCounts {
   readonly files: number;
   readonly written: number;
   readonly writtenBytes: number;
-  /** There already. */
+  /** Exported before. */
   readonly unchanged: number;
   readonly folders: number;
-  /** Earlier versions, written or there already. */
+  /** Earlier versions, written now or before. */
   readonly versions: number;
   readonly problems: number;
 }
 
-/** What an export did. */
+/** The result of an export. */
 export interface ExportReport extends ExportCounts {
   /** The first of them. */
   readonly problemList: readonly TransferProblem[];
-  /** What the target could not have under its own name: path in the account, and on disk. */
+  /** Files whose names the target can't have: path in the account, and on disk. */
   readonly renamings: readonly { readonly path: string; readonly writtenAs: string }[];
-  /** Why it ended before its time. */
+  /** Why it ended early. */
   readonly stopped: "interrupted" | undefined;
   readonly durationMs: number;
 }
 
-/** A content to be written out. */
+/** A blob to be written as a file. */
 export interface WriteJob {
-  /** Where the content lies. */
+  /** Path of the blob. */
   readonly source: string;
   readonly digest: Digest;
   readonly sizeBytes: number;
-  /** The time that the file gets. */
+  /** Modification time of the file. */
   readonly modifiedAtMs: number;
   readonly target: string;
   readonly isRereading: boolean;
 }
 
-/** What became of a {@link WriteJob}. */
+/** The result of a {@link WriteJob}. */
 export type WriteResult =
   | { readonly written: "copied" | "cloned" | "unchanged" }
   | { readonly reason: "content_damaged" | "unwritable"; readonly message: string };

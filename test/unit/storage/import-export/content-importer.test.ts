@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { Layout } from "../../../../src/blobs/layout.ts";
 import { ContentImporter } from "../../../../src/features/storage/import-export/content-importer.ts";
-import type { TakeJob } from "../../../../src/features/storage/import-export/types.ts";
+import type { ImportJob } from "../../../../src/features/storage/import-export/types.ts";
 
 let folder = "";
 let layout: Layout;
@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => fs.rmSync(folder, { recursive: true }));
 
-function jobOf(name: string, job: Partial<TakeJob> = {}): TakeJob {
+function jobOf(name: string, job: Partial<ImportJob> = {}): ImportJob {
   return { path: join(folder, name), name, how: "copy", isForced: false, ...job };
 }
 
@@ -44,16 +44,16 @@ describe("a content", () => {
   ])("that is %s is stored as it is", async (_name, sizeBytes) => {
     const content = new Uint8Array(sizeBytes).map((_, index) => (index * 31) % 251);
     const digest = write("a.bin", content);
-    expect(await contentImporter.take(jobOf("a.bin"))).toMatchObject({
+    expect(await contentImporter.importFile(jobOf("a.bin"))).toMatchObject({
       digest,
       sizeBytes,
       crc32: crc32(content),
-      placed: expect.stringMatching(/^(copied|cloned)$/),
+      method: expect.stringMatching(/^(copied|cloned)$/),
     });
     expect(stored()).toEqual([digest]);
-    expect(await contentImporter.take(jobOf("a.bin"))).toMatchObject({ digest, placed: "there" });
-    expect(await contentImporter.take(jobOf("a.bin", { isForced: true }))).toMatchObject({
-      placed: expect.stringMatching(/^(copied|cloned)$/),
+    expect(await contentImporter.importFile(jobOf("a.bin"))).toMatchObject({ digest, method: "there" });
+    expect(await contentImporter.importFile(jobOf("a.bin", { isForced: true }))).toMatchObject({
+      method: expect.stringMatching(/^(copied|cloned)$/),
     });
     expect(stored()).toEqual([digest]);
     expect(fs.readFileSync(join(folder, "a.bin"))).toEqual(Buffer.from(content));
@@ -61,60 +61,63 @@ describe("a content", () => {
 
   test("is only read with `hash`", async () => {
     const digest = write("a.txt", "text");
-    expect(await contentImporter.take(jobOf("a.txt", { how: "hash" }))).toMatchObject({ digest, placed: "hashed" });
+    expect(await contentImporter.importFile(jobOf("a.txt", { how: "hash" }))).toMatchObject({
+      digest,
+      method: "hashed",
+    });
     write("b.bin", new Uint8Array(1_000_000));
-    expect(await contentImporter.take(jobOf("b.bin", { how: "hash" }))).toMatchObject({ placed: "hashed" });
+    expect(await contentImporter.importFile(jobOf("b.bin", { how: "hash" }))).toMatchObject({ method: "hashed" });
     expect(stored()).toEqual([]);
   });
 
   test.each([100, 1_000_000])("of %i bytes gets a second name with `link`", async (sizeBytes) => {
     write("a.bin", new Uint8Array(sizeBytes));
-    expect(await contentImporter.take(jobOf("a.bin", { how: "link" }))).toMatchObject({ placed: "linked" });
+    expect(await contentImporter.importFile(jobOf("a.bin", { how: "link" }))).toMatchObject({ method: "linked" });
     expect(fs.statSync(join(folder, "a.bin")).nlink).toBe(2);
     expect(stored()).toHaveLength(1);
   });
 
-  test("that lies there with another size is no content", async () => {
+  test("that is stored with another size is written again", async () => {
     const digest = write("a.txt", "text");
-    await contentImporter.take(jobOf("a.txt"));
+    await contentImporter.importFile(jobOf("a.txt"));
     fs.truncateSync(layout.blob(Layout.digestOf(digest) ?? fail()), 2);
-    expect(await contentImporter.take(jobOf("a.txt"))).toMatchObject({ placed: "copied" });
+    expect(await contentImporter.importFile(jobOf("a.txt"))).toMatchObject({ method: "copied" });
   });
 
-  test("has its media type told from its bytes", async () => {
+  test("gets its media type from its bytes", async () => {
     write("picture.txt", Buffer.from("\x89PNG\r\n\x1a\n0000IDAT", "latin1"));
-    expect(await contentImporter.take(jobOf("picture.txt"))).toMatchObject({ mediaType: "image/png" });
+    expect(await contentImporter.importFile(jobOf("picture.txt"))).toMatchObject({ mediaType: "image/png" });
   });
 });
 
 describe("a source", () => {
-  test("that is a link, a folder, a pipe or gone is not stored", async () => {
+  test("that is a link, a folder, a pipe or missing is not stored", async () => {
     write("a.txt", "text");
     fs.symlinkSync("a.txt", join(folder, "link"));
     fs.mkdirSync(join(folder, "folder"));
     Bun.spawnSync(["mkfifo", join(folder, "pipe")]);
-    expect(await contentImporter.take(jobOf("link"))).toMatchObject({ reason: "unreadable" });
-    expect(await contentImporter.take(jobOf("folder"))).toMatchObject({ reason: "not_a_file" });
-    expect(await contentImporter.take(jobOf("pipe"))).toMatchObject({ reason: "not_a_file" });
-    expect(await contentImporter.take(jobOf("nothing"))).toMatchObject({ reason: "unreadable" });
+    expect(await contentImporter.importFile(jobOf("link"))).toMatchObject({ reason: "unreadable" });
+    expect(await contentImporter.importFile(jobOf("folder"))).toMatchObject({ reason: "not_a_file" });
+    expect(await contentImporter.importFile(jobOf("pipe"))).toMatchObject({ reason: "not_a_file" });
+    expect(await contentImporter.importFile(jobOf("nothing"))).toMatchObject({ reason: "unreadable" });
     expect(stored()).toEqual([]);
   });
 
-  test("that holds more than the system says is not stored cut off", async () => {
+  test("that has more bytes than its size is not stored truncated", async () => {
     const path = "/proc/version";
     expect(fs.statSync(path).size).toBe(0);
-    expect(await contentImporter.take({ ...jobOf("version"), path })).toMatchObject({ reason: "changed" });
+    expect(await contentImporter.importFile({ ...jobOf("version"), path })).toMatchObject({ reason: "changed" });
     expect(stored()).toEqual([]);
   });
 
-  test("that grows while it is read is not stored, and nothing is left of it", async () => {
+  test("that grows while it is read is not stored, and leaves nothing behind", async () => {
     write("growing.bin", new Uint8Array(60_000_000));
     const path = join(folder, "growing.bin");
     const child = Bun.spawn(["sh", "-c", 'while :; do printf x >> "$0"; done', path]);
     try {
       const before = fs.statSync(path).size;
       while (fs.statSync(path).size === before) await Bun.sleep(1);
-      expect(await contentImporter.take(jobOf("growing.bin"))).toMatchObject({ reason: "changed" });
+      expect(await contentImporter.importFile(jobOf("growing.bin"))).toMatchObject({ reason: "changed" });
     } finally {
       child.kill("SIGKILL");
       await child.exited;
@@ -139,7 +142,7 @@ test.each([4, 1_000_000])(
     const digest = write("a.bin", new Uint8Array(sizeBytes));
     const swept = new SweptLayout(join(folder, "data"));
     contentImporter = new ContentImporter({ layout: swept, label: "1-0", isSyncingEach: false });
-    expect(await contentImporter.take(jobOf("a.bin"))).toMatchObject({ digest });
+    expect(await contentImporter.importFile(jobOf("a.bin"))).toMatchObject({ digest });
     expect(swept.swept).toBe(2);
     expect(stored()).toEqual([digest]);
   },

@@ -23,7 +23,7 @@ describe("names on a target", () => {
     for (const name of ["a:b", "A", "a", "con", "x.", 'q"?*']) expect(names.nameFor(name)).toBe(name);
   });
 
-  test("are replaced where it can't, each once, and the same in every run", () => {
+  test("are replaced where it can't, uniquely, and the same in every run", () => {
     for (let run = 0; run < 2; run++) {
       const names = new TargetNames({ isPortableOnly: true, isCaseless: true });
       const given = ["a:b.txt", "a?b.txt", "A_B.txt", "con", "x.", "fine.txt"].map((name) => names.nameFor(name));
@@ -31,12 +31,12 @@ describe("names on a target", () => {
     }
   });
 
-  test("keep clear of what is reserved", () => {
+  test("avoid reserved names", () => {
     const names = new TargetNames({ isPortableOnly: false, isCaseless: true }, [MANIFEST_NAME]);
     expect(names.nameFor("Larder-Export.json")).toBe("Larder-Export (1).json");
   });
 
-  test("a target is looked at without a trace", () => {
+  test("probing a target leaves nothing behind", () => {
     expect(probeTarget(folder)).toEqual({ isPortableOnly: false, isCaseless: false });
     expect(fs.readdirSync(folder)).toEqual([]);
   });
@@ -54,7 +54,7 @@ describe("a manifest", () => {
     expect(fs.readdirSync(folder)).toEqual([MANIFEST_NAME]);
   });
 
-  test("given up leaves the earlier one", () => {
+  test("that is discarded leaves the earlier one", () => {
     fs.writeFileSync(join(folder, MANIFEST_NAME), "earlier");
     const writer = new ManifestWriter(folder, "/", "2026-01-01T00:00:00.000Z");
     writer.discard();
@@ -70,7 +70,7 @@ describe("a manifest", () => {
     },
   );
 
-  test("keeps what may be kept of an entry that somebody wrote by hand", () => {
+  test("keeps the valid fields of an entry that was written by hand", () => {
     const entries = [
       null,
       { path: 1 },
@@ -92,22 +92,22 @@ describe("the walk through a source", () => {
     return [...walkSource({ source: folder, folder: "/to", isRenaming: false, labelsOf, leftOut: "/nonexistent" })];
   }
 
-  test("meets a folder before what is in it, files before folders, by name", () => {
+  test("yields a folder before what is in it, files before folders, by name", () => {
     fs.mkdirSync(join(folder, "b/inner"), { recursive: true });
     for (const name of ["z", "a", "b/y", "b/inner/x"]) fs.writeFileSync(join(folder, name), "");
-    const met = walk().map((found) => (found.kind === "folder" ? found.treePath : `${found.kind} ${found.path}`));
+    const entries = walk().map((found) => (found.kind === "folder" ? found.treePath : `${found.kind} ${found.path}`));
     const file = (name: string) => `file ${join(folder, name)}`;
-    expect(met).toEqual(["/to", file("a"), file("z"), "/to/b", file("b/y"), "/to/b/inner", file("b/inner/x")]);
+    expect(entries).toEqual(["/to", file("a"), file("z"), "/to/b", file("b/y"), "/to/b/inner", file("b/inner/x")]);
   });
 
-  test("gives exported files and folders their own names back", () => {
+  test("restores the names of exported files and folders", () => {
     fs.mkdirSync(join(folder, "a_b"));
     fs.writeFileSync(join(folder, "a_b/c_d"), "");
-    const met = walk({ a_b: "a:b", "a_b/c_d": "c:d" });
-    expect(met).toMatchObject([{ treePath: "/to" }, { treePath: "/to/a:b" }, { folder: "/to/a:b", name: "c:d" }]);
+    const entries = walk({ a_b: "a:b", "a_b/c_d": "c:d" });
+    expect(entries).toMatchObject([{ treePath: "/to" }, { treePath: "/to/a:b" }, { folder: "/to/a:b", name: "c:d" }]);
   });
 
-  test("never leaves the account by a name that a manifest gives", () => {
+  test("never leaves the account by a name in a manifest", () => {
     fs.writeFileSync(join(folder, "a"), "");
     for (const name of ["../a", "..", "", "a/b"]) {
       expect(walk({ a: name })).toMatchObject([{ kind: "folder" }, { kind: "problem", reason: "bad_name" }]);

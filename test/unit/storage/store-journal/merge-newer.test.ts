@@ -18,7 +18,11 @@ import { Reader } from "../../../../src/db/reader.ts";
 import { Writer } from "../../../../src/db/transaction.ts";
 import { findBrokenRules, findStructuralProblems } from "../../../../src/features/storage/integrity/check-rows.ts";
 import { mergeNewer, type MergeReport } from "../../../../src/features/storage/store-journal/merge-newer.ts";
-import { findNewer, forgetNewer, NewerReferences } from "../../../../src/features/storage/store-journal/newer-objects.ts";
+import {
+  findNewer,
+  forgetNewer,
+  NewerReferences,
+} from "../../../../src/features/storage/store-journal/newer-objects.ts";
 import { TreeReader } from "../../../../src/tree/reader.ts";
 import { TreeStore } from "../../../../src/tree/tables/store.ts";
 import { TreeWriter } from "../../../../src/tree/writer.ts";
