@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { toChecksum } from "../../blobs/digest.ts";
 import { describeSize } from "../../config/quantities.ts";
 import { StartupError } from "../../config/startup-error.ts";
-import { type Healed, heal, type Wanted } from "../../features/storage/integrity/heal.ts";
+import { type HealResult, heal, type UnhealthyBlob } from "../../features/storage/integrity/heal.ts";
 import { ContentUses } from "../../features/storage/integrity/uses.ts";
 import { createLog } from "../../lib/log.ts";
 import { openForCommand } from "../../server/for-commands.ts";
@@ -96,10 +96,10 @@ function showProgress(terminal: Terminal): (done: number, of: number) => void {
   };
 }
 
-function tell({ healed, missing, bad }: Healed, uses: ContentUses, isJson: boolean, terminal: Terminal): ExitCode {
-  const filesOf = ({ digest }: Wanted) => uses.find(digest, FILES_MAX);
+function tell({ healed, missing, bad }: HealResult, uses: ContentUses, isJson: boolean, terminal: Terminal): ExitCode {
+  const filesOf = ({ digest }: UnhealthyBlob) => uses.find(digest, FILES_MAX);
   if (isJson) {
-    const present = (content: Wanted) => ({
+    const present = (content: UnhealthyBlob) => ({
       checksum: toChecksum(content.digest),
       size: content.sizeBytes,
       files: filesOf(content),

@@ -135,7 +135,7 @@ async function openNotes(config: Config, terminal: Terminal): Promise<Notes | un
         }
       },
       async close() {
-        if (isWorking) await services.integrity.tell();
+        if (isWorking) await services.integrity.report();
         await services.close();
       },
     };

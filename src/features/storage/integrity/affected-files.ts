@@ -1,14 +1,14 @@
 import type { Database } from "bun:sqlite";
 
-/** What one account has of damaged contents. */
+/** Files of one account that have damaged blobs. */
 export interface AffectedBlob {
   files: number;
   /** Names of some of its files. */
   readonly names: string[];
 }
 
-/** What is to be told: to each administrator, and to each owner. */
-export interface News {
+/** A report of new findings: one part for administrators, one for each owner. */
+export interface DamageReport {
   readonly contents: number;
   readonly database: boolean;
   readonly administrators: readonly number[];
@@ -20,22 +20,22 @@ interface FileRow {
   readonly name: string;
 }
 
-/** Findings told at once; the rest is told with the next. */
-const AT_ONCE_MAX = 500;
+/** Findings in one report; the next report has the rest. */
+const REPORTED_MAX = 500;
 const NAMES_MAX = 3;
 
-/** Whom findings concern, and which of them nobody was told of yet. */
+/** Finds findings that were not reported, and the accounts that they affect. */
 export class AffectedFiles {
-  readonly #untold;
-  readonly #told;
+  readonly #unreported;
+  readonly #markReported;
   readonly #administrators;
   readonly #files;
 
   constructor(sqlite: Database) {
-    this.#untold = sqlite.query<{ id: number; digest: Uint8Array | null }, [number]>(
+    this.#unreported = sqlite.query<{ id: number; digest: Uint8Array | null }, [number]>(
       "SELECT id, digest FROM findings WHERE resolved_at IS NULL AND told_at IS NULL ORDER BY id LIMIT ?1",
     );
-    this.#told = sqlite.query<void, [number, number]>("UPDATE findings SET told_at = ?2 WHERE id = ?1");
+    this.#markReported = sqlite.query<void, [number, number]>("UPDATE findings SET told_at = ?2 WHERE id = ?1");
     this.#administrators = sqlite.query<{ id: number }, []>(
       "SELECT id FROM users WHERE role = 'admin' AND disabled_at IS NULL AND email <> ''",
     );
@@ -48,23 +48,23 @@ export class AffectedFiles {
     );
   }
 
-  /** What nobody was told of yet, noted as told. A deed. @returns undefined where there is nothing to tell */
-  takeNews(nowMs: number): News | undefined {
-    const untold = this.#untold.all(AT_ONCE_MAX);
-    if (untold.length === 0) return undefined;
+  /** Marks findings as reported. Called inside a transaction. @returns the report; undefined without new findings */
+  takeUnreported(nowMs: number): DamageReport | undefined {
+    const unreported = this.#unreported.all(REPORTED_MAX);
+    if (unreported.length === 0) return undefined;
     const owners = new Map<number, AffectedBlob>();
-    for (const { id, digest } of untold) {
-      this.#told.run(id, nowMs);
+    for (const { id, digest } of unreported) {
+      this.#markReported.run(id, nowMs);
       for (const { accountId, name } of digest === null ? [] : this.#files.all(digest)) {
-        const concerned = owners.get(accountId) ?? { files: 0, names: [] };
-        concerned.files++;
-        if (concerned.names.length < NAMES_MAX) concerned.names.push(name);
-        owners.set(accountId, concerned);
+        const affected = owners.get(accountId) ?? { files: 0, names: [] };
+        affected.files++;
+        if (affected.names.length < NAMES_MAX) affected.names.push(name);
+        owners.set(accountId, affected);
       }
     }
     return {
-      contents: untold.filter(({ digest }) => digest !== null).length,
-      database: untold.some(({ digest }) => digest === null),
+      contents: unreported.filter(({ digest }) => digest !== null).length,
+      database: unreported.some(({ digest }) => digest === null),
       administrators: this.#administrators.all().map(({ id }) => id),
       owners,
     };

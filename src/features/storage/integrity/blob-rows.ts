@@ -2,18 +2,17 @@ import type { Database } from "bun:sqlite";
 import type { BlobIndex } from "../../../blobs/blob-store.ts";
 import { type Digest, digestFromBytes, digestToBytes } from "../../../blobs/digest.ts";
 
-/** A content that nothing refers to. */
-export interface Unreferenced {
+/** A blob without references. */
+export interface UnreferencedBlob {
   readonly id: number;
   readonly digest: Digest;
   readonly sizeBytes: number;
-  /** Since when. */
+  /** When its last reference was deleted. */
   readonly touchedAtMs: number;
 }
 
 /**
- * The rows of contents as the store, the check of a file and the collector see them. What refers to a content is counted
- * by the tree.
+ * The rows of blobs, for the store, integrity checks and garbage collection. The tree counts their references.
  */
 export class BlobRows implements BlobIndex {
   readonly #find;
@@ -26,7 +25,7 @@ export class BlobRows implements BlobIndex {
   readonly #quarantined;
   readonly #forget;
   readonly #damaged;
-  /** Contents that may be damaged: what was healed since is found by asking for its row. Empty as a rule. */
+  /** Blobs that may be damaged; the row says whether one was healed since. Usually empty. */
   #suspects = new Set<Digest>();
 
   constructor(sqlite: Database) {
@@ -63,7 +62,7 @@ export class BlobRows implements BlobIndex {
     this.dropCaches();
   }
 
-  /** Whether its last reading found a content damaged or missing. Costs nothing while none is. */
+  /** Whether the last reading found a blob damaged or missing. Costs nothing while none is. */
   isDamaged(digest: Digest): boolean {
     if (this.#suspects.size === 0 || !this.#suspects.has(digest)) return false;
     if (this.find(digest)?.isDamaged === true) return true;
@@ -71,7 +70,7 @@ export class BlobRows implements BlobIndex {
     return false;
   }
 
-  /** Forgets what was kept of the database: another process has changed it. */
+  /** Drops cached rows, because another process has changed the database. */
   dropCaches(): void {
     this.#suspects = new Set(this.#damaged.all().map(({ digest }) => digestFromBytes(digest)));
   }
@@ -81,52 +80,52 @@ export class BlobRows implements BlobIndex {
     return row === null ? undefined : { sizeBytes: row.sizeBytes, isDamaged: row.damagedAt !== null };
   }
 
-  /** When a content was last read and found whole, and when damaged; undefined for one without a row. */
+  /** When a blob was last found whole, and when damaged; undefined without a row. */
   findHealth(digest: Digest): { verifiedAtMs: number | null; damagedAtMs: number | null } | undefined {
     return this.#health.get(digestToBytes(digest)) ?? undefined;
   }
 
-  /** Notes when a content was read and found equal to its digest (D26). A deed. */
+  /** Records that a blob matched its digest. Called inside a transaction. */
   markVerified(digest: Digest, atMs: number): void {
     this.#verify.run(digestToBytes(digest), atMs);
   }
 
-  /** Notes when a content was found damaged; null: it is whole. A deed. */
+  /** Records when a blob was found damaged; null: it is whole. Called inside a transaction. */
   markDamaged(digest: Digest, atMs: number | null): void {
     if (atMs !== null) this.#suspects.add(digest);
     this.#mark.run(digestToBytes(digest), atMs);
   }
 
   /**
-   * Contents that nothing has referred to since `untilMs`, oldest first.
-   * @param after the last of those before; undefined for the first
+   * Lists blobs without references since `untilMs`, oldest first.
+   * @param after the last one of the previous page; undefined for the first page
    */
-  listUnreferenced(untilMs: number, limit: number, after?: Unreferenced): Unreferenced[] {
+  listUnreferenced(untilMs: number, limit: number, after?: UnreferencedBlob): UnreferencedBlob[] {
     return this.#unreferenced
       .all(untilMs, after?.touchedAtMs ?? -1, after?.id ?? 0, limit)
       .map((row) => ({ ...row, digest: digestFromBytes(row.digest) }));
   }
 
-  /** Takes a content's row away and notes it as set aside. A deed. @returns whether nothing had referred to it since */
-  setAside(blob: Unreferenced, nowMs: number): boolean {
+  /** Deletes a blob's row and records it as quarantined. Called inside a transaction. @returns false where it got a reference since */
+  setAside(blob: UnreferencedBlob, nowMs: number): boolean {
     if (this.#delete.run(blob.id, blob.touchedAtMs).changes === 0) return false;
     this.noteAside(blob.digest, blob.sizeBytes, nowMs);
     return true;
   }
 
-  /** Notes a file without a row as set aside. A deed. */
+  /** Records a file without a row as quarantined. Called inside a transaction. */
   noteAside(digest: Digest, sizeBytes: number, nowMs: number): void {
     this.#quarantine.run(digestToBytes(digest), sizeBytes, nowMs);
   }
 
-  /** Contents set aside no later than `untilMs`, by digest. @param after the last of those before */
+  /** Lists blobs that were quarantined no later than `untilMs`, by digest. @param after the last one of the previous page */
   listSetAside(untilMs: number, limit: number, after?: Digest): { digest: Digest; sizeBytes: number }[] {
     return this.#quarantined
       .all(untilMs, after === undefined ? new Uint8Array() : digestToBytes(after), limit)
       .map((row) => ({ digest: digestFromBytes(row.digest), sizeBytes: row.sizeBytes }));
   }
 
-  /** Forgets that a content was set aside. A deed. */
+  /** Deletes the record of a quarantined blob. Called inside a transaction. */
   forget(digest: Digest): void {
     this.#forget.run(digestToBytes(digest));
   }

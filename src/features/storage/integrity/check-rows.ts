@@ -1,22 +1,22 @@
 /**
- * Whether the rows of a database are what they should be: its structure, what refers to what, and the rules that no
- * constraint keeps. Reads for long: for threads and commands. Counters are counted again by the tree itself.
+ * Checks the rows of a database: its structure, references between rows, and rules that no constraint enforces. Reads for
+ * long: for threads and commands. The tree recounts its counters itself.
  */
 import type { Database } from "bun:sqlite";
 import { isDamage } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import { normalizeName } from "../../../lib/path.ts";
 
-/** Problems told of one kind; the rest would be the same story. */
+/** Reported problems of one kind. */
 const PROBLEMS_MAX = 20;
 
 /**
- * Looks through the whole structure of a database, the index for searching included, and at every reference between rows.
- * @returns what is wrong, in words
+ * Checks the whole structure of a database, including the search index, and every reference between rows.
+ * @returns descriptions of problems
  */
 export function findStructuralProblems(sqlite: Database): string[] {
   const structure = checkIntegrity(sqlite);
-  // What can't be read whole can't be compared either.
+  // A damaged structure makes the references meaningless.
   if (structure.length > 0) return structure;
   return sqlite
     .query<{ problem: string }, []>(
@@ -27,7 +27,7 @@ export function findStructuralProblems(sqlite: Database): string[] {
     .map(({ problem }) => problem);
 }
 
-/** What SQLite says of itself; of a file that is damaged badly, what it could say. */
+/** The problems that SQLite reports, up to the point where a badly damaged file ends the check. */
 function checkIntegrity(sqlite: Database): string[] {
   const problems: string[] = [];
   const check = sqlite.query<{ integrity_check: string }, []>(`PRAGMA integrity_check(${PROBLEMS_MAX})`);
@@ -40,7 +40,7 @@ function checkIntegrity(sqlite: Database): string[] {
   return problems;
 }
 
-/** A rule: a statement that gives the ids of rows that break it, and what to say of them. */
+/** A rule: a statement that returns the ids of rows that break it, and its description. */
 interface Rule {
   readonly says: string;
   readonly sql: string;
@@ -120,7 +120,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** Checks the rules that no constraint keeps. @returns what is wrong, in words, by ids and never by names */
+/** Checks rules that no constraint enforces. @returns descriptions of problems, with ids and never with names */
 export function findBrokenRules(sqlite: Database): string[] {
   const broken = RULES.flatMap(({ says, sql }) => {
     const found = sqlite.query<{ id: string | number }, []>(`${sql} LIMIT ${PROBLEMS_MAX + 1}`).all();
@@ -130,7 +130,7 @@ export function findBrokenRules(sqlite: Database): string[] {
   return names.length === 0 ? broken : [...broken, `invalid names: ${listIds(names)}`];
 }
 
-/** Files and folders with a name that could not be given. The top folders have none. */
+/** Files and folders with an invalid name. Roots have none. */
 function findBadNames(sqlite: Database): string[] {
   const bad: string[] = [];
   const rows = sqlite.query<{ id: string; name: string }, []>(
@@ -154,6 +154,6 @@ function isValid(name: string): boolean {
 }
 
 function listIds(ids: readonly string[]): string {
-  const told = ids.slice(0, PROBLEMS_MAX).join(", ");
-  return ids.length > PROBLEMS_MAX ? `${told} and more` : told;
+  const listed = ids.slice(0, PROBLEMS_MAX).join(", ");
+  return ids.length > PROBLEMS_MAX ? `${listed} and more` : listed;
 }

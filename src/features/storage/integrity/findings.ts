@@ -3,7 +3,7 @@ import { type Digest, digestFromBytes, digestToBytes } from "../../../blobs/dige
 import { newId } from "../../../lib/id.ts";
 import type { Finding, FindingKind, OpenFindings } from "./types.ts";
 
-/** Which findings are wanted. */
+/** A query for findings. */
 export interface FindingQuery {
   readonly state: "open" | "resolved" | "all";
   readonly offset: number;
@@ -20,12 +20,12 @@ const STATES: Readonly<Record<FindingQuery["state"], string>> = {
   all: "TRUE",
 };
 
-/** Resolved ones are told for so long. */
+/** How long resolved findings are stored. */
 export const FINDINGS_RETENTION_MS = 365 * 24 * 60 * 60 * 1000;
 
 /**
- * What readings found wrong, kept until it is healed and for a year after. A finding of a content is resolved by the
- * database itself when the content's row says that it is whole again, or goes: whatever healed it.
+ * Findings are stored until a year after they were resolved. A trigger resolves the finding of a blob when its row says that
+ * it is whole again, or is deleted.
  */
 export class Findings {
   readonly #note;
@@ -72,10 +72,10 @@ export class Findings {
   }
 
   /**
-   * Notes what was found wrong, or that it still is. A deed.
+   * Records a fault, or that it still exists. Called inside a transaction.
    * @param digest undefined for a fault of the database
-   * @param notifiedAtMs where nobody is to be notified of it
-   * @returns whether it was not known before
+   * @param notifiedAtMs the current time where nobody is to be notified
+   * @returns whether the fault is new
    */
   note(
     kind: FindingKind,
@@ -97,29 +97,29 @@ export class Findings {
     return row?.isNew === 1;
   }
 
-  /** Has people notified of an open finding of a content. Called inside the caller's transaction. */
+  /** Queues another notification of an open finding. Called inside a transaction. */
   notifyAgain(digest: Digest): void {
     this.#notifyAgain.run(digestToBytes(digest));
   }
 
-  /** The database was found whole. A deed. */
+  /** Resolves the finding of the database. Called inside a transaction. */
   resolveDatabase(nowMs: number): void {
     this.#resolveDatabase.run(nowMs);
   }
 
-  /** Forgets what was resolved before `beforeMs`. A deed. */
+  /** Deletes findings that were resolved before `beforeMs`. Called inside a transaction. */
   sweep(beforeMs: number): void {
     this.#sweep.run(beforeMs);
   }
 
-  /** How many are open. A scan of the open ones: none, as a rule. */
+  /** Counts of open findings. Scans the open ones; usually there are none. */
   countOpen(): OpenFindings {
     const open = { damaged: 0, missing: 0, unreadable: 0, database: 0 };
     for (const row of this.#counts.all()) open[row.kind] = row.open;
     return open;
   }
 
-  /** A page of them, the newest first, and how many there are. */
+  /** A page of findings, newest first, and the total number. */
   list({ state, offset, limit }: FindingQuery): { findings: Finding[]; total: number } {
     const { rows, count } = this.#lists[state];
     const findings = rows

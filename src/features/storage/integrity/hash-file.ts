@@ -1,71 +1,71 @@
-/** Reading a stored content again, piece by piece, and what can be wrong with it. Blocks: threads and commands call it. */
+/** Reads a blob and compares it with its digest. Blocks while it reads: for threads and commands. */
 import * as fs from "node:fs";
 import { errorCode } from "../../../blobs/disk.ts";
 import { dropFromCache, readAhead } from "./page-cache.ts";
 
-/** What is to be read. */
-export interface WantedContent {
+/** A blob to be read. */
+export interface StoredFile {
   readonly path: string;
   readonly sizeBytes: number;
   /** 64 hex digits. */
   readonly digest: string;
 }
 
-/** What is wrong with a content. */
+/** Why a blob is not whole. */
 export interface ContentFault {
   readonly kind: "damaged" | "missing" | "unreadable";
-  /** In words, without the name of any file. */
+  /** A description without the names of files. */
   readonly detail: string;
 }
 
-/** How it is read. */
+/** Options of {@link readContent}. */
 export interface ReadingOptions {
-  /** Compares only sizes. */
+  /** Compares only the size. */
   readonly isQuick: boolean;
-  /** Lets the system's cache go of what was read, where that can be done: what others use must stay in it. */
+  /** Removes the bytes from the page cache after reading, so that files in use stay in it. */
   readonly isSparing: boolean;
-  /** Called after each piece with its bytes: to slow down, or to end by throwing. */
+  /** Called after each buffer with its size: to slow down, or to end by throwing. */
   readonly onBytes: (bytes: number) => void;
 }
 
-/** Places in the memory that a reading thread shares with who asks it, each 32 bits: bytes a millisecond, 0 for no bound; whether to give way. */
+/** Indexes into the 32-bit numbers that a reading thread shares with its caller: bytes per millisecond (0 for no limit); whether to pause. */
 export const CONTROL = { bytesPerMs: 0, isWaiting: 1, length: 2 } as const;
 
-/** Read at once. */
+/** Size of a read. */
 export const BUFFER_BYTES = 1024 * 1024;
-/** Smaller ones are not worth two more calls of the system. */
+/** Smaller blobs are not worth two more system calls. */
 const SPARED_BYTES_MIN = 256 * 1024;
-/** Faults of this process, not of the content. */
+/** Errors of this process, not of the blob. */
 const OWN_FAULTS: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "ENOMEM", "EAGAIN", "EINTR"]);
 
-const piece = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+const buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
 
 /**
- * Reads a content and compares it with its digest. One of another length is damaged without being read.
- * @returns what is wrong; undefined where it is whole
- * @throws the system's error where this process, not the content, is at fault; whatever `onBytes` throws
+ * Reads a blob and compares it with its digest. One of another size is damaged and not read.
+ * @returns the fault; undefined where the blob is whole
+ * @throws the system's error where this process, not the blob, is at fault; errors of `onBytes`
  */
-export function readContent(wanted: WantedContent, options: ReadingOptions): ContentFault | undefined {
+export function readContent(blob: StoredFile, options: ReadingOptions): ContentFault | undefined {
   let fd: number;
   try {
-    // A link counts as nothing (D49). NONBLOCK: a pipe in a file's place must not be waited for.
+    // A symbolic link counts as missing. O_NONBLOCK: a pipe in place of the file must not block.
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
-    fd = fs.openSync(wanted.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    fd = fs.openSync(blob.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch (error) {
     return faultOf(error);
   }
   let fault: ContentFault | undefined;
   let isReplaced: boolean;
   try {
-    fault = compare(fd, wanted, options);
-    isReplaced = fault !== undefined && wasReplaced(fd, wanted.path);
+    fault = compare(fd, blob, options);
+    isReplaced = fault !== undefined && wasReplaced(fd, blob.path);
   } finally {
     fs.closeSync(fd);
   }
-  return isReplaced ? readContent(wanted, options) : fault;
+  return isReplaced ? readContent(blob, options) : fault;
 }
 
-/** Whether another file lies in the place of an open one now: a good copy was put there meanwhile. */
+/** Whether the path of an open file has another file now: a good copy replaced it. */
 function wasReplaced(fd: number, path: string): boolean {
   try {
     return fs.fstatSync(fd).ino !== fs.lstatSync(path).ino;
@@ -75,7 +75,7 @@ function wasReplaced(fd: number, path: string): boolean {
   }
 }
 
-function compare(fd: number, { sizeBytes, digest }: WantedContent, options: ReadingOptions): ContentFault | undefined {
+function compare(fd: number, { sizeBytes, digest }: StoredFile, options: ReadingOptions): ContentFault | undefined {
   let stats: fs.Stats;
   try {
     stats = fs.fstatSync(fd);
@@ -91,23 +91,23 @@ function compare(fd: number, { sizeBytes, digest }: WantedContent, options: Read
   return actual === digest ? undefined : { kind: "damaged", detail: `checksum is sha256:${actual}` };
 }
 
-/** The digest of an open file, or what keeps it from being read. */
+/** The digest of an open file, or the fault that ends the read. */
 function digestOf(fd: number, sizeBytes: number, { isSparing, onBytes }: ReadingOptions): string | ContentFault {
   const isSpared = isSparing && sizeBytes >= SPARED_BYTES_MIN;
   if (sizeBytes > BUFFER_BYTES) readAhead(fd);
   const hasher = new Bun.CryptoHasher("sha256");
   for (let at = 0; at < sizeBytes; ) {
-    let got: number;
+    let length: number;
     try {
-      got = fs.readSync(fd, piece, 0, BUFFER_BYTES, at);
+      length = fs.readSync(fd, buffer, 0, BUFFER_BYTES, at);
     } catch (error) {
       return faultOf(error, at);
     }
-    if (got === 0) break;
-    hasher.update(got === BUFFER_BYTES ? piece : piece.subarray(0, got));
-    if (isSpared) dropFromCache(fd, at, got);
-    at += got;
-    onBytes(got);
+    if (length === 0) break;
+    hasher.update(length === BUFFER_BYTES ? buffer : buffer.subarray(0, length));
+    if (isSpared) dropFromCache(fd, at, length);
+    at += length;
+    onBytes(length);
   }
   return hasher.digest("hex");
 }

@@ -1,23 +1,23 @@
 /**
- * The thread that reads contents again, and looks through a database and the store's folders. It is slowed down through
- * shared memory, so that a long content gives way, too.
+ * The thread that reads blobs, and checks a database and the store's folders. Its caller slows it down through shared memory,
+ * even during a long blob.
  */
 import type { Database } from "bun:sqlite";
 import * as os from "node:os";
 import { errorCode } from "../../../blobs/disk.ts";
 import { openReadOnly } from "../../../db/open.ts";
 import { findBrokenRules, findStructuralProblems } from "./check-rows.ts";
-import { CONTROL, type ContentFault, readContent, type WantedContent } from "./hash-file.ts";
+import { CONTROL, type ContentFault, readContent, type StoredFile } from "./hash-file.ts";
 import { countOrphanedFiles, type OrphanedFiles } from "./orphaned-files.ts";
 
 /**
- * What the thread is asked. `contents`: they are read in their order. `structure`, `rules`: a database is looked through.
- * `unlisted`: folders of the store are compared with one. `modest`: other programs go first from now on; no answer.
+ * A request to the thread. `contents`: read blobs in order. `structure`, `rules`: check a database. `unlisted`: compare folders
+ * of the store with a database. `modest`: run at low priority from now on; has no reply.
  */
 export type HashRequest =
   | {
       readonly kind: "contents";
-      readonly contents: readonly WantedContent[];
+      readonly contents: readonly StoredFile[];
       readonly isQuick: boolean;
       readonly isSparing: boolean;
       readonly control: SharedArrayBuffer;
@@ -31,40 +31,40 @@ export type HashRequest =
     }
   | { readonly kind: "modest" };
 
-/** A fault, and the place of its content in the request. */
-export interface FoundFault extends ContentFault {
+/** A fault, and the index of its blob in the request. */
+export interface IndexedFault extends ContentFault {
   readonly index: number;
 }
 
-/** The answers, in the order of the requests. `failed`: what was thrown, with SQLite's or the system's code. */
+/** The replies, in the order of the requests. `failed`: an error, with the code of SQLite or the system. */
 export type HashReply =
-  | { readonly kind: "contents"; readonly faults: readonly FoundFault[]; readonly bytes: number }
+  | { readonly kind: "contents"; readonly faults: readonly IndexedFault[]; readonly bytes: number }
   | { readonly kind: "database"; readonly problems: readonly string[] }
   | ({ readonly kind: "unlisted" } & OrphanedFiles)
   | { readonly kind: "failed"; readonly name: string; readonly message: string; readonly code: string | undefined };
 
 declare const self: Worker;
 
-/** Longest pause for others at one piece: a server that is never quiet must come round, too. */
-const GIVE_WAY_MS = 1_000;
-/** Shorter pauses are saved up. */
+/** Longest pause before a buffer: the scrub must also finish on a server that is never idle. */
+const BUSY_PAUSE_MS = 1_000;
+/** Shorter pauses are added up. */
 const PAUSE_MS_MIN = 5;
 
 self.onmessage = (event: MessageEvent<HashRequest>) => {
   const request = event.data;
   if (request.kind === "modest") {
-    beModest();
+    lowerPriority();
     return;
   }
   try {
-    self.postMessage(answer(request));
+    self.postMessage(handle(request));
   } catch (error) {
     const { name, message } = error instanceof Error ? error : new Error(String(error));
     self.postMessage({ kind: "failed", name, message, code: errorCode(error) } satisfies HashReply);
   }
 };
 
-function answer(request: Exclude<HashRequest, { kind: "modest" }>): HashReply {
+function handle(request: Exclude<HashRequest, { kind: "modest" }>): HashReply {
   if (request.kind === "contents") return readAll(request);
   return lookInto(request.path, (sqlite) => {
     if (request.kind === "unlisted")
@@ -74,24 +74,24 @@ function answer(request: Exclude<HashRequest, { kind: "modest" }>): HashReply {
   });
 }
 
-/** Of this thread alone: the one that writes must not hold the database for longer than need be. */
-function beModest(): void {
+/** Lowers the priority of this thread only: a writing thread must not lock the database for longer. */
+function lowerPriority(): void {
   try {
     os.setPriority(Math.max(os.getPriority(), os.constants.priority.PRIORITY_BELOW_NORMAL));
   } catch {
-    // A wish: where it is not granted, the work is the same.
+    // Optional: without permission the thread runs at normal priority.
   }
 }
 
 function readAll({ contents, isQuick, isSparing, control }: HashRequest & { kind: "contents" }): HashReply {
   const shared = new Int32Array(control);
   const pace = paceOf(shared);
-  const faults: FoundFault[] = [];
+  const faults: IndexedFault[] = [];
   let bytes = 0;
   for (const [index, content] of contents.entries()) {
-    const onBytes = (piece: number) => {
-      bytes += piece;
-      pace(piece);
+    const onBytes = (read: number) => {
+      bytes += read;
+      pace(read);
     };
     const fault = readContent(content, { isQuick, isSparing, onBytes });
     if (fault !== undefined) faults.push({ index, ...fault });
@@ -99,16 +99,16 @@ function readAll({ contents, isQuick, isSparing, control }: HashRequest & { kind
   return { kind: "contents", faults, bytes };
 }
 
-/** Waits as long as the rate asks for, and gives way to others. */
+/** Pauses for the configured rate, and while requests need the disk. */
 function paceOf(shared: Int32Array): (bytes: number) => void {
   let aheadMs = 0;
   let lastMs = performance.now();
   return (bytes) => {
-    if (Atomics.load(shared, CONTROL.isWaiting) === 1) Atomics.wait(shared, CONTROL.isWaiting, 1, GIVE_WAY_MS);
+    if (Atomics.load(shared, CONTROL.isWaiting) === 1) Atomics.wait(shared, CONTROL.isWaiting, 1, BUSY_PAUSE_MS);
     const bytesPerMs = Atomics.load(shared, CONTROL.bytesPerMs);
     if (bytesPerMs === 0) return;
     const nowMs = performance.now();
-    // What was slower than allowed is not caught up with.
+    // A slow read is not made up for.
     aheadMs = Math.max(0, aheadMs - (nowMs - lastMs)) + bytes / bytesPerMs;
     lastMs = nowMs;
     if (aheadMs >= PAUSE_MS_MIN) Bun.sleepSync(aheadMs);

@@ -1,7 +1,6 @@
 /**
- * Takes good copies of damaged and missing contents from wherever there are any: a backup, another data directory, an old
- * disk, a folder of plain files. Each is verified while it is copied, and put in place as an upload is; what was there is
- * kept in quarantine.
+ * Replaces damaged and missing blobs by good copies from a backup, another data directory, an old disk or a folder of plain
+ * files. Each copy is verified while it is read, and stored like an upload. Damaged bytes stay in quarantine.
  */
 import type { Database } from "bun:sqlite";
 import * as fs from "node:fs";
@@ -17,30 +16,30 @@ export interface HealOptions {
   readonly sqlite: Database;
   readonly blobs: Pick<BlobStore, "begin" | "stat">;
   readonly integrity: Pick<Integrity, "note">;
-  /** Directories to look in, in this order. */
+  /** Directories to search, in this order. */
   readonly from: readonly string[];
-  /** Whether to look among all files there, by size and then by digest, whatever they are called. */
+  /** Whether all files in the directories are compared, by size and then by digest, without regard to their names. */
   readonly mustSearch: boolean;
   readonly onProgress: (done: number, of: number) => void;
 }
 
-/** A content that is not whole here. */
-export interface Wanted {
+/** A damaged or missing blob. */
+export interface UnhealthyBlob {
   readonly digest: Digest;
   readonly sizeBytes: number;
 }
 
-/** What was done. */
-export interface Healed {
-  readonly healed: readonly (Wanted & { readonly from: string })[];
-  /** Still not whole: nowhere was a good copy. */
-  readonly missing: readonly Wanted[];
-  /** Where a copy was that is not good either, or can't be read. */
+/** The result of {@link heal}. */
+export interface HealResult {
+  readonly healed: readonly (UnhealthyBlob & { readonly from: string })[];
+  /** Blobs without a good copy. */
+  readonly missing: readonly UnhealthyBlob[];
+  /** Paths of copies that are damaged or can't be read. */
   readonly bad: readonly string[];
 }
 
-/** Where a content lies in a data directory, a backup or a part of one, by its digest. */
-const PLACES: readonly ((digest: Digest) => string)[] = [
+/** Path of a blob in a data directory, a backup or a part of one. */
+const RELATIVE_PATHS: readonly ((digest: Digest) => string)[] = [
   (digest) => join("blobs", "sha256", digest.slice(0, 2), digest.slice(2, 4), digest),
   (digest) => join("sha256", digest.slice(0, 2), digest.slice(2, 4), digest),
   (digest) => join(digest.slice(0, 2), digest.slice(2, 4), digest),
@@ -49,71 +48,72 @@ const PLACES: readonly ((digest: Digest) => string)[] = [
 ];
 
 /**
- * Heals what can be healed. May be ended at any point and done again.
+ * Heals all blobs that can be healed. It may be interrupted at any point and run again.
  * @throws AppError disk_full | storage_error | store_missing where the store itself can't be written
  */
-export async function heal(options: HealOptions): Promise<Healed> {
-  const wanted = await findUnhealthy(options);
-  const places = new CandidateRoots(options, wanted);
-  const healed: (Wanted & { from: string })[] = [];
-  const missing: Wanted[] = [];
-  for (const content of wanted) {
-    const from = await places.bring(content);
+export async function heal(options: HealOptions): Promise<HealResult> {
+  const unhealthy = await findUnhealthy(options);
+  const roots = new CandidateRoots(options, unhealthy);
+  const healed: (UnhealthyBlob & { from: string })[] = [];
+  const missing: UnhealthyBlob[] = [];
+  for (const content of unhealthy) {
+    const from = await roots.restore(content);
     if (from === undefined) missing.push(content);
     else healed.push({ ...content, from });
-    options.onProgress(healed.length + missing.length, wanted.length);
+    options.onProgress(healed.length + missing.length, unhealthy.length);
   }
-  return { healed, missing, bad: places.bad };
+  return { healed, missing, bad: roots.bad };
 }
 
 /**
- * Contents that are not whole: by their last reading, or by the look of their files. What looks missing and was not known
- * to be is noted, so that what is put in place counts.
+ * Finds blobs that were damaged when last read, or whose file is missing or has another size. The latter are noted as damaged,
+ * so that the store accepts a replacement.
  */
-async function findUnhealthy({ sqlite, blobs, integrity }: HealOptions): Promise<Wanted[]> {
+async function findUnhealthy({ sqlite, blobs, integrity }: HealOptions): Promise<UnhealthyBlob[]> {
   const rows = sqlite.query<{ digest: Uint8Array; sizeBytes: number; damagedAtMs: number | null }, []>(
     "SELECT digest, size_bytes AS sizeBytes, damaged_at AS damagedAtMs FROM blobs WHERE refs > 0 ORDER BY id",
   );
-  const wanted: Wanted[] = [];
+  const unhealthy: UnhealthyBlob[] = [];
   for (const { sizeBytes, damagedAtMs, ...row } of rows.all()) {
     const digest = digestFromBytes(row.digest);
-    const lying = blobs.stat(digest)?.sizeBytes;
-    if (damagedAtMs === null && lying === sizeBytes) continue;
-    wanted.push({ digest, sizeBytes });
+    const actualBytes = blobs.stat(digest)?.sizeBytes;
+    if (damagedAtMs === null && actualBytes === sizeBytes) continue;
+    unhealthy.push({ digest, sizeBytes });
     if (damagedAtMs !== null) continue;
-    const kind = lying === undefined ? "missing" : "damaged";
-    const detail = lying === undefined ? "the file is missing" : `it has ${lying} bytes instead of ${sizeBytes}`;
+    const kind = actualBytes === undefined ? "missing" : "damaged";
+    const detail =
+      actualBytes === undefined ? "the file is missing" : `it has ${actualBytes} bytes instead of ${sizeBytes}`;
     await integrity.note([{ digest, fault: { kind, detail } }]);
   }
-  return wanted;
+  return unhealthy;
 }
 
-/** The directories that copies are taken from. */
+/** The directories that are searched for copies. */
 class CandidateRoots {
   readonly bad: string[] = [];
   readonly #options: HealOptions;
-  /** Files of the sizes that are looked for, found by a walk through the directories. */
+  /** Files that have the size of an unhealthy blob. */
   readonly #bySize = new Map<number, string[]>();
 
-  constructor(options: HealOptions, wanted: readonly Wanted[]) {
+  constructor(options: HealOptions, unhealthy: readonly UnhealthyBlob[]) {
     this.#options = options;
-    if (!options.mustSearch || wanted.length === 0) return;
-    for (const { sizeBytes } of wanted) this.#bySize.set(sizeBytes, []);
+    if (!options.mustSearch || unhealthy.length === 0) return;
+    for (const { sizeBytes } of unhealthy) this.#bySize.set(sizeBytes, []);
     for (const folder of options.from) this.#walk(folder);
   }
 
-  /** Puts a good copy in place. @returns where it was taken from; undefined where there is none */
-  async bring(content: Wanted): Promise<string | undefined> {
+  /** Stores a good copy. @returns its path; undefined where there is none */
+  async restore(content: UnhealthyBlob): Promise<string | undefined> {
     for (const path of this.#candidates(content)) {
-      if (await this.#take(content, path)) return path;
+      if (await this.#storeCopy(content, path)) return path;
     }
     return undefined;
   }
 
-  *#candidates({ digest, sizeBytes }: Wanted): Generator<string> {
+  *#candidates({ digest, sizeBytes }: UnhealthyBlob): Generator<string> {
     for (const folder of this.#options.from) {
-      for (const place of PLACES) {
-        const path = join(folder, place(digest));
+      for (const pathOf of RELATIVE_PATHS) {
+        const path = join(folder, pathOf(digest));
         if (sizeOf(path) === sizeBytes) yield path;
         else if (fs.existsSync(path)) this.bad.push(path);
       }
@@ -121,24 +121,24 @@ class CandidateRoots {
     yield* this.#bySize.get(sizeBytes) ?? [];
   }
 
-  async #take({ digest, sizeBytes }: Wanted, path: string): Promise<boolean> {
+  async #storeCopy({ digest, sizeBytes }: UnhealthyBlob, path: string): Promise<boolean> {
     const { blobs, integrity } = this.#options;
-    const incoming = blobs.begin({ limitBytes: sizeBytes, tooLarge: () => new GrownError() });
+    const writer = blobs.begin({ limitBytes: sizeBytes, tooLarge: () => new GrownError() });
     try {
-      if (!(await readInto(path, incoming)) || incoming.digest() !== digest) {
-        // Among files of any name another content of the same size is no fault.
+      if (!(await readInto(path, writer)) || writer.digest() !== digest) {
+        // A file with another name may have other content of the same size.
         if (path.endsWith(digest)) this.bad.push(path);
         return false;
       }
-      const held = await incoming.commit();
+      const lease = await writer.commit();
       try {
         await integrity.note([{ digest, fault: null }]);
       } finally {
-        held.release(true);
+        lease.release(true);
       }
       return true;
     } finally {
-      incoming.abort();
+      writer.abort();
     }
   }
 
@@ -165,7 +165,7 @@ class GrownError extends Error {
 }
 
 /** @returns false where the file can't be read to its end */
-async function readInto(path: string, incoming: ReturnType<BlobStore["begin"]>): Promise<boolean> {
+async function readInto(path: string, writer: ReturnType<BlobStore["begin"]>): Promise<boolean> {
   let fd: number;
   try {
     fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
@@ -173,18 +173,18 @@ async function readInto(path: string, incoming: ReturnType<BlobStore["begin"]>):
     if (errorCode(error) === undefined) throw error;
     return false;
   }
-  const piece = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  const buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   try {
     for (;;) {
-      let got: number;
+      let length: number;
       try {
-        got = fs.readSync(fd, piece, 0, BUFFER_BYTES, null);
+        length = fs.readSync(fd, buffer, 0, BUFFER_BYTES, null);
       } catch (error) {
         if (errorCode(error) === undefined) throw error;
         return false;
       }
-      if (got === 0) return true;
-      await incoming.write(piece.subarray(0, got));
+      if (length === 0) return true;
+      await writer.write(buffer.subarray(0, length));
     }
   } catch (error) {
     if (error instanceof GrownError) return false;

@@ -1,4 +1,4 @@
-/** What lies in the store without a row. Reads for long: for threads and commands. */
+/** Finds files in the store without a row. Reads for long: for threads and commands. */
 import type { Database } from "bun:sqlite";
 import * as fs from "node:fs";
 import { join } from "node:path";
@@ -6,27 +6,27 @@ import { digestToBytes } from "../../../blobs/digest.ts";
 import { errorCode } from "../../../blobs/disk.ts";
 import { Layout } from "../../../blobs/layout.ts";
 
-/** What lies in a store besides the contents that have a row. */
+/** Counts of files in a store that are no blobs with a row. */
 export interface OrphanedFiles {
   readonly contents: number;
   readonly bytes: number;
-  /** Files that are no contents. */
+  /** Files that are no blobs. */
   readonly foreign: number;
 }
 
 const FIRST_BYTE = /^[0-9a-f]{2}$/;
 
 /**
- * Looks at all that lies in some folders of the store.
- * @param top where they lie: `blobs/sha256`
- * @param firsts their names: first bytes of digests, if nobody else put them there
+ * Counts orphaned files in some folders of the store.
+ * @param top their parent: `blobs/sha256`
+ * @param firsts their names: first bytes of digests, or names of foreign folders
  */
 export function countOrphanedFiles(sqlite: Database, top: string, firsts: readonly string[]): OrphanedFiles {
   const find = sqlite.query<{ one: 1 }, [Uint8Array]>("SELECT 1 AS one FROM blobs WHERE digest = ?1");
   let [contents, bytes, foreign] = [0, 0, 0];
   for (const first of firsts) {
     const files = filesIn(join(top, first));
-    // Asked after the names were read: what came meanwhile has its row by now.
+    // Queried after the names were read: blobs that were stored in between have their rows.
     const listed = listedUnder(sqlite, first);
     for (const { name, leaf } of files) {
       if (listed.has(name)) continue;
@@ -41,7 +41,7 @@ export function countOrphanedFiles(sqlite: Database, top: string, firsts: readon
   return { contents, bytes, foreign };
 }
 
-/** What lies in the folders of a folder. */
+/** The files in the subfolders of a folder. */
 function filesIn(folder: string): { readonly name: string; readonly leaf: string }[] {
   return namesIn(folder).flatMap((second) => {
     const leaf = join(folder, second);
@@ -49,7 +49,7 @@ function filesIn(folder: string): { readonly name: string; readonly leaf: string
   });
 }
 
-/** Names in a folder; none where it is no folder or can't be read: its contents are told as missing then. */
+/** Names in a folder; none where it is no folder or can't be read: its blobs are reported as missing then. */
 export function namesIn(folder: string): string[] {
   try {
     return fs.readdirSync(folder);
@@ -59,7 +59,7 @@ export function namesIn(folder: string): string[] {
   }
 }
 
-/** Digests with a row that belong into a folder, at once: one by one each would be a transaction of its own. */
+/** Digests with a row that belong to a folder, in one query: single queries would each be a transaction. */
 function listedUnder(sqlite: Database, firstByte: string): ReadonlySet<string> {
   if (!FIRST_BYTE.test(firstByte)) return new Set();
   const rows = sqlite.query<{ hex: string }, [Uint8Array, Uint8Array]>(

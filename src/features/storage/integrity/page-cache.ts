@@ -1,6 +1,6 @@
 /**
- * Advice to the system's cache (posix_fadvise(2)): a nightly reading of everything must not push out what people use.
- * Advice only: where the call can't be had, everything works without it.
+ * Advice to the page cache (posix_fadvise(2)): the nightly scrub must not evict files in use. Where the call is missing,
+ * everything works without it.
  */
 import { dlopen, FFIType } from "bun:ffi";
 
@@ -11,12 +11,12 @@ type Advise = (fd: number, offset: number, length: number, advice: number) => nu
 
 let found: Advise | null | undefined;
 
-/** Tells the system that a file is read from its start to its end. */
+/** Advises the system that a file is read from start to end. */
 export function readAhead(fd: number): void {
   advise()?.(fd, 0, 0, SEQUENTIAL);
 }
 
-/** Tells the system that a part of a file is not needed in memory. */
+/** Advises the system that a range of a file is not needed in memory. */
 export function dropFromCache(fd: number, offset: number, length: number): void {
   advise()?.(fd, offset, length, DONT_NEED);
 }

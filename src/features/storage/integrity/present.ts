@@ -4,7 +4,7 @@ import type { IntegrityFigures } from "./service.ts";
 import type { Finding } from "./types.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Days are told to the hundredth. */
+/** Days are rounded to hundredths. */
 const PARTS = 100;
 
 /** An entry of GET /api/admin/findings. */

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { type Digest, digestFromBytes } from "../../../blobs/digest.ts";
 
-/** A content that is to be read again. */
+/** A blob that is to be read again. */
 export interface DueContent {
   readonly id: number;
   readonly digest: Digest;
@@ -16,14 +16,14 @@ interface DueRow extends Omit<DueContent, "digest"> {
 
 const READ_AT = "coalesce(verified_at, created_at)";
 
-/** Which contents are to be read again, the one first that was read longest ago. */
+/** Lists blobs that are to be read again, the least recently read first. */
 export class ReadingRows {
   readonly #due;
   readonly #damaged;
   readonly #oldest;
 
   constructor(sqlite: Database) {
-    // Both by their index alone, whatever the planner thinks of a young database.
+    // Both name their index, because the planner chooses another one in a small database.
     this.#due = sqlite.query<DueRow, [number, number, number, number]>(
       `SELECT id, digest, size_bytes AS sizeBytes, ${READ_AT} AS readAtMs FROM blobs INDEXED BY blobs_reading
        WHERE damaged_at IS NULL AND ${READ_AT} BETWEEN ?1 AND ?3 AND (${READ_AT}, id) > (?1, ?2)
@@ -39,23 +39,23 @@ export class ReadingRows {
     );
   }
 
-  /** Contents that were last read at `untilMs` or before. @param after the last one of those before */
+  /** Blobs that were last read at `untilMs` or before. @param after the last one of the previous page */
   listDue(untilMs: number, limit: number, after?: DueContent): DueContent[] {
     return this.#due.all(after?.readAtMs ?? 0, after?.id ?? 0, untilMs, limit).map(toContent);
   }
 
-  /** Contents whose last reading is dated after `sinceMs`. @param after the last one of those before */
+  /** Blobs whose last reading is dated after `sinceMs`. @param after the last one of the previous page */
   listAhead(sinceMs: number, limit: number, after?: DueContent): DueContent[] {
     const [last, end] = [after ?? { readAtMs: sinceMs, id: Number.MAX_SAFE_INTEGER }, Number.MAX_SAFE_INTEGER];
     return this.#due.all(last.readAtMs, last.id, end, limit).map(toContent);
   }
 
-  /** Contents that their last reading found damaged or missing. @param after the last one of those before */
+  /** Blobs that the last reading found damaged or missing. @param after the last one of the previous page */
   listDamaged(limit: number, after?: DueContent): DueContent[] {
     return this.#damaged.all(after?.readAtMs ?? 0, after?.id ?? 0, limit).map(toContent);
   }
 
-  /** When the content was read that was read longest ago; undefined in an empty store. */
+  /** The oldest time at which a blob was last read; undefined in an empty store. */
   oldestReadingMs(): number | undefined {
     return this.#oldest.get()?.readAtMs;
   }

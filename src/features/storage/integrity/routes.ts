@@ -1,4 +1,4 @@
-/** /api/admin/findings: what readings of the store found wrong, and what became of it. Names of files are not told here. */
+/** /api/admin/findings: faults of the store, open and resolved. Names of files are not included. */
 import { ok, paginate } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { readChoice, readInteger, readQuery } from "../../../http/fields.ts";
@@ -16,7 +16,7 @@ export interface FindingRoutesOptions {
 }
 const PAGE_MAX = 1_000_000;
 
-/** See the head of this file. */
+/** Routes for findings. */
 export function findingRoutes({ integrity, guard }: FindingRoutesOptions) {
   return new Router({ name: "finding-routes", prefix: "/api/admin", guard }).get(
     "/findings",

@@ -1,6 +1,6 @@
 /**
- * The nightly reading of the store: every content within a set time, the one first that was read longest ago, slowly, and
- * out of the way of whoever uses the server. What was found damaged before is looked at first: it may have been healed.
+ * The nightly scrub: reads every blob within a configured time, the least recently read ones first, slowly and while no uploads
+ * are in progress. Damaged blobs come first, because they may have been healed.
  */
 import { type Read, rows } from "../../../db/reader.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -16,23 +16,23 @@ export interface ScrubOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly databasePath: string;
-  /** Bytes a second; 0: no scrub. */
+  /** Bytes per second; 0: no scrub. */
   readonly rateBytes: number;
-  /** How long one run goes on. */
+  /** Longest duration of a run. */
   readonly maxTimeMs: number;
-  /** Within which time every byte is to be read again; 0: all of them in each run. */
+  /** Time within which every byte is read again; 0: each run reads all bytes. */
   readonly withinMs: number;
-  /** Bytes of all contents. */
+  /** Bytes of all blobs. */
   readonly sumBytes: () => Promise<number>;
-  /** Whether something arrives just now. */
+  /** Whether an upload is in progress. */
   readonly isBusy: () => boolean;
 }
 
-/** What a run did. */
-export interface Scrubbed {
+/** The result of a run. */
+export interface ScrubResult {
   readonly contents: number;
   readonly bytes: number;
-  /** Faults that were not known before. */
+  /** New faults. */
   readonly found: number;
   /** Problems of the database. */
   readonly problems: number;
@@ -41,16 +41,16 @@ export interface Scrubbed {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** A batch is read, then noted: a run that is cut off has lost no more than one. */
+/** A batch is read, then recorded: an interrupted run loses at most one. */
 const BATCH_CONTENTS = 200;
 const BATCH_BYTES = 64 * 1024 * 1024;
-const LOOK_MS = 100;
-/** A reading that lies further ahead was dated by a clock that was wrong. */
+const POLL_MS = 100;
+/** A reading that is dated further in the future was recorded with a wrong clock. */
 const AHEAD_MS = DAY_MS;
-/** Above what is needed, because nights are missed and runs cut off. */
+/** Factor above the needed rate, for missed nights and interrupted runs. */
 const MARGIN = 1.2;
 
-/** See the head of this file. */
+/** Reads the store at a limited rate. */
 export class Scrub {
   readonly #options: ScrubOptions;
 
@@ -59,27 +59,27 @@ export class Scrub {
   }
 
   /**
-   * One run. May be ended at any point.
-   * @param isAsked somebody wants it now: all contents are due
+   * One run, which may be interrupted at any point.
+   * @param isAll whether all blobs are due, because the run was requested
    * @throws AppError store_missing; Error where nothing can be read at all
    */
-  async run(signal: AbortSignal, isAsked = false): Promise<Scrubbed | undefined> {
+  async run(signal: AbortSignal, isAll = false): Promise<ScrubResult | undefined> {
     const { rateBytes, integrity, databasePath, isBusy, clock } = this.#options;
     if (rateBytes === 0) return undefined;
     const reader = new HashReader({ isSparing: true });
-    const yielding = setInterval(() => reader.giveWay(isBusy()), LOOK_MS);
+    const yielding = setInterval(() => reader.setPaused(isBusy()), POLL_MS);
     const stop = () => reader.close();
     signal.addEventListener("abort", stop, { once: true });
     try {
-      const problems = await reader.lookThrough(databasePath);
+      const problems = await reader.checkStructure(databasePath);
       await integrity.noteDatabase(problems);
       reader.setRate(await this.#rate());
-      const read = await this.#readDue(reader, signal, isAsked);
+      const read = await this.#readDue(reader, signal, isAll);
       await integrity.sweep(clock.nowMs() - FINDINGS_RETENTION_MS);
-      await integrity.tell();
+      await integrity.report();
       return { ...read, problems: problems.length };
     } catch (error) {
-      // The thread was ended in the middle: what was noted stays.
+      // The thread was ended during a read: recorded results stay.
       if (signal.aborted) return { contents: 0, bytes: 0, found: 0, problems: 0, isDone: false };
       throw error;
     } finally {
@@ -89,7 +89,7 @@ export class Scrub {
     }
   }
 
-  /** The configured rate, or a higher one where that would not come round in time. */
+  /** The configured rate, or a higher one where that would not read all blobs in time. */
   async #rate(): Promise<number> {
     const { rateBytes, maxTimeMs, withinMs, sumBytes, log } = this.#options;
     const nights = Math.max(1, Math.floor(withinMs / DAY_MS));
@@ -101,14 +101,14 @@ export class Scrub {
     return needed;
   }
 
-  async #readDue(reader: HashReader, signal: AbortSignal, isAsked: boolean): Promise<Omit<Scrubbed, "problems">> {
+  async #readDue(reader: HashReader, signal: AbortSignal, isAll: boolean): Promise<Omit<ScrubResult, "problems">> {
     const { integrity, clock, maxTimeMs, withinMs } = this.#options;
     const { readings } = integrity;
     const startedMs = clock.nowMs();
     const endMs = performance.now() + maxTimeMs;
-    // Half of the time lies between two readings: nights are missed, and the store grows.
-    // What this very run reads is not due again.
-    const untilMs = startedMs - (isAsked ? 1 : Math.max(1, Math.floor(withinMs / 2)));
+    // A blob is due after half of the time, because nights are missed and the store grows.
+    // Blobs that this run has read are not due again.
+    const untilMs = startedMs - (isAll ? 1 : Math.max(1, Math.floor(withinMs / 2)));
     const known = (limit: number, after?: DueContent) => readings.listDamaged(limit, after);
     const ahead = (limit: number, after?: DueContent) => readings.listAhead(startedMs + AHEAD_MS, limit, after);
     const due = (limit: number, after?: DueContent) => readings.listDue(untilMs, limit, after);
@@ -119,7 +119,7 @@ export class Scrub {
         const batch = takeBatch(list(BATCH_CONTENTS, last));
         last = batch.at(-1);
         if (last === undefined) break;
-        sum.found += await integrity.note(await integrity.readAgain(reader, batch));
+        sum.found += await integrity.note(await integrity.readTwice(reader, batch));
         sum.contents += batch.length;
         for (const { sizeBytes } of batch) sum.bytes += sizeBytes;
         if (signal.aborted || performance.now() > endMs) return { ...sum, isDone: false };
@@ -134,7 +134,7 @@ export function storedBytes(): Read<readonly { readonly bytes: number }[]> {
   return rows<{ bytes: number }>("SELECT coalesce(sum(size_bytes), 0) AS bytes FROM blobs");
 }
 
-/** As many as are read in a short while; a large one by itself. */
+/** The first blobs, up to the bytes of a batch; a larger blob is a batch of its own. */
 function takeBatch(contents: readonly DueContent[]): DueContent[] {
   let bytes = 0;
   const end = contents.findIndex(({ sizeBytes }, index) => {

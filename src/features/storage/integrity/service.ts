@@ -1,7 +1,7 @@
 /**
- * What is known of the store's health: every reading of a content comes here, whoever made it. A fault is noted at the
- * content, so that it is neither served nor shared with new uploads (D9, D10), kept as a finding, and told to
- * administrators and to the owners of its files. Nothing is ever removed or replaced here.
+ * The health of the store. All results of reading blobs are recorded here. A damaged blob is marked in its row, so that it is
+ * neither sent nor reused for new uploads; it is stored as a finding and reported to administrators and to the owners of its
+ * files. Nothing is deleted or replaced here.
  */
 import type { Database } from "bun:sqlite";
 import type { BlobStore } from "../../../blobs/blob-store.ts";
@@ -26,53 +26,53 @@ export interface IntegrityOptions {
   readonly events: Events;
   readonly clock: Clock;
   readonly log: Log;
-  /** Throws where the store's disk is not the one it was at the start: then nothing is missing, the disk is (D7). */
+  /** Throws where the store's disk is not the one of the start: then the disk is missing, not the blobs. */
   readonly checkStore: () => void;
 }
 
 /** The store's health in figures, for metrics and statistics. */
 export interface IntegrityFigures {
   readonly open: OpenFindings;
-  /** When the content was read, or stored, that was read longest ago; undefined in an empty store. */
+  /** The oldest time at which a blob was last read or stored; undefined in an empty store. */
   readonly oldestReadingMs: number | undefined;
 }
 
-/** Readings that are noted in one transaction. */
-const NOTED_AT_ONCE = 500;
-/** People are told at once, and of what is found afterwards once in so long. */
+/** Readings that are recorded in one transaction. */
+const NOTE_BATCH = 500;
+/** The first report is sent at once, later ones at this interval. */
 const REPORT_INTERVAL_MS = 60 * 60 * 1000;
-/** Contents that wait to be read again because sending them failed. */
+/** Queued blobs that are read again because sending them failed. */
 const SUSPECTS_MAX = 100;
-/** A content is read again for that reason once in so long. */
-const SUSPECT_REST_MS = 10 * 60 * 1000;
+/** Shortest interval between two such reads of a blob. */
+const SUSPECT_INTERVAL_MS = 10 * 60 * 1000;
 
-/** See the head of this file. */
+/** Records and reports damage. */
 export class Integrity {
   readonly readings: ReadingRows;
   readonly #options: IntegrityOptions;
   readonly #findings: Findings;
-  readonly #concerned: AffectedFiles;
-  /** When each was last taken up, by the clock that only goes on. */
+  readonly #affected: AffectedFiles;
+  /** When each was last queued, by the monotonic clock. */
   readonly #suspects = new Map<Digest, number>();
   #working: Promise<void> = Promise.resolve();
-  #toldMs = Number.NEGATIVE_INFINITY;
-  #telling: ReturnType<typeof setTimeout> | undefined;
+  #reportedMs = Number.NEGATIVE_INFINITY;
+  #reportTimer: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
-  /** Reads a suspect just now. */
+  /** Reader of the suspect that is being read. */
   #reader: HashReader | undefined;
 
   constructor(options: IntegrityOptions) {
     this.#options = options;
     this.readings = new ReadingRows(options.sqlite);
     this.#findings = new Findings(options.sqlite);
-    this.#concerned = new AffectedFiles(options.sqlite);
+    this.#affected = new AffectedFiles(options.sqlite);
   }
 
-  /** Has a content read again soon, because it could not be sent, or is known to be damaged and was asked for. Never throws. */
+  /** Queues a blob to be read again, because it could not be sent, or is damaged and was requested. Never throws. */
   suspect(digest: Digest): void {
     const nowMs = performance.now();
     const lastMs = this.#suspects.get(digest);
-    if (this.#isClosed || (lastMs !== undefined && nowMs - lastMs < SUSPECT_REST_MS)) return;
+    if (this.#isClosed || (lastMs !== undefined && nowMs - lastMs < SUSPECT_INTERVAL_MS)) return;
     if (lastMs === undefined && this.#suspects.size >= SUSPECTS_MAX) this.#forgetSuspects(nowMs);
     if (this.#suspects.size >= SUSPECTS_MAX) return;
     this.#suspects.set(digest, nowMs);
@@ -80,9 +80,9 @@ export class Integrity {
   }
 
   /**
-   * Takes what readings gave. Durable on return.
-   * @returns how many faults were not known before
-   * @throws AppError store_missing where the store's disk has gone: nothing is noted
+   * Records the results of reading blobs. Durable on return.
+   * @returns the number of new faults
+   * @throws AppError store_missing where the store's disk is missing: nothing is recorded
    */
   async note(readings: readonly Reading[]): Promise<number> {
     if (readings.length === 0) return 0;
@@ -90,8 +90,8 @@ export class Integrity {
     if (readings.some(({ fault }) => fault !== null)) checkStore();
     const isQuiet = readings.every(({ fault }) => fault === null);
     const added: Reading[] = [];
-    for (let at = 0; at < readings.length; at += NOTED_AT_ONCE) {
-      const some = readings.slice(at, at + NOTED_AT_ONCE);
+    for (let at = 0; at < readings.length; at += NOTE_BATCH) {
+      const some = readings.slice(at, at + NOTE_BATCH);
       added.push(...(await writer.run(() => some.filter((reading) => this.#noteOne(reading)), { isQuiet })));
     }
     this.#logFaults(added, "Stored blobs are damaged or missing. To list the affected files: larder verify");
@@ -100,21 +100,21 @@ export class Integrity {
   }
 
   /**
-   * Takes that objects in the bucket are damaged or missing whose contents are whole on this disk. They are sent again
-   * without anybody's doing, so nobody is notified. Durable on return.
-   * @returns how many were not known before
+   * Records damaged or missing objects in the bucket whose blobs are whole on this disk. They are sent again automatically, so
+   * nobody is notified. Durable on return.
+   * @returns the number of new faults
    */
   async noteSpare(readings: readonly Reading[]): Promise<number> {
     const added: Reading[] = [];
-    for (let at = 0; at < readings.length; at += NOTED_AT_ONCE) {
-      const some = readings.slice(at, at + NOTED_AT_ONCE);
+    for (let at = 0; at < readings.length; at += NOTE_BATCH) {
+      const some = readings.slice(at, at + NOTE_BATCH);
       added.push(...(await this.#options.writer.run(() => some.filter((reading) => this.#noteSpareOne(reading)))));
     }
     this.#logFaults(added, "Bucket objects are damaged or missing; sending them again from this disk.");
     return added.length;
   }
 
-  /** Takes what a look through the database's structure gave. Durable on return, where such a database can be written. */
+  /** Records the result of checking the database's structure. Durable on return, if a damaged database can be written. */
   async noteDatabase(problems: readonly string[]): Promise<void> {
     const { writer, clock, log } = this.#options;
     if (problems.length > 0) {
@@ -131,7 +131,7 @@ export class Integrity {
     }
   }
 
-  /** Forgets findings that were resolved before `beforeMs`. */
+  /** Deletes findings that were resolved before `beforeMs`. */
   async sweep(beforeMs: number): Promise<void> {
     await this.#options.writer.run(() => this.#findings.sweep(beforeMs), { isQuiet: true });
   }
@@ -141,20 +141,20 @@ export class Integrity {
     return this.#findings.list(query);
   }
 
-  /** Cheap: two look-ups. */
+  /** Figures of the store's health, by two look-ups. */
   figures(): IntegrityFigures {
     return { open: this.#findings.countOpen(), oldestReadingMs: this.readings.oldestReadingMs() };
   }
 
-  /** Ends what is done behind the answers. */
+  /** Ends reads in the background. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearTimeout(this.#telling);
+    clearTimeout(this.#reportTimer);
     this.#reader?.close();
     await this.#working;
   }
 
-  /** @returns whether it is a fault that was not known */
+  /** @returns whether it is a new fault */
   #noteOne({ digest, fault }: Reading): boolean {
     const { rows, blobs, clock } = this.#options;
     const nowMs = clock.nowMs();
@@ -163,13 +163,13 @@ export class Integrity {
       return false;
     }
     const row = rows.find(digest);
-    // Removed since, or just being stored anew.
+    // Deleted since, or being stored again now.
     if (row === undefined || blobs.isLeased(digest)) return false;
-    // Put back since, or kept in a bucket.
+    // Restored since, or in the bucket.
     if (fault.kind === "missing" && blobs.stat(digest)?.sizeBytes === row.sizeBytes) return false;
     if (!row.isDamaged) rows.markDamaged(digest, nowMs);
     const isNew = this.#findings.note(fault.kind, { digest, sizeBytes: row.sizeBytes }, fault.detail, nowMs);
-    // Its object in the bucket was at fault before, of which nobody was notified.
+    // Before, only its object in the bucket was damaged, of which nobody was notified.
     if (!isNew && !row.isDamaged) this.#findings.notifyAgain(digest);
     return isNew || !row.isDamaged;
   }
@@ -183,7 +183,7 @@ export class Integrity {
     return this.#findings.note(fault.kind, { digest, sizeBytes: row.sizeBytes }, detail, nowMs, nowMs);
   }
 
-  /** One line, however many there are. */
+  /** Logs one line for all faults. */
   #logFaults(faults: readonly Reading[], message: string): void {
     const [first] = faults;
     if (first === undefined) return;
@@ -201,7 +201,7 @@ export class Integrity {
     this.#reader = reader;
     try {
       const row = rows.find(digest);
-      if (row !== undefined) await this.note(await this.readAgain(reader, [{ digest, sizeBytes: row.sizeBytes }]));
+      if (row !== undefined) await this.note(await this.readTwice(reader, [{ digest, sizeBytes: row.sizeBytes }]));
     } catch (error) {
       if (!this.#isClosed) log.warn("Could not read a blob again after a failed download.", { error });
     } finally {
@@ -210,25 +210,25 @@ export class Integrity {
   }
 
   /**
-   * Reads contents; what is found wrong is read a second time before it counts, because it may have been replaced by a
-   * good copy meanwhile, or the fault may be one of memory or cable.
+   * Reads blobs. A blob with a fault is read twice before the fault counts: it may have been replaced since, or memory or a cable
+   * may be at fault.
    * @throws Error where nothing can be read at all
    */
-  async readAgain(
+  async readTwice(
     reader: HashReader,
     contents: readonly { readonly digest: Digest; readonly sizeBytes: number }[],
   ): Promise<Reading[]> {
-    const once = async (wanted: typeof contents) => {
-      const paths = wanted.map((content) => ({ ...content, path: this.#options.blobs.pathOf(content.digest) }));
+    const read = async (some: typeof contents) => {
+      const paths = some.map((content) => ({ ...content, path: this.#options.blobs.pathOf(content.digest) }));
       return new Map((await reader.read(paths)).faults.map(({ index, kind, detail }) => [index, { kind, detail }]));
     };
-    const first = await once(contents);
+    const first = await read(contents);
     const doubtful = [...first.keys()].flatMap((index) => contents[index] ?? []);
-    const second = doubtful.length === 0 ? new Map() : await once(doubtful);
+    const second = doubtful.length === 0 ? new Map() : await read(doubtful);
     const certain = new Map([...second].map(([index, fault]) => [doubtful[index]?.digest, fault]));
     return contents.flatMap(({ digest, sizeBytes }) => {
       const fault = certain.get(digest) ?? null;
-      // What is not on this disk because it lies in a bucket was not read, and nothing is said of it.
+      // A blob that is only in the bucket was not read.
       const isElsewhere = fault?.kind === "missing" && this.#options.blobs.stat(digest)?.sizeBytes === sizeBytes;
       return isElsewhere ? [] : [{ digest, fault }];
     });
@@ -236,33 +236,33 @@ export class Integrity {
 
   #forgetSuspects(nowMs: number): void {
     for (const [digest, lastMs] of this.#suspects) {
-      if (nowMs - lastMs >= SUSPECT_REST_MS) this.#suspects.delete(digest);
+      if (nowMs - lastMs >= SUSPECT_INTERVAL_MS) this.#suspects.delete(digest);
     }
   }
 
-  /** At once, or when it is time again. */
+  /** Reports now, or when the interval has passed. */
   #reportSoon(): void {
-    if (this.#telling !== undefined || this.#isClosed) return;
-    const waitMs = Math.max(0, this.#toldMs + REPORT_INTERVAL_MS - performance.now());
-    this.#telling = setTimeout(() => {
-      this.#telling = undefined;
-      void this.tell();
+    if (this.#reportTimer !== undefined || this.#isClosed) return;
+    const waitMs = Math.max(0, this.#reportedMs + REPORT_INTERVAL_MS - performance.now());
+    this.#reportTimer = setTimeout(() => {
+      this.#reportTimer = undefined;
+      void this.report();
     }, waitMs);
-    this.#telling.unref();
+    this.#reportTimer.unref();
   }
 
-  /** Tells administrators and owners of what nobody was told of yet. Never throws. */
-  async tell(): Promise<void> {
+  /** Reports new findings to administrators and owners. Never throws. */
+  async report(): Promise<void> {
     const { writer, events, clock, log } = this.#options;
     try {
       await writer.run((tx) => {
-        const news = this.#concerned.takeNews(clock.nowMs());
-        if (news === undefined) return;
-        const { contents, database, administrators, owners } = news;
+        const report = this.#affected.takeUnreported(clock.nowMs());
+        if (report === undefined) return;
+        const { contents, database, administrators, owners } = report;
         for (const accountId of administrators) events.emit(tx, "server.damaged", { accountId, contents, database });
-        for (const [accountId, concerned] of owners) events.emit(tx, "storage.damaged", { accountId, ...concerned });
+        for (const [accountId, affected] of owners) events.emit(tx, "storage.damaged", { accountId, ...affected });
       });
-      this.#toldMs = performance.now();
+      this.#reportedMs = performance.now();
     } catch (error) {
       log.warn("Could not notify anyone about the damage; will retry at the next scrub.", { error });
     }

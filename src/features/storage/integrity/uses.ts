@@ -1,12 +1,12 @@
 import type { Database } from "bun:sqlite";
 import { type Digest, digestToBytes } from "../../../blobs/digest.ts";
 
-/** A file that has, or had, a content: for the operator at the terminal. */
+/** A file that uses a blob, for the operator at the terminal. */
 export interface UsingFile {
   /** E-mail of the account. */
   readonly account: string;
   readonly path: string;
-  /** present: its content; earlier: a version of it; trash: it lies in the trash, with whatever content. */
+  /** present: its content; earlier: an earlier version; trash: the file is in the trash. */
   readonly as: "present" | "earlier" | "trash";
 }
 
@@ -21,10 +21,10 @@ interface StepRow {
   readonly parentId: number | null;
 }
 
-/** No tree is deeper: a longer way up goes round in a circle. */
+/** No tree is deeper: a longer chain of parents is circular. */
 const DEPTH_MAX = 2_100;
 
-/** Which files use contents, by name. */
+/** Finds the files that use blobs, with their paths. */
 export class ContentUses {
   readonly #uses;
   readonly #step;
@@ -44,7 +44,7 @@ export class ContentUses {
     this.#isTrashed = sqlite.query<{ one: 1 }, [number]>("SELECT 1 AS one FROM trash WHERE node_id = ?1");
   }
 
-  /** Files with a content, at most `limit`. */
+  /** The files that use a blob, at most `limit`. */
   find(digest: Digest, limit: number): UsingFile[] {
     return this.#uses.all(digestToBytes(digest), limit).map(({ nodeId, account, isPresent }) => {
       const { path, isTrashed } = this.#pathOf(nodeId);
@@ -59,7 +59,7 @@ export class ContentUses {
     let id = nodeId;
     for (let depth = 0; step !== null && depth < DEPTH_MAX; depth++) {
       isTrashed ||= this.#isTrashed.get(id) !== null;
-      // A top folder has no place in the path.
+      // The name of a root is not part of the path.
       if (step.parentId === null && depth > 0) break;
       names.push(step.name);
       if (step.parentId === null) break;

@@ -1,6 +1,6 @@
 /**
- * Verifies a data directory as it lies there: each content against its digest, each row against what it should be. It
- * only reads, beside a running server too, and from a copy, a backup or a disk that can't be written.
+ * Verifies a data directory: each blob against its digest, and each row against the rules of the database. It only reads, so
+ * it also works next to a running server, and on a copy, a backup or a read-only disk.
  */
 import type { Database } from "bun:sqlite";
 import { join } from "node:path";
@@ -16,27 +16,27 @@ import { HashReader } from "./hash-reader.ts";
 import { namesIn, type OrphanedFiles } from "./orphaned-files.ts";
 import { ContentUses, type UsingFile } from "./uses.ts";
 
-/** What is verified, and how. */
+/** Options of {@link verify}. */
 export interface VerifyOptions {
-  /** The database to go by: no other process's log may be missing beside it. */
+  /** The database, with its write-ahead log next to it if another process uses it. */
   readonly databasePath: string;
   /** The data directory whose `blobs/` is read. */
   readonly root: string;
-  /** Compares only the sizes of contents. */
+  /** Compares only the sizes of blobs. */
   readonly isQuick: boolean;
-  /** Lets other programs go first: a server runs on the same data. */
+  /** Runs at low priority, because a server uses the same data. */
   readonly isModest: boolean;
   readonly log: Log;
   readonly onProgress: (progress: VerifyProgress) => void;
-  /** Where the bucket was read: all that is wrong with what lies there alone. */
+  /** Faults of blobs that only the bucket has, where the bucket was read. */
   readonly bucketFaults?: ReadonlyMap<Digest, ContentFault> | undefined;
-  /** Reported of each batch of contents that was read whole, and of those that were not. */
+  /** Called after each batch with the results of reading its blobs. */
   readonly onRead?: (
     read: readonly { readonly digest: Digest; readonly fault: ContentFault | null }[],
   ) => Promise<void>;
 }
 
-/** How far it has come. */
+/** Progress of {@link verify}. */
 export interface VerifyProgress {
   readonly contents: number;
   readonly ofContents: number;
@@ -44,73 +44,73 @@ export interface VerifyProgress {
   readonly ofBytes: number;
 }
 
-/** A content that is not what it should be. */
+/** A damaged or missing blob. */
 export interface FaultyContent extends ContentFault {
   readonly digest: Digest;
   readonly sizeBytes: number;
-  /** Some of the files that have it, or had. */
+  /** Some of the files that use it. */
   readonly files: readonly UsingFile[];
 }
 
-/** What was found. */
+/** The result of {@link verify}. */
 export interface Verification {
   readonly contents: number;
   readonly bytes: number;
   /** The first {@link FAULTS_MAX} of them. */
   readonly faults: readonly FaultyContent[];
   readonly faultsTotal: number;
-  /** Problems of the database, in words, by ids. */
+  /** Descriptions of problems of the database, with ids. */
   readonly problems: readonly string[];
-  /** Contents that lie in a bucket and not here. */
+  /** Blobs that are only in the bucket. */
   readonly elsewhere: number;
-  /** What lies in the store without a row: no fault, it waits for the collector. */
+  /** Files without a row: no fault, garbage collection removes them. */
   readonly unlisted: { readonly contents: number; readonly bytes: number };
-  /** Files in the store that are no contents. */
+  /** Files in the store that are no blobs. */
   readonly foreign: number;
   readonly seconds: number;
 }
 
-/** Faulty contents that are told one by one. */
+/** Faulty blobs that are listed. */
 export const FAULTS_MAX = 10_000;
 
 interface ContentRow {
   readonly id: number;
   readonly digest: Digest;
   readonly sizeBytes: number;
-  /** Whether the bucket has it. */
+  /** Whether the bucket has the blob. */
   readonly isElsewhere: boolean;
-  /** Whether its last reading found it damaged or missing. */
+  /** Whether the last reading found it damaged or missing. */
   readonly isDamaged: boolean;
 }
 
-/** A content without a copy on this disk whose object was found damaged when it was last read. */
-const DAMAGED_THERE: ContentFault = { kind: "damaged", detail: "its bucket object is damaged" };
+/** A blob without a copy on this disk, whose object was damaged when it was last read. */
+const DAMAGED_IN_BUCKET: ContentFault = { kind: "damaged", detail: "its bucket object is damaged" };
 const FILES_MAX = 10;
 const BATCH_CONTENTS = 200;
 const BATCH_BYTES = 64 * 1024 * 1024;
-/** Of 256: to open the database for each by itself would take longer than to look. */
+/** Of 256 folders; opening the database for each one would take longer than the search. */
 const BATCH_FOLDERS = 16;
-/** While one thread waits for the disk the other computes. */
+/** While one thread waits for the disk, the other one computes. */
 const THREADS = 2;
-/** Batches under way for each thread: one is read while the other is listed, or noted. */
+/** Batches for each thread: one is read while the other is listed or recorded. */
 const BATCHES_PER_THREAD = 2;
 
-/** See the head of this file. @throws Error where nothing can be read at all; SQLiteError where the database can't be */
+/** Verifies a data directory. @throws Error where nothing can be read; SQLiteError where the database can't be read */
 export async function verify(options: VerifyOptions): Promise<Verification> {
   const startedMs = performance.now();
   const { databasePath, isQuick, isModest } = options;
   const db = openReadOnly(databasePath);
   const readers = Array.from({ length: THREADS }, () => new HashReader({ isQuick, isModest }));
-  const looking = new HashReader({ isModest });
+  const checker = new HashReader({ isModest });
   const close = () => {
-    for (const reader of [...readers, looking]) reader.close();
+    for (const reader of [...readers, checker]) reader.close();
   };
   try {
     const contents = new ContentVerifier(db.sqlite, options);
     let unlisted: OrphanedFiles = { contents: 0, bytes: 0, foreign: 0 };
-    const found = await together(
+    const found = await waitForAll(
       [
-        tolerant("rows", () => findProblems(db.sqlite, looking, options)),
+        tolerant("rows", () => findProblems(db.sqlite, checker, options)),
         tolerant("all contents", () => contents.run(readers)),
       ],
       () => {
@@ -118,7 +118,7 @@ export async function verify(options: VerifyOptions): Promise<Verification> {
         close();
       },
     );
-    // Afterwards: reading the contents has brought the folders into memory.
+    // Last: reading the blobs has loaded the folders into memory.
     const afterwards = await tolerant("unused files in the store", async () => {
       unlisted = await sumOrphanedFiles(readers, options);
     });
@@ -133,20 +133,20 @@ export async function verify(options: VerifyOptions): Promise<Verification> {
 }
 
 /**
- * Looks at a part. What can't be looked at in a damaged database is one more problem, and keeps nobody from looking at
- * the rest.
+ * Checks a part. A part that can't be checked in a damaged database is one more problem, and the rest is checked all the
+ * same.
  */
-async function tolerant(what: string, look: () => Promise<readonly string[] | void>): Promise<readonly string[]> {
+async function tolerant(what: string, check: () => Promise<readonly string[] | void>): Promise<readonly string[]> {
   try {
-    return (await look()) ?? [];
+    return (await check()) ?? [];
   } catch (error) {
     if (!isDamage(error)) throw error;
     return [`${what} could not be verified: ${String(error)}`];
   }
 }
 
-/** Waits for all. When one fails, ends the others first, so that none goes on with what is closed then. */
-async function together<Result>(tasks: readonly Promise<Result>[], end: () => void): Promise<Result[]> {
+/** Waits for all tasks. When one fails, ends the others before it throws, so that none uses closed readers. */
+async function waitForAll<Result>(tasks: readonly Promise<Result>[], end: () => void): Promise<Result[]> {
   try {
     return await Promise.all(tasks);
   } catch (error) {
@@ -158,11 +158,11 @@ async function together<Result>(tasks: readonly Promise<Result>[], end: () => vo
 
 async function findProblems(
   sqlite: Database,
-  looking: HashReader,
+  checker: HashReader,
   { databasePath, log }: VerifyOptions,
 ): Promise<readonly string[]> {
-  const structure = await looking.lookThrough(databasePath);
-  // Counting in a broken structure would only say the same in many words.
+  const structure = await checker.checkStructure(databasePath);
+  // Counting in a damaged structure would report the same damage many times.
   if (structure.length > 0) return structure;
   const reader = new Reader(databasePath, log);
   try {
@@ -172,13 +172,13 @@ async function findProblems(
     const counted = drifts.map(
       (drift) => `the counter ${drift.counter} of ${drift.of} is ${drift.stored}, but should be ${drift.counted}`,
     );
-    return [...(await looking.checkRules(databasePath)), ...counted];
+    return [...(await checker.checkRules(databasePath)), ...counted];
   } finally {
     reader.close();
   }
 }
 
-/** Reads all contents that something refers to, in the order in which they came: nearly that in which they lie on a disk. */
+/** Reads all blobs with references, in the order of their creation, which is nearly their order on disk. */
 class ContentVerifier {
   readonly #options: VerifyOptions;
   readonly #layout: Layout;
@@ -213,7 +213,7 @@ class ContentVerifier {
     );
   }
 
-  /** What was found so far. */
+  /** The results so far. */
   result(): Pick<Verification, "contents" | "bytes" | "faults" | "faultsTotal" | "elsewhere"> {
     const faults = this.#faults.toSorted((a, b) => (a.digest < b.digest ? -1 : 1));
     const [contents, bytes, faultsTotal, elsewhere] = [this.#contents, this.#bytes, this.#faultsTotal, this.#elsewhere];
@@ -222,14 +222,14 @@ class ContentVerifier {
 
   async run(readers: readonly HashReader[]): Promise<void> {
     const total = this.#sum.get() ?? { contents: 0, bytes: 0 };
-    const lanes = Array.from({ length: BATCHES_PER_THREAD }, () => readers).flat();
-    await together(
-      lanes.map((reader) => this.#readWith(reader, total)),
+    const workers = Array.from({ length: BATCHES_PER_THREAD }, () => readers).flat();
+    await waitForAll(
+      workers.map((reader) => this.#readWith(reader, total)),
       () => this.end(),
     );
   }
 
-  /** Begins no other batch. */
+  /** Starts no other batch. */
   end(): void {
     this.#isEnded = true;
   }
@@ -267,14 +267,14 @@ class ContentVerifier {
     return rows;
   }
 
-  /** What is wrong is read twice: it may have been removed or replaced while its batch was read. */
+  /** Reads faulty blobs twice: they may have been deleted or replaced while their batch was read. */
   async #read(reader: HashReader, batch: readonly ContentRow[]): Promise<ReadonlyMap<Digest, ContentFault>> {
     const doubtful = (await this.#faultsIn(reader, batch)).map(({ row }) => row);
     const certain = new Map<Digest, ContentFault>();
     for (const { row, fault: found } of doubtful.length === 0 ? [] : await this.#faultsIn(reader, doubtful)) {
       const { digest, sizeBytes } = row;
       const isAway = found.kind === "missing" && row.isElsewhere;
-      const fault = isAway ? this.#faultThere(row) : found;
+      const fault = isAway ? this.#faultInBucket(row) : found;
       if (fault === undefined) this.#elsewhere++;
       else if (this.#isNamed.get(digestToBytes(digest)) !== null) {
         certain.set(digest, fault);
@@ -286,11 +286,11 @@ class ContentVerifier {
     return certain;
   }
 
-  /** What is wrong with a content that lies in the bucket alone: as it was read now, or by its last reading. */
-  #faultThere({ digest, isDamaged }: ContentRow): ContentFault | undefined {
+  /** The fault of a blob that only the bucket has: from this reading of the bucket, or from the last one. */
+  #faultInBucket({ digest, isDamaged }: ContentRow): ContentFault | undefined {
     const { bucketFaults } = this.#options;
     if (bucketFaults !== undefined) return bucketFaults.get(digest);
-    return isDamaged ? DAMAGED_THERE : undefined;
+    return isDamaged ? DAMAGED_IN_BUCKET : undefined;
   }
 
   async #faultsIn(
@@ -307,12 +307,12 @@ class ContentVerifier {
   }
 }
 
-/** Looks at all that lies in the store. */
+/** Counts all files without a row. */
 async function sumOrphanedFiles(readers: readonly HashReader[], options: VerifyOptions): Promise<OrphanedFiles> {
   const top = join(options.root, "blobs", "sha256");
   const names = namesIn(top);
   const sum = { contents: 0, bytes: 0, foreign: 0 };
-  const lane = async (reader: HashReader) => {
+  const work = async (reader: HashReader) => {
     while (names.length > 0) {
       const found = await reader.countOrphanedFiles(options.databasePath, top, names.splice(0, BATCH_FOLDERS));
       sum.contents += found.contents;
@@ -320,6 +320,6 @@ async function sumOrphanedFiles(readers: readonly HashReader[], options: VerifyO
       sum.foreign += found.foreign;
     }
   };
-  await Promise.all(readers.map(lane));
+  await Promise.all(readers.map(work));
   return sum;
 }
