@@ -57,8 +57,8 @@ async function install(): Promise<void> {
 }
 
 async function removeOldVersions(): Promise<void> {
-  const kept = (await caches.keys()).filter((name) => name.startsWith(CACHE_PREFIX));
-  const old = kept.filter((name) => name !== CACHE_PREFIX + version).slice(0, -(VERSIONS_RETAINED - 1));
+  const names = (await caches.keys()).filter((name) => name.startsWith(CACHE_PREFIX));
+  const old = names.filter((name) => name !== CACHE_PREFIX + version).slice(0, -(VERSIONS_RETAINED - 1));
   await Promise.all(old.map((name) => caches.delete(name)));
 }
 

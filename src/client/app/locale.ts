@@ -44,7 +44,7 @@ export async function applyLocale(): Promise<void> {
     const { default: texts, transform } = await language.load();
     setTranslation(texts, transform);
   }
-  setRegion(navigator.languages.find((wantedTag) => wantedTag.startsWith(`${tag}-`)));
+  setRegion(navigator.languages.find((preferredTag) => preferredTag.startsWith(`${tag}-`)));
   document.documentElement.lang = tag;
   document.documentElement.dir = RIGHT_TO_LEFT.has(tag.split("-")[0] ?? "") ? "rtl" : "ltr";
 }

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { Compass } from "lucide-react";
-import { buttonLook } from "../ui/button.tsx";
+import { buttonClassName } from "../ui/button.tsx";
 import { EmptyState } from "../ui/empty-state.tsx";
 import { frameText } from "./text.ts";
 
@@ -13,7 +13,7 @@ export function NotFound() {
         icon={Compass}
         title={frameText.notFoundTitle}
         action={
-          <Link to="/files" className={buttonLook({ variant: "primary" })}>
+          <Link to="/files" className={buttonClassName({ variant: "primary" })}>
             {frameText.toFiles}
           </Link>
         }

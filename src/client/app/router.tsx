@@ -139,9 +139,9 @@ let isFirstDrawing = true;
 
 /** A page that was just opened is already at its top. Scrolling it would force a layout before the first paint. */
 function hasScrollToRestore({ location }: { readonly location: { readonly hash: string } }): boolean {
-  const isOpened = isFirstDrawing && location.hash === "" && !isBackNavigation();
+  const isNewPage = isFirstDrawing && location.hash === "" && !isBackNavigation();
   isFirstDrawing = false;
-  return !isOpened;
+  return !isNewPage;
 }
 
 function isBackNavigation(): boolean {

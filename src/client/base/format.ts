@@ -35,9 +35,9 @@ function cachedFormatter<T extends Intl.NumberFormat | Intl.DateTimeFormat | Int
   const known = formatters.get(key);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a name stands for one kind of formatter
   if (known !== undefined) return known as T;
-  const made = make(locale());
-  formatters.set(key, made);
-  return made;
+  const created = make(locale());
+  formatters.set(key, created);
+  return created;
 }
 
 /**

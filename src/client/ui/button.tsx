@@ -10,7 +10,7 @@ export type ButtonVariant = "primary" | "secondary" | "quiet" | "danger";
 export type ButtonSize = "small" | "medium" | "large";
 
 /** Size and weight, shared by buttons and links that look like buttons. */
-export interface ButtonLook {
+export interface ButtonStyle {
   readonly variant?: ButtonVariant;
   readonly size?: ButtonSize;
   readonly icon?: LucideIcon;
@@ -30,7 +30,7 @@ const SIZES: Readonly<Record<ButtonSize, string>> = {
 };
 
 /** The class names of a button. */
-export function buttonLook({ variant = "secondary", size = "medium" }: ButtonLook): string {
+export function buttonClassName({ variant = "secondary", size = "medium" }: ButtonStyle): string {
   return cx(
     "control inline-flex items-center justify-center rounded-lg border font-medium whitespace-nowrap select-none",
     "transition-colors disabled:opacity-55",
@@ -50,8 +50,8 @@ export function Button({
   onClick,
   type = "button",
   ...rest
-}: ButtonLook & { readonly busy?: boolean } & ComponentProps<"button">) {
-  const look: ButtonLook = { ...(variant !== undefined && { variant }), ...(size !== undefined && { size }) };
+}: ButtonStyle & { readonly busy?: boolean } & ComponentProps<"button">) {
+  const look: ButtonStyle = { ...(variant !== undefined && { variant }), ...(size !== undefined && { size }) };
   return (
     <button
       {...rest}
@@ -60,7 +60,7 @@ export function Button({
       aria-disabled={busy || undefined}
       aria-busy={busy || undefined}
       onClick={busy ? undefined : onClick}
-      className={cx(buttonLook(look), className)}
+      className={cx(buttonClassName(look), className)}
     >
       {busy ? (
         <Spinner label={null} size={16} />

@@ -1,8 +1,8 @@
 import type { ComponentProps } from "react";
-import { type ButtonLook, buttonLook } from "./button.tsx";
+import { type ButtonStyle, buttonClassName } from "./button.tsx";
 import { cx } from "./cx.ts";
 
-/** A link that looks like a button. For addresses inside the application use `buttonLook` with the router's Link. */
+/** A link that looks like a button. For addresses inside the application use `buttonClassName` with the router's Link. */
 export function LinkButton({
   variant,
   size,
@@ -11,10 +11,10 @@ export function LinkButton({
   children,
   href,
   ...rest
-}: ButtonLook & { readonly href: string } & ComponentProps<"a">) {
-  const look: ButtonLook = { ...(variant !== undefined && { variant }), ...(size !== undefined && { size }) };
+}: ButtonStyle & { readonly href: string } & ComponentProps<"a">) {
+  const look: ButtonStyle = { ...(variant !== undefined && { variant }), ...(size !== undefined && { size }) };
   return (
-    <a {...rest} href={href} className={cx(buttonLook(look), "no-underline", className)}>
+    <a {...rest} href={href} className={cx(buttonClassName(look), "no-underline", className)}>
       {Icon !== undefined && <Icon aria-hidden size={18} className="shrink-0" />}
       {children}
     </a>

@@ -30,7 +30,7 @@ export function ListHeader<T extends Entry>({
         style={{ gridTemplateColumns: template, height: HEADER_HEIGHT }}
       >
         {[name, ...(isNarrow ? [] : columns)].map((column) => (
-          <ColumnHead key={column.id} header={column.header} field={column.sort} sort={sort} />
+          <ColumnHeader key={column.id} header={column.header} field={column.sort} sort={sort} />
         ))}
         <div role="columnheader">
           <span className="sr-only">{text.more}</span>
@@ -40,7 +40,7 @@ export function ListHeader<T extends Entry>({
   );
 }
 
-function ColumnHead({
+function ColumnHeader({
   header,
   field,
   sort,

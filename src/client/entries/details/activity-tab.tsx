@@ -55,7 +55,7 @@ function describe({ kind, from, to, version, share }: Activity): string {
     case "restored":
       return text.restored;
     case "shared":
-      return sharedWords(share);
+      return describeShare(share);
     case "version_deleted":
       return text.versionDeleted(version);
     case "downloaded":
@@ -63,7 +63,7 @@ function describe({ kind, from, to, version, share }: Activity): string {
   }
 }
 
-function sharedWords(share: Activity["share"]): string {
+function describeShare(share: Activity["share"]): string {
   if (share === "public") return text.sharedPublic;
   if (share === "upload") return text.sharedUpload;
   return share === "account" ? text.sharedAccount : share === "link" ? text.sharedLink : text.shared;

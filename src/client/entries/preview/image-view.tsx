@@ -5,7 +5,7 @@ import type { FileRecord } from "../../api/types.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
 import { contentAddress, largeAddress } from "./addresses.ts";
-import { isDrawnByBrowsers } from "./kind.ts";
+import { isShownByBrowsers } from "./kind.ts";
 import { NoPreview } from "./no-preview.tsx";
 import { text } from "./text.ts";
 import { useZoom } from "./use-zoom.ts";
@@ -21,7 +21,7 @@ export function ImageView({ file, onSwipe }: { readonly file: FileRecord; readon
   const loaded = useBestPicture(file);
   const picture = loaded === "failed" || loaded === undefined ? { width: 0, height: 0 } : loaded;
   const zoom = useZoom(picture, onSwipe);
-  if (loaded === "failed") return <NoPreview file={file} words={text.imageFailed} />;
+  if (loaded === "failed") return <NoPreview file={file} message={text.imageFailed} />;
   const { view, stage, fit } = zoom;
   const size = fitOnStage(picture.width === 0 ? { width: 1, height: 1 } : picture, stage);
   return (
@@ -70,7 +70,7 @@ function useBestPicture(file: FileRecord): LoadedPicture | "failed" | undefined 
   const [picture, setPicture] = useState<LoadedPicture | "failed">();
   useEffect(() => {
     let isOver = false;
-    const wantsOriginal = isDrawnByBrowsers(file.mimeType) && file.size <= ORIGINAL_BYTES_MAX;
+    const wantsOriginal = isShownByBrowsers(file.mimeType) && file.size <= ORIGINAL_BYTES_MAX;
     const show = async (): Promise<void> => {
       const large = file.hasThumbnail ? await loadThumbnail(file, () => isOver) : undefined;
       if (isOver) return;

@@ -81,7 +81,7 @@ const PLAIN_ENDINGS = new Set([
 const TEXT_TYPES = /^(?:text\/|application\/(?:json|xml|javascript|x-sh|x-yaml|yaml|toml|sql)\b|.*\+(?:json|xml)$)/;
 
 /** Image types that browsers support; for others, the server's thumbnail is shown. */
-const DRAWN_BY_BROWSERS = new Set([
+const SHOWN_BY_BROWSERS = new Set([
   "image/jpeg",
   "image/png",
   "image/gif",
@@ -110,8 +110,8 @@ export function languageOf(name: string): string | undefined {
 }
 
 /** Whether browsers can show the image itself, not only the server's thumbnail. */
-export function isDrawnByBrowsers(mimeType: string): boolean {
-  return DRAWN_BY_BROWSERS.has(mimeType);
+export function isShownByBrowsers(mimeType: string): boolean {
+  return SHOWN_BY_BROWSERS.has(mimeType);
 }
 
 function endingOf(name: string): string {

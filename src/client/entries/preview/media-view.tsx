@@ -8,7 +8,7 @@ import { text } from "./text.ts";
 /** Video and audio in the browser's own player, which seeks with range requests. */
 export function MediaView({ file, kind }: { readonly file: FileRecord; readonly kind: "video" | "audio" }) {
   const [hasFailed, setHasFailed] = useState(false);
-  if (hasFailed) return <NoPreview file={file} words={text.mediaFailed} />;
+  if (hasFailed) return <NoPreview file={file} message={text.mediaFailed} />;
   const player = {
     src: contentAddress(file),
     controls: true,

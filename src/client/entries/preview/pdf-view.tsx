@@ -30,7 +30,7 @@ type Outcome = OpenPdfFile | { readonly locked: PdfPasswordError } | "failed" | 
 export function PdfView({ file }: { readonly file: FileRecord }) {
   const [password, setPassword] = useState<string>();
   const outcome = usePdf(file, password);
-  if (outcome === "failed") return <NoPreview file={file} words={text.pdfFailed} />;
+  if (outcome === "failed") return <NoPreview file={file} message={text.pdfFailed} />;
   if (outcome === undefined) {
     return (
       <div className="flex size-full items-center justify-center">

@@ -25,6 +25,6 @@ export function Stage({ file, onSwipe }: { readonly file: FileRecord; readonly o
     case "text":
       return <TextView file={file} kind={kind} />;
     case "none":
-      return <NoPreview file={file} words={text.noPreview} />;
+      return <NoPreview file={file} message={text.noPreview} />;
   }
 }

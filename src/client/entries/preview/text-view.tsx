@@ -35,14 +35,14 @@ const MARKDOWN_CLASS =
 export function TextView({ file, kind }: { readonly file: FileRecord; readonly kind: "markdown" | "code" | "text" }) {
   const [attempt, setAttempt] = useState(0);
   const [outcome, setOutcome] = useState<
-    { content: TextContent; drawn: DocumentFragment | undefined } | { error: unknown }
+    { content: TextContent; rendered: DocumentFragment | undefined } | { error: unknown }
   >();
   useEffect(() => {
     const controller = new AbortController();
     const load = async (): Promise<void> => {
       const content = await readText(file, controller.signal);
-      const drawn = await draw(content.text, kind, file.name);
-      if (!controller.signal.aborted) setOutcome({ content, drawn });
+      const rendered = await draw(content.text, kind, file.name);
+      if (!controller.signal.aborted) setOutcome({ content, rendered });
     };
     load().catch((error: unknown) => {
       if (!controller.signal.aborted) setOutcome({ error });
@@ -64,8 +64,8 @@ export function TextView({ file, kind }: { readonly file: FileRecord; readonly k
     };
     return <ErrorState error={outcome.error} onRetry={retry} />;
   }
-  const { content, drawn } = outcome;
-  if (content.isBinary) return <NoPreview file={file} words={text.binary} />;
+  const { content, rendered } = outcome;
+  if (content.isBinary) return <NoPreview file={file} message={text.binary} />;
   return (
     <Scroller label={text.textContent(file.name)}>
       {content.isTruncated && (
@@ -73,11 +73,11 @@ export function TextView({ file, kind }: { readonly file: FileRecord; readonly k
           {text.truncated(formatBytes(TEXT_BYTES_MAX), formatBytes(file.size))}
         </p>
       )}
-      {kind === "markdown" && drawn !== undefined ? (
-        <Fragment as="article" content={drawn} className={`${SHEET} ${MARKDOWN_CLASS}`} />
+      {kind === "markdown" && rendered !== undefined ? (
+        <Fragment as="article" content={rendered} className={`${SHEET} ${MARKDOWN_CLASS}`} />
       ) : (
         <pre className={`${SHEET} ${CODE_CLASS}`}>
-          {drawn === undefined ? content.text : <Fragment as="code" content={drawn} className="" />}
+          {rendered === undefined ? content.text : <Fragment as="code" content={rendered} className="" />}
         </pre>
       )}
     </Scroller>

@@ -12,7 +12,7 @@ import { toast } from "../../ui/toast.tsx";
 import { invalidateShares, revokeShare } from "./api.ts";
 import { QrDialog } from "./qr-code.tsx";
 import { ShareEditor } from "./share-editor.tsx";
-import { countsInWords, kindWords, ShareBadges } from "./share-state.tsx";
+import { describeCounts, describeKind, ShareBadges } from "./share-state.tsx";
 import { text } from "./text.ts";
 
 /**
@@ -54,12 +54,12 @@ export function ShareItem({
         <div className="min-w-0 flex-1">
           {heading}
           <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-sm">
-            <span className="font-medium break-words">{share.label ?? kindWords(share)}</span>
-            {share.label !== null && <span className="text-muted">{kindWords(share)}</span>}
+            <span className="font-medium break-words">{share.label ?? describeKind(share)}</span>
+            {share.label !== null && <span className="text-muted">{describeKind(share)}</span>}
             <ShareBadges share={share} />
           </p>
           <p className="mt-0.5 text-sm text-muted">
-            {[text.sharedAt(formatDate(share.createdAt)), countsInWords(share)]
+            {[text.sharedAt(formatDate(share.createdAt)), describeCounts(share)]
               .filter((part) => part !== "")
               .join(" · ")}
           </p>

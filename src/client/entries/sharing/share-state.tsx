@@ -16,7 +16,7 @@ export function closedBecause(
 }
 
 /** The kind of a share as text. */
-export function kindWords(share: ShareRecord): string {
+export function describeKind(share: ShareRecord): string {
   switch (share.kind) {
     case "public":
       return text.kindPublic;
@@ -47,7 +47,7 @@ export function ShareBadges({ share }: { readonly share: ShareRecord }) {
 }
 
 /** The statistics of a share as text. */
-export function countsInWords(share: ShareRecord): string {
+export function describeCounts(share: ShareRecord): string {
   const { kind, views, downloads, maxDownloads, uploads, uploadedBytes, maxUploadBytes, lastAccessedAt } = share;
   const sent = formatBytes(uploadedBytes);
   const counts =

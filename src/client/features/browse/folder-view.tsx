@@ -8,7 +8,7 @@ import type { Entry, Listing } from "../../api/types.ts";
 import { Page } from "../../ui/page.tsx";
 import { useNewMenu } from "../../ui/new-menu.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
-import { Button, buttonLook } from "../../ui/button.tsx";
+import { Button, buttonClassName } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";
 import { lazyPart } from "../../ui/lazy-part.ts";
@@ -182,7 +182,7 @@ function MissingFolder() {
       icon={FolderX}
       title={text.folderNotFound}
       action={
-        <Link to="/files" className={buttonLook({ variant: "primary" })}>
+        <Link to="/files" className={buttonClassName({ variant: "primary" })}>
           {text.toFiles}
         </Link>
       }

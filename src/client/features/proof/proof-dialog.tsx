@@ -125,9 +125,9 @@ function PasskeyMethod({ onDone }: Pick<Props, "onDone">) {
 
 function ProviderMethod({ onDone }: Pick<Props, "onDone">) {
   const signInMethods = useSignInMethods();
-  const begin = useMutation({ mutationFn: openProvider });
-  const rejection = readRejection(begin.error, []);
-  const isWaiting = begin.isSuccess;
+  const start = useMutation({ mutationFn: openProvider });
+  const rejection = readRejection(start.error, []);
+  const isWaiting = start.isSuccess;
   useEffect(() => {
     if (!isWaiting) return undefined;
     // A failed check says nothing; the next one may succeed.
@@ -138,7 +138,7 @@ function ProviderMethod({ onDone }: Pick<Props, "onDone">) {
   return (
     <>
       {rejection !== undefined && <Notice tone="danger">{rejection.message}</Notice>}
-      <Button icon={ExternalLink} busy={begin.isPending} onClick={() => begin.mutate()}>
+      <Button icon={ExternalLink} busy={start.isPending} onClick={() => start.mutate()}>
         {text.provider(signInMethods.data?.oidc?.name ?? "")}
       </Button>
       {isWaiting && (

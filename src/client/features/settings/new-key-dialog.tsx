@@ -16,7 +16,7 @@ import { text } from "./text.ts";
 const LIFETIMES = ["30", "90", "365", "never"];
 
 /** Creates an API key and shows it, which can't be done again. */
-export function NewKeyDialog(props: { isAdmin: boolean; onMade(): void; onClose(): void }) {
+export function NewKeyDialog(props: { isAdmin: boolean; onCreated(): void; onClose(): void }) {
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState<ReadonlySet<string>>(new Set(["files:read", "files:write"]));
   const [lifetime, setLifetime] = useState("90");
@@ -29,7 +29,7 @@ export function NewKeyDialog(props: { isAdmin: boolean; onMade(): void; onClose(
       const body = { name: name.trim(), scopes: [...scopes], expiresAt };
       return request<{ key: string }>("POST", "/api/users/api-keys", { body });
     },
-    onSuccess: props.onMade,
+    onSuccess: props.onCreated,
   });
   const rejection = readRejection(create.error, ["name", "scopes", "expiresAt"]);
   if (create.data !== undefined) {

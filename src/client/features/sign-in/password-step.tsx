@@ -109,7 +109,7 @@ function OtherMethods({
       </div>
       {passkey?.message !== undefined && <Notice tone="danger">{passkey.message}</Notice>}
       {passkey !== undefined && (
-        <Button variant="secondary" icon={KeyRound} busy={passkey.isBusy} onClick={passkey.begin}>
+        <Button variant="secondary" icon={KeyRound} busy={passkey.isBusy} onClick={passkey.start}>
           {text.passkey}
         </Button>
       )}

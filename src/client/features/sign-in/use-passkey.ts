@@ -43,5 +43,5 @@ export function usePasskey(isOffered: boolean, onDone: () => void) {
       setBusy(false);
     }
   };
-  return { isBusy, message, begin: () => void start() };
+  return { isBusy, message, start: () => void start() };
 }

@@ -1,8 +1,8 @@
 /** Turns the form for one file into a drop area for many files and folders, with their progress. */
 import { button, element } from "../dom.ts";
-import { type DroppedFiles, type PickedFile, pickedFromTransfer, pickedFromList } from "./picking.ts";
+import { type DroppedFiles, type PickedFile, filesFromTransfer, filesFromList } from "./picking.ts";
 import { Queue } from "./queue.ts";
-import { Rows, sizeInWords } from "./rows.ts";
+import { Rows, formatSize } from "./rows.ts";
 import type { Sending } from "./sending.ts";
 import { Unlocking } from "./unlocking.ts";
 
@@ -57,7 +57,7 @@ function dropArea(maxBytes: string | undefined, add: (picked: PickedFile[]) => v
   const files = chooser("Choose files", add);
   const folder = chooser("Choose folder", add);
   folder.input.webkitdirectory = true;
-  const limit = maxBytes === undefined ? "" : ` Up to ${sizeInWords(Number(maxBytes))} per file.`;
+  const limit = maxBytes === undefined ? "" : ` Up to ${formatSize(Number(maxBytes))} per file.`;
   return element("div", {
     className: "drop",
     children: [
@@ -70,7 +70,7 @@ function dropArea(maxBytes: string | undefined, add: (picked: PickedFile[]) => v
 function chooser(text: string, add: (picked: PickedFile[]) => void) {
   const input = element("input", { attributes: { type: "file", multiple: "", hidden: "", "aria-label": text } });
   input.addEventListener("change", () => {
-    add(pickedFromList(input.files ?? []));
+    add(filesFromList(input.files ?? []));
     // Lets the same file be chosen again.
     input.value = "";
   });
@@ -92,7 +92,7 @@ function listenForDrops(area: HTMLElement, add: (dropped: DroppedFiles) => void)
     if (!hasFiles(event)) return;
     event.preventDefault();
     area.classList.remove("over");
-    if (event.dataTransfer !== null) void pickedFromTransfer(event.dataTransfer).then(add);
+    if (event.dataTransfer !== null) void filesFromTransfer(event.dataTransfer).then(add);
   });
 }
 

@@ -7,7 +7,7 @@ export interface PickedFile {
 }
 
 /** The files of a file input; a folder input has paths. */
-export function pickedFromList(files: FileList | readonly File[]): PickedFile[] {
+export function filesFromList(files: FileList | readonly File[]): PickedFile[] {
   return [...files].map((file) => ({ file, path: file.webkitRelativePath || file.name }));
 }
 
@@ -22,12 +22,12 @@ export interface DroppedFiles {
  * Reads dropped files and folders. The entries must be taken before the first await, because the browser clears the
  * transfer afterwards.
  */
-export async function pickedFromTransfer(transfer: DataTransfer): Promise<DroppedFiles> {
+export async function filesFromTransfer(transfer: DataTransfer): Promise<DroppedFiles> {
   const entries = [...transfer.items].flatMap((item) => {
     const entry = item.kind === "file" ? item.webkitGetAsEntry() : null;
     return entry === null ? [] : [entry];
   });
-  if (entries.length === 0) return { picked: pickedFromList(transfer.files), unreadable: 0 };
+  if (entries.length === 0) return { picked: filesFromList(transfer.files), unreadable: 0 };
   const picked: PickedFile[] = [];
   let unreadable = 0;
   for (const entry of entries) unreadable += await readEntry(entry, picked);

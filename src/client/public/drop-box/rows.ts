@@ -9,7 +9,7 @@ const ROWS_MAX = 200;
 /** The elements of a row. */
 interface Row {
   readonly item: HTMLLIElement;
-  readonly said: HTMLElement;
+  readonly status: HTMLElement;
   readonly bar: HTMLProgressElement;
   readonly toggle: HTMLButtonElement;
   readonly remove: HTMLButtonElement;
@@ -64,35 +64,35 @@ export class Rows {
       },
       { className: "button quiet small", label: `Remove ${one.path}` },
     );
-    const said = element("span", { className: "said" });
+    const status = element("span", { className: "said" });
     const bar = element("progress", { attributes: { max: "1", "aria-label": `Progress of ${one.path}` } });
     const item = element("li", {
       children: [
         element("span", { className: "file-name", text: one.path, attributes: { dir: "auto" } }),
-        said,
+        status,
         element("span", { className: "buttons", children: [toggle, remove] }),
         bar,
       ],
     });
-    const row = { item, said, bar, toggle, remove };
+    const row = { item, status, bar, toggle, remove };
     this.#rows.set(one, row);
     this.list.append(item);
     fill(row, one);
   }
 }
 
-function fill({ said, bar, toggle, remove }: Row, one: Sending): void {
+function fill({ status, bar, toggle, remove }: Row, one: Sending): void {
   const { state, sentBytes, problem } = one.status;
   const size = one.file.size;
   bar.value = state === "done" || size === 0 ? Number(state === "done") : sentBytes / size;
   bar.hidden = state === "done";
-  said.className = state === "failed" ? "said failed" : state === "done" ? "said done" : "said";
-  said.textContent = {
-    waiting: `Queued, ${sizeInWords(size)}`,
-    sending: `${sizeInWords(sentBytes)} of ${sizeInWords(size)}${problem === undefined ? "" : `. ${problem}`}`,
-    paused: `Paused at ${sizeInWords(sentBytes)} of ${sizeInWords(size)}`,
+  status.className = state === "failed" ? "said failed" : state === "done" ? "said done" : "said";
+  status.textContent = {
+    waiting: `Queued, ${formatSize(size)}`,
+    sending: `${formatSize(sentBytes)} of ${formatSize(size)}${problem === undefined ? "" : `. ${problem}`}`,
+    paused: `Paused at ${formatSize(sentBytes)} of ${formatSize(size)}`,
     failed: problem ?? "Upload failed.",
-    done: `Uploaded, ${sizeInWords(size)}`,
+    done: `Uploaded, ${formatSize(size)}`,
   }[state];
   const verb = state === "failed" ? "Retry" : state === "paused" ? "Resume" : "Pause";
   if (toggle.textContent !== verb) toggle.textContent = verb;
@@ -107,7 +107,7 @@ function fill({ said, bar, toggle, remove }: Row, one: Sending): void {
 const UNITS = ["bytes", "KB", "MB", "GB", "TB"] as const;
 
 /** A size in units of 1024, like the limits. */
-export function sizeInWords(bytes: number): string {
+export function formatSize(bytes: number): string {
   let value = bytes;
   let unit = 0;
   while (value >= 1023.95 && unit < UNITS.length - 1) {

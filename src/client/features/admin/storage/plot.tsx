@@ -84,7 +84,7 @@ function draw(
   signal: AbortSignal,
 ): void {
   let plot: uPlot | undefined;
-  const begin = () => {
+  const start = () => {
     plot?.destroy();
     const line = colorOf(host, "line");
     const axis: uPlot.Axis = {
@@ -123,11 +123,11 @@ function draw(
       host,
     );
   };
-  begin();
+  start();
   const resized = new ResizeObserver(() => plot?.setSize({ width: host.clientWidth, height: HEIGHT }));
   resized.observe(host);
   const scheme = window.matchMedia("(prefers-color-scheme: dark)");
-  scheme.addEventListener("change", begin, { signal });
+  scheme.addEventListener("change", start, { signal });
   signal.addEventListener("abort", () => {
     resized.disconnect();
     plot?.destroy();

@@ -34,9 +34,9 @@ export function WebhookDialog({
     },
     showNothing,
   );
-  const toggle = (event: string, isWanted: boolean) => {
+  const toggle = (event: string, isSelected: boolean) => {
     const next = new Set(events);
-    if (isWanted) next.add(event);
+    if (isSelected) next.add(event);
     else next.delete(event);
     setEvents(next);
   };
@@ -69,7 +69,7 @@ export function WebhookDialog({
               key={event}
               label={event}
               checked={events.has(event)}
-              onChange={(isWanted) => toggle(event, isWanted)}
+              onChange={(isSelected) => toggle(event, isSelected)}
             />
           ))}
         </div>

@@ -23,7 +23,7 @@ export function ApiKeysSection() {
   const keys = useResource("apiKeys");
   const refresh = useRefresh();
   const confirm = useConfirm();
-  const [isMaking, setMaking] = useState(false);
+  const [isCreating, setCreating] = useState(false);
   const mayMake = user.role !== "viewer";
 
   const remove = async (key: ApiKey) => {
@@ -68,7 +68,7 @@ export function ApiKeysSection() {
       description={text.apiKeysLead}
       actions={
         mayMake && (
-          <Button variant="primary" icon={Plus} onClick={() => setMaking(true)}>
+          <Button variant="primary" icon={Plus} onClick={() => setCreating(true)}>
             {text.newKey}
           </Button>
         )
@@ -86,11 +86,11 @@ export function ApiKeysSection() {
           )
         }
       </Loaded>
-      {isMaking && (
+      {isCreating && (
         <NewKeyDialog
           isAdmin={user.role === "admin"}
-          onClose={() => setMaking(false)}
-          onMade={() => void refresh("apiKeys")}
+          onClose={() => setCreating(false)}
+          onCreated={() => void refresh("apiKeys")}
         />
       )}
     </Card>

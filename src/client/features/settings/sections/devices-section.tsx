@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { Smartphone } from "lucide-react";
 import { messageOf, request } from "../../../api/http.ts";
-import { Button, buttonLook } from "../../../ui/button.tsx";
+import { Button, buttonClassName } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { useConfirm } from "../../../ui/confirm.tsx";
 import { cx } from "../../../ui/cx.ts";
@@ -51,7 +51,7 @@ export function DevicesSection() {
           to="/history"
           search={{ tab: "rewind", device: device.id }}
           aria-label={text.rewindOf(device.name)}
-          className={cx(buttonLook({}), "no-underline")}
+          className={cx(buttonClassName({}), "no-underline")}
         >
           {text.rewind}
         </Link>

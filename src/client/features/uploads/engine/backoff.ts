@@ -16,8 +16,8 @@ export interface Wakeable {
  */
 export function delayBefore(attempt: number, retryAfterSeconds: number | undefined, random = Math.random()): number {
   const own = DELAYS_MS[Math.min(attempt, DELAYS_MS.length - 1)] ?? 15_000;
-  const asked = Math.min(retryAfterSeconds ?? 0, 120) * 1000;
-  return Math.max(own, asked) * (1 + random / 4);
+  const serverWait = Math.min(retryAfterSeconds ?? 0, 120) * 1000;
+  return Math.max(own, serverWait) * (1 + random / 4);
 }
 
 /** Waits `ms`, or until it is woken. */

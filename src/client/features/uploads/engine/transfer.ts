@@ -78,8 +78,8 @@ export async function sendByTus(request: SendRequest): Promise<SendResult> {
         if (outgoing.getMethod() === "POST") outgoing.setHeader("Idempotency-Key", request.idempotencyKey);
         watch();
       },
-      onAfterResponse: (_outgoing, answer) => {
-        fileId = answer.getHeader("Larder-File-Id") ?? fileId;
+      onAfterResponse: (_outgoing, response) => {
+        fileId = response.getHeader("Larder-File-Id") ?? fileId;
         watch();
       },
       onUploadUrlAvailable: () => {

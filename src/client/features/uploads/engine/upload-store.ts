@@ -107,7 +107,7 @@ export class UploadStore {
 }
 
 function totalsOf(uploads: readonly Upload[], bytesPerSecond: number | undefined): UploadTotals {
-  let [filesDone, filesOpen, filesTroubled, bytes, bytesSent, bytesLeft] = [0, 0, 0, 0, 0, 0];
+  let [filesDone, filesOpen, filesBlocked, bytes, bytesSent, bytesLeft] = [0, 0, 0, 0, 0, 0];
   const states = new Set<Upload["state"]>();
   for (const { state, size, sent } of uploads) {
     states.add(state);
@@ -116,7 +116,7 @@ function totalsOf(uploads: readonly Upload[], bytesPerSecond: number | undefined
       filesOpen += 1;
       bytesLeft += size - sent;
     }
-    if (BLOCKED_STATES.has(state)) filesTroubled += 1;
+    if (BLOCKED_STATES.has(state)) filesBlocked += 1;
     bytes += size;
     bytesSent += ENDED_STATES.has(state) ? size : sent;
   }
@@ -124,7 +124,7 @@ function totalsOf(uploads: readonly Upload[], bytesPerSecond: number | undefined
     files: uploads.length,
     filesDone,
     filesOpen,
-    filesBlocked: filesTroubled,
+    filesBlocked,
     bytes,
     bytesSent,
     isSending: states.has("sending") || states.has("finishing"),

@@ -34,7 +34,7 @@ export function UploadTray({ sharedAs }: { readonly sharedAs: string | null }) {
   const { uploads, totals } = useUploads();
   const [isOpen, setIsOpen] = useState(true);
   const [decided, setDecided] = useState<ReadonlySet<string>>(new Set());
-  const [shared, forgetShared] = useSharedAddress(sharedAs);
+  const [shared, dismissShared] = useSharedAddress(sharedAs);
 
   useEffect(() => {
     void uploadEngine().start(user.id);
@@ -46,7 +46,7 @@ export function UploadTray({ sharedAs }: { readonly sharedAs: string | null }) {
     <>
       <Suspense fallback={null}>
         {shared === "1" && <SharedFiles />}
-        {shared === "missed" && <ShareMissed onClose={forgetShared} />}
+        {shared === "missed" && <ShareMissed onClose={dismissShared} />}
       </Suspense>
       {conflict !== undefined && (
         <ConflictDialog
@@ -205,12 +205,12 @@ function without(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
 }
 
 /** How "Share → Larder" opened the page, until that is dismissed. */
-function useSharedAddress(openedBy: string | null): readonly [shared: string | null, forget: () => void] {
-  const [shared, setShared] = useState(openedBy);
+function useSharedAddress(initial: string | null): readonly [shared: string | null, forget: () => void] {
+  const [shared, setShared] = useState(initial);
   const setSearch = useSetTextSearch();
-  const forget = () => {
+  const dismiss = () => {
     setShared(null);
     setSearch({ shared: undefined });
   };
-  return [shared, forget];
+  return [shared, dismiss];
 }
