@@ -11,7 +11,7 @@ import { passwordResetRoutes } from "./password-reset/routes.ts";
 import type { PasswordReset } from "./password-reset/service.ts";
 import type { Proven } from "./auth/proof.ts";
 import { type UserRoutesOptions, userRoutes } from "./profile/routes.ts";
-import { Router } from "./routing/router.ts";
+import type { Router } from "./routing/router.ts";
 import { type SetupRoutesOptions, setupRoutes } from "./setup/routes.ts";
 import { type TwoFactorRoutesOptions, twoFactorRoutes } from "./two-factor/routes.ts";
 import type { User } from "./users/types.ts";
@@ -36,27 +36,26 @@ export interface AccountsRoutesOptions
 }
 
 /** Sign-up and sign-in, the own account, keys, factors, invitations; and the pages that their emails link to. */
-export function accountsRoutes(options: AccountsRoutesOptions): Router {
+export function accountsRoutes(options: AccountsRoutesOptions): Router[] {
   const { config, users, passkeys, usageOf, eraseAccount } = options;
   const { basePath, tokenLifetimeMs, signup, defaultPlan, versions } = config;
   const settings = { ...options, basePath, tokenLifetimeMs, signup, defaultPlan };
-  return new Router({ name: "accounts" })
-    .use(authRoutes(settings))
-    .use(confirmRoutes(options))
-    .use(
-      userRoutes({
-        ...options,
-        versionsMax: versions.keep,
-        usageOf: ({ user }) => usageOf(user),
-        eraseAccount: ({ user }, proven) => eraseAccount(user, proven),
-      }),
-    )
-    .use(apiKeyRoutes(options))
-    .use(twoFactorRoutes({ ...options, countPasskeys: (userId) => passkeys.count(userId) }))
-    .use(passkeyRoutes(settings))
-    .use(emailConfirmationRoutes({ ...settings, confirmations: options.emailConfirmation }))
-    .use(passwordResetRoutes({ ...settings, resets: options.passwordReset }))
-    .use(oidcRoutes({ ...settings, isSetUp: () => users.hasAny(), hasMail: options.mail.isConfigured }))
-    .use(inviteRoutes(settings))
-    .use(setupRoutes(settings));
+  return [
+    authRoutes(settings),
+    confirmRoutes(options),
+    userRoutes({
+      ...options,
+      versionsMax: versions.keep,
+      usageOf: ({ user }) => usageOf(user),
+      eraseAccount: ({ user }, proven) => eraseAccount(user, proven),
+    }),
+    apiKeyRoutes(options),
+    twoFactorRoutes({ ...options, countPasskeys: (userId) => passkeys.count(userId) }),
+    passkeyRoutes(settings),
+    emailConfirmationRoutes({ ...settings, confirmations: options.emailConfirmation }),
+    passwordResetRoutes({ ...settings, resets: options.passwordReset }),
+    oidcRoutes({ ...settings, isSetUp: () => users.hasAny(), hasMail: options.mail.isConfigured }),
+    inviteRoutes(settings),
+    setupRoutes(settings),
+  ];
 }

@@ -2,7 +2,7 @@ import type { Config } from "../../config/settings.ts";
 import type { Writer } from "../../db/transaction.ts";
 import { VERSION } from "../../version.ts";
 import { type PasswordReset, RESET_LIFETIME_MS, resetLink } from "../accounts/password-reset/service.ts";
-import { Router } from "../accounts/routing/router.ts";
+import type { Router } from "../accounts/routing/router.ts";
 import type { TwoFactorService } from "../accounts/two-factor/service.ts";
 import { presentIntegrity } from "../storage/integrity/present.ts";
 import type { Integrity } from "../storage/integrity/service.ts";
@@ -22,32 +22,31 @@ export interface AdministrationRoutesOptions
 }
 
 /** Accounts, the state of the server, and the audit log; for administrators. */
-export function administrationRoutes(options: AdministrationRoutesOptions): Router {
+export function administrationRoutes(options: AdministrationRoutesOptions): Router[] {
   const { config, clock, writer, twoFactor, passwordReset, integrity, dailySamples } = options;
-  return new Router({ name: "administration" })
-    .use(
-      adminRoutes({
-        ...options,
-        defaultPlan: config.defaultPlan,
-        version: VERSION,
-        samples: dailySamples,
-        integrity: () => presentIntegrity(integrity.figures(), config.scrub.withinMs, clock.nowMs()),
-        twoFactor: {
-          isEnabled: (userId) => twoFactor.methodsOf(userId).length > 0,
-          disable: async (user, check) => {
-            await writer.run((tx) => {
-              check(tx);
-              twoFactor.disable(tx, user);
-            });
-          },
+  return [
+    ...adminRoutes({
+      ...options,
+      defaultPlan: config.defaultPlan,
+      version: VERSION,
+      samples: dailySamples,
+      integrity: () => presentIntegrity(integrity.figures(), config.scrub.withinMs, clock.nowMs()),
+      twoFactor: {
+        isEnabled: (userId) => twoFactor.methodsOf(userId).length > 0,
+        disable: async (user, check) => {
+          await writer.run((tx) => {
+            check(tx);
+            twoFactor.disable(tx, user);
+          });
         },
-        resetLinks: {
-          async issue(user, baseUrl, check) {
-            const token = await passwordReset.issueNow(user.id, check);
-            return { url: resetLink(baseUrl, token), expiresAtMs: clock.nowMs() + RESET_LIFETIME_MS };
-          },
+      },
+      resetLinks: {
+        async issue(user, baseUrl, check) {
+          const token = await passwordReset.issueNow(user.id, check);
+          return { url: resetLink(baseUrl, token), expiresAtMs: clock.nowMs() + RESET_LIFETIME_MS };
         },
-      }),
-    )
-    .use(auditRoutes(options));
+      },
+    }),
+    auditRoutes(options),
+  ];
 }

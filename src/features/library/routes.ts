@@ -1,4 +1,4 @@
-import { Router } from "../accounts/routing/router.ts";
+import type { Router } from "../accounts/routing/router.ts";
 import { type ActivityRoutesOptions, activityRoutes } from "./activity/routes.ts";
 import { type ArchiveRoutesOptions, archiveRoutes } from "./archive/routes.ts";
 import { type FileBulkRoutesOptions, fileBulkRoutes } from "./files/bulk-routes.ts";
@@ -31,23 +31,24 @@ export interface LibraryRoutesOptions
 }
 
 /** Files and folders: their content, versions, trash, search and history. */
-export function libraryRoutes(options: LibraryRoutesOptions): Router {
+export function libraryRoutes(options: LibraryRoutesOptions): Router[] {
   const { history } = options;
   const past: FileRoutesOptions["past"] = {
     list: (user, query, context) => listPast(history, user, query, context),
     find: (user, fileId, query, context) => findPast(history, user, fileId, query, context),
   };
-  return new Router({ name: "library" })
-    .use(folderRoutes(options))
-    .use(trashRoutes(options))
-    .use(archiveRoutes(options))
-    .use(tagRoutes(options))
-    .use(searchRoutes(options))
-    .use(activityRoutes(options))
-    .use(photoRoutes(options))
-    .use(fileRoutes({ ...options, past }))
-    .use(fileBulkRoutes(options))
-    .use(fileContentRoutes(options))
-    .use(versionRoutes(options))
-    .use(historyRoutes(options));
+  return [
+    folderRoutes(options),
+    trashRoutes(options),
+    archiveRoutes(options),
+    tagRoutes(options),
+    searchRoutes(options),
+    activityRoutes(options),
+    photoRoutes(options),
+    fileRoutes({ ...options, past }),
+    fileBulkRoutes(options),
+    fileContentRoutes(options),
+    versionRoutes(options),
+    historyRoutes(options),
+  ];
 }

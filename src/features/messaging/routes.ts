@@ -1,4 +1,4 @@
-import { Router } from "../accounts/routing/router.ts";
+import type { Router } from "../accounts/routing/router.ts";
 import { type NotificationRoutesOptions, notificationRoutes } from "./notifications/routes.ts";
 import { type WebhookRoutesOptions, webhookRoutes } from "./webhooks/routes.ts";
 
@@ -6,6 +6,6 @@ import { type WebhookRoutesOptions, webhookRoutes } from "./webhooks/routes.ts";
 export interface MessagingRoutesOptions extends NotificationRoutesOptions, WebhookRoutesOptions {}
 
 /** Notifications of devices, and webhooks. */
-export function messagingRoutes(options: MessagingRoutesOptions): Router {
-  return new Router({ name: "messaging" }).use(notificationRoutes(options)).use(webhookRoutes(options));
+export function messagingRoutes(options: MessagingRoutesOptions): Router[] {
+  return [notificationRoutes(options), webhookRoutes(options)];
 }

@@ -1,5 +1,5 @@
 import type { TreeReader } from "../../tree/reader.ts";
-import { Router } from "../accounts/routing/router.ts";
+import type { Router } from "../accounts/routing/router.ts";
 import { type ConflictRoutesOptions, conflictRoutes } from "./conflicts/routes.ts";
 import { type DeviceRoutesOptions, deviceRoutes } from "./devices/routes.ts";
 import { type DurabilityRoutesOptions, durabilityRoutes } from "./durability/routes.ts";
@@ -24,15 +24,16 @@ export interface MobileRoutesOptions
 }
 
 /** Devices: registration, sync, offline changes, and how they are undone. */
-export function mobileRoutes(options: MobileRoutesOptions): Router {
+export function mobileRoutes(options: MobileRoutesOptions): Router[] {
   const { tree, syncTokens } = options;
-  return new Router({ name: "mobile" })
-    .use(deviceRoutes({ ...options, fileBytesOf: (accountId) => tree.usage(accountId).fileBytes }))
-    .use(syncRoutes(options))
-    .use(localChangeRoutes({ ...options, tokens: syncTokens }))
-    .use(conflictRoutes(options))
-    .use(holdRoutes(options))
-    .use(rewindRoutes(options))
-    .use(queueRoutes(options))
-    .use(durabilityRoutes(options));
+  return [
+    deviceRoutes({ ...options, fileBytesOf: (accountId) => tree.usage(accountId).fileBytes }),
+    syncRoutes(options),
+    localChangeRoutes({ ...options, tokens: syncTokens }),
+    conflictRoutes(options),
+    holdRoutes(options),
+    rewindRoutes(options),
+    queueRoutes(options),
+    durabilityRoutes(options),
+  ];
 }

@@ -1,5 +1,5 @@
 import type { Config } from "../../config/settings.ts";
-import { Router } from "../accounts/routing/router.ts";
+import type { Router } from "../accounts/routing/router.ts";
 import type { AuthService } from "../accounts/auth/service.ts";
 import type { ArchiveSender } from "../library/archive/archive-sender.ts";
 import type { ArchiveService } from "../library/archive/service.ts";
@@ -27,14 +27,15 @@ export interface SharingRoutesOptions
 }
 
 /** Links and the pages that they open, drop boxes, and shares between accounts. */
-export function sharingRoutes(options: SharingRoutesOptions): Router {
+export function sharingRoutes(options: SharingRoutesOptions): Router[] {
   const { config, scripts, linkGuesses, shareSender, shareStatistics, receivedShares } = options;
   const { basePath } = config;
   const links = { ...options, basePath, guesses: linkGuesses, sender: shareSender, statistics: shareStatistics };
   const downloads = new ShareDownloads({ ...links, renderRejection: sharePageRejection({ basePath, scripts }) });
-  return new Router({ name: "sharing" })
-    .use(receivedShareRoutes({ ...options, received: receivedShares }))
-    .use(publicRoutes({ ...links, downloads }))
-    .use(sharePageRoutes({ ...links, downloads }))
-    .use(shareRoutes(options));
+  return [
+    receivedShareRoutes({ ...options, received: receivedShares }),
+    publicRoutes({ ...links, downloads }),
+    sharePageRoutes({ ...links, downloads }),
+    shareRoutes(options),
+  ];
 }

@@ -5,6 +5,6 @@ import { type FindingRoutesOptions, findingRoutes } from "./integrity/routes.ts"
 export type StorageRoutesOptions = FindingRoutesOptions;
 
 /** Findings of damage. */
-export function storageRoutes(options: StorageRoutesOptions): Router {
-  return findingRoutes(options);
+export function storageRoutes(options: StorageRoutesOptions): Router[] {
+  return [findingRoutes(options)];
 }

@@ -1,4 +1,4 @@
-import { Router } from "../accounts/routing/router.ts";
+import type { Router } from "../accounts/routing/router.ts";
 import { type UploadRoutesOptions, uploadRoutes } from "./chunked/routes.ts";
 import { type PublicTusRoutesOptions, publicTusRoutes } from "./tus/public-routes.ts";
 import { type TusRoutesOptions, tusRoutes } from "./tus/routes.ts";
@@ -9,9 +9,6 @@ export interface UploadsRoutesOptions extends UploadRoutesOptions, TusRoutesOpti
 }
 
 /** Resumable uploads: in chunks, and by tus, also into drop boxes. */
-export function uploadsRoutes(options: UploadsRoutesOptions): Router {
-  return new Router({ name: "uploads" })
-    .use(uploadRoutes(options))
-    .use(tusRoutes(options))
-    .use(publicTusRoutes(options));
+export function uploadsRoutes(options: UploadsRoutesOptions): Router[] {
+  return [uploadRoutes(options), tusRoutes(options), publicTusRoutes(options)];
 }

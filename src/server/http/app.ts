@@ -57,14 +57,14 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     .hook(rateLimitGuard(rateGate, (method, path) => routes.find(method, path)?.declaration.rate))
     // Rejects requests while the server stops or is overloaded: last, so that its responses have all headers.
     .hook(gate(host))
-    .use(accountsRoutes(context))
-    .use(libraryRoutes(context))
-    .use(sharingRoutes(context))
-    .use(uploadsRoutes(context))
-    .use(storageRoutes(context))
-    .use(messagingRoutes(context))
-    .use(mobileRoutes(context))
-    .use(administrationRoutes(context))
+    .use(...accountsRoutes(context))
+    .use(...libraryRoutes(context))
+    .use(...sharingRoutes(context))
+    .use(...uploadsRoutes(context))
+    .use(...storageRoutes(context))
+    .use(...messagingRoutes(context))
+    .use(...mobileRoutes(context))
+    .use(...administrationRoutes(context))
     .use(
       healthRoutes({
         whyNotReady,

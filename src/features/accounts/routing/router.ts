@@ -61,10 +61,15 @@ export class Router {
     return this.#add("OPTIONS", path, declaration, handler);
   }
 
-  /** Adds the routes of another router, below this one's prefix. */
-  use(other: Router): this {
-    this.plugin.use(other.plugin);
-    for (const route of other.routes) this.#routes.push({ ...route, path: this.#prefix + route.path });
+  /**
+   * Adds the routes of other routers, below this one's prefix. The framework adds a route once more on each level: wings
+   * therefore give their routers as a list.
+   */
+  use(...others: readonly Router[]): this {
+    for (const other of others) {
+      this.plugin.use(other.plugin);
+      for (const route of other.routes) this.#routes.push({ ...route, path: this.#prefix + route.path });
+    }
     return this;
   }
 

@@ -1,5 +1,5 @@
 /** /api/admin/*: accounts, ways into them, and the server. Nothing here shows what is in an account. */
-import { Router } from "../../accounts/routing/router.ts";
+import type { Router } from "../../accounts/routing/router.ts";
 import { type AccessRoutesOptions, accessRoutes } from "./access-routes.ts";
 import { type AccountRoutesOptions, accountRoutes } from "./account-routes.ts";
 import { type ServerRoutesOptions, serverRoutes } from "./server-routes.ts";
@@ -16,11 +16,7 @@ export interface AdminRoutesOptions
   readonly twoFactor: AccountRoutesOptions["twoFactor"] & AccessRoutesOptions["twoFactor"];
 }
 
-/** See the head of this file. */
-export function adminRoutes(options: AdminRoutesOptions) {
-  return new Router({ name: "admin-routes" })
-    .use(accountRoutes(options))
-    .use(accessRoutes(options))
-    .use(serverRoutes(options))
-    .use(stateRoutes(options));
+/** The routes of /api/admin but for the audit log, invites and findings. */
+export function adminRoutes(options: AdminRoutesOptions): Router[] {
+  return [accountRoutes(options), accessRoutes(options), serverRoutes(options), stateRoutes(options)];
 }
