@@ -1,7 +1,7 @@
 /**
- * Reads objects of the bucket, and records what is wrong with them. What was found wrong once is read a second time before
- * it counts: the fault may have been one of the line. An object that is damaged or lost is sent again where this disk has
- * its content, now or by a later upload; nothing is ever removed from the bucket for it.
+ * Reads objects of the bucket and records their faults. A faulty object is read twice before the fault counts, because the
+ * connection may have been at fault. A damaged or lost object is sent again where this disk has its blob, now or after a later
+ * upload; no object is deleted for it.
  */
 import type { DiskBlobStore } from "../../../blobs/disk-blob-store.ts";
 import { type Digest, toDigest } from "../../../blobs/digest.ts";
@@ -16,7 +16,7 @@ import type { Reading } from "../integrity/types.ts";
 import { MARKER } from "./owner.ts";
 import type { RemoteRows } from "./queries.ts";
 import type { RemoteContents } from "./remote-contents.ts";
-import type { PlacedContent } from "./types.ts";
+import type { SizedBlob } from "./types.ts";
 
 /** What {@link ObjectChecker} works with. */
 export interface ObjectCheckerOptions {
@@ -30,26 +30,26 @@ export interface ObjectCheckerOptions {
   readonly writer: Writer;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long a doubtful object rests before it is read again; default 2 s. */
+  /** Pause before a suspect object is read again; default 2 s. */
   readonly restMs?: number;
 }
 
-/** Why an object is not what it should be; null where it is. */
+/** The fault of an object; null where it is whole. */
 export type ObjectFault = Reading["fault"];
 
 const REST_MS = 2_000;
 const SUSPECTS_MAX = 1_000;
 const RANGE_BYTES = 8 * 1024 * 1024;
 /** Rows of one transaction. */
-const AT_ONCE = 500;
-/** An object is read again for a doubt once in so long. */
+const NOTE_BATCH = 500;
+/** Shortest interval between two such reads of an object. */
 const RETRY_MS = 10 * 60 * 1000;
 
 /** Reads objects, and records damaged and missing ones. */
 export class ObjectChecker {
   readonly #options: ObjectCheckerOptions;
   readonly #stop = new AbortController();
-  /** When each was last taken up, by the monotonic clock. */
+  /** When each was last queued, by the monotonic clock. */
   readonly #suspects = new Map<Digest, number>();
   #working: Promise<void> = Promise.resolve();
 
@@ -57,7 +57,7 @@ export class ObjectChecker {
     this.#options = options;
   }
 
-  /** Has an object read again in some seconds: it was found damaged or missing, or is known to be. Never throws. */
+  /** Queues a damaged or missing object to be read again in some seconds. Never throws. */
   suspect(digest: Digest): void {
     const nowMs = performance.now();
     const lastMs = this.#suspects.get(digest);
@@ -73,25 +73,25 @@ export class ObjectChecker {
   }
 
   /**
-   * Reads an object whole; one that looks wrong twice.
+   * Reads a whole object; a faulty one twice.
    * @param pace called with the bytes of each range; slows the reading down, or ends it by an error
-   * @throws S3Error where the service is away or refuses
+   * @throws S3Error where the service is unreachable or rejects the request
    */
-  async check(content: PlacedContent, pace: (bytes: number) => Promise<void> | void): Promise<ObjectFault> {
+  async check(content: SizedBlob, pace: (bytes: number) => Promise<void> | void): Promise<ObjectFault> {
     return (await this.#read(content, pace)) === null ? null : this.#read(content, pace);
   }
 
-  /** Records what objects were found to be. Durable on return. @returns how many faults were not known before */
+  /** Records the results of reading objects. Durable on return. @returns the number of new faults */
   async note(readings: readonly Reading[]): Promise<number> {
     const { blobRows, blobs, integrity } = this.#options;
-    for (let at = 0; at < readings.length; at += AT_ONCE) await this.#noteRows(readings.slice(at, at + AT_ONCE));
-    const isHere = ({ digest }: Reading) => blobs.statLocal(digest)?.sizeBytes === blobRows.find(digest)?.sizeBytes;
-    const spare = readings.filter((reading) => reading.fault !== null && isHere(reading));
-    const only = readings.filter((reading) => !isHere(reading));
+    for (let at = 0; at < readings.length; at += NOTE_BATCH) await this.#noteRows(readings.slice(at, at + NOTE_BATCH));
+    const isLocal = ({ digest }: Reading) => blobs.statLocal(digest)?.sizeBytes === blobRows.find(digest)?.sizeBytes;
+    const spare = readings.filter((reading) => reading.fault !== null && isLocal(reading));
+    const only = readings.filter((reading) => !isLocal(reading));
     return (await integrity.noteSpare(spare)) + (await integrity.note(only));
   }
 
-  /** Contents that counted as missing lie in the bucket again. Each is read when it is asked for, as all are. */
+  /** Records that missing blobs are in the bucket again. They are verified when they are read. */
   async noteFound(digests: readonly Digest[]): Promise<void> {
     const { blobRows, writer } = this.#options;
     const healed = digests.filter((digest) => blobRows.find(digest)?.isDamaged === true);
@@ -101,7 +101,7 @@ export class ObjectChecker {
     });
   }
 
-  /** Ends what is being read. */
+  /** Ends the read in progress. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#working;
@@ -141,19 +141,16 @@ export class ObjectChecker {
     }
   }
 
-  async #read(
-    { digest, sizeBytes }: PlacedContent,
-    pace: (bytes: number) => Promise<void> | void,
-  ): Promise<ObjectFault> {
+  async #read({ digest, sizeBytes }: SizedBlob, pace: (bytes: number) => Promise<void> | void): Promise<ObjectFault> {
     const { client, remote } = this.#options;
     try {
-      // Nothing is transferred of an empty object: that it is there has to be asked.
+      // An empty object has nothing to read, so its existence is checked separately.
       if (sizeBytes === 0 && (await client.head(remote.keyOf(digest))) === undefined) return LOST;
       const hasher = new Bun.CryptoHasher("sha256");
-      // In ranges: a transfer that is read more slowly than it comes would fill the memory.
+      // In ranges: a transfer that is read more slowly than it arrives would fill the memory.
       for (let offset = 0; offset < sizeBytes; offset += RANGE_BYTES) {
         const lengthBytes = Math.min(RANGE_BYTES, sizeBytes - offset);
-        for await (const piece of await client.get(remote.keyOf(digest), offset, lengthBytes)) hasher.update(piece);
+        for await (const buffer of await client.get(remote.keyOf(digest), offset, lengthBytes)) hasher.update(buffer);
         await pace(lengthBytes);
       }
       return toDigest(hasher.digest("hex")) === digest ? null : OTHER_BYTES;
@@ -167,7 +164,7 @@ export class ObjectChecker {
     }
   }
 
-  /** Makes sure that the service sends other objects whole: else the line is at fault. @throws S3Error */
+  /** Makes sure that the service sends another object whole; otherwise the connection is at fault. @throws S3Error */
   async #mustDeliver(): Promise<void> {
     const { client, prefix } = this.#options;
     await client.getSmall(prefix + MARKER);

@@ -1,4 +1,4 @@
-/** Builds what keeps contents in a bucket, from the settings; nothing where none is set. */
+/** Opens the remote store from the settings. */
 import type { Database } from "bun:sqlite";
 import type { BlobStore } from "../../../blobs/blob-store.ts";
 import type { DiskBlobStore } from "../../../blobs/disk-blob-store.ts";
@@ -38,7 +38,7 @@ export interface BucketOptions {
   readonly log: Log;
 }
 
-/** A bucket that is set up: what the store needs of it, and what {@link openRemoteStore} goes on with. */
+/** A bucket that is set up: what the store needs of it, and what {@link openRemoteStore} needs. */
 export interface Bucket {
   readonly client: S3Client;
   readonly name: string;
@@ -49,7 +49,7 @@ export interface Bucket {
 
 /**
  * The bucket of the settings; undefined where none is set.
- * @throws StartupError where settings contradict each other, or contents lie in a bucket that the settings don't name
+ * @throws StartupError where settings contradict each other, or the database has blobs in a bucket that the settings don't name
  */
 export function openBucket(options: BucketOptions): Bucket | undefined {
   const { config, sqlite, writer, clock, log } = options;

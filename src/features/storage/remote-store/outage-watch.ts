@@ -9,21 +9,21 @@ export interface Outage {
 
 /** What {@link OutageWatch} works with. */
 export interface OutageWatchOptions {
-  /** Asks the service. @throws S3Error where it can't be used */
+  /** Sends a request to the service. @throws S3Error where it can't be used */
   readonly check: () => Promise<unknown>;
-  /** What the last request found. */
+  /** The result of the last request. */
   readonly outage: () => Outage | undefined;
-  /** Since when nothing was heard from the service, in milliseconds. */
+  /** Milliseconds since the last successful request. */
   readonly silentMs: () => number;
   /** Notifies administrators. Durable on return. */
   readonly notify: (outage: Outage) => Promise<void>;
   readonly log: Log;
-  /** How often it looks; default 30 s. With the 20 s that a silent service is waited for, an outage shows within a minute. */
+  /** Interval of the checks; default 30 s. With the timeout of 20 s, an outage is detected within a minute. */
   readonly everyMs?: number;
 }
 
 const EVERY_MS = 30_000;
-/** One failure may be a hiccup. */
+/** A single failure is not reported. */
 const FAILURES_MIN = 2;
 
 /** Checks regularly whether the bucket can be used, and notifies administrators once of each outage. */
@@ -38,7 +38,7 @@ export class OutageWatch {
     this.#options = options;
   }
 
-  /** Looks from now on, every so often. */
+  /** Starts the checks. */
   start(): void {
     this.#timer = setInterval(() => {
       if (!this.#isLooking) void this.#look();
@@ -46,12 +46,12 @@ export class OutageWatch {
     this.#timer.unref();
   }
 
-  /** Looks no more. */
+  /** Stops the checks. */
   stop(): void {
     clearInterval(this.#timer);
   }
 
-  /** Asks the service now. Administrators are notified where it fails for the second time in a row. @throws S3Error */
+  /** Checks the service now. Administrators are notified where it fails for the second time in a row. @throws S3Error */
   async check(): Promise<void> {
     try {
       await this.#options.check();
@@ -70,7 +70,7 @@ export class OutageWatch {
 
   async #look(): Promise<void> {
     const { outage, silentMs, log } = this.#options;
-    // The last request, moments ago, showed that it works.
+    // The last request, moments ago, succeeded.
     if (outage() === undefined && silentMs() < this.#everyMs) return;
     this.#isLooking = true;
     try {

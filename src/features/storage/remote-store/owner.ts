@@ -1,6 +1,6 @@
 /**
- * Whose the bucket is. A copy of a data directory knows the same bucket as its original: it may read there and add, but
- * what it removed would be missing to the other. So the bucket names one database as its owner, and only that removes.
+ * The owner of the bucket. A copy of a data directory uses the same bucket as its original. It may read and add objects, but
+ * deleted ones would be missing to the original. So the bucket names one database as its owner, and only that deletes objects.
  */
 import { type S3Client, toBody } from "../../../blobs/s3/client.ts";
 import { S3Error } from "../../../blobs/s3/error.ts";
@@ -8,7 +8,7 @@ import { S3Error } from "../../../blobs/s3/error.ts";
 /** A store, and which of the databases that know it. */
 export interface Owner {
   readonly store: string;
-  /** Changes whenever a database goes on from a snapshot or a copy. */
+  /** Changes whenever a database continues from a snapshot or a copy. */
   readonly epoch: string;
 }
 
@@ -18,7 +18,7 @@ export type Ownership = "ours" | "copy" | "foreign";
 /** Key, after the prefix, of the object that says whose a bucket is. */
 export const MARKER = "larder-store.json";
 
-/** Looks whose the bucket is; one that is nobody's becomes ours. @throws S3Error */
+/** Reads the owner of the bucket; one without an owner becomes ours. @throws S3Error */
 export async function claimIfFree(client: S3Client, prefix: string, own: Owner): Promise<Ownership> {
   const bytes = await client.getSmall(prefix + MARKER);
   if (bytes === undefined) {

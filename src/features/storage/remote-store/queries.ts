@@ -1,37 +1,37 @@
 import type { Database } from "bun:sqlite";
 import { type Digest, digestFromBytes, digestToBytes } from "../../../blobs/digest.ts";
-import type { PlacedContent } from "./types.ts";
+import type { SizedBlob } from "./types.ts";
 
-/** A content in the bucket. */
+/** A blob in the bucket. */
 export interface RemoteRow {
   readonly sizeBytes: number;
   readonly storedAtMs: number;
   readonly verifiedAtMs: number | null;
   /** When its copy on this disk was last used; null where there is none. */
   readonly usedAtMs: number | null;
-  /** As the service gives it, without quotes; null where nobody has asked for it. */
+  /** The ETag without quotes; null where it was never requested. */
   readonly etag: string | null;
   /** Since when it is known to be damaged there. */
   readonly damagedAtMs: number | null;
 }
 
 /** A copy on this disk that the bucket has too. */
-export interface UnusedCopy extends PlacedContent {
+export interface UnusedCopy extends SizedBlob {
   readonly usedAtMs: number;
   readonly etag: string | null;
 }
 
-/** What is known of an object that is in the bucket now. */
+/** A new object in the bucket. */
 export interface StoredObject {
   readonly digest: Digest;
   readonly sizeBytes: number;
   /** When its copy here was last used; null without one. */
   readonly usedAtMs: number | null;
-  /** Without quotes; undefined where it was not asked for. */
+  /** The ETag without quotes; undefined where it was not requested. */
   readonly etag?: string | undefined;
 }
 
-/** The rows of `remote_blobs`. Changes are made inside a deed. */
+/** The rows of `remote_blobs`. Changes are made inside the caller's transaction. */
 export class RemoteRows {
   readonly #find;
   readonly #add;
@@ -108,7 +108,7 @@ export class RemoteRows {
     this.#known = sqlite.query<{ one: 1 }, [Uint8Array]>("SELECT 1 AS one FROM remote_blobs WHERE digest = ?1");
   }
 
-  /** A content that is in the bucket and stays there. */
+  /** The row of a blob that is in the bucket and not marked for deletion. */
   find(digest: Digest): RemoteRow | undefined {
     return this.#find.get(digestToBytes(digest)) ?? undefined;
   }
@@ -128,17 +128,17 @@ export class RemoteRows {
     return this.#blob.get(digestToBytes(digest))?.sizeBytes;
   }
 
-  /** Whether there is a row of an object, be it on its way out. */
+  /** Whether an object has a row, even if it is marked for deletion. */
   isKnown(digest: Digest): boolean {
     return this.#known.get(digestToBytes(digest)) !== null;
   }
 
-  /** Notes that the bucket has a content, and that nothing is known against its object. */
+  /** Records that the bucket has a whole object of a blob. */
   add({ digest, sizeBytes, usedAtMs, etag }: StoredObject, nowMs: number): void {
     this.#add.run(digestToBytes(digest), sizeBytes, nowMs, usedAtMs, etag ?? null);
   }
 
-  /** Notes what the service gives as the ETag of an object that is whole. */
+  /** Records the ETag of a whole object. */
   setEtag(digest: Digest, etag: string): void {
     this.#setEtag.run(digestToBytes(digest), etag);
   }
@@ -158,7 +158,7 @@ export class RemoteRows {
     this.#use.run(digestToBytes(digest), atMs);
   }
 
-  /** Notes that all of it was read from the bucket and found whole; one that was not known to be there is from now on. */
+  /** Records that an object was read and is whole; inserts a missing row. */
   noteWhole(digest: Digest, sizeBytes: number, atMs: number): void {
     this.#whole.run(digestToBytes(digest), atMs, sizeBytes);
   }
@@ -178,23 +178,23 @@ export class RemoteRows {
     return this.#oldest.all(untilMs, storedMs, limit).map((row) => ({ ...row, digest: digestFromBytes(row.digest) }));
   }
 
-  /** Notes that a content is to be removed from the bucket. */
+  /** Marks an object for deletion. */
   leave(digest: Digest, nowMs: number): void {
     this.#leave.run(digestToBytes(digest), nowMs);
   }
 
-  /** Forgets one that was removed from the bucket. */
+  /** Deletes the row of a deleted object. */
   forget(digest: Digest): void {
     this.#forget.run(digestToBytes(digest));
   }
 
-  /** Whether an object is to be removed from the bucket. */
+  /** Whether an object is marked for deletion. */
   isLeaving(digest: Digest): boolean {
     return this.#isLeaving.get(digestToBytes(digest)) !== null;
   }
 
-  /** Those that are to be removed from the bucket. */
-  listLeaving(limit: number): PlacedContent[] {
+  /** Objects that are marked for deletion. */
+  listLeaving(limit: number): SizedBlob[] {
     return this.#leaving.all(limit).map((row) => ({ ...row, digest: digestFromBytes(row.digest) }));
   }
 

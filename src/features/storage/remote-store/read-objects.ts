@@ -3,37 +3,37 @@ import { type Reader, rows as rowsOf } from "../../../db/reader.ts";
 import type { Reading } from "../integrity/types.ts";
 import type { ObjectChecker } from "./object-checker.ts";
 import { ALONE, DAMAGED_ALONE, UNREAD } from "./queries.ts";
-import type { TierCounts, PlacedContent } from "./types.ts";
+import type { TierCounts, SizedBlob } from "./types.ts";
 
-/** How much is to be read. */
+/** Options of {@link ObjectReading.run}. */
 export interface ObjectReadRequest {
-  /** Bytes a second. */
+  /** Bytes per second. */
   readonly rateBytes: number;
-  /** What was read at this instant or later is passed over. Not later than now: what is read would be due again. */
+  /** Skips objects that were read at this time or later. Must not be in the future: objects would be due again. */
   readonly untilMs: number;
-  /** For how long, at most. */
+  /** Longest duration. */
   readonly maxTimeMs?: number;
   readonly onProgress?: (read: TierCounts) => void;
 }
 
-/** What was read, and what is wrong with it. */
+/** The result of {@link ObjectReading.run}. */
 export interface ObjectsRead extends TierCounts {
-  readonly faults: readonly (PlacedContent & Pick<Reading, "fault">)[];
-  /** Faults that were not known before. */
+  readonly faults: readonly (SizedBlob & Pick<Reading, "fault">)[];
+  /** New faults. */
   readonly found: number;
   /** Whether all that was due was read. */
   readonly isDone: boolean;
 }
 
-interface Due extends PlacedContent {
+interface DueObject extends SizedBlob {
   readonly readAtMs: number;
 }
 
 const BATCH = 100;
-/** Small objects cost the round trip more than their bytes. */
-const LANES = 4;
+/** Concurrent reads: the round trips of small objects take longer than their bytes. */
+const WORKERS = 4;
 
-/** Reads again what lies in the bucket alone, at a bounded rate, and records what is wrong. */
+/** Reads the blobs that only the bucket has, at a limited rate, and records their faults. */
 export class ObjectReading {
   readonly #checker: ObjectChecker;
   readonly #reader: Reader;
@@ -43,15 +43,15 @@ export class ObjectReading {
     this.#reader = reader;
   }
 
-  /** What lies in the bucket alone, in contents and bytes. */
+  /** Blobs and bytes that only the bucket has. */
   async countAlone(): Promise<TierCounts> {
     const [[found]] = await this.#reader.read([rowsOf<TierCounts>(ALONE)]);
     return found ?? { contents: 0, bytes: 0 };
   }
 
   /**
-   * Reads what is due: first what is known to be damaged, since it may be good again, then what was read longest ago. What
-   * was found is recorded after each batch. @throws S3Error where the service is away or refuses
+   * Reads objects that are due: damaged ones first, which may be whole again, then the least recently read. Results are recorded
+   * after each batch. @throws S3Error where the service is unreachable or rejects a request
    */
   async run(
     { rateBytes, untilMs, maxTimeMs, onProgress }: ObjectReadRequest,
@@ -59,9 +59,9 @@ export class ObjectReading {
   ): Promise<ObjectsRead> {
     const endMs = performance.now() + (maxTimeMs ?? Number.POSITIVE_INFINITY);
     const pace = pacer(rateBytes, signal);
-    const read = { contents: 0, bytes: 0, found: 0, faults: [] as (PlacedContent & Pick<Reading, "fault">)[] };
+    const read = { contents: 0, bytes: 0, found: 0, faults: [] as (SizedBlob & Pick<Reading, "fault">)[] };
     for (const isDamaged of [true, false]) {
-      for (let after: Due | undefined; ; ) {
+      for (let after: DueObject | undefined; ; ) {
         const batch = await this.#list(isDamaged, after, untilMs);
         const last = batch.at(-1);
         if (last === undefined) break;
@@ -81,13 +81,13 @@ export class ObjectReading {
     return { ...read, isDone: true };
   }
 
-  /** In the order of the batch. Where one can't be read the others of its batch are ended, too. */
-  async #readAll(batch: readonly PlacedContent[], pace: Pace): Promise<Reading[]> {
+  /** Reads a batch. @returns the results in its order. An error ends the whole batch */
+  async #readAll(batch: readonly SizedBlob[], pace: Pace): Promise<Reading[]> {
     const readings: Reading[] = [];
-    const waiting = batch.entries();
+    const pending = batch.entries();
     let isFailed = false;
     const work = async () => {
-      for (const [index, content] of waiting) {
+      for (const [index, content] of pending) {
         if (isFailed) return;
         try {
           readings[index] = { digest: content.digest, fault: await this.#checker.check(content, pace) };
@@ -97,11 +97,11 @@ export class ObjectReading {
         }
       }
     };
-    await Promise.all(Array.from({ length: LANES }, work));
+    await Promise.all(Array.from({ length: WORKERS }, work));
     return readings;
   }
 
-  async #list(isDamaged: boolean, after: Due | undefined, untilMs: number): Promise<Due[]> {
+  async #list(isDamaged: boolean, after: DueObject | undefined, untilMs: number): Promise<DueObject[]> {
     const [found] = await this.#reader.read([
       rowsOf<{ digest: Uint8Array; sizeBytes: number; readAtMs: number }>(
         isDamaged ? DAMAGED_ALONE : UNREAD,
@@ -114,7 +114,7 @@ export class ObjectReading {
 
 type Pace = (bytes: number) => Promise<void>;
 
-/** Waits until the bytes of all lanes together are within the rate. */
+/** Waits until the bytes of all workers together are within the rate. */
 function pacer(rateBytes: number, signal: AbortSignal): Pace {
   const startedMs = performance.now();
   let sum = 0;

@@ -1,7 +1,7 @@
 /**
- * Compares the bucket with what is known of it. A database that went on from a snapshot learns what came there since;
- * objects that neither it nor a stored snapshot names are removed after a month; and what is missing there, or has another
- * length, is recorded.
+ * Compares the bucket with the database. A database that continues from a snapshot learns which objects were added since.
+ * Objects that neither the database nor a stored snapshot names are deleted after a month. Objects that are missing or have
+ * another length are recorded.
  */
 import type { DiskBlobStore } from "../../../blobs/disk-blob-store.ts";
 import { type Digest, digestFromBytes, isDigest } from "../../../blobs/digest.ts";
@@ -15,7 +15,7 @@ import type { Reading } from "../integrity/types.ts";
 import { LOST, type ObjectChecker, OTHER_BYTES, TOO_SHORT } from "./object-checker.ts";
 import { EXPECTED, type RemoteRows } from "./queries.ts";
 import type { RemoteContents } from "./remote-contents.ts";
-import type { PlacedContent } from "./types.ts";
+import type { SizedBlob } from "./types.ts";
 
 /** What {@link BucketReconciliation} works with. */
 export interface BucketReconciliationOptions {
@@ -32,11 +32,11 @@ export interface BucketReconciliationOptions {
   readonly openSnapshotReferences: () => Promise<SnapshotReferences>;
 }
 
-/** What a comparison found, in objects. */
+/** The result of a comparison, in objects. */
 export interface Reconciled {
-  /** That were not known, and are now. */
+  /** Objects that had no row. */
   readonly unknown: number;
-  /** That are missing, or have another length. */
+  /** Objects that are missing or have another length. */
   readonly faulty: number;
 }
 
@@ -47,7 +47,7 @@ interface Range {
   readonly startedMs: number;
 }
 
-interface Expected extends PlacedContent {
+interface Expected extends SizedBlob {
   readonly storedAtMs: number;
 }
 
@@ -117,7 +117,7 @@ export class BucketReconciliation {
   }
 
   /** Asks for one object: lists of some services lag. */
-  async #findFault({ digest, sizeBytes }: PlacedContent): Promise<Reading["fault"]> {
+  async #findFault({ digest, sizeBytes }: SizedBlob): Promise<Reading["fault"]> {
     const { client, remote, rows } = this.#options;
     const there = await client.head(remote.keyOf(digest));
     // Removed since it was listed.

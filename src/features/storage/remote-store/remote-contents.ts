@@ -1,6 +1,6 @@
 /**
- * The contents in the bucket, as the store reads them. An outage is told at once to whoever asks, and found out anew every
- * few seconds: nobody waits for a service that is known to be down.
+ * The blobs in the bucket, as the blob store reads them. During an outage requests fail immediately, and every few seconds one
+ * tries the service again, so that no request waits for a service that is down.
  */
 import { contentDamaged, contentMissing } from "../../../blobs/blob-store.ts";
 import type { Digest } from "../../../blobs/digest.ts";
@@ -26,46 +26,46 @@ export interface RemoteContentsOptions {
   readonly log: Log;
 }
 
-interface Pending {
+interface UnwrittenRows {
   readonly uses: Map<Digest, number>;
   readonly whole: Map<Digest, { readonly sizeBytes: number; readonly atMs: number }>;
 }
 
-/** After a failure, so long it is not tried again for readers. */
+/** Pause after a failure before the service is tried again. */
 const DOWN_MS = 5_000;
-/** What a client is told to wait. */
+/** Retry-After of responses during an outage. */
 const RETRY_AFTER_S = 30;
-/** A use within so long after another is not worth a row. */
+/** Uses within this time count as one. */
 const REUSE_MS = 60_000;
 const USES_MAX = 100_000;
 
-/** What the keys of all contents begin with. @param prefix the setting `s3.prefix` */
+/** The prefix of the keys of all blobs. @param prefix the setting `s3.prefix` */
 export function contentsFolder(prefix: string): string {
   return `${prefix}sha256/`;
 }
 
-/** Reads contents of the bucket, and remembers which copies on this disk were used. */
+/** Reads blobs of the bucket, and records which copies on this disk were used. */
 export class RemoteContents implements RemoteStore {
   readonly #options: RemoteContentsOptions;
-  readonly #behind: WriteBehind<Pending>;
-  /** When copies on this disk were last used, as far as that may be newer than their rows. */
+  readonly #writeBehind: WriteBehind<UnwrittenRows>;
+  /** When copies on this disk were last used, where that may be newer than their rows. */
   readonly #used = new Map<Digest, number>();
   #uses = new Map<Digest, number>();
   #whole = new Map<Digest, { sizeBytes: number; atMs: number }>();
   #downUntilMs = 0;
-  /** Called for each content that got its committed row. Must not throw. */
+  /** Called for each blob that got its committed row. Must not throw. */
   onStored: (digest: Digest, isNew: boolean) => void = () => {};
   /** Called for each object that looked damaged or missing when it was read. Must not throw. */
   onDoubt: (digest: Digest) => void = () => {};
   /** Called when the service works again. Must not throw. */
   onRecovered: () => void = () => {};
   #outage: Outage | undefined;
-  #heardAtMs = performance.now();
+  #lastSuccessMs = performance.now();
 
   constructor(options: RemoteContentsOptions) {
     this.#options = options;
     const { writer, log, rows } = options;
-    this.#behind = new WriteBehind({
+    this.#writeBehind = new WriteBehind({
       writer,
       log,
       what: "access times of blobs",
@@ -91,27 +91,27 @@ export class RemoteContents implements RemoteStore {
     return this.#outage;
   }
 
-  /** Since when nobody has used the service with success, in milliseconds. */
+  /** Milliseconds since the last successful request. */
   get silentMs(): number {
-    return performance.now() - this.#heardAtMs;
+    return performance.now() - this.#lastSuccessMs;
   }
 
   find(digest: Digest): { readonly sizeBytes: number } | undefined {
     return this.#options.rows.find(digest);
   }
 
-  /** What the keys of all contents begin with. */
+  /** The prefix of the keys of all blobs. */
   get folder(): string {
     return contentsFolder(this.#options.prefix);
   }
 
-  /** Where a content lies in the bucket. */
+  /** The key of a blob's object. */
   keyOf(digest: Digest): string {
     return `${this.folder}${digest.slice(0, 2)}/${digest.slice(2, 4)}/${digest}`;
   }
 
   async isThere(digest: Digest): Promise<boolean> {
-    const found = await this.#ask(digest, () => this.#options.client.head(this.keyOf(digest)));
+    const found = await this.#request(digest, () => this.#options.client.head(this.keyOf(digest)));
     if (found === undefined) this.onDoubt(digest);
     return found !== undefined;
   }
@@ -121,8 +121,10 @@ export class RemoteContents implements RemoteStore {
     offset: number,
     lengthBytes: number,
   ): Promise<AsyncGenerator<Uint8Array, void, undefined>> {
-    const pieces = await this.#ask(digest, () => this.#options.client.get(this.keyOf(digest), offset, lengthBytes));
-    return this.#translated(digest, pieces);
+    const buffers = await this.#request(digest, () =>
+      this.#options.client.get(this.keyOf(digest), offset, lengthBytes),
+    );
+    return this.#translated(digest, buffers);
   }
 
   noteUse(digest: Digest): void {
@@ -131,7 +133,7 @@ export class RemoteContents implements RemoteStore {
     if (this.#used.size >= USES_MAX) this.#used.clear();
     this.#used.set(digest, nowMs);
     this.#uses.set(digest, nowMs);
-    this.#behind.note();
+    this.#writeBehind.note();
   }
 
   noteMismatch(digest: Digest): void {
@@ -144,15 +146,15 @@ export class RemoteContents implements RemoteStore {
 
   noteVerified(digest: Digest, sizeBytes: number): void {
     this.#whole.set(digest, { sizeBytes, atMs: this.#options.clock.nowMs() });
-    this.#behind.note();
+    this.#writeBehind.note();
   }
 
-  /** When the copy here was used last, as far as this process knows it. */
+  /** When this process last used the copy on this disk. */
   lastUseMs(digest: Digest): number {
     return this.#used.get(digest) ?? 0;
   }
 
-  /** Notes how the service was found: what it said, or undefined where it works. */
+  /** Records the state of the service. @param problem its error; undefined where it works */
   noteHealth(problem: string | undefined): void {
     const { log, clock } = this.#options;
     if (problem !== undefined && this.#outage === undefined) {
@@ -161,7 +163,7 @@ export class RemoteContents implements RemoteStore {
       });
     }
     const isRecovered = problem === undefined && this.#outage !== undefined;
-    if (problem === undefined) this.#heardAtMs = performance.now();
+    if (problem === undefined) this.#lastSuccessMs = performance.now();
     this.#outage = problem === undefined ? undefined : { problem, sinceMs: this.#outage?.sinceMs ?? clock.nowMs() };
     this.#downUntilMs = problem === undefined ? 0 : performance.now() + DOWN_MS;
     if (!isRecovered) return;
@@ -169,25 +171,25 @@ export class RemoteContents implements RemoteStore {
     this.onRecovered();
   }
 
-  /** Writes what waits in memory. */
+  /** Writes rows that are still in memory. */
   flush(): Promise<void> {
-    return this.#behind.flush();
+    return this.#writeBehind.flush();
   }
 
-  async #ask<T>(digest: Digest, question: () => Promise<T>): Promise<T> {
+  async #request<T>(digest: Digest, request: () => Promise<T>): Promise<T> {
     if (performance.now() < this.#downUntilMs) throw unavailable();
     try {
-      const answer = await question();
+      const response = await request();
       this.noteHealth(undefined);
-      return answer;
+      return response;
     } catch (error) {
       throw this.#translate(digest, error);
     }
   }
 
-  async *#translated(digest: Digest, pieces: AsyncGenerator<Uint8Array, void, undefined>) {
+  async *#translated(digest: Digest, buffers: AsyncGenerator<Uint8Array, void, undefined>) {
     try {
-      yield* pieces;
+      yield* buffers;
     } catch (error) {
       throw this.#translate(digest, error);
     }
@@ -196,7 +198,7 @@ export class RemoteContents implements RemoteStore {
   #translate(digest: Digest, error: unknown): unknown {
     if (!(error instanceof S3Error)) return error;
     if (["absent", "damaged", "cut"].includes(error.problem)) {
-      // The service works. Whether it is this object that is at fault shows when it is read again.
+      // The service works. Reading the object again shows whether it is at fault.
       this.onDoubt(digest);
       if (error.problem === "cut") return unavailable(error);
       return error.problem === "absent" ? contentMissing(digest) : contentDamaged(digest);

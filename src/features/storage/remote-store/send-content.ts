@@ -1,16 +1,16 @@
-/** Sends one content of this disk to the bucket, in parts where it is large; read, and compared with its digest, on the way. */
+/** Sends one blob of this disk to the bucket, in parts where it is large, and compares it with its digest while it is read. */
 import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import type { Digest } from "../../../blobs/digest.ts";
 import { expectedEtag, PART_BYTES } from "../../../blobs/s3/etag.ts";
 import type { S3Body, S3Client } from "../../../blobs/s3/client.ts";
 
-/** The copy on this disk is not what its digest says: nothing was kept of it in the bucket. */
+/** The copy on this disk does not match its digest; nothing of it was stored in the bucket. */
 export class DamagedHereError extends Error {
   override readonly name = "DamagedHereError";
 }
 
-/** So much is read and summed up before others have their turn. */
+/** Bytes that are read and hashed before requests get their turn. */
 const BUFFER_BYTES = 512 * 1024;
 
 /**
@@ -53,15 +53,15 @@ async function readWhole(file: FileHandle, digest: Digest, sizeBytes: number): P
   const bytes = new Uint8Array(sizeBytes);
   const md5 = createHash("md5");
   let at = 0;
-  for await (const piece of read(file, digest, sizeBytes)) {
-    md5.update(piece);
-    bytes.set(piece, at);
-    at += piece.length;
+  for await (const chunk of read(file, digest, sizeBytes)) {
+    md5.update(chunk);
+    bytes.set(chunk, at);
+    at += chunk.length;
   }
   return { bytes, sha256: digest, md5: md5.digest("hex") };
 }
 
-/** The file piece by piece, each in memory of its own; ends in an error where it is not what its digest says. */
+/** Reads the file in buffers of their own. @throws DamagedHereError at the end where it does not match its digest */
 async function* read(
   file: FileHandle,
   digest: Digest,
@@ -74,13 +74,13 @@ async function* read(
     const buffer = new Uint8Array(Math.min(BUFFER_BYTES, sizeBytes - offset));
     const { bytesRead } = await file.read(buffer, 0, buffer.length, offset);
     if (bytesRead === 0) throw new DamagedHereError("The file ends before its length.");
-    const piece = buffer.subarray(0, bytesRead);
-    whole.update(piece);
+    const bytes = buffer.subarray(0, bytesRead);
+    whole.update(bytes);
     offset += bytesRead;
     if (offset === sizeBytes && whole.digest("hex") !== digest) {
       throw new DamagedHereError("The file is not what its digest says.");
     }
-    yield piece;
+    yield bytes;
   }
   if (sizeBytes === 0 && whole.digest("hex") !== digest) {
     throw new DamagedHereError("The file is not what its digest says.");

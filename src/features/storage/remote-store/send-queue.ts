@@ -1,6 +1,6 @@
 /**
- * Sends new contents to the bucket about a second after their commit, several at a time. Only digests are in memory here:
- * what a crash forgets, and what finds no room in the queue, is found by the minute's job, which goes through the rows.
+ * Sends new blobs to the bucket about a second after their commit, several at a time. The queue is in memory: blobs that a
+ * crash loses, and those that do not fit, are found by the job that runs every minute.
  */
 import type { Digest } from "../../../blobs/digest.ts";
 import { type Backoff, backoffMs } from "../../../lib/backoff.ts";
@@ -8,41 +8,41 @@ import type { Log } from "../../../lib/log.ts";
 
 /** What {@link SendQueue} works with. */
 export interface SendQueueOptions {
-  /** Size of a content of the store; undefined where it is none any more. */
+  /** Size of a blob; undefined where it was deleted. */
   readonly sizeOf: (digest: Digest) => number | undefined;
   /**
-   * Sends one content.
-   * @param isForced also where the bucket is believed to have it
-   * @throws where it could not be sent and is to be tried again
+   * Sends one blob.
+   * @param isForced sends it even if the bucket should have it
+   * @throws where it could not be sent and must be retried
    */
   readonly send: (digest: Digest, isForced: boolean, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
-  /** How long contents wait for others that are sent with them; default 200 ms. */
+  /** How long blobs wait for others that are sent with them; default 200 ms. */
   readonly gatherMs?: number;
   readonly backoff?: Backoff;
 }
 
-type Lane = "small" | "large";
+type SizeClass = "small" | "large";
 
 const GATHER_MS = 200;
 const BACKOFF: Backoff = { firstMs: 2_000, maxMs: 60_000 };
-/** Small contents cost the round trip more than their bytes; of large ones two parts are in memory. */
-const LANES: Readonly<Record<Lane, number>> = { small: 4, large: 1 };
+/** Concurrent transfers. The round trips of small blobs take longer than their bytes; each large one has two parts in memory. */
+const TRANSFERS_MAX: Readonly<Record<SizeClass, number>> = { small: 4, large: 1 };
 const SMALL_BYTES_MAX = 1024 * 1024;
 const WAITING_MAX = 20_000;
-/** How long the close waits for what is being sent. */
+/** How long `close` waits for transfers. */
 const CLOSE_MS = 2_000;
 
-/** The contents that are still to be sent. */
+/** The queue of blobs that are still to be sent. */
 export class SendQueue {
   readonly #options: SendQueueOptions;
   readonly #stop = new AbortController();
-  /** By digest, whether it is sent in any case. */
-  readonly #waiting: Readonly<Record<Lane, Map<Digest, boolean>>> = { small: new Map(), large: new Map() };
-  readonly #active: Record<Lane, number> = { small: 0, large: 0 };
+  /** By digest, whether the transfer is forced. */
+  readonly #waiting: Readonly<Record<SizeClass, Map<Digest, boolean>>> = { small: new Map(), large: new Map() };
+  readonly #active: Record<SizeClass, number> = { small: 0, large: 0 };
   readonly #running = new Set<Promise<void>>();
   #gathering: ReturnType<typeof setTimeout> | undefined;
-  /** Runs after a failure. Until its end nothing is sent: nobody runs against a service that is away. */
+  /** Timer after a failure; until it ends nothing is sent. */
   #resting: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
   #isStarted = false;
@@ -51,12 +51,12 @@ export class SendQueue {
     this.#options = options;
   }
 
-  /** From now on contents are sent. Before that, none is remembered. */
+  /** Starts sending. Blobs that were added before are ignored. */
   start(): void {
     this.#isStarted = true;
   }
 
-  /** A content was committed. Cheap; never throws. @param isForced see {@link SendQueueOptions} */
+  /** Queues a blob after its commit. Cheap; never throws. @param isForced see {@link SendQueueOptions} */
   add(digest: Digest, isForced = false): void {
     if (!this.#isStarted || this.#stop.signal.aborted) return;
     const sizeBytes = this.#options.sizeOf(digest);
@@ -67,12 +67,12 @@ export class SendQueue {
     this.#gathering.unref();
   }
 
-  /** The service works again: what waits for another try is sent now. */
+  /** Retries now, because the service works again. */
   retryNow(): void {
     if (this.#resting !== undefined && !this.#stop.signal.aborted) this.#wake();
   }
 
-  /** Begins nothing more, and ends what is under way; at most some seconds. */
+  /** Stops sending and waits for transfers in progress, for some seconds at most. */
   async close(): Promise<void> {
     this.#stop.abort();
     clearTimeout(this.#gathering);
@@ -80,8 +80,8 @@ export class SendQueue {
     await Promise.race([Promise.all(this.#running), Bun.sleep(CLOSE_MS)]);
   }
 
-  #put(lane: Lane, digest: Digest, isForced: boolean): void {
-    const waiting = this.#waiting[lane];
+  #put(size: SizeClass, digest: Digest, isForced: boolean): void {
+    const waiting = this.#waiting[size];
     if (waiting.size < WAITING_MAX) waiting.set(digest, isForced || waiting.get(digest) === true);
   }
 
@@ -90,24 +90,24 @@ export class SendQueue {
     clearTimeout(this.#resting);
     this.#gathering = undefined;
     this.#resting = undefined;
-    for (const lane of ["small", "large"] as const) this.#begin(lane);
+    for (const size of ["small", "large"] as const) this.#begin(size);
   }
 
-  /** Begins as many workers as there is something to do for; after a failure one, which finds out how the service is. */
-  #begin(lane: Lane): void {
-    const lanes = this.#failures > 0 ? 1 : LANES[lane];
-    const more = Math.min(lanes - this.#active[lane], this.#waiting[lane].size);
+  /** Starts as many workers as there are blobs; after a failure a single one, which tries the service. */
+  #begin(size: SizeClass): void {
+    const workers = this.#failures > 0 ? 1 : TRANSFERS_MAX[size];
+    const more = Math.min(workers - this.#active[size], this.#waiting[size].size);
     for (let count = 0; count < more; count++) {
-      const running = this.#work(lane).finally(() => this.#running.delete(running));
+      const running = this.#work(size).finally(() => this.#running.delete(running));
       this.#running.add(running);
     }
   }
 
-  async #work(lane: Lane): Promise<void> {
+  async #work(size: SizeClass): Promise<void> {
     const { signal } = this.#stop;
-    const waiting = this.#waiting[lane];
-    this.#active[lane]++;
-    // What is added while it works comes to the end of the map, and is taken, too.
+    const waiting = this.#waiting[size];
+    this.#active[size]++;
+    // Blobs that are added during the loop come to the end of the map and are sent as well.
     for (const [digest, isForced] of waiting) {
       if (signal.aborted || this.#resting !== undefined) break;
       waiting.delete(digest);
@@ -116,16 +116,16 @@ export class SendQueue {
         if (this.#failures > 0) this.#recover();
       } catch (error) {
         if (signal.aborted) break;
-        this.#put(lane, digest, isForced);
+        this.#put(size, digest, isForced);
         this.#rest(error);
       }
     }
-    this.#active[lane]--;
+    this.#active[size]--;
   }
 
   #recover(): void {
     this.#failures = 0;
-    for (const lane of ["small", "large"] as const) this.#begin(lane);
+    for (const size of ["small", "large"] as const) this.#begin(size);
   }
 
   #rest(error: unknown): void {

@@ -10,7 +10,7 @@ import type { Reading } from "../integrity/types.ts";
 import type { RemoteRows } from "./queries.ts";
 import type { RemoteContents } from "./remote-contents.ts";
 import { DamagedHereError, sendContent } from "./send-content.ts";
-import type { PlacedContent } from "./types.ts";
+import type { SizedBlob } from "./types.ts";
 
 /** What {@link BlobSender} works with. */
 export interface BlobSenderOptions {
@@ -20,18 +20,18 @@ export interface BlobSenderOptions {
   readonly blobs: Pick<BlobStore, "pathOf">;
   readonly writer: Writer;
   readonly clock: Clock;
-  /** Whether something arrives just now: uploads come first. */
+  /** Whether an upload is in progress: uploads come first. */
   readonly isBusy: () => boolean;
-  /** Records that contents are damaged or missing. */
+  /** Records damaged and missing blobs. */
   readonly noteFaults: (readings: readonly Reading[]) => Promise<unknown>;
 }
 
-/** What became of a content that was to be sent. `there`: the bucket has it; a reading: neither it nor this disk has it. */
+/** The result of sending a blob. `there`: the bucket had it already; a reading: neither this disk nor the bucket has it. */
 export type SendResult = "sent" | "there" | Reading;
 
 const BUSY_REST_MS = 20;
 
-/** Sends contents of this disk to the bucket, and notes what the bucket has. Work on one content never overlaps. */
+/** Sends blobs of this disk to the bucket, and records what the bucket has. Handles one request for a blob at a time. */
 export class BlobSender {
   readonly #options: BlobSenderOptions;
   readonly #locks = new KeyedMutex<Digest>();
@@ -41,8 +41,8 @@ export class BlobSender {
   }
 
   /**
-   * Sends a content that was just committed; nothing happens where it is gone, or the bucket has it already.
-   * @param isForced sends it although the bucket is believed to have it
+   * Sends a blob that was just committed. Does nothing where it was deleted, or the bucket has it already.
+   * @param isForced sends it even if the bucket should have it
    * @throws as {@link send}
    */
   async sendNew(digest: Digest, isForced: boolean, signal: AbortSignal): Promise<void> {
@@ -53,11 +53,11 @@ export class BlobSender {
   }
 
   /**
-   * Sends a content that the bucket does not have, or finds that it has it.
-   * @param isForced sends it although the bucket is believed to have it
+   * Sends a blob, unless the bucket turns out to have it.
+   * @param isForced sends it even if the bucket should have it
    * @throws S3Error; the error of a disk that can't be read
    */
-  async send(content: PlacedContent, signal: AbortSignal, isForced = false): Promise<SendResult> {
+  async send(content: SizedBlob, signal: AbortSignal, isForced = false): Promise<SendResult> {
     if (this.#options.isBusy()) await Bun.sleep(BUSY_REST_MS);
     return this.#locks.run(content.digest, async () => {
       const row = this.#options.rows.find(content.digest);
@@ -66,7 +66,7 @@ export class BlobSender {
     });
   }
 
-  /** Removes an object that is on its way out of the bucket. @returns whether it still was @throws S3Error */
+  /** Deletes an object that is marked for deletion. @returns false where it is not marked any more @throws S3Error */
   async remove(digest: Digest): Promise<boolean> {
     const { client, remote, rows, writer } = this.#options;
     return this.#locks.run(digest, async () => {
@@ -78,7 +78,7 @@ export class BlobSender {
     });
   }
 
-  async #send(content: PlacedContent, signal: AbortSignal): Promise<SendResult> {
+  async #send(content: SizedBlob, signal: AbortSignal): Promise<SendResult> {
     const { client, remote, rows, blobs, writer, clock } = this.#options;
     const { digest, sizeBytes } = content;
     let etag: string;
@@ -89,7 +89,7 @@ export class BlobSender {
       if (error instanceof S3Error) remote.noteHealth(error.message);
       const isDamaged = error instanceof DamagedHereError;
       if (!isDamaged && errorCode(error) !== "ENOENT") throw error;
-      // Only the bucket may have what is not on this disk: a database of before it was moved doesn't know.
+      // The bucket may have the blob although an older, restored database does not know it.
       if (await this.#isThere(content)) {
         if (isDamaged) await this.#options.noteFaults([{ digest, fault: DAMAGED_HERE }]);
         return "there";
@@ -98,13 +98,13 @@ export class BlobSender {
       return { digest, fault: isDamaged ? DAMAGED_HERE : isKnown ? DAMAGED_THERE : LOST };
     }
     remote.noteHealth(undefined);
-    // One that was deleted since has its row here all the same: its object is to be removed.
+    // A blob that was deleted since still gets its row, so that its object is deleted.
     await writer.run(() => rows.add({ digest, sizeBytes, etag, usedAtMs: clock.nowMs() }, clock.nowMs()));
     return "sent";
   }
 
-  /** Whether the bucket has what this disk does not have; an object that is known to be damaged doesn't count. */
-  async #isThere({ digest, sizeBytes }: PlacedContent): Promise<boolean> {
+  /** Whether the bucket has a blob that this disk does not have. A damaged object does not count. */
+  async #isThere({ digest, sizeBytes }: SizedBlob): Promise<boolean> {
     const { client, remote, rows, writer, clock } = this.#options;
     const row = rows.find(digest);
     if (row !== undefined && row.damagedAtMs !== null) return false;

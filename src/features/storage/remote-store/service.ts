@@ -4,7 +4,7 @@ import { StartupError } from "../../../config/startup-error.ts";
 import { AppError } from "../../../errors.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { Digest } from "../../../blobs/digest.ts";
-import type { BlobMover, Moved } from "./mover.ts";
+import type { BlobMover, MoveResult } from "./mover.ts";
 import { CACHED, type RemoteRows, TOTALS } from "./queries.ts";
 import type { RemoteContents } from "./remote-contents.ts";
 import type { ObjectChecker } from "./object-checker.ts";
@@ -26,51 +26,51 @@ export interface RemoteStoreOptions {
   readonly reader: Reader;
   readonly rows: RemoteRows;
   readonly log: Log;
-  /** Whether contents end in the bucket (`blobs.store = s3`), rather than being read there only. */
+  /** Whether new blobs go to the bucket (`blobs.store = s3`); otherwise it is only read. */
   readonly isStore: boolean;
 }
 
-/** Name of the job that moves contents. */
+/** Name of the job that moves blobs. */
 export const REMOTE_STORE_JOB = "blob-places";
 
-/** Name of the job that compares the bucket with what is known of it. */
+/** Name of the job that compares the bucket with the database. */
 export const RECONCILE_JOB = "bucket-stock";
 
-/** How long a start waits for the service. */
+/** How long the start of the server waits for the service. */
 const START_MS_MAX = 5_000;
 
-/** What a command may ask of a run besides the usual. */
+/** Options of a run that a command requests. */
 export interface MoveRequest {
-  /** Where all contents are to go. */
+  /** Where all blobs are moved. */
   readonly to?: "s3" | "disk";
-  /** And then remove from the bucket what is here. */
+  /** Whether the bucket is emptied afterwards. */
   readonly empty?: boolean;
-  /** Make this database the bucket's owner. */
+  /** Whether this database becomes the bucket's owner. */
   readonly claim?: boolean;
 }
 
-/** How the bucket stands. */
+/** The state of the bucket. */
 export interface BucketHealth {
   readonly outage: Outage | undefined;
-  /** Contents that lie on this disk alone, and are to go to the bucket; counted to a hundred thousand. */
+  /** Blobs that are still to be sent, counted up to a hundred thousand. */
   readonly waiting: number;
 }
 
-/** How contents are spread. */
+/** Counts of blobs by where they are stored. */
 export interface RemoteStoreStatus {
-  /** All that files and versions name. */
+  /** All blobs that files and versions name. */
   readonly all: TierCounts;
-  /** Of them, what the bucket has. */
+  /** Those in the bucket. */
   readonly remote: TierCounts;
-  /** Of those, what has no copy on this disk. */
+  /** Those without a copy on this disk. */
   readonly away: TierCounts;
-  /** Copies on this disk that the cache holds. */
+  /** Copies on this disk in the cache. */
   readonly cached: TierCounts;
   /** Why the service could not be used when it was last tried; null where it could. */
   readonly problem: string | null;
 }
 
-/** Contents on this disk and in a bucket: the work of the timetable and of `larder blobs`. */
+/** Runs the jobs and commands that concern the bucket. */
 export class RemoteStoreService {
   readonly #options: RemoteStoreOptions;
 
@@ -83,21 +83,21 @@ export class RemoteStoreService {
     return this.#options.remote.outage;
   }
 
-  /** How the bucket stands, for administrators. */
+  /** The state of the bucket, for administrators. */
   async health(): Promise<BucketHealth> {
     return { outage: this.outage, waiting: await this.countWaiting() };
   }
 
   /**
-   * Tries the service before the first file goes there: what is wrong with the settings is told at once. Where contents lie
-   * there already the server starts all the same, for everything that is on this disk.
-   * @throws StartupError where the service refuses, and nothing is there yet
+   * Checks the service at start, so that wrong settings are reported before the first file is sent. Where the bucket has blobs
+   * already, the server starts all the same, with the files that are on this disk.
+   * @throws StartupError where the service rejects the request and the bucket has no blobs yet
    */
   async checkAtStart(): Promise<void> {
     const { mover, rows, log } = this.#options;
     const checked = mover.checkBucket();
     try {
-      // One that says nothing is found out by the first run of the job.
+      // The first run of the job detects a silent service.
       await Promise.race([checked, Bun.sleep(START_MS_MAX)]);
     } catch (error) {
       if (!(error instanceof S3Error)) throw error;
@@ -108,12 +108,12 @@ export class RemoteStoreService {
     }
   }
 
-  /** An object may be damaged, or good again: it is read in some seconds. Never throws. */
+  /** Queues an object to be read in some seconds, because it may be damaged, or whole again. Never throws. */
   suspect(digest: Digest): void {
     this.#options.checker.suspect(digest);
   }
 
-  /** From now on new contents go to the bucket soon after their commit, where contents end there. */
+  /** Starts to send new blobs soon after their commit, where the bucket is the store. */
   start(): void {
     const { queue, checker, watch, remote, isStore } = this.#options;
     watch.start();
@@ -124,7 +124,7 @@ export class RemoteStoreService {
     remote.onRecovered = () => queue.retryNow();
   }
 
-  /** Ends what is sent and read, and writes what waits in memory. */
+  /** Ends transfers and writes rows that are still in memory. */
   async close(): Promise<void> {
     this.#options.watch.stop();
     await this.#options.queue.close();
@@ -133,9 +133,9 @@ export class RemoteStoreService {
   }
 
   /**
-   * A run of the timetable: sends what the bucket has not, removes what the collector let go, and trims the cache.
-   * @param request what a command asks for; undefined by schedule: an outage is no failure of the job then
-   * @returns in words what was done; JSON where a command asked
+   * Runs the job: sends blobs that the bucket does not have, deletes objects of deleted blobs, and trims the cache.
+   * @param request options of a command; undefined for a scheduled run, which an outage does not fail
+   * @returns a summary; JSON for a command
    * @throws S3Error; AppError provider_unavailable | disk_full | invalid_request
    */
   async run(signal: AbortSignal, request?: MoveRequest): Promise<string> {
@@ -168,42 +168,42 @@ export class RemoteStoreService {
     return `${moved.moved} moved, ${moved.failed} failed, ${removed} removed, ${letGo.contents} local copies evicted, ${repaired} repaired`;
   }
 
-  /** Compares the bucket with what is known of it, and sends again what it lost. @returns in words what was found @throws S3Error */
+  /** Compares the bucket with the database, and sends lost objects again. @returns a summary @throws S3Error */
   async reconcileBucket(signal: AbortSignal): Promise<string> {
     const { mover, stock, watch, isStore } = this.#options;
     await watch.check();
     const { unknown, faulty } = await stock.take(signal);
     if (faulty > 0 && isStore) {
-      mover.lookAtAll();
+      mover.listAll();
       await mover.moveToBucket(signal);
     }
     return `${unknown} objects registered, ${faulty} missing or of a different size`;
   }
 
-  /** What lies in the bucket alone, in contents and bytes. */
+  /** Blobs and bytes that only the bucket has. */
   countAlone(): Promise<TierCounts> {
     return this.#options.reading.countAlone();
   }
 
-  /** Reads what lies in the bucket alone, and records what is wrong. @throws S3Error */
+  /** Reads the blobs that only the bucket has, and records their faults. @throws S3Error */
   async readObjects(request: ObjectReadRequest, signal: AbortSignal): Promise<ObjectsRead> {
     await this.#options.watch.check();
     return this.#options.reading.run(request, signal);
   }
 
-  /** How contents are spread. Reads all rows, off the event loop. */
+  /** Counts blobs by where they are stored. Reads all rows, off the event loop. */
   async status(): Promise<RemoteStoreStatus> {
     const { reader, remote } = this.#options;
     await remote.flush();
     return { ...(await readStatus(reader)), problem: remote.outage?.problem ?? null };
   }
 
-  /** How many contents wait for the bucket; counted to a hundred thousand. */
+  /** Counts blobs that are still to be sent, up to a hundred thousand. */
   async countWaiting(): Promise<number> {
     return this.#options.isStore ? this.#options.mover.countWaiting() : 0;
   }
 
-  async #toDisk(signal: AbortSignal, isEmptied: boolean): Promise<Moved & { removed: number }> {
+  async #toDisk(signal: AbortSignal, isEmptied: boolean): Promise<MoveResult & { removed: number }> {
     const { mover, isStore } = this.#options;
     if (isStore) throw contradiction("disk");
     const moved = await mover.moveToDisk(signal);
@@ -212,7 +212,7 @@ export class RemoteStoreService {
   }
 }
 
-/** How contents are spread, by their rows alone. */
+/** Counts blobs by where they are stored, from their rows. */
 export async function readStatus(reader: Reader): Promise<Omit<RemoteStoreStatus, "problem">> {
   interface Totals extends TierCounts {
     readonly remoteContents: number;
@@ -231,21 +231,21 @@ export async function readStatus(reader: Reader): Promise<Omit<RemoteStoreStatus
   };
 }
 
-/** What a command gave along with its request for a run; undefined where it was none. */
-export function readMoveRequest(given: unknown): MoveRequest | undefined {
-  if (typeof given !== "object" || given === null) return undefined;
-  const to = "to" in given && (given.to === "s3" || given.to === "disk") ? given.to : undefined;
+/** Parses the options of a command; undefined where there are none. */
+export function readMoveRequest(options: unknown): MoveRequest | undefined {
+  if (typeof options !== "object" || options === null) return undefined;
+  const to = "to" in options && (options.to === "s3" || options.to === "disk") ? options.to : undefined;
   return {
     ...(to !== undefined && { to }),
-    empty: "empty" in given && given.empty === true,
-    claim: "claim" in given && given.claim === true,
+    empty: "empty" in options && options.empty === true,
+    claim: "claim" in options && options.claim === true,
   };
 }
 
-function contradiction(wanted: "s3" | "disk"): AppError {
-  const now = wanted === "s3" ? "disk" : "s3";
+function contradiction(target: "s3" | "disk"): AppError {
+  const current = target === "s3" ? "disk" : "s3";
   return new AppError(
     "invalid_request",
-    `The setting blobs.store is ${now}, so blobs would be moved back. Set it to ${wanted} first.`,
+    `The setting blobs.store is ${current}, so blobs would be moved back. Set it to ${target} first.`,
   );
 }

@@ -1,12 +1,12 @@
 import type { Digest } from "../../../blobs/digest.ts";
 
-/** A content to be dealt with. */
-export interface PlacedContent {
+/** A blob and its size. */
+export interface SizedBlob {
   readonly digest: Digest;
   readonly sizeBytes: number;
 }
 
-/** What is where, in contents and bytes. */
+/** Blobs and bytes of a storage tier. */
 export interface TierCounts {
   readonly contents: number;
   readonly bytes: number;
