@@ -43,7 +43,6 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
   const { pages, selection, count, cursor } = collection;
   const [{ layout }] = useViewPreferences();
   const areDetailsOpen = useStore(detailsOpen);
-  const isDragging = useIsDragging();
   const frame = useRef<HTMLDivElement>(null);
   // Deferred, because the first rendering of a list takes long enough to delay key presses. A deferred rendering can be
   // interrupted.
@@ -75,20 +74,7 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
   };
   return (
     <>
-      {/* A fixed height, so that an item does not move between the two clicks of a double click. */}
-      <div className="mb-1 h-11 shrink-0">
-        {count > 0 && !isDragging ? (
-          <SelectionBar
-            count={count}
-            isLoading={collection.isLoadingSelection}
-            actions={actions}
-            onSelectAll={collection.selectAll}
-            onClear={onClear}
-          />
-        ) : (
-          <div className="flex h-full items-center justify-between gap-2">{props.toolbar}</div>
-        )}
-      </div>
+      <Bar collection={collection} actions={actions} toolbar={props.toolbar} onClear={onClear} />
       <div className="flex min-h-0 flex-1 gap-3">
         {/* A list, not a function: the click that opens the menu may have changed the selection. */}
         <ContextMenu items={actions.items()}>
@@ -119,6 +105,37 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
       {preview}
       {actions.dialogs}
     </>
+  );
+}
+
+/** The toolbar of the page, or of the selection if there is one. */
+function Bar<T extends Entry>({
+  collection,
+  actions,
+  toolbar,
+  onClear,
+}: {
+  readonly collection: Collection<T>;
+  readonly actions: SelectionActions;
+  readonly toolbar: ReactNode;
+  readonly onClear: () => void;
+}) {
+  const isDragging = useIsDragging();
+  return (
+    // A fixed height, so that an item does not move between the two clicks of a double click.
+    <div className="mb-1 h-11 shrink-0">
+      {collection.count > 0 && !isDragging ? (
+        <SelectionBar
+          count={collection.count}
+          isLoading={collection.isLoadingSelection}
+          actions={actions}
+          onSelectAll={collection.selectAll}
+          onClear={onClear}
+        />
+      ) : (
+        <div className="flex h-full items-center justify-between gap-2">{toolbar}</div>
+      )}
+    </div>
   );
 }
 
