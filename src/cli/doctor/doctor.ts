@@ -344,7 +344,7 @@ async function probeThumbnails(
   const program = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
   const thumbnails = new ThumbnailService({
     // It is asked what it can do, and given nothing to do.
-    blobs: { pathOf: () => "/dev/null" },
+    blobs: { pathOf: () => "/dev/null", fetchLocal: () => undefined },
     derived: new DerivedStore(paths.thumbs),
     failures: { find: () => undefined, record: () => {} },
     log: silentLog,

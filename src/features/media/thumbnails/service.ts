@@ -1,3 +1,4 @@
+import type { BlobStore } from "../../../blobs/blob-store.ts";
 import type { DerivedFile, DerivedStore } from "../../../blobs/derived.ts";
 import type { Digest } from "../../../blobs/digest.ts";
 import type { Log } from "../../../lib/log.ts";
@@ -8,52 +9,51 @@ import { Job, type JobOutcome, JobQueue } from "./queue.ts";
 import { type ProcessEnd, RenderProcess } from "./render-process.ts";
 import { SCHEDULED_VARIANTS, type ThumbnailVariant, VARIANTS } from "./sizes.ts";
 
-/** Contents that no thumbnail can be made of, kept in the database. */
+/** Failures of blobs that no thumbnail can be made of, stored in the database. */
 export interface FailureStore {
-  /** The last failure of this content; `program` is what it failed in. */
+  /** The last failure of this blob; `program` is the version in which it failed. */
   find(digest: Digest): { readonly reason: string; readonly program: string } | undefined;
-  /** Keeps the failure, in place of an earlier one. */
+  /** Stores the failure, replacing an earlier one. */
   record(digest: Digest, reason: string, program: string): void;
 }
 
-/** What bounds and places the work. */
+/** Limits and paths. */
 export interface ThumbnailConfig {
-  /** How many pictures are decoded side by side: 1 or 2. */
+  /** How many pictures are decoded concurrently: 1 or 2. */
   readonly concurrency: number;
   /** A rendering that takes longer is ended with its process. */
   readonly timeoutMs: number;
   /** A process that holds more resident memory is ended. */
   readonly memoryLimitBytes: number;
-  /** Where the executable puts its native libraries: `LARDER_NATIVE_DIR` or `<data>/native`. Absent: from memory. */
+  /**
+   * Folder for the native libraries of the executable: `LARDER_NATIVE_DIR` or `<data>/native`. If absent, they are
+   * loaded from memory.
+   */
   readonly nativeDir?: string;
-  /** `LARDER_LIBVIPS`: a libvips-cpp in place of the embedded one. */
+  /** `LARDER_LIBVIPS`: a libvips-cpp that replaces the embedded one. */
   readonly libvips?: string;
   /** How long a scheduled job waits while {@link ThumbnailServiceOptions.isBusy}; default 1 s. */
   readonly patienceMs?: number;
-  /** How long the process stays when there is nothing to do; default 60 s. */
+  /** How long an idle process stays; default 60 s. */
   readonly idleMs?: number;
 }
 
-/** What a {@link ThumbnailService} works with. */
+/** What a {@link ThumbnailService} needs. */
 export interface ThumbnailServiceOptions {
-  readonly blobs: {
-    pathOf(digest: Digest): string;
-    /** Makes a content lie there that lies elsewhere. Rejects where it can't be had. */
-    bring?(digest: Digest): Promise<void> | undefined;
-  };
+  readonly blobs: Pick<BlobStore, "pathOf" | "fetchLocal">;
   readonly derived: DerivedStore;
   readonly failures: FailureStore;
   readonly log: Log;
   readonly config: ThumbnailConfig;
   /** Executable and arguments that run `runThumbnailChild()`. */
   readonly childCommand: readonly string[];
-  /** The server's own environment; the child is given the little of it that a program needs, and no secrets. */
+  /** The environment of the server; the child gets only the few variables that a program needs, and no secrets. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Whether uploads are running: scheduled work waits then, for a while. */
+  /** Whether uploads are running: scheduled work then waits for a while. */
   readonly isBusy?: () => boolean;
 }
 
-/** Answer of {@link ThumbnailService.get}. */
+/** Result of {@link ThumbnailService.get}. */
 export type ThumbnailResult =
   | { readonly state: "ready"; readonly path: string; readonly sizeBytes: number }
   | { readonly state: "pending" }
@@ -62,7 +62,7 @@ export type ThumbnailResult =
 interface Running {
   readonly job: Job;
   readonly timer: Timer;
-  /** The variant it is made from, where that is not the content itself. */
+  /** The variant it is made from, if it is not made from the file itself. */
   readonly source: ThumbnailVariant | undefined;
 }
 
@@ -75,36 +75,36 @@ interface StartFailure {
 const QUEUE_LIMITS = { demanded: 512, scheduled: 4096 };
 const IDLE_MS = 60_000;
 const WATCH_INTERVAL_MS = 100;
-/** How long a scheduled job waits for uploads to end: under uploads without end the work is late, not starved. */
+/** How long a scheduled job waits for uploads to end. With endless uploads the work is late, but not starved. */
 const PATIENCE_MS = 1_000;
 const BUSY_POLL_MS = 100;
-/** Loading the libraries takes 0.1 s, from a cold memory card some seconds. */
+/** Loading the libraries takes 0.1 s, from a slow memory card some seconds. */
 const START_TIMEOUT_MS = 30_000;
-/** After a process died while it loaded: how long it is started without sharp, or not at all. */
+/** How long the child starts without sharp, or not at all, after a process crashed while loading. */
 const START_RETRY_MS = 10 * 60_000;
 /** An idle process larger than this is replaced: memory of WebAssembly never shrinks. */
 const RECYCLE_BYTES = 256 * 1024 * 1024;
-/** A content under which this many processes crashed is to blame. */
+/** After this many crashes a blob counts as the cause. */
 const CRASHES_MAX = 2;
-/** What a program may need of the environment. Everything else stays with the server. */
+/** Environment variables passed to the child. All others stay with the server. */
 const PASSED_ENVIRONMENT = ["PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH"];
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /**
- * Makes and finds thumbnails. All decoding happens in a child process, started at the first need and ended after a
- * minute without work; whatever a content does to it, the server goes on.
+ * Makes and finds thumbnails. All decoding happens in a child process, started on demand and ended after a minute
+ * without work. A hostile file can crash only that process.
  *
- * - One rendering at a time per content, however many ask. What somebody waits for goes before what was scheduled.
- * - A crash, a hang or too much memory ends the child. Where two pictures were in it, both run again, alone: only the
- *   one that does it again is to blame. A content to blame is remembered once and not tried again by this version.
- * - The queue is bounded; scheduled work beyond the bound is dropped, because it is made on demand anyway.
+ * - Each blob is rendered once at a time, even if many request it. Requested work runs before scheduled work.
+ * - A crash, a timeout or too much memory ends the child. If two pictures were in it, both run again, alone: only the
+ *   one that crashes again is the cause. Its failure is stored, and this version does not try it again.
+ * - The queue is bounded. Scheduled work beyond the bound is dropped, because it is made on demand anyway.
  */
 export class ThumbnailService {
   readonly #options: ThumbnailServiceOptions;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #ffmpeg: string | undefined;
   readonly #queue = new JobQueue(QUEUE_LIMITS);
-  /** Every job that waits or runs. */
+  /** Every queued or running job. */
   readonly #jobs = new Map<Digest, Job>();
   readonly #running = new Map<number, Running>();
   #nextId = 1;
@@ -116,7 +116,7 @@ export class ThumbnailService {
   #busyTimer: Timer | undefined;
   #status: ThumbnailStatus | undefined;
   #statusWaiters: ((status: ThumbnailStatus) => void)[] = [];
-  /** A process died while it loaded sharp, or without it; until when that counts. */
+  /** The last crash while loading with or without sharp, and until when it counts. */
   #startFailure: StartFailure | undefined;
   #isClosed = false;
 
@@ -124,22 +124,22 @@ export class ThumbnailService {
     this.#options = options;
     const given = options.environment ?? {};
     const passed = PASSED_ENVIRONMENT.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]]));
-    // Two arenas: the allocator would otherwise keep one for each thread that ever decoded.
+    // Two arenas: otherwise the allocator keeps one for each thread that ever decoded.
     this.#environment = { PATH: DEFAULT_PATH, ...Object.fromEntries(passed), MALLOC_ARENA_MAX: "2" };
     this.#ffmpeg = Bun.which("ffmpeg", { PATH: this.#environment.PATH ?? DEFAULT_PATH }) ?? undefined;
   }
 
-  /** Renderings that have not begun. */
+  /** Renderings that have not started. */
   get waiting(): number {
     return this.#queue.size;
   }
 
-  /** The program that a failure is remembered for: another version of it tries again. */
+  /** The version that a failure is stored for: another version tries again. */
   get program(): string {
     return `larder ${VERSION} libvips ${LIBVIPS_VERSION}`;
   }
 
-  /** Whether thumbnails are made of this media type here. Looks at no content and starts nothing. */
+  /** Whether thumbnails of this media type can be made here. Reads no file and starts nothing. */
   canRender(mediaType: string): boolean {
     const format = promisedFormat(mediaType);
     if (format === undefined || this.#status?.renderer === "none") return false;
@@ -148,8 +148,8 @@ export class ThumbnailService {
   }
 
   /**
-   * Has the usual variants made soon. Returns at once; does nothing where they are there, impossible, or too many wait.
-   * Never throws: an upload is acknowledged whatever becomes of its thumbnails.
+   * Schedules the usual variants. Returns at once; does nothing if they exist, are impossible, or the queue is full.
+   * Never throws: thumbnails must not affect the response to an upload.
    */
   schedule(digest: Digest, mediaType: string): void {
     try {
@@ -163,8 +163,8 @@ export class ThumbnailService {
   }
 
   /**
-   * The variant, made now where it is missing. Waits at most `waitMs`; what is not done by then is `pending` and goes on.
-   * @throws the system's error when the derived store can't be read, the database's when the failures can't
+   * The variant, made now if missing. Waits at most `waitMs`; work that takes longer is `pending` and continues.
+   * @throws the system's error if the derived store cannot be read, the database's if the failures cannot be read
    */
   async get(digest: Digest, mediaType: string, variant: ThumbnailVariant, waitMs = 5000): Promise<ThumbnailResult> {
     const deadlineMs = performance.now() + waitMs;
@@ -175,11 +175,11 @@ export class ThumbnailService {
       if (this.#isClosed) return { state: "pending" };
       const obstacle = this.#findObstacle(digest, mediaType);
       if (obstacle !== undefined) return { state: "none", reason: obstacle };
-      // Rendered, and gone again: somebody is deleting thumbs/ right now. Not for ever.
+      // Rendered, and missing again: somebody is deleting thumbs/ right now. Do not retry forever.
       if (renderings > 2) return { state: "pending" };
 
-      await this.#options.blobs.bring?.(digest);
-      // A job that is added after the close would never end.
+      await this.#options.blobs.fetchLocal(digest);
+      // A job added after closing would never end.
       if (this.#isClosed) return { state: "pending" };
       const job = this.#demand(digest, variant);
       if (job === undefined) return { state: "pending" };
@@ -191,8 +191,8 @@ export class ThumbnailService {
   }
 
   /**
-   * What thumbnails are made with on this machine. Asks the child, which is started for it the first time (0.1 s).
-   * Loads nothing into this process.
+   * What thumbnails are made with on this machine. Queries the child, which starts for it the first time (0.1 s). Loads
+   * nothing into this process.
    */
   async status(): Promise<ThumbnailStatus> {
     const known = this.#status ?? this.#unavailable();
@@ -203,7 +203,7 @@ export class ThumbnailService {
     return promise;
   }
 
-  /** Ends the child and everything that waits. Nothing is remembered as failed by it. */
+  /** Ends the child and all queued jobs. None of them is stored as failed. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const timer of [this.#startTimer, this.#idleTimer, this.#watchTimer, this.#busyTimer]) clearTimeout(timer);
@@ -217,9 +217,9 @@ export class ThumbnailService {
     await this.#process?.ended();
   }
 
-  // ── jobs ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+  // Jobs
 
-  /** Why nothing can be made of this content, or undefined. */
+  /** Why no thumbnail can be made of this blob, or undefined. */
   #findObstacle(digest: Digest, mediaType: string): string | undefined {
     if (!this.canRender(mediaType)) return `no thumbnails are made of ${mediaType} here`;
     const unavailable = this.#unavailable();
@@ -238,7 +238,7 @@ export class ThumbnailService {
     return variants.filter((variant) => this.#options.derived.find(digest, variant) === undefined);
   }
 
-  /** The job that will have made the variant, or one that must end first; undefined when too many wait already. */
+  /** The job that makes the variant, or one that must end first; undefined if the queue is full. */
   #demand(digest: Digest, variant: ThumbnailVariant): Job | undefined {
     const existing = this.#jobs.get(digest);
     const job = existing ?? this.#add(digest, [variant], true);
@@ -260,7 +260,7 @@ export class ThumbnailService {
 
   #finish(job: Job, outcome: JobOutcome): void {
     this.#jobs.delete(job.digest);
-    job.settle(outcome);
+    job.resolve(outcome);
   }
 
   #finishAll(outcome: JobOutcome): void {
@@ -268,13 +268,13 @@ export class ThumbnailService {
     for (const job of this.#jobs.values()) this.#finish(job, outcome);
   }
 
-  #blame(job: Job, reason: string): void {
+  #failPermanently(job: Job, reason: string): void {
     this.#options.log.info("Cannot create a thumbnail of this file; will not retry.", { digest: job.digest, reason });
     this.#orFail(job, () => this.#options.failures.record(job.digest, reason, this.program));
     this.#finish(job, { kind: "failed", reason });
   }
 
-  /** Disk and database may refuse. That ends the job, not the server, which is called here by timers and messages. */
+  /** Errors of disk and database end the job, not the server, which runs this from timers and messages. */
   #orFail(job: Job, act: () => void): void {
     try {
       act();
@@ -284,9 +284,9 @@ export class ThumbnailService {
     }
   }
 
-  // ── the line of work ───────────────────────────────────────────────────────────────────────────────────────────────
+  // Scheduling
 
-  /** Starts whatever may run now. Called after everything that could change the answer. */
+  /** Starts all jobs that may run now. Called after everything that could change which ones may. */
   #pump(): void {
     if (this.#isClosed) return;
     if (this.#queue.size > 0 || this.#statusWaiters.length > 0) this.#ensureProcess();
@@ -297,7 +297,7 @@ export class ThumbnailService {
     this.#watch();
   }
 
-  /** A process that was told to end takes nothing more; the next one does. */
+  /** A process that is ending takes no more jobs; the next one does. */
   #canTakeWork(): boolean {
     return this.#isReady && this.#process?.isTerminating === false;
   }
@@ -341,19 +341,19 @@ export class ThumbnailService {
   }
 
   /**
-   * What is to be rendered, and from what: the smallest variant that is there and larger than all that is wanted spares
-   * decoding the content. Where it must be decoded, the usual variants are made as well, for a fraction of that cost.
+   * What to render, and from what: the smallest existing variant that is larger than all requested ones saves decoding
+   * the file. If the file must be decoded, the usual variants are made as well, at a fraction of that cost.
    */
   #plan(job: Job): { variants: ThumbnailVariant[]; source: { variant: ThumbnailVariant; path: string } | undefined } {
     const missing = this.#missing(job.digest, VARIANTS);
-    const wanted = missing.filter((variant) => job.variants.has(variant));
-    const [largest] = wanted;
+    const requested = missing.filter((variant) => job.variants.has(variant));
+    const [largest] = requested;
     if (largest === undefined) return { variants: [], source: undefined };
     const variant = VARIANTS.slice(0, VARIANTS.indexOf(largest)).findLast((larger) => !missing.includes(larger));
     if (variant !== undefined) {
-      return { variants: wanted, source: { variant, path: this.#options.derived.path(job.digest, variant) } };
+      return { variants: requested, source: { variant, path: this.#options.derived.path(job.digest, variant) } };
     }
-    const usual = missing.filter((each) => wanted.includes(each) || SCHEDULED_VARIANTS.includes(each));
+    const usual = missing.filter((each) => requested.includes(each) || SCHEDULED_VARIANTS.includes(each));
     return { variants: usual, source: undefined };
   }
 
@@ -377,20 +377,20 @@ export class ThumbnailService {
 
   #fail({ job, source }: Running, message: RenderFailed): void {
     if (source !== undefined) {
-      // Damaged or deleted meanwhile, and no witness against the content: that is asked itself.
+      // The source variant was damaged or deleted, which is no fault of the file: it is rendered from the file itself.
       this.#orFail(job, () => {
         this.#options.derived.remove(job.digest, [source]);
         job.isRunning = false;
         this.#queue.putBack(job);
       });
-    } else if (message.isContentFault) this.#blame(job, message.reason);
+    } else if (message.isContentFault) this.#failPermanently(job, message.reason);
     else {
       this.#options.log.warn("Thumbnail creation failed.", { digest: job.digest, reason: message.reason });
       this.#finish(job, { kind: "failed", reason: message.reason });
     }
   }
 
-  // ── the process ────────────────────────────────────────────────────────────────────────────────────────────────────
+  // The child process
 
   #ensureProcess(): void {
     if (this.#process !== undefined) return;
@@ -440,18 +440,18 @@ export class ThumbnailService {
     this.#running.clear();
     for (const { timer } of suspects) clearTimeout(timer);
     if (!wasReady) this.#onStartFailure(describeEnd(end), withoutSharp);
-    else for (const { job } of suspects) this.#judge(job, end, suspects.length === 1);
+    else for (const { job } of suspects) this.#handleCrash(job, end, suspects.length === 1);
     this.#pump();
   }
 
-  /** Decides about a job whose process ended under it. */
-  #judge(job: Job, end: ProcessEnd, wasAlone: boolean): void {
+  /** Handles a job whose process ended while it ran. */
+  #handleCrash(job: Job, end: ProcessEnd, wasAlone: boolean): void {
     const reason = describeEnd(end);
-    // A shutdown of the machine or an operator: nobody's fault. Bounded, in case somebody makes a habit of it.
-    const isFromOutside = end.verdict === undefined && ["SIGTERM", "SIGINT", "SIGHUP"].includes(end.signal ?? "");
+    // A shutdown of the machine, or the operator, ended it: not the fault of the file. Bounded, in case this repeats.
+    const isFromOutside = end.killReason === undefined && ["SIGTERM", "SIGINT", "SIGHUP"].includes(end.signal ?? "");
     if (wasAlone) job.crashes += 1;
-    const isToBlame = wasAlone && !isFromOutside && (end.verdict !== undefined || job.crashes >= CRASHES_MAX);
-    if (isToBlame) this.#blame(job, reason);
+    const isCause = wasAlone && !isFromOutside && (end.killReason !== undefined || job.crashes >= CRASHES_MAX);
+    if (isCause) this.#failPermanently(job, reason);
     else if (job.crashes >= CRASHES_MAX) this.#finish(job, { kind: "cancelled" });
     else {
       this.#options.log.warn("The thumbnail process exited; retrying its jobs.", { digest: job.digest, reason });
@@ -461,7 +461,7 @@ export class ThumbnailService {
     }
   }
 
-  /** A process died before it was ready: first sharp is left out, then everything. */
+  /** A process crashed before it was ready: the next one starts without sharp; after another crash none starts. */
   #onStartFailure(reason: string, withoutSharp: boolean): void {
     this.#options.log.warn(
       withoutSharp
@@ -490,7 +490,7 @@ export class ThumbnailService {
     for (const waiter of this.#statusWaiters.splice(0)) waiter(status);
   }
 
-  /** While something runs the memory is watched; when nothing does, the end is near. */
+  /** Watches the memory while a job runs, and ends an idle process after a while. */
   #watch(): void {
     if (this.#running.size > 0) {
       clearTimeout(this.#idleTimer);
@@ -534,7 +534,7 @@ async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined
 }
 
 function describeEnd(end: ProcessEnd): string {
-  if (end.verdict !== undefined) return `the image process ${end.verdict}`;
+  if (end.killReason !== undefined) return `the image process ${end.killReason}`;
   const how = end.signal === undefined ? `with code ${end.exitCode}` : `by ${end.signal}`;
   return `the image process ended ${how}${end.lastWords === "" ? "" : `: ${end.lastWords}`}`;
 }

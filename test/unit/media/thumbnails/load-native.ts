@@ -1,4 +1,4 @@
-/* Loads the libraries that the JSON argument describes, in a process of its own, and tells how that went. */
+/* Loads the libraries that the JSON argument describes, in a process of its own, and reports the result. */
 import {
   type EmbeddedSharp,
   loadEmbeddedSharp,

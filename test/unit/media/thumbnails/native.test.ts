@@ -81,7 +81,7 @@ test.if(isHere)("the libraries are written once, closed to others, and found aga
   expect(statSync(path).ino).toBe(ino);
 });
 
-test.if(isHere)("a library that was changed, or a folder that others may write to, is made anew", () => {
+test.if(isHere)("a changed library, or a folder that others may write to, is written again", () => {
   load();
   const path = join(folder(), libvips.name);
   appendFileSync(path, "x");
@@ -115,11 +115,11 @@ test.if(isHere)("another libvips takes the place of the embedded one, by a link"
   expect(readlinkSync(join(folder(), libvips.name))).toBe(libvipsPath);
 });
 
-test.if(isHere)("a libvips that is not there is told by its name", () => {
+test.if(isHere)("a missing libvips is reported by its name", () => {
   expect(load({ libvips: "/nonexistent/libvips-cpp.so" })).toContain("/nonexistent/libvips-cpp.so");
 });
 
-test.if(isHere)("damage inside the executable is told, and nothing is loaded", () => {
+test.if(isHere)("damage inside the executable is reported, and nothing is loaded", () => {
   libvips = { ...libvips, sha256: "0".repeat(64) };
   expect(load()).toContain("is damaged");
 });

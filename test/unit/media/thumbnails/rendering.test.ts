@@ -63,7 +63,7 @@ test("the three variants have longest sides of 128, 512 and 1600, and are never 
   expect(sizes).toEqual({ small: [128, 64], medium: [512, 256], large: [1600, 800] });
 });
 
-test("a picture is turned as its EXIF says, brought to sRGB, and loses its metadata", async () => {
+test("a picture is turned as its EXIF says, converted to sRGB, and loses its metadata", async () => {
   await using bench = new Bench();
   const { bytes, metadata } = await render(bench, "rotated-p3.jpg", "image/jpeg", "medium");
   expect(metadata.exif).toBeUndefined();
@@ -71,7 +71,7 @@ test("a picture is turned as its EXIF says, brought to sRGB, and loses its metad
   expect(metadata.xmp).toBeUndefined();
   expect(metadata.orientation).toBeUndefined();
   expect(bytes.includes("Secret Artist")).toBe(false);
-  // The mark in the stored picture's upper left is in the upper right of the picture as it is to be seen.
+  // The mark in the upper left of the stored picture is in the upper right when displayed.
   expect(await pixelAt(bytes, metadata.width - 20, 20)).toEqual(await expectedMark("rotated-p3.jpg"));
 });
 
@@ -100,7 +100,7 @@ test("transparency stays", async () => {
   expect(metadata.hasAlpha).toBe(true);
 });
 
-test("D60: references in an SVG are not followed", async () => {
+test("references in an SVG are not followed", async () => {
   let hits = 0;
   using server = Bun.serve({
     port: 0,

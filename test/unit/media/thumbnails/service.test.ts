@@ -1,10 +1,11 @@
+import type { BlobStore } from "../../../../src/blobs/blob-store.ts";
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { toDigest } from "../../../../src/blobs/digest.ts";
+import { type Digest, toDigest } from "../../../../src/blobs/digest.ts";
 import { Bench, fakeChild, findChildren, until } from "./support.ts";
 
-test("D32: hostile and damaged contents fail once, are remembered, and not tried again", async () => {
+test("hostile and damaged files fail once, and are not tried again", async () => {
   await using bench = new Bench();
   const cases = [
     ["bomb.png", "image/png"],
@@ -25,14 +26,14 @@ test("D32: hostile and damaged contents fail once, are remembered, and not tried
   expect(picture.state).toBe("ready");
 });
 
-test("D32: a failure of another program version is tried again", async () => {
+test("a failure of another version is tried again", async () => {
   await using bench = new Bench();
   const digest = bench.add("plain.png");
   bench.recorded.push({ digest, reason: "it was too new", program: "larder 0.0.1" });
   expect((await bench.service.get(digest, "image/png", "medium", 30_000)).state).toBe("ready");
 });
 
-test("a content that is missing is nobody's fault and not remembered", async () => {
+test("a missing file is not stored as a failure", async () => {
   await using bench = new Bench();
   const digest = bench.add("plain.png");
   rmSync(bench.pathOf(digest));
@@ -40,14 +41,24 @@ test("a content that is missing is nobody's fault and not remembered", async () 
   expect(bench.recorded).toEqual([]);
 });
 
-test("ten who ask at once get one rendering", async () => {
+test("a blob that is stored elsewhere is fetched before it is rendered", async () => {
+  // The option was called differently from the method of the blob store, so that it was never called.
+  const fetched: Digest[] = [];
+  const fetchLocal: BlobStore["fetchLocal"] = async (digest) => void fetched.push(digest);
+  await using bench: Bench = new Bench({ blobs: { pathOf: (digest) => bench.pathOf(digest), fetchLocal } });
+  const digest = bench.add("plain.png");
+  expect((await bench.service.get(digest, "image/png", "medium", 30_000)).state).toBe("ready");
+  expect(fetched).toEqual([digest]);
+});
+
+test("ten concurrent requests get one rendering", async () => {
   await using bench = new Bench();
   const requests: unknown[] = [];
   const digest = bench.add("rotated-p3.jpg");
   const pathOf = bench.pathOf.bind(bench);
-  bench.pathOf = (asked) => {
-    requests.push(asked);
-    return pathOf(asked);
+  bench.pathOf = (requested) => {
+    requests.push(requested);
+    return pathOf(requested);
   };
   const responses = await Promise.all(
     Array.from({ length: 10 }, () => bench.service.get(digest, "image/jpeg", "medium", 30_000)),
@@ -56,7 +67,7 @@ test("ten who ask at once get one rendering", async () => {
   expect(requests).toHaveLength(1);
 });
 
-test("an upload's thumbnails come without anybody asking, also while uploads run on", async () => {
+test("thumbnails of an upload are made without a request, also during further uploads", async () => {
   await using bench = new Bench({ isBusy: () => true });
   const digest = bench.add("plain.png");
   bench.service.schedule(digest, "image/png");
@@ -65,7 +76,7 @@ test("an upload's thumbnails come without anybody asking, also while uploads run
   expect(bench.derived.find(digest, "large")).toBeUndefined();
 });
 
-test("who waits too little is told that it is in the making", async () => {
+test("a short wait ends with pending", async () => {
   await using bench = new Bench();
   const digest = bench.add("plain.png");
   expect(await bench.service.get(digest, "image/png", "medium", 0)).toEqual({ state: "pending" });
@@ -103,7 +114,7 @@ test("a smaller variant is made from a larger one, unless that is damaged", asyn
   expect(bench.recorded).toEqual([]);
 });
 
-test("a child that is killed once is replaced, and its work is done", async () => {
+test("a child that is killed once is replaced, and its jobs are done", async () => {
   await using bench = new Bench();
   await bench.service.status();
   const [child] = findChildren();
@@ -115,7 +126,7 @@ test("a child that is killed once is replaced, and its work is done", async () =
   expect(bench.recorded).toEqual([]);
 });
 
-test("a content under which the child dies twice is remembered, and the next one is served", async () => {
+test("a file that crashes the child twice is stored as a failure, and the next one is rendered", async () => {
   await using counter = new Bench();
   await using bench = new Bench({ childCommand: fakeChild("die", join(counter.directory, "count")) });
   const digest = bench.add("plain.png");
@@ -126,7 +137,7 @@ test("a content under which the child dies twice is remembered, and the next one
   expect(next).toEqual({ state: "none", reason: "alive again" });
 });
 
-test("a hang is ended after its time and remembered", async () => {
+test("a hang is ended by the timeout and stored as a failure", async () => {
   await using bench = new Bench({ childCommand: fakeChild("hang"), config: { timeoutMs: 300 } });
   const digest = bench.add("plain.png");
   const response = await bench.service.get(digest, "image/png", "medium", 30_000);
@@ -135,7 +146,7 @@ test("a hang is ended after its time and remembered", async () => {
   await until(() => findChildren().length === 0);
 });
 
-test("who shared a process with a hang is done again and not blamed for it", async () => {
+test("a job that shared the process with a hang is retried and does not fail", async () => {
   await using bench = new Bench({ childCommand: fakeChild("hang", "0"), config: { timeoutMs: 300 } });
   const hanging = await bench.addBytes("x", `${"a".repeat(63)}0`);
   const innocent = await bench.addBytes("x", `${"a".repeat(63)}1`);
@@ -148,7 +159,7 @@ test("who shared a process with a hang is done again and not blamed for it", asy
   expect(bench.recorded.map((failure) => failure.digest)).toEqual([hanging]);
 });
 
-test("the queue is bounded: what is scheduled beyond it is dropped, and made when somebody asks", async () => {
+test("the queue is bounded: scheduled work beyond it is dropped, and done on request", async () => {
   await using bench = new Bench({ isBusy: () => true, config: { patienceMs: 60_000 } });
   const first = bench.add("plain.png");
   bench.service.schedule(first, "image/png");
@@ -161,7 +172,7 @@ test("the queue is bounded: what is scheduled beyond it is dropped, and made whe
   expect((await bench.service.get(first, "image/png", "medium", 30_000)).state).toBe("ready");
 });
 
-test("D60: a child that takes too much memory is ended, and the content remembered", async () => {
+test("a child that takes too much memory is ended, and the file stored as a failure", async () => {
   await using bench = new Bench({
     childCommand: fakeChild("greedy"),
     config: { memoryLimitBytes: 300 * 1024 * 1024 },
@@ -171,14 +182,14 @@ test("D60: a child that takes too much memory is ended, and the content remember
   expect(bench.recorded).toHaveLength(1);
 });
 
-test("D47: where the image library kills its process, it is left out; the reason is told", async () => {
+test("an image library that crashes its process is left out, and the status names the reason", async () => {
   await using bench = new Bench({ childCommand: fakeChild("fragile") });
   expect((await bench.service.status()).renderer).toBe("bun");
   expect(bench.service.canRender("image/jpeg")).toBe(true);
   expect(bench.service.canRender("image/tiff")).toBe(false);
 });
 
-test("where no child can be started there are no thumbnails, a reason, and nothing remembered", async () => {
+test("if no child can be started, there are no thumbnails, a reason, and no stored failures", async () => {
   await using bench = new Bench({ childCommand: ["/nonexistent/larder"] });
   const response = await bench.service.get(bench.add("plain.png"), "image/png", "medium", 30_000);
   expect(response.state).toBe("none");
@@ -186,12 +197,12 @@ test("where no child can be started there are no thumbnails, a reason, and nothi
   expect(bench.recorded).toEqual([]);
 });
 
-test("a database that refuses to remember, and a disk that takes nothing, leave the server running", async () => {
-  await using locked = new Bench({ failures: { find: () => undefined, record: refuse } });
+test("errors of database and disk leave the server running", async () => {
+  await using locked = new Bench({ failures: { find: () => undefined, record: fail } });
   expect((await locked.service.get(locked.add("truncated.jpg"), "image/jpeg", "medium", 30_000)).state).toBe("none");
   expect((await locked.service.get(locked.add("plain.png"), "image/png", "medium", 30_000)).state).toBe("ready");
 
-  await using full = new Bench({ failures: { find: refuse, record: refuse } });
+  await using full = new Bench({ failures: { find: fail, record: fail } });
   full.service.schedule(full.add("plain.png"), "image/png");
 
   await using blocked = new Bench();
@@ -222,13 +233,13 @@ test("the child ends with its parent", async () => {
     console.log(JSON.stringify({ directory: bench.directory, children: findChildren() }));
     process.kill(process.pid, "SIGKILL");`;
   const parent = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "inherit" });
-  const told: { directory: string; children: number[] } = JSON.parse(await new Response(parent.stdout).text());
-  rmSync(told.directory, { recursive: true });
-  expect(told.children).toHaveLength(1);
-  await until(() => told.children.every((child) => !isAlive(child)));
+  const messages: { directory: string; children: number[] } = JSON.parse(await new Response(parent.stdout).text());
+  rmSync(messages.directory, { recursive: true });
+  expect(messages.children).toHaveLength(1);
+  await until(() => messages.children.every((child) => !isAlive(child)));
 });
 
-test("which media types may have a thumbnail is known without looking at a content", async () => {
+test("which media types may have a thumbnail is known without reading a file", async () => {
   await using bench = new Bench({ environment: { PATH: "/nonexistent" } });
   const yes = ["image/jpeg", "image/png", "image/webp", "image/gif", "image/avif", "image/tiff", "image/svg+xml"];
   for (const type of [...yes, "image/heic", "image/heif", "IMAGE/JPEG; q=1"]) {
@@ -240,7 +251,7 @@ test("which media types may have a thumbnail is known without looking at a conte
   expect(findChildren()).toEqual([]);
 });
 
-function refuse(): never {
+function fail(): never {
   throw new Error("database is locked");
 }
 

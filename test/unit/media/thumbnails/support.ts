@@ -16,7 +16,7 @@ export const FIXTURES = join(import.meta.dir, "../../../fixtures/images");
 
 const REAL_CHILD = [process.execPath, join(import.meta.dir, "child-entry.ts")];
 
-/** The command of a child that behaves badly (fake-child.ts). */
+/** The command of a misbehaving child (fake-child.ts). */
 export function fakeChild(...args: string[]): string[] {
   return [process.execPath, join(import.meta.dir, "fake-child.ts"), ...args];
 }
@@ -27,7 +27,7 @@ export interface Failure {
   program: string;
 }
 
-/** A service over a directory of its own, with contents put there by hand. Ends with `await using`. */
+/** A service with a directory of its own and files placed there by hand. Use with `await using`. */
 export class Bench implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), "larder-thumbnails-"));
   readonly derived = new DerivedStore(join(this.directory, "thumbs"));
@@ -41,7 +41,7 @@ export class Bench implements AsyncDisposable {
       record: (digest, reason, program) => void this.recorded.push({ digest, reason, program }),
     };
     this.service = new ThumbnailService({
-      blobs: { pathOf: (digest) => this.pathOf(digest) },
+      blobs: { pathOf: (digest) => this.pathOf(digest), fetchLocal: () => undefined },
       derived: this.derived,
       failures,
       log: silentLog,
@@ -56,7 +56,7 @@ export class Bench implements AsyncDisposable {
     return join(this.directory, "blobs", digest);
   }
 
-  /** Puts a fixture in place as a content of its own; its name is not its real digest, which nobody checks here. */
+  /** Stores a fixture as a blob; its name is not its real digest, which nobody checks here. */
   add(fixture: string): Digest {
     const digest = toDigest(randomBytes(32).toString("hex"));
     copyFileSync(join(FIXTURES, fixture), this.pathOf(digest));
