@@ -101,7 +101,7 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
     reader: searchReader,
     writer,
     tree,
-    isAsking: (accountId) => !searchIndexer.isCaughtUp(accountId) || mediaInfo.isBehind,
+    isReadingMetadata: (accountId) => !searchIndexer.isCaughtUp(accountId) || mediaInfo.hasPending,
     log,
   });
 

@@ -7,8 +7,8 @@ const LOWEST_PRIORITY = 19;
 const REASON_MAX = 500;
 
 /**
- * The process that asks contents what they tell of themselves: `larder media-worker`, started by the server only. It takes
- * one request after the other over IPC and ends with its parent.
+ * The process that reads metadata: `larder media-worker`, started only by the server. It takes one request after
+ * another over IPC and ends with its parent.
  *
  * Returns at once; the process lives until the channel closes. Without a channel it ends with code 2.
  */

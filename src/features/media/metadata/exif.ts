@@ -1,15 +1,15 @@
-/** When and where a photo was taken, as the photo itself tells (Exif 2.32); for what a client does not say. */
+/** Reads when and where a photo was taken from its Exif tags (Exif 2.32), for what the client does not send. */
 import type { Tags } from "exifreader";
 
-/** What a photo tells of itself. */
+/** The time and place of a photo. */
 export interface ExifData {
   /** ISO 8601 with an offset. */
   readonly capturedAt: string | undefined;
-  /** Latitude and longitude in degrees, separated by a comma (api.md, upload/complete). */
+  /** Latitude and longitude in degrees, separated by a comma. */
   readonly location: string | undefined;
 }
 
-/** So much of the beginning is looked at: tags stand before the pixels in every format that phones write. */
+/** Bytes read from the beginning: all formats written by phones have their tags before the pixels. */
 export const EXIF_HEAD_BYTES = 512 * 1024;
 
 const NOTHING: ExifData = { capturedAt: undefined, location: undefined };
@@ -26,10 +26,10 @@ const WITH_EXIF: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads the tags of a picture. Whatever is wrong with them, nothing is told rather than something wrong. Never throws.
+ * Reads the tags of a photo. Invalid tags are ignored rather than guessed. Never throws.
  *
- * The time is that of the shutter in its own offset (OffsetTimeOriginal). Where the camera knew none, the difference to
- * the satellites' UTC gives it; else the clock's reading is taken as UTC.
+ * The time is that of the shutter in its own offset (OffsetTimeOriginal). Without one, the offset follows from the UTC
+ * time of the GPS; else the time is taken as UTC.
  */
 export async function readExif(head: Uint8Array<ArrayBuffer>, mediaType: string): Promise<ExifData> {
   if (!WITH_EXIF.has(mediaType)) return NOTHING;

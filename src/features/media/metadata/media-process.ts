@@ -1,18 +1,21 @@
-/** The process that reads contents: started at need, watched, ended when idle. What it is given may end it, and nothing else. */
+/**
+ * The process that reads metadata: started on demand, watched, ended when idle. A hostile file may crash this process
+ * and nothing else.
+ */
 import { findResidentBytes } from "../thumbnails/process-memory.ts";
 import type { FromProcess, MediaInfo, ReadRequest } from "./types.ts";
 
-/** What {@link MediaProcess} is started with. */
+/** What {@link MediaProcess} needs. */
 export interface MediaProcessOptions {
   readonly command: readonly string[];
-  /** The little that a program needs of it; no secrets. */
+  /** The few variables that a program needs; no secrets. */
   readonly environment: Readonly<Record<string, string>>;
-  /** For one content, from asking to answer. */
+  /** Time limit per file. */
   readonly timeoutMs: number;
   readonly memoryLimitBytes: number;
 }
 
-/** What became of one question. `isLost`: the process ended over it, or took too long or too much memory. */
+/** The result for a file. `isLost`: the process crashed, or exceeded its time or memory. */
 export type Reading = { readonly info: MediaInfo } | { readonly reason: string; readonly isLost: boolean };
 
 interface Child {
@@ -23,27 +26,27 @@ interface Child {
 
 const IDLE_MS = 10_000;
 const WATCH_MS = 100;
-/** What it may take to start, on a machine that is busy. */
+/** Time limit for starting, on a busy machine. */
 const START_MS = 10_000;
 
-/** One question at a time. */
+/** Reads one file at a time. */
 export class MediaProcess {
   readonly #options: MediaProcessOptions;
   #child: Child | undefined;
   #idle: ReturnType<typeof setTimeout> | undefined;
-  #asked: { readonly id: number; readonly settle: (reading: Reading) => void } | undefined;
+  #pending: { readonly id: number; readonly resolve: (reading: Reading) => void } | undefined;
   #lastId = 0;
 
   constructor(options: MediaProcessOptions) {
     this.#options = options;
   }
 
-  /** Asks a content what it tells. Not before the last question was answered. Never throws. */
+  /** Reads the metadata of a file. Call it only after the previous call has resolved. Never throws. */
   async read(path: string, mediaType: string): Promise<Reading> {
     clearTimeout(this.#idle);
     const { promise, resolve } = Promise.withResolvers<Reading>();
     const id = ++this.#lastId;
-    this.#asked = { id, settle: resolve };
+    this.#pending = { id, resolve };
     let watch: ReturnType<typeof setInterval> | undefined;
     try {
       const child = (this.#child ??= this.#start());
@@ -59,7 +62,7 @@ export class MediaProcess {
       return { reason: String(error), isLost: true };
     } finally {
       clearInterval(watch);
-      this.#asked = undefined;
+      this.#pending = undefined;
       this.#idle = setTimeout(() => this.close(), IDLE_MS);
       this.#idle.unref();
     }
@@ -85,8 +88,8 @@ export class MediaProcess {
           child.isReady = true;
           resolve();
         }
-        if (message.type !== "hello" && message.id === this.#asked?.id) {
-          this.#asked.settle(message.type === "read" ? { info: message.info } : { ...message, isLost: false });
+        if (message.type !== "hello" && message.id === this.#pending?.id) {
+          this.#pending.resolve(message.type === "read" ? { info: message.info } : { ...message, isLost: false });
         }
       },
     });
@@ -111,6 +114,6 @@ export class MediaProcess {
     const child = this.#child;
     this.#child = undefined;
     child?.process.kill("SIGKILL");
-    this.#asked?.settle({ reason, isLost: true });
+    this.#pending?.resolve({ reason, isLost: true });
   }
 }

@@ -5,7 +5,7 @@ import type { MediaInfo } from "./types.ts";
 const TextOrNull = t.Union([t.String(), t.Null()]);
 const Count = Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]);
 
-/** What a picture, sound or film tells of itself, as the API names it. */
+/** Embedded metadata as named by the API. */
 export const MediaRecord = t.Object(
   {
     width: Count,
@@ -24,7 +24,7 @@ export const MediaRecord = t.Object(
   { description: "Read from the file shortly after the upload. Pixels as displayed; bits per second" },
 );
 
-/** The record of what a content told; null where it told nothing, or was not asked yet. */
+/** The record of embedded metadata; null if there is none, or it is not read yet. */
 export function presentMedia(info: MediaInfo | undefined) {
   if (info === undefined) return null;
   const { durationMs, latitude, longitude, ...rest } = info;

@@ -4,11 +4,11 @@ import type { MediaInfo } from "./types.ts";
 const COLUMNS = `width, height, orientation, duration_ms AS durationMs, taken_at AS takenAt, camera, latitude, longitude,
   codec, bitrate, title, artist, album`;
 
-/** A content that waits. */
-export interface Waiting {
+/** A blob in the queue. */
+export interface QueuedBlob {
   readonly digest: Uint8Array;
   readonly attempts: number;
-  /** As a file that has it says; null where none has it any more. */
+  /** The media type of a file with this content; null if no file has it any more. */
   readonly mediaType: string | null;
 }
 
@@ -18,7 +18,7 @@ export class MediaRows {
   readonly #find;
   readonly #enqueue;
   readonly #next;
-  readonly #hasWaiting;
+  readonly #hasQueued;
   readonly #put;
   readonly #done;
   readonly #tried;
@@ -31,11 +31,11 @@ export class MediaRows {
     this.#enqueue = sqlite.prepare<undefined, [Uint8Array, string]>(
       "INSERT OR IGNORE INTO media_queue (digest, media_type) VALUES (?1, ?2)",
     );
-    this.#next = sqlite.prepare<Waiting, [number]>(
+    this.#next = sqlite.prepare<QueuedBlob, [number]>(
       `SELECT q.digest, q.attempts, ifnull(q.media_type, (SELECT n.media_type FROM blobs b CROSS JOIN nodes n INDEXED BY nodes_blob
          ON n.blob_id = b.id WHERE b.digest = q.digest LIMIT 1)) AS mediaType FROM media_queue q LIMIT ?1`,
     );
-    this.#hasWaiting = sqlite.prepare<{ has: number }, []>("SELECT EXISTS (SELECT 1 FROM media_queue) AS has");
+    this.#hasQueued = sqlite.prepare<{ has: number }, []>("SELECT EXISTS (SELECT 1 FROM media_queue) AS has");
     this.#put = sqlite.prepare<undefined, (Uint8Array | string | number | null)[]>(
       `INSERT OR REPLACE INTO media_info (digest, width, height, orientation, duration_ms, taken_at, camera, latitude,
          longitude, codec, bitrate, title, artist, album, failure, program, read_at)
@@ -55,7 +55,7 @@ export class MediaRows {
     this.#enqueue.run(digest, mediaType);
   }
 
-  /** What failed in another version of the program is to be tried again. */
+  /** Queues blobs again that another version of the program could not read. */
   enqueueFailures(program: string): void {
     this.#sqlite.run(
       "INSERT OR IGNORE INTO media_queue (digest) SELECT digest FROM media_info WHERE failure IS NOT NULL AND program <> ?1",
@@ -63,21 +63,21 @@ export class MediaRows {
     );
   }
 
-  next(limit: number): Waiting[] {
+  next(limit: number): QueuedBlob[] {
     return this.#next.all(limit);
   }
 
   /** Whether the queue holds anything. */
-  hasWaiting(): boolean {
-    return this.#hasWaiting.get()?.has === 1;
+  hasQueued(): boolean {
+    return this.#hasQueued.get()?.has === 1;
   }
 
-  /** Counts a try that ended with the process. */
+  /** Counts an attempt that ended with the process. */
   tried(digest: Uint8Array): void {
     this.#tried.run(digest);
   }
 
-  /** Takes a content off the queue. */
+  /** Removes a blob from the queue. */
   done(digest: Uint8Array): void {
     this.#done.run(digest);
   }
@@ -105,8 +105,8 @@ export class MediaRows {
   }
 
   /**
-   * Forgets what contents told that are not in the store any more; looks at `limit` rows.
-   * @returns how many went, and where to go on; undefined at the end
+   * Deletes the metadata of blobs that are no longer in the store; reads `limit` rows.
+   * @returns how many, and where to continue; undefined at the end
    */
   sweep(after: Uint8Array, limit: number): { removed: number; next: Uint8Array | undefined } {
     const rows = this.#sqlite

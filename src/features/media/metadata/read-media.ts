@@ -1,6 +1,6 @@
 /**
- * Asks a file what it tells of itself. Runs in a process of its own: what it is given may be hostile. Of pictures the
- * first 512 KiB are read, of sounds and films what their formats say where to look.
+ * Reads the metadata of a file. Runs in a process of its own, as files may be hostile. It reads the first 512 KiB of
+ * photos, and of audio and videos the parts named by their format.
  */
 import { open } from "node:fs/promises";
 import { EXIF_HEAD_BYTES, readExif } from "./exif.ts";
@@ -43,7 +43,7 @@ async function readPicture(path: string, mediaType: string): Promise<MediaInfo> 
 async function readRecording(path: string, mediaType: string): Promise<MediaInfo> {
   const { parseFile } = await import("music-metadata");
   const [parsed, movie] = await Promise.all([
-    // Films of phones are told by their heads; what a reader of music makes of them may be nothing at all.
+    // Videos of phones are described by their headers; the audio parser may find nothing in them.
     parseFile(path, { skipCovers: true, mkvUseIndex: true }).catch((error: unknown) => ({ error })),
     /^(video|audio)\/(mp4|quicktime|x-m4a|x-m4v|3gpp2?)$/.test(mediaType) ? readMovieAt(path) : undefined,
   ]);

@@ -1,10 +1,10 @@
 /**
- * What the head of an ISO or QuickTime film tells (ISO 14496-12, QuickTime File Format): size, length, time and place. Of
- * the file only the box `moov` is read, wherever it lies, and of that a bounded part.
+ * Reads size, duration, time and place from the header of an ISO or QuickTime video (ISO 14496-12, QuickTime File
+ * Format). Only the box `moov` is read, at any position, and of it a bounded part.
  */
 import type { FileHandle } from "node:fs/promises";
 
-/** What a film tells; null for what it does not. */
+/** Metadata of a video; null for what it does not contain. */
 export interface Movie {
   readonly width: number | null;
   readonly height: number | null;
@@ -14,13 +14,13 @@ export interface Movie {
   readonly longitude: number | null;
 }
 
-/** A head of an hour's film has about a megabyte. */
+/** The header of a one-hour video has about a megabyte. */
 const HEAD_BYTES_MAX = 16 * 1024 * 1024;
 const BOXES_MAX = 4_096;
 /** 1904-01-01 to 1970-01-01: QuickTime's clock. */
 const EPOCH_SECONDS = 2_082_844_800;
 
-/** Undefined where the file has no readable head. */
+/** Undefined if the file has no readable header. */
 export async function readMovie(file: FileHandle, sizeBytes: number): Promise<Movie | undefined> {
   const head = await readHead(file, sizeBytes);
   if (head === undefined) return undefined;
@@ -31,19 +31,19 @@ export async function readMovie(file: FileHandle, sizeBytes: number): Promise<Mo
     if (box.type !== "trak") continue;
     for (const inner of boxesIn(box.body)) {
       if (inner.type !== "tkhd") continue;
-      const told = sizeOf(inner.body);
-      if (told.width * told.height > size.width * size.height) size = told;
+      const track = sizeOf(inner.body);
+      if (track.width * track.height > size.width * size.height) size = track;
     }
   }
   const text = head.toString("latin1");
-  const place = /([+-]\d{1,2}\.\d{2,8})([+-]\d{1,3}\.\d{2,8})(?:[+-]\d|\/)/.exec(text);
+  const position = /([+-]\d{1,2}\.\d{2,8})([+-]\d{1,3}\.\d{2,8})(?:[+-]\d|\/)/.exec(text);
   const local = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}/.exec(text)?.[0];
   return {
     width: size.width > 0 ? size.width : null,
     height: size.height > 0 ? size.height : null,
     ...clockOf(mvhd, local),
-    latitude: place?.[1] === undefined ? null : Number(place[1]),
-    longitude: place?.[2] === undefined ? null : Number(place[2]),
+    latitude: position?.[1] === undefined ? null : Number(position[1]),
+    longitude: position?.[2] === undefined ? null : Number(position[2]),
   };
 }
 
@@ -89,8 +89,8 @@ function sizeOf(tkhd: Buffer): { width: number; height: number } {
 
 /** @param local a time with its offset, as phones write it beside; it wins */
 function clockOf(mvhd: Buffer | undefined, local: string | undefined): Pick<Movie, "durationMs" | "takenAt"> {
-  const told = local === undefined ? undefined : `${local.slice(0, -2)}:${local.slice(-2)}`;
-  const takenAt = told !== undefined && !Number.isNaN(Date.parse(told)) ? told : null;
+  const written = local === undefined ? undefined : `${local.slice(0, -2)}:${local.slice(-2)}`;
+  const takenAt = written !== undefined && !Number.isNaN(Date.parse(written)) ? written : null;
   const isLong = mvhd?.[0] === 1;
   if (mvhd === undefined || mvhd.length < (isLong ? 32 : 20)) return { durationMs: null, takenAt };
   const created = isLong ? Number(mvhd.readBigUInt64BE(4)) : mvhd.readUInt32BE(4);

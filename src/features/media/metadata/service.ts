@@ -1,42 +1,42 @@
 /**
- * What pictures, sounds and films tell of themselves, by content. It is asked behind: the index of words meets every new
- * content and puts it into a queue that survives a restart; one process reads one content after the other. Nobody who
- * uploads waits for it, and a content that ends the process is left alone by this version of the program.
+ * Embedded metadata of photos, audio and videos, by content. It is read in the background: the search indexer finds
+ * every new blob and adds it to a queue that survives restarts; one process reads one blob after another. Uploads do
+ * not wait. A blob that crashes the process is not tried again by this version of the program.
  */
 import { type Digest, digestFromBytes, digestToBytes } from "../../../blobs/digest.ts";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { MediaProcess } from "./media-process.ts";
-import type { MediaRows, Waiting } from "./queries.ts";
-import { isTelling, type MediaInfo, NO_MEDIA_INFO } from "./types.ts";
+import type { MediaRows, QueuedBlob } from "./queries.ts";
+import { hasMetadata, type MediaInfo, NO_MEDIA_INFO } from "./types.ts";
 
-/** What {@link MediaInfoService} works with. */
+/** What {@link MediaInfoService} needs. */
 export interface MediaInfoOptions {
   readonly rows: MediaRows;
   readonly writer: Writer;
   readonly clock: Clock;
   readonly log: Log;
   readonly process: Pick<MediaProcess, "read" | "close">;
-  /** Where the bytes of a content lie; undefined where they can't be had. */
+  /** Path of a blob; undefined if it is not available. */
   readonly findPath: (digest: Digest) => Promise<string | undefined>;
-  /** Reported in the transaction that keeps what a content told. */
+  /** Called in the transaction that stores the metadata of a blob. */
   readonly onRead: (tx: Transaction, digest: Uint8Array) => void;
-  /** Whether files are arriving: then it waits a while. */
+  /** Whether uploads are in progress: then it waits a while. */
   readonly isBusy: () => boolean;
-  /** Failures are remembered for this version. */
+  /** Failures are recorded for this version. */
   readonly program: string;
 }
 
-/** Tries of one content that end with the process. */
+/** Attempts per blob that end with the process. */
 const ATTEMPTS_MAX = 2;
 const BUSY_REST_MS = 100;
 const PATIENCE_MS = 2_000;
 const SWEEP_ROWS = 1_000;
-/** Contents whose answers share a commit. */
+/** Blobs whose results share a commit. */
 const READ_TOGETHER = 16;
 
-/** See the head of this file. */
+/** Reads and stores embedded metadata. */
 export class MediaInfoService {
   readonly #options: MediaInfoOptions;
   #working: Promise<void> | undefined;
@@ -48,26 +48,28 @@ export class MediaInfoService {
   }
 
   /**
-   * What a content told; undefined where it told nothing, or was not asked yet. Of a type that tells nothing no row is
-   * looked for: file info is asked for too often.
+   * The metadata of a blob; undefined if it has none, or is not read yet. For a type without metadata no row is read,
+   * as file info is requested often.
    */
   find(digest: Digest, mediaType: string): MediaInfo | undefined {
-    return isTelling(mediaType) ? this.#options.rows.find(digestToBytes(digest)) : undefined;
+    return hasMetadata(mediaType) ? this.#options.rows.find(digestToBytes(digest)) : undefined;
   }
 
-  /** Whether contents are still to be asked. */
-  get isBehind(): boolean {
-    return this.#options.rows.hasWaiting();
+  /** Whether blobs are still queued. */
+  get hasPending(): boolean {
+    return this.#options.rows.hasQueued();
   }
 
-  /** Puts a content into the queue, if its type tells anything. Inside a transaction. */
+  /** Queues a blob if its type may have metadata. Inside a transaction. */
   enqueue(tx: Transaction, digest: Uint8Array, mediaType: string): void {
-    if (!isTelling(mediaType)) return;
+    if (!hasMetadata(mediaType)) return;
     this.#options.rows.enqueue(digest, mediaType);
     tx.afterCommit(() => this.#wake());
   }
 
-  /** Goes on with what waits, and tries again what another version of the program could not read. In the server alone. */
+  /**
+   * Continues with the queue, and retries blobs that another version of the program could not read. Only in the server.
+   */
   async start(): Promise<void> {
     const { rows, writer, program } = this.#options;
     this.#isStarted = true;
@@ -75,14 +77,14 @@ export class MediaInfoService {
     this.#wake();
   }
 
-  /** Ends; what is being read will be read again. */
+  /** Stops; the current blob will be read again. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#options.process.close();
     await this.#working;
   }
 
-  /** Forgets what contents told that are not in the store any more. @returns how many */
+  /** Deletes the metadata of blobs that are no longer in the store. @returns how many */
   async sweep(signal: AbortSignal): Promise<number> {
     const { rows, writer } = this.#options;
     let removed = 0;
@@ -110,21 +112,21 @@ export class MediaInfoService {
     const { rows, isBusy } = this.#options;
     for (let some = rows.next(READ_TOGETHER); some.length > 0; some = rows.next(READ_TOGETHER)) {
       const results: ((tx: Transaction) => void)[] = [];
-      for (const waiting of some) {
+      for (const queued of some) {
         const sinceMs = performance.now();
         while (isBusy() && performance.now() - sinceMs < PATIENCE_MS && !this.#isStopped) await Bun.sleep(BUSY_REST_MS);
         if (this.#isStopped) return;
-        results.push(await this.#ask(waiting));
+        results.push(await this.#readOne(queued));
       }
       if (this.#isStopped) return;
       await this.#options.writer.run((tx) => {
-        for (const keep of results) keep(tx);
+        for (const store of results) store(tx);
       });
     }
   }
 
-  /** Asks a content. @returns what keeps its answer, inside a transaction */
-  async #ask({ digest, attempts, mediaType }: Waiting): Promise<(tx: Transaction) => void> {
+  /** Reads the metadata of a blob. @returns a function that stores it, inside a transaction */
+  async #readOne({ digest, attempts, mediaType }: QueuedBlob): Promise<(tx: Transaction) => void> {
     const { rows, clock, findPath, onRead, program, log } = this.#options;
     const path = await findPath(digestFromBytes(digest));
     if (path === undefined || mediaType === null) return () => rows.done(digest);

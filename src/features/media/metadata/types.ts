@@ -1,6 +1,6 @@
-/** What a content tells of itself; null for what it does not tell. */
+/** Embedded metadata of a file; null for what it does not contain. */
 export interface MediaInfo {
-  /** Pixels as it is to be seen: turned where the picture says so. */
+  /** Pixels as displayed: turned as the orientation says. */
   readonly width: number | null;
   readonly height: number | null;
   /** Exif 2.32: how the stored pixels are to be turned, 1 to 8. */
@@ -21,7 +21,7 @@ export interface MediaInfo {
   readonly album: string | null;
 }
 
-/** A content that tells nothing. */
+/** A file without metadata. */
 export const NO_MEDIA_INFO: MediaInfo = Object.freeze({
   width: null,
   height: null,
@@ -51,7 +51,7 @@ export type FromProcess =
   | { readonly type: "read"; readonly id: number; readonly info: MediaInfo }
   | { readonly type: "failed"; readonly id: number; readonly reason: string };
 
-/** Media types that tell something of themselves. */
-export function isTelling(mediaType: string): boolean {
+/** Whether files of this media type may contain metadata. */
+export function hasMetadata(mediaType: string): boolean {
   return /^(image\/(jpeg|png|webp|heic|heif|avif|tiff|gif)|audio\/.+|video\/.+|application\/ogg)(;|$)/i.test(mediaType);
 }

@@ -47,8 +47,8 @@ class ThumbnailChild {
     yieldToOthers();
     this.#derived = new DerivedStore(message.thumbsDir);
     const { sharpRejection, ffmpeg, timeoutMs, memoryLimitBytes } = message;
-    const refusal = sharpRejection ?? setUpLibraries(message);
-    this.#renderer = await PictureRenderer.load({ sharpRejection: refusal, ffmpeg, timeoutMs, memoryLimitBytes });
+    const rejection = sharpRejection ?? setUpLibraries(message);
+    this.#renderer = await PictureRenderer.load({ sharpRejection: rejection, ffmpeg, timeoutMs, memoryLimitBytes });
     yieldToOthers();
     this.#send({ type: "ready", status: this.#renderer.status });
   }
@@ -80,15 +80,15 @@ function setUpLibraries(message: Configure): string | undefined {
 }
 
 /**
- * Gives way to everything else: the lowest priority for every thread that there is by now (Linux keeps it per thread),
- * and the first place in the line of the kernel's out-of-memory killer.
+ * Lowers the priority of every current thread (Linux keeps it per thread), and makes this process the first choice of
+ * the out-of-memory killer.
  */
 function yieldToOthers(): void {
   try {
     for (const thread of readdirSync("/proc/self/task")) setPriority(Number(thread), LOWEST_PRIORITY);
     writeFileSync("/proc/self/oom_score_adj", "1000");
   } catch (error) {
-    // A thread that ended meanwhile, or a system without /proc: the pictures come all the same.
+    // A thread may have ended, or the system has no /proc: pictures are rendered anyway.
     warn(`could not lower the priority: ${describe(error)}`);
   }
 }

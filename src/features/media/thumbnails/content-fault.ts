@@ -1,4 +1,4 @@
-/** The content itself is why there is no picture: it would fail again, so it is remembered. */
+/** The file itself is the reason for a failure: it would fail again, so the failure is stored. */
 export class ContentFault extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });

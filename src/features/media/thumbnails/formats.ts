@@ -1,13 +1,13 @@
 import { open } from "node:fs/promises";
 import { fileTypeFromBlob } from "file-type";
 
-/** What a content is to the renderer, by its first bytes alone. Nothing else is ever given to a decoder. */
+/** The format of a file for the renderer, by its first bytes alone. No other file is ever given to a decoder. */
 export type PictureFormat = "jpeg" | "png" | "webp" | "gif" | "avif" | "tiff" | "svg" | "heic" | VideoFormat;
 
-/** Containers that ffmpeg may open, by the demuxer it is told to use. */
+/** Containers that ffmpeg may open, by the demuxer it is restricted to. */
 export type VideoFormat = "mov" | "matroska" | "avi" | "mpeg" | "mpegts" | "flv" | "asf" | "ogg";
 
-/** How many of a content's first bytes are searched for the root of an SVG. */
+/** How many of the first bytes are searched for the root of an SVG. */
 const SVG_HEAD_BYTES = 4096;
 
 /** The media types that file-type reports, and what each means here. A type that is missing here has no thumbnail. */
@@ -44,7 +44,7 @@ const DETECTED: Readonly<Record<string, PictureFormat>> = {
   "video/ogg": "ogg",
 };
 
-/** Formats that Bun decodes by itself. */
+/** Formats that Bun can decode. */
 export const BUN_FORMATS: ReadonlySet<PictureFormat> = new Set(["jpeg", "png", "webp", "gif"]);
 
 const VIDEO_FORMATS: ReadonlySet<PictureFormat> = new Set<VideoFormat>([
@@ -64,10 +64,9 @@ export function isVideoFormat(format: PictureFormat): format is VideoFormat {
 }
 
 /**
- * Tells what a content is by its own bytes; undefined for everything that has no thumbnail. A name or a stated media
- * type plays no part.
- *
- * @throws the system's error when the file can't be read
+ * Detects the format of a file by its bytes; undefined if it has no thumbnail. Name and declared media type are
+ * ignored.
+ * @throws the system's error if the file cannot be read
  */
 export async function detectFormat(path: string): Promise<PictureFormat | undefined> {
   if (isSvg(await readHead(path))) return "svg";

@@ -103,7 +103,7 @@ class Decoding {
     });
   }
 
-  /** The ICC profile (iPhones: Display P3), or undefined where colours are told by numbers or not at all. */
+  /** The ICC profile (iPhones: Display P3); undefined if colors are described by numbers or not at all. */
   #profile(handle: number): Uint8Array | undefined {
     const heif = this.#heif;
     const sizeBytes = heif._heif_image_handle_get_raw_color_profile_size(handle);

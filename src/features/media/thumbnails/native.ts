@@ -1,7 +1,7 @@
-/*
- * How the executable brings sharp's two native libraries to the dynamic loader. They lie inside the executable, and a
- * loader wants files: they are written once to a private folder named by their contents, checked, and loaded from there.
- * Where no such folder can be had (read-only, noexec, not ours), they are loaded from memory, which only glibc does.
+/**
+ * Gives sharp's two native libraries to the dynamic loader. They are inside the executable, and a loader needs files.
+ * They are written once to a private folder named by their content, checked, and loaded from there. If no such folder
+ * is possible (read-only, noexec, not ours), they are loaded from memory, which works only with glibc.
  */
 import { CString, dlopen, FFIType } from "bun:ffi";
 import { createHash, randomBytes } from "node:crypto";
@@ -108,8 +108,8 @@ function loadAddon(path: string): unknown {
 }
 
 /**
- * The folder with both libraries, every byte of them checked by digest on each start. What is there already is used
- * only if it is ours, closed to others and whole; else it is made anew.
+ * The folder with both libraries, every byte checked by digest at each start. An existing folder is used only if it is
+ * ours, closed to others and complete; else it is written again.
  */
 function prepareFolder(directory: string, embedded: EmbeddedSharp, replacement: string | undefined): string {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -132,7 +132,7 @@ function prepareFolder(directory: string, embedded: EmbeddedSharp, replacement: 
   return folder;
 }
 
-/** The name tells the contents: another version of either library, or another replacement, is another folder. */
+/** The name identifies the content: another version of either library, or another replacement, is another folder. */
 function folderName(embedded: EmbeddedSharp, replacement: string | undefined): string {
   const { addon, libvips } = embedded;
   const lines = [`${addon.sha256} ${addon.name}`, `${replacement ?? libvips.sha256} ${libvips.name}`];
@@ -162,7 +162,7 @@ function isSound(folder: string, embedded: EmbeddedSharp, replacement: string | 
     if (replacement !== undefined) return readlinkSync(libvipsPath) === replacement;
     return isIntact(libvipsPath, libvips.sha256, uid);
   } catch (error) {
-    // Absent, or not what it should be (a file for a folder, no link): either way it is made anew.
+    // Absent or invalid (a file instead of a folder, no link): in both cases it is written again.
     if (error instanceof Error && "code" in error) return false;
     throw error;
   }

@@ -14,7 +14,9 @@ export interface ThumbnailStatus {
   readonly ffmpeg: boolean;
 }
 
-/** First message of the child: it listens from now on. What is sent before that may be lost (Bun keeps nothing back). */
+/**
+ * First message of the child: it is ready to receive. What is sent before that may be lost, as Bun does not buffer it.
+ */
 export interface Hello {
   readonly type: "hello";
 }
@@ -61,7 +63,7 @@ export interface Rendered {
   readonly id: number;
 }
 
-/** No variant could be made. `isContentFault` tells a lasting fault of the content from one of the machine. */
+/** No variant could be made. `isContentFault` distinguishes a permanent fault of the file from one of the machine. */
 export interface RenderFailed {
   readonly type: "failed";
   readonly id: number;

@@ -1,27 +1,27 @@
 import type { Digest } from "../../../blobs/digest.ts";
 import type { ThumbnailVariant } from "./sizes.ts";
 
-/** How a job ended. `cancelled`: nobody's fault, it may be asked for again. */
+/** How a job ended. `cancelled`: the file is not the cause, and the job may be requested again. */
 export type JobOutcome =
   | { readonly kind: "rendered" }
   | { readonly kind: "failed"; readonly reason: string }
   | { readonly kind: "cancelled" };
 
-/** One content's rendering, for everybody who waits for it. */
+/** The rendering of one blob, for everybody who waits for it. */
 export class Job {
   readonly digest: Digest;
-  /** What was asked for; grows until the job runs. */
+  /** The requested variants; more may be added until the job runs. */
   readonly variants = new Set<ThumbnailVariant>();
   readonly queuedAtMs: number;
   readonly outcome: Promise<JobOutcome>;
-  /** Somebody waits for it. */
+  /** A request waits for it. */
   isDemanded: boolean;
   isRunning = false;
-  /** It was there when the process died, and runs by itself now, so that it is known whose fault it was. */
+  /** It was running when the process crashed, and now runs alone, to find out whether it is the cause. */
   isSuspect = false;
-  /** How many processes ended under it without a verdict of ours. */
+  /** How many processes crashed while it ran, not counting those that we ended. */
   crashes = 0;
-  readonly #settle: (outcome: JobOutcome) => void;
+  readonly #resolve: (outcome: JobOutcome) => void;
 
   constructor(digest: Digest, isDemanded: boolean, queuedAtMs: number) {
     this.digest = digest;
@@ -29,16 +29,16 @@ export class Job {
     this.queuedAtMs = queuedAtMs;
     const { promise, resolve } = Promise.withResolvers<JobOutcome>();
     this.outcome = promise;
-    this.#settle = resolve;
+    this.#resolve = resolve;
   }
 
-  /** Tells everybody who waits. Only the first call counts. */
-  settle(outcome: JobOutcome): void {
-    this.#settle(outcome);
+  /** Reports the outcome to all who wait. Only the first call counts. */
+  resolve(outcome: JobOutcome): void {
+    this.#resolve(outcome);
   }
 }
 
-/** Jobs that wait, in the order in which they are to run: what died with others first, then what somebody waits for. */
+/** Queued jobs in order: those suspected of a crash first, then those that requests wait for, then scheduled ones. */
 export class JobQueue {
   readonly #suspects: Job[] = [];
   readonly #demanded: Job[] = [];
@@ -53,7 +53,7 @@ export class JobQueue {
     return this.#suspects.length + this.#demanded.length + this.#scheduled.length;
   }
 
-  /** Adds a job at the end of its line, or refuses it because the line is full. */
+  /** Adds a job to the end of its queue. @returns false if that queue is full */
   add(job: Job): boolean {
     const line = job.isDemanded ? this.#demanded : this.#scheduled;
     if (line.length >= (job.isDemanded ? this.#limits.demanded : this.#limits.scheduled)) return false;
@@ -61,12 +61,12 @@ export class JobQueue {
     return true;
   }
 
-  /** Puts a job that ran back before all others. Always accepted: it was counted before. */
+  /** Returns a job that ran to the front. Always accepted, because it was counted before. */
   putBack(job: Job): void {
     this.#suspects.push(job);
   }
 
-  /** Somebody waits for a scheduled job now. Where that line is full it stays where it is. */
+  /** Moves a scheduled job to the demanded ones, as a request waits for it now. If those are full it stays. */
   promote(job: Job): void {
     const index = this.#scheduled.indexOf(job);
     if (index < 0 || this.#demanded.length >= this.#limits.demanded) return;
@@ -75,12 +75,12 @@ export class JobQueue {
     this.#demanded.push(job);
   }
 
-  /** The next job and whether it is merely scheduled; stays in its line until {@link take}. */
+  /** The next job; it stays in its queue until {@link take}. */
   peek(): Job | undefined {
     return this.#suspects[0] ?? this.#demanded[0] ?? this.#scheduled[0];
   }
 
-  /** Removes the job that {@link peek} gave. */
+  /** Removes the job returned by {@link peek}. */
   take(): Job | undefined {
     return this.#suspects.shift() ?? this.#demanded.shift() ?? this.#scheduled.shift();
   }

@@ -4,15 +4,15 @@ import { findResidentBytes } from "./process-memory.ts";
 
 /** How a child ended. */
 export interface ProcessEnd {
-  /** Why we ended it, if it was us. */
-  readonly verdict: string | undefined;
+  /** Why we killed it, if we did. */
+  readonly killReason: string | undefined;
   readonly exitCode: number | null;
   readonly signal: string | undefined;
-  /** The last that it said on standard error, one line. */
+  /** The last line it wrote to standard error. */
   readonly lastWords: string;
 }
 
-/** What a {@link RenderProcess} is started with, and whom it tells. */
+/** What a {@link RenderProcess} needs. */
 export interface RenderProcessOptions {
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
@@ -25,15 +25,12 @@ export interface RenderProcessOptions {
 
 const LAST_WORDS_CHARS = 300;
 
-/**
- * One child process: from its start to its end. It leads a process group of its own, so that an ffmpeg which it
- * started ends with it.
- */
+/** One child process, from start to end. It leads its own process group, so that an ffmpeg it started ends with it. */
 export class RenderProcess {
   readonly pid: number;
   readonly #log: Log;
   readonly #child: Bun.Subprocess<"ignore", "ignore", "pipe">;
-  #verdict: string | undefined;
+  #killReason: string | undefined;
   #isTerminating = false;
   #hasEnded = false;
 
@@ -56,29 +53,29 @@ export class RenderProcess {
       },
     });
     this.pid = this.#child.pid;
-    // It alone must not keep the server running.
+    // The child alone must not keep the server running.
     this.#child.unref();
     void this.#awaitEnd(options.onEnd);
   }
 
-  /** Asks for a rendering. An answer, or the end of the process, follows. */
+  /** Requests a rendering. A response, or the end of the process, follows. */
   request(message: RenderRequest): void {
     this.#send(message);
   }
 
-  /** It has ended or is about to: nothing more is to be asked of it. */
+  /** Whether it has ended or is about to; it then takes no more requests. */
   get isTerminating(): boolean {
     return this.#isTerminating;
   }
 
-  /** Resident memory in bytes, or undefined when it can't be told. */
+  /** Resident memory in bytes; undefined if unknown. */
   findResidentBytes(): number | undefined {
     return this.#hasEnded ? undefined : findResidentBytes(this.pid);
   }
 
-  /** Ends the process at once, with all that it started. The first reason given is the one that stays. */
-  kill(verdict: string): void {
-    this.#verdict ??= verdict;
+  /** Kills the process with everything it started. The first reason given stays. */
+  kill(killReason: string): void {
+    this.#killReason ??= killReason;
     this.#isTerminating = true;
     if (!this.#hasEnded) this.#killGroup();
   }
@@ -92,7 +89,7 @@ export class RenderProcess {
     try {
       this.#child.send(message);
     } catch (error) {
-      // The channel closes a moment before the end is seen. No verdict: onEnd tells how it ended by itself.
+      // The channel closes shortly before the process ends. Without a kill reason, onEnd reports how it ended.
       this.#isTerminating = true;
       this.#log.debug("The connection to the thumbnail process is closed.", { error });
       this.#killGroup();
@@ -115,7 +112,7 @@ export class RenderProcess {
     this.#killGroup();
     const { exitCode, signalCode } = this.#child;
     onEnd({
-      verdict: this.#verdict,
+      killReason: this.#killReason,
       exitCode,
       signal: signalCode === null ? undefined : String(signalCode),
       lastWords: await lastWords,

@@ -18,7 +18,7 @@ export interface RenderedVariant {
   readonly bytes: Uint8Array;
 }
 
-/** The only loaders of libvips that may run, whatever a content pretends to be. */
+/** The only loaders of libvips that may run, even if a file claims another format. */
 const LOADERS = ["Jpeg", "Png", "Webp", "Nsgif", "Heif", "Tiff", "Svg"].map((name) => `VipsForeignLoad${name}`);
 
 /** Sets sharp up for this process: one thread a picture, no cache, listed loaders only. Gives the version of libvips. */

@@ -1,7 +1,7 @@
-/** A size of thumbnail, by the name it has in `thumbnail=` (contract §4). */
+/** A size of thumbnail, by the name it has in `thumbnail=`. */
 export type ThumbnailVariant = "small" | "medium" | "large";
 
-/** Longest side of each variant in pixels (contract §4). A smaller picture is never enlarged. */
+/** Longest side of each variant in pixels. A smaller picture is never enlarged. */
 export const LONGEST_SIDE: Readonly<Record<ThumbnailVariant, number>> = { small: 128, medium: 512, large: 1600 };
 
 /** All variants, the largest first: the order in which they are made from one another. */
@@ -10,7 +10,7 @@ export const VARIANTS: readonly ThumbnailVariant[] = ["large", "medium", "small"
 /** Made after every upload; what a list or a grid shows. `large` is made when first asked for. */
 export const SCHEDULED_VARIANTS: readonly ThumbnailVariant[] = ["medium", "small"];
 
-/** WebP quality (0–100): the encoder's own default, where a thumbnail can't be told from one at 90 beside it. */
+/** WebP quality (0–100): the default of the encoder, which looks the same as 90 for thumbnails. */
 export const WEBP_QUALITY = 80;
 
 /**

@@ -64,9 +64,9 @@ async function run(
     stdout: "pipe",
     stderr: "pipe",
   });
-  let verdict: string | undefined;
+  let killReason: string | undefined;
   const kill = (reason: string): void => {
-    verdict ??= reason;
+    killReason ??= reason;
     child.kill("SIGKILL");
   };
   const timer = setTimeout(() => kill(`took longer than ${Math.round(timeoutMs)} ms`), timeoutMs);
@@ -79,7 +79,7 @@ async function run(
       readBounded(child.stderr, 4096, () => {}),
     ]);
     await child.exited;
-    if (verdict !== undefined) throw new ContentFault(`ffmpeg ${verdict}`);
+    if (killReason !== undefined) throw new ContentFault(`ffmpeg ${killReason}`);
     // The temporary path of the content says nothing to a reader, and its directory is nobody's business.
     const complaint =
       errors
@@ -96,7 +96,7 @@ async function run(
   }
 }
 
-/** Reads to the end and keeps the first `limitBytes`; beyond them `onOverflow` is told, once. */
+/** Reads to the end and returns the first `limitBytes`; beyond them `onOverflow` is called once. */
 async function readBounded(
   stream: ReadableStream<Uint8Array>,
   limitBytes: number,

@@ -7,7 +7,7 @@ const NOTHING = { capturedAt: undefined, location: undefined };
 
 type Format = "jpeg" | "png" | "webp" | "avif";
 
-/** A small picture with these tags: IFD2 is that of the camera, IFD3 that of the satellites. */
+/** A small picture with these tags: IFD2 for the camera, IFD3 for GPS. */
 async function pictureWith(
   tags: { IFD2?: Record<string, string>; IFD3?: Record<string, string> },
   format: Format = "jpeg",
@@ -24,7 +24,7 @@ const VIENNA = {
 };
 
 describe("readExif", () => {
-  test("reads time with its offset, and place, from every format that carries them", async () => {
+  test("reads time, offset and place from every format that has them", async () => {
     const IFD2 = { DateTimeOriginal: "2026:07:01 12:30:00", OffsetTimeOriginal: "+02:00" };
     for (const format of ["jpeg", "png", "webp", "avif"] as const) {
       const picture = await pictureWith({ IFD2, IFD3: VIENNA }, format);
@@ -35,12 +35,12 @@ describe("readExif", () => {
     }
   });
 
-  test("takes south and west as negative", async () => {
+  test("returns south and west as negative", async () => {
     const IFD3 = { ...VIENNA, GPSLatitudeRef: "S", GPSLongitudeRef: "W" };
     expect((await readExif(await pictureWith({ IFD3 }), "image/jpeg")).location).toBe("-48.2082,-16.3738");
   });
 
-  test("finds a missing offset by the satellites' clock, and otherwise takes the camera's as UTC", async () => {
+  test("derives a missing offset from the GPS time, and otherwise takes the time as UTC", async () => {
     const IFD2 = { DateTimeOriginal: "2026:07:01 12:30:05" };
     const IFD3 = { GPSDateStamp: "2026:07:01", GPSTimeStamp: "7/1 0/1 3/1" };
     expect((await readExif(await pictureWith({ IFD2, IFD3 }), "image/jpeg")).capturedAt).toBe(
@@ -52,7 +52,7 @@ describe("readExif", () => {
     expect((await readExif(picture, "image/jpeg")).capturedAt).toBe("2026-07-01T12:30:05Z");
   });
 
-  test("tells nothing rather than nonsense", async () => {
+  test("ignores invalid tags", async () => {
     for (const DateTimeOriginal of ["0000:00:00 00:00:00", "    :  :     :  :  ", "2026:13:40 99:99:99", "today"]) {
       const picture = await pictureWith({ IFD2: { DateTimeOriginal } });
       expect((await readExif(picture, "image/jpeg")).capturedAt).toBeUndefined();
@@ -63,7 +63,7 @@ describe("readExif", () => {
     expect((await readExif(await pictureWith({ IFD3: half }), "image/jpeg")).location).toBeUndefined();
   });
 
-  test("throws for no bytes whatever", async () => {
+  test("never throws", async () => {
     const whole = await pictureWith({ IFD2: { DateTimeOriginal: "2026:07:01 12:30:00" }, IFD3: VIENNA });
     for (let end = 0; end < whole.length; end += 7) await readExif(whole.slice(0, end), "image/jpeg");
     for (let round = 0; round < 200; round++) {
@@ -80,7 +80,7 @@ describe("readExif", () => {
   });
 });
 
-test("readLocation takes degrees within their ranges", () => {
+test("readLocation accepts degrees within their ranges", () => {
   expect(readLocation(" 48.2082, -16.3738 ")).toBe("48.2082, -16.3738");
   for (const text of ["90,180", "-90,-180", "0,0", "+1,2"]) expect(readLocation(text)).toBe(text);
   for (const text of ["90.1,0", "0,180.5", "1", "1,2,3", "a,b", "", "1e1,2", "NaN,0"]) {

@@ -1,4 +1,4 @@
-// What a content may do to the process that reads it, played by a program that does it on request.
+// What a hostile file may do to the process that reads it, simulated by a program.
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,7 +31,7 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test("a content that ends, holds or swells the process is lost alone; the next one is read", async () => {
+test("a file that crashes, blocks or bloats the process is lost alone; the next one is read", async () => {
   expect(await reading.read("one", "")).toEqual({ info: { ...NO_MEDIA_INFO, title: "one" } });
   expect(await reading.read("refuse", "")).toMatchObject({ reason: "no", isLost: false });
   for (const harm of ["crash", "hang", "grow"]) {
@@ -40,7 +40,7 @@ test("a content that ends, holds or swells the process is lost alone; the next o
   }
 }, 120_000);
 
-test("a program that can't be started is told, not thrown", async () => {
+test("a program that cannot be started is reported, not thrown", async () => {
   const none = new MediaProcess({
     command: [join(directory, "nothing")],
     environment: {},

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readMedia } from "../../../../src/features/media/metadata/read-media.ts";
-import { isTelling } from "../../../../src/features/media/metadata/types.ts";
+import { hasMetadata } from "../../../../src/features/media/metadata/types.ts";
 import { randomOf } from "../../../support/random.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "larder-media-"));
@@ -31,7 +31,7 @@ function mvhd(createdSeconds: number, scale: number, duration: number): Buffer {
   return box("mvhd", body);
 }
 
-/** A track of this size; turned by a quarter where said so. */
+/** A track of this size; optionally turned by 90 degrees. */
 function trak(width: number, height: number, isTurned = false): Buffer {
   const body = Buffer.alloc(84);
   body.writeInt32BE(isTurned ? 0 : 65_536, 40);
@@ -43,17 +43,17 @@ function trak(width: number, height: number, isTurned = false): Buffer {
 
 const ftyp = box("ftyp", Buffer.from("qt  \0\0\0\0qt  "));
 
-describe("readMedia of films", () => {
-  test("reads the head at the end, the largest track, turned as it is to be seen", async () => {
+describe("readMedia of videos", () => {
+  test("reads a header at the end, and the largest track, turned for display", async () => {
     const head = box("moov", mvhd(1_600_000_000, 600, 900), trak(0, 0), trak(1920, 1080, true));
-    const told = await readMedia(fileOf(ftyp, box("mdat", Buffer.alloc(5000)), head), "video/quicktime");
-    expect(told).toMatchObject({ width: 1080, height: 1920, durationMs: 1500, takenAt: "2020-09-13T12:26:40Z" });
+    const written = await readMedia(fileOf(ftyp, box("mdat", Buffer.alloc(5000)), head), "video/quicktime");
+    expect(written).toMatchObject({ width: 1080, height: 1920, durationMs: 1500, takenAt: "2020-09-13T12:26:40Z" });
   });
 
-  test("a time and a place that the phone wrote beside win over the clock's", async () => {
-    const place = box("udta", box("\u00a9xyz", Buffer.from("\0\x12\x15\xc7+48.2082+016.3738/")));
+  test("time and position written by the phone take precedence over the clock", async () => {
+    const position = box("udta", box("\u00a9xyz", Buffer.from("\0\x12\x15\xc7+48.2082+016.3738/")));
     const keys = box("meta", Buffer.from("com.apple.quicktime.creationdate 2021-07-01T12:30:00+0200"));
-    const head = box("moov", mvhd(1_600_000_000, 1, 1), trak(4, 2), place, keys);
+    const head = box("moov", mvhd(1_600_000_000, 1, 1), trak(4, 2), position, keys);
     expect(await readMedia(fileOf(ftyp, head), "video/mp4")).toMatchObject({
       takenAt: "2021-07-01T12:30:00+02:00",
       latitude: 48.2082,
@@ -61,7 +61,7 @@ describe("readMedia of films", () => {
     });
   });
 
-  test("a clock that was never set tells nothing", async () => {
+  test("a clock that was never set is ignored", async () => {
     const head = box("moov", mvhd(-2_082_844_800, 0, 5), trak(4, 2));
     expect(await readMedia(fileOf(ftyp, head), "video/mp4")).toMatchObject({
       takenAt: null,
@@ -70,7 +70,7 @@ describe("readMedia of films", () => {
     });
   });
 
-  test("whatever the bytes, it ends", async () => {
+  test("it ends for any bytes", async () => {
     const good = Buffer.concat([ftyp, box("moov", mvhd(1, 1, 1), trak(4, 2, true), box("udta", Buffer.alloc(30)))]);
     const random = randomOf(1);
     for (let round = 0; round < 300; round++) {
@@ -81,11 +81,11 @@ describe("readMedia of films", () => {
   }, 120_000);
 });
 
-test("which types tell something", () => {
+test("types with metadata", () => {
   for (const type of ["image/jpeg", "IMAGE/HEIC", "audio/mpeg", "video/webm; codecs=vp9", "application/ogg"]) {
-    expect(isTelling(type)).toBe(true);
+    expect(hasMetadata(type)).toBe(true);
   }
   for (const type of ["image/svg+xml", "text/plain", "application/pdf", "image/jpegx", ""]) {
-    expect(isTelling(type)).toBe(false);
+    expect(hasMetadata(type)).toBe(false);
   }
 });
