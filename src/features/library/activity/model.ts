@@ -5,7 +5,7 @@ import { Timestamp } from "../../../http/fields.ts";
 import { ACTIVITY_KINDS } from "./types.ts";
 
 const Named = t.Union([t.Object({ id: t.String(), name: t.String() }), t.Null()]);
-const Place = t.Object({
+const Location = t.Object({
   name: t.String(),
   folder: t.Union([t.String(), t.Null()], { description: "null if that folder no longer exists" }),
 });
@@ -20,8 +20,8 @@ const NodeActivityRecord = t.Object({
   at: Timestamp,
   by: Named,
   device: Named,
-  from: t.Optional(Place),
-  to: t.Optional(Place),
+  from: t.Optional(Location),
+  to: t.Optional(Location),
   version: t.Optional(Type.Integer({ minimum: 1 })),
   share: t.Optional(t.String({ enum: ["public", "link", "upload", "account"] })),
 });

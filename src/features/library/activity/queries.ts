@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 
-/** A change of place: where a node was until then. */
+/** A former location of a node, until the change. */
 export interface LeftRow {
   readonly atMs: number;
   /** 0 for the trash. */
@@ -10,8 +10,8 @@ export interface LeftRow {
   readonly deviceName: string | null;
 }
 
-/** Who and what made a node. */
-export interface MakingRow {
+/** The user and the device that created a node. */
+export interface CreationRow {
   readonly userId: number | null;
   readonly deviceId: string | null;
   readonly deviceName: string | null;
@@ -30,13 +30,13 @@ export interface AuditedRow {
   readonly userId: string | null;
 }
 
-/** Of each kind so many are looked at, the newest. */
+/** Rows read per kind, the newest ones. */
 const ROWS_MAX = 1_000;
 
-/** What is noted in several tables about one node; each read by an index. */
+/** The records about one node in several tables, each read through an index. */
 export class ActivityRows {
   readonly #left;
-  readonly #making;
+  readonly #creation;
   readonly #shared;
   readonly #audited;
 
@@ -49,7 +49,7 @@ export class ActivityRows {
        LEFT JOIN devices d ON d.id = j.device_id
        WHERE p.node_id = ?1 ORDER BY p.seq DESC LIMIT ${ROWS_MAX}`,
     );
-    this.#making = sqlite.prepare<MakingRow, [number]>(
+    this.#creation = sqlite.prepare<CreationRow, [number]>(
       `SELECT CASE WHEN n.version = 1 THEN n.content_by
            ELSE (SELECT v.created_by FROM versions v WHERE v.node_id = n.id AND v.version = 1) END AS userId,
          d.public_id AS deviceId, d.name AS deviceName
@@ -69,13 +69,13 @@ export class ActivityRows {
     );
   }
 
-  /** The places that a node left, the last first. */
+  /** The former locations of a node, the last one first. */
   left(nodeId: number): LeftRow[] {
     return this.#left.all(nodeId);
   }
 
-  making(nodeId: number): MakingRow | undefined {
-    return this.#making.get(nodeId) ?? undefined;
+  creation(nodeId: number): CreationRow | undefined {
+    return this.#creation.get(nodeId) ?? undefined;
   }
 
   /** The shares that a node has now, the newest first. */
@@ -83,7 +83,7 @@ export class ActivityRows {
     return this.#shared.all(nodeId);
   }
 
-  /** What only the audit log tells, the newest first. */
+  /** Entries that only the audit log has, newest first. */
   audited(publicId: string): AuditedRow[] {
     return this.#audited.all(publicId);
   }

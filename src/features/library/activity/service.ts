@@ -1,6 +1,6 @@
 /**
- * What happened to one file or folder, put together from what is noted anyway: its contents, the places that it left, its
- * shares, and what only the audit log tells. So it reaches as far back as each of them is kept.
+ * The activity of one file or folder, combined from existing records: its versions, its former locations, its shares,
+ * and entries of the audit log. So each part reaches as far back as its records are retained.
  */
 import type { Database } from "bun:sqlite";
 import type { Permissions } from "../permissions/permissions.ts";
@@ -22,7 +22,7 @@ export interface ActivityServiceOptions {
   };
 }
 
-/** See the head of this file. */
+/** Lists the activity of files and folders. */
 export class ActivityService {
   readonly #options: ActivityServiceOptions;
   readonly #rows: ActivityRows;
@@ -33,72 +33,73 @@ export class ActivityService {
   }
 
   /**
-   * A page of what happened to a node, the newest first, and how much there is. Somebody with whom it is shared sees who
-   * made it and its content, and the earlier ones where the share shows versions: where it was, with which device, and who else sees it is its owner's matter.
+   * A page of the activity of a node, newest first, and the total number. A recipient of a share sees who created the
+   * node and its current version, and the earlier ones if the share shows versions. Locations, devices and other
+   * recipients are visible only to the owner.
    * @throws AppError not_found
    */
   list(user: User, publicId: string, page: number, limit: number): { entries: readonly Activity[]; total: number } {
     const { permissions } = this.#options;
     const { node, isOwn, showsVersions } = permissions.node(user, publicId, "read");
     const all = [
-      ...(isOwn ? [...this.#audited(node), ...this.#shares(node), ...this.#places(node)] : []),
+      ...(isOwn ? [...this.#audited(node), ...this.#shares(node), ...this.#moves(node)] : []),
       ...this.#contents(node, showsVersions),
-      this.#making(node, isOwn),
+      this.#creation(node, isOwn),
     ];
-    // What happened at the same moment stays in the order of above: before the making of a thing nothing happened to it.
+    // Entries of the same moment stay in the order above: nothing happened to a node before its creation.
     const sorted = all.toSorted((a, b) => b.atMs - a.atMs);
-    const entries = sorted.slice((page - 1) * limit, page * limit).map(({ tell }) => tell());
+    const entries = sorted.slice((page - 1) * limit, page * limit).map(({ describe }) => describe());
     return { entries, total: all.length };
   }
 
-  #making(node: TreeNode, isOwn: boolean): Happening {
-    const tell = (): Activity => {
-      const row = this.#rows.making(node.id);
+  #creation(node: TreeNode, isOwn: boolean): ActivitySource {
+    const describe = (): Activity => {
+      const row = this.#rows.creation(node.id);
       const by = this.#person(row?.userId ?? null);
       return { kind: "created", atMs: node.createdAtMs, by, device: isOwn ? deviceOf(row) : undefined };
     };
-    return { atMs: node.createdAtMs, tell };
+    return { atMs: node.createdAtMs, describe };
   }
 
-  #contents(node: TreeNode, showsVersions: boolean): Happening[] {
+  #contents(node: TreeNode, showsVersions: boolean): ActivitySource[] {
     if (node.kind !== "file") return [];
     return this.#options.tree
       .listVersions(node)
       .filter(({ version }) => version > 1 && (showsVersions || version === node.version))
       .map(({ version, createdAtMs: atMs, createdBy }) => ({
         atMs,
-        tell: () => ({ kind: "content", atMs, by: this.#person(createdBy), version }),
+        describe: () => ({ kind: "content", atMs, by: this.#person(createdBy), version }),
       }));
   }
 
-  #places(node: TreeNode): Happening[] {
-    let next: Place = { parentId: node.parentId ?? IN_TRASH, name: node.name };
+  #moves(node: TreeNode): ActivitySource[] {
+    let next: Location = { parentId: node.parentId ?? IN_TRASH, name: node.name };
     return this.#rows.left(node.id).map((row) => {
       const to = next;
       next = row;
-      return { atMs: row.atMs, tell: () => this.#change(row, to) };
+      return { atMs: row.atMs, describe: () => this.#change(row, to) };
     });
   }
 
-  #change(row: LeftRow, next: Place): Activity {
-    const told = { atMs: row.atMs, device: deviceOf(row) };
-    if (next.parentId === IN_TRASH) return { kind: "trashed", ...told, from: this.#place(row) };
-    const to = this.#place(next);
-    if (row.parentId === IN_TRASH) return { kind: "restored", ...told, to };
-    return { kind: row.parentId === next.parentId ? "renamed" : "moved", ...told, from: this.#place(row), to };
+  #change(row: LeftRow, next: Location): Activity {
+    const base = { atMs: row.atMs, device: deviceOf(row) };
+    if (next.parentId === IN_TRASH) return { kind: "trashed", ...base, from: this.#folder(row) };
+    const to = this.#folder(next);
+    if (row.parentId === IN_TRASH) return { kind: "restored", ...base, to };
+    return { kind: row.parentId === next.parentId ? "renamed" : "moved", ...base, from: this.#folder(row), to };
   }
 
-  #shares(node: TreeNode): Happening[] {
+  #shares(node: TreeNode): ActivitySource[] {
     return this.#rows.shared(node.id).map(({ atMs, kind }) => ({
       atMs,
-      tell: () => ({ kind: "shared", atMs, by: this.#person(node.accountId), share: kind }),
+      describe: () => ({ kind: "shared", atMs, by: this.#person(node.accountId), share: kind }),
     }));
   }
 
-  #audited(node: TreeNode): Happening[] {
+  #audited(node: TreeNode): ActivitySource[] {
     return this.#rows.audited(node.publicId).map(({ atMs, action, userId }) => ({
       atMs,
-      tell: () => ({
+      describe: () => ({
         kind: action === "version.delete" ? "version_deleted" : "downloaded",
         atMs,
         by: named(userId === null ? undefined : this.#options.users.findByPublicId(userId)),
@@ -106,7 +107,7 @@ export class ActivityService {
     }));
   }
 
-  #place({ parentId, name }: Place): ActivityFolder {
+  #folder({ parentId, name }: Location): ActivityFolder {
     return { name, folder: this.#options.tree.pathOf(parentId) ?? null };
   }
 
@@ -115,15 +116,15 @@ export class ActivityService {
   }
 }
 
-/** Something that happened; who did it and where is looked up for what a page shows alone. */
-interface Happening {
+/** An entry; who did it and where is looked up only for the entries of the page. */
+interface ActivitySource {
   readonly atMs: number;
-  readonly tell: () => Activity;
+  readonly describe: () => Activity;
 }
 
-type Place = Pick<LeftRow, "parentId" | "name">;
+type Location = Pick<LeftRow, "parentId" | "name">;
 
-/** An erased account has no name left. */
+/** An erased account has no name. */
 function named(user: User | undefined): Activity["by"] {
   return user === undefined || user.email === "" ? undefined : { publicId: user.publicId, name: user.name };
 }

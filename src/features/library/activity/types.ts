@@ -1,4 +1,4 @@
-/** What can have happened to a file or folder. */
+/** Kinds of activity of a file or folder. */
 export const ACTIVITY_KINDS = [
   "created",
   "content",
@@ -14,25 +14,25 @@ export const ACTIVITY_KINDS = [
 /** One of {@link ACTIVITY_KINDS}. */
 export type ActivityKind = (typeof ACTIVITY_KINDS)[number];
 
-/** Where a file or folder was or went. */
+/** A former or later location of a file or folder. */
 export interface ActivityFolder {
   readonly name: string;
   /** Path of the folder; null where that is gone. */
   readonly folder: string | null;
 }
 
-/** One thing that happened. */
+/** One entry of the activity. */
 export interface Activity {
   readonly kind: ActivityKind;
   readonly atMs: number;
-  /** Who did it, as they are called now; undefined where nobody noted it, or the account is gone. */
+  /** Who did it, by their current name; undefined if it is not recorded or the account is erased. */
   readonly by?: { readonly publicId: string; readonly name: string } | undefined;
   /** The device that did it, where it was one. */
   readonly device?: { readonly publicId: string; readonly name: string } | undefined;
   readonly from?: ActivityFolder | undefined;
   readonly to?: ActivityFolder | undefined;
-  /** Of a content: its number. */
+  /** The version number, for content. */
   readonly version?: number | undefined;
-  /** Of a share: its kind. */
+  /** The kind of share, for a share. */
   readonly share?: "public" | "link" | "upload" | "account" | undefined;
 }

@@ -1,9 +1,9 @@
 /**
- * Answers a request with an archive: conditions, one range, headers (RFC 9110 §13, §14), and counts it as a download.
+ * Sends an archive: conditions, one range, headers (RFC 9110 §13, §14). Counts it as a download.
  *
- * Bun 1.4 sends whatever is made while it is sent in chunks and drops the Content-Length it was given
- * (https://github.com/oven-sh/bun/issues/10507). HEAD tells the length nevertheless, ranges tell it in Content-Range, and
- * what is small is put together first and sent as one.
+ * Bun 1.4 sends a body produced on the fly in chunks and drops the given Content-Length
+ * (https://github.com/oven-sh/bun/issues/10507). HEAD still returns the length, ranges return it in Content-Range, and
+ * small archives are built in memory and sent with a length.
  */
 import { AppError } from "../../../errors.ts";
 import { evaluateConditions } from "../../../http/conditional.ts";
@@ -25,27 +25,27 @@ export interface ArchiveSenderOptions {
 /** One request for an archive. */
 export interface ArchiveRequest {
   readonly request: Request;
-  /** The answer's headers so far; taken over into the answer. */
+  /** The response headers so far; the sender takes them over. */
   readonly set: { headers: Record<string, string | number> };
-  /** Who counts as the same caller: a user or an address. */
+  /** Identifies the caller: a user or an address. */
   readonly callerKey: string;
-  /** Counts the request as a download after all, where it began as a further range. @throws AppError rate_limited */
+  /** Counts the request as a whole download if it began as a further range. @throws AppError rate_limited */
   readonly countWhole: () => void;
-  /** Called where bytes are sent, whole or in part; not for HEAD and 304. Must not throw. */
+  /** Called when bytes are sent, whole or in part; not for HEAD and 304. Must not throw. */
   readonly onContentSent?: () => void;
-  /** Headers beside those of any archive. */
+  /** Additional headers. */
   readonly extraHeaders?: Readonly<Record<string, string>>;
   readonly cacheControl?: string;
 }
 
-/** Up to this size an answer is put together in memory, and its length told. */
+/** Up to this size an archive is built in memory and sent with its length. */
 const IN_MEMORY_BYTES_MAX = 4 * 1024 * 1024;
 
 const MEDIA_TYPE = "application/zip";
-/** Whoever may see the files today may not tomorrow: every use asks again, and gets 304. */
+/** Access may end at any time: every use revalidates and gets 304. */
 const DEFAULT_CACHE_CONTROL = "private, no-cache";
 
-/** See the head of this file. */
+/** Sends archives. */
 export class ArchiveSender {
   readonly #options: ArchiveSenderOptions;
 
@@ -54,40 +54,43 @@ export class ArchiveSender {
   }
 
   /**
-   * The answer to a GET or HEAD, or to a POST that asks for a selection; of the last the whole is sent, for a range means
-   * something for GET alone. Several ranges at once get the whole, too.
-   * @throws AppError precondition_failed | range_not_satisfiable; content_missing | content_damaged where that shows
-   *   before the first byte
+   * The response to a GET or HEAD, or to a POST with a selection. A POST sends the whole archive, because a range
+   * applies only to GET. A request with several ranges gets the whole archive, too.
+   * @throws AppError precondition_failed | range_not_satisfiable; content_missing | content_damaged if detected before
+   *   the first byte
    */
-  async send(plan: ArchivePlan, asked: ArchiveRequest): Promise<Response> {
-    const { request } = asked;
+  async send(plan: ArchivePlan, archiveRequest: ArchiveRequest): Promise<Response> {
+    const { request } = archiveRequest;
     const condition = evaluateConditions(request.headers, request.method, plan);
     if (condition === "preconditionFailed") {
       const message = "The files in this archive have changed. Download it again.";
       throw new AppError("precondition_failed", message, { etag: plan.etag });
     }
-    const headers = commonHeaders(plan, asked);
+    const headers = commonHeaders(plan, archiveRequest);
     if (condition === "notModified") {
-      asked.set.headers = {};
+      archiveRequest.set.headers = {};
       return new Response(null, { status: 304, headers });
     }
     const range = rangeOf(plan, request, condition === "ignoreRange");
     Object.assign(headers, contentHeaders(plan, range?.length ?? plan.sizeBytes));
     if (request.method === "HEAD") {
-      asked.set.headers = {};
+      archiveRequest.set.headers = {};
       return headResponse(headers, plan.sizeBytes);
     }
-    if (range === undefined) asked.countWhole();
+    if (range === undefined) archiveRequest.countWhole();
     else headers["content-range"] = contentRange(range, plan.sizeBytes);
     const sent = range ?? { offset: 0, length: plan.sizeBytes };
     const body = await bodyOf(plan, sent);
-    asked.set.headers = {};
-    this.#count(plan, asked.callerKey, range);
-    asked.onContentSent?.();
+    archiveRequest.set.headers = {};
+    this.#count(plan, archiveRequest.callerKey, range);
+    archiveRequest.onContentSent?.();
     return new Response(body, { status: range === undefined ? 200 : 206, headers });
   }
 
-  /** As a file's: a whole archive counts each time, ranges once per caller, archive and hour; its files not at all. */
+  /**
+   * Counts like a file: a whole archive each time, ranges once per caller, archive and hour. The files in it are not
+   * counted.
+   */
   #count(plan: ArchivePlan, callerKey: string, range: ByteRange | undefined): void {
     const { transfers, downloads, clock } = this.#options;
     const step = downloads.begin(callerKey, plan.etag, range !== undefined, clock.nowMs());
@@ -95,7 +98,7 @@ export class ArchiveSender {
   }
 }
 
-/** The one range to send; undefined for the whole. @throws AppError range_not_satisfiable */
+/** The range to send; undefined for the whole archive. @throws AppError range_not_satisfiable */
 function rangeOf(plan: ArchivePlan, request: Request, isIgnored: boolean): ByteRange | undefined {
   if (request.method !== "GET" || isIgnored) return undefined;
   const range = parseRange(request.headers.get("range"), plan.sizeBytes);
@@ -113,14 +116,14 @@ async function bodyOf(plan: ArchivePlan, { offset, length }: ByteRange) {
   if (length > IN_MEMORY_BYTES_MAX) return plan.stream(offset, offset + length);
   const bytes = new Uint8Array(length);
   let at = 0;
-  for await (const piece of plan.pieces(offset, offset + length)) {
-    bytes.set(piece, at);
-    at += piece.length;
+  for await (const chunk of plan.chunks(offset, offset + length)) {
+    bytes.set(chunk, at);
+    at += chunk.length;
   }
   return bytes;
 }
 
-/** What 200, 206 and 304 have in common (RFC 9110 §15.4.5). */
+/** The headers that 200, 206 and 304 share (RFC 9110 §15.4.5). */
 function commonHeaders(plan: ArchivePlan, { set, extraHeaders, cacheControl }: ArchiveRequest): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const name in set.headers) headers[name] = String(set.headers[name]);

@@ -1,4 +1,4 @@
-/** The bytes of an archive, from any place to any other, as they are needed. */
+/** Produces any byte range of an archive. */
 import { crc32 } from "node:zlib";
 import { AppError } from "../../../errors.ts";
 import { invariant } from "../../../lib/invariant.ts";
@@ -6,14 +6,14 @@ import type { Entries } from "./entries.ts";
 import type { ContentSource } from "./types.ts";
 import { centralHeader, endRecords, localHeader } from "./zip-format.ts";
 
-/** Headers and small contents go out together in pieces of about this size; what is this long by itself, alone. */
+/** Headers and small files are sent together in chunks of about this size; larger chunks are sent as they are. */
 const BUFFER_BYTES = 64 * 1024;
 const GATHER_BYTES = 2 * BUFFER_BYTES;
-/** How long the making of pieces may hold the event loop at a time: small contents are read in place. */
+/** How long chunks may be produced before the event loop gets a turn: small files are read synchronously. */
 const SLICE_MS_MAX = 4;
 
-/** Gathers what is small, so that ten thousand little files are no twenty thousand writes. */
-class Gatherer {
+/** Joins small chunks, so that ten thousand small files do not cause twenty thousand writes. */
+class ChunkBuffer {
   #bytes = Buffer.allocUnsafe(GATHER_BYTES);
   #length = 0;
 
@@ -26,7 +26,7 @@ class Gatherer {
     this.#length += bytes.length;
   }
 
-  /** What was gathered, in a memory of its own; undefined where that is nothing. */
+  /** The joined bytes, in a buffer of their own; undefined if there are none. */
   take(): Uint8Array | undefined {
     if (this.#length === 0) return undefined;
     const taken = this.#bytes.subarray(0, this.#length);
@@ -36,39 +36,39 @@ class Gatherer {
   }
 }
 
-/** Total length of the archive of these entries. */
+/** Length of the archive of these entries. */
 export function archiveBytes(entries: Entries): number {
   return entries.contentBytes + entries.centralBytes + endOf(entries).length;
 }
 
 /**
- * Bytes `start` up to, not including, `end` of the archive of these entries.
- * @throws AppError content_missing | content_damaged where a content is not what its entry says
+ * Bytes `start` to `end` (exclusive) of the archive of these entries.
+ * @throws AppError content_missing | content_damaged if a file does not match its entry
  */
-export async function* archivePieces(
+export async function* archiveChunks(
   entries: Entries,
   source: ContentSource,
   start: number,
   end: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const gatherer = new Gatherer();
+  const buffer = new ChunkBuffer();
   let sliceStartMs = performance.now();
-  for await (const piece of rawPieces(entries, source, start, end)) {
-    const isLarge = piece.length >= BUFFER_BYTES;
-    if (!isLarge) gatherer.add(piece);
-    if (!isLarge && !gatherer.isFull) continue;
-    const gathered = gatherer.take();
-    if (gathered !== undefined) yield gathered;
-    if (isLarge) yield piece;
+  for await (const chunk of rawChunks(entries, source, start, end)) {
+    const isLarge = chunk.length >= BUFFER_BYTES;
+    if (!isLarge) buffer.add(chunk);
+    if (!isLarge && !buffer.isFull) continue;
+    const joined = buffer.take();
+    if (joined !== undefined) yield joined;
+    if (isLarge) yield chunk;
     if (performance.now() - sliceStartMs < SLICE_MS_MAX) continue;
     await new Promise(setImmediate);
     sliceStartMs = performance.now();
   }
-  const rest = gatherer.take();
+  const rest = buffer.take();
   if (rest !== undefined) yield rest;
 }
 
-async function* rawPieces(
+async function* rawChunks(
   entries: Entries,
   source: ContentSource,
   start: number,
@@ -76,17 +76,17 @@ async function* rawPieces(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { contentBytes, centralBytes } = entries;
   if (start < Math.min(end, contentBytes)) {
-    yield* entryPieces(entries, source, start, Math.min(end, contentBytes));
+    yield* entryChunks(entries, source, start, Math.min(end, contentBytes));
   }
   const directoryEnd = contentBytes + centralBytes;
   if (end > contentBytes && start < directoryEnd) {
-    yield* directoryPieces(entries, Math.max(0, start - contentBytes), Math.min(end, directoryEnd) - contentBytes);
+    yield* directoryChunks(entries, Math.max(0, start - contentBytes), Math.min(end, directoryEnd) - contentBytes);
   }
   if (end > directoryEnd) yield endOf(entries).subarray(Math.max(0, start - directoryEnd), end - directoryEnd);
 }
 
-/** Local headers and contents. */
-async function* entryPieces(entries: Entries, source: ContentSource, start: number, end: number) {
+/** Local headers and file content. */
+async function* entryChunks(entries: Entries, source: ContentSource, start: number, end: number) {
   for (let number = entries.at(start); number < entries.count; number++) {
     const entry = entries.get(number);
     if (entry.offset >= end) return;
@@ -95,32 +95,32 @@ async function* entryPieces(entries: Entries, source: ContentSource, start: numb
     if (start < contentOffset) yield header.subarray(Math.max(0, start - entry.offset), end - entry.offset);
     const from = Math.max(0, start - contentOffset);
     const to = Math.min(entry.sizeBytes, end - contentOffset);
-    if (from < to) yield* contentPieces(entries, number, source, from, to);
+    if (from < to) yield* contentChunks(entries, number, source, from, to);
   }
 }
 
-/** A file's content from one place to another. What is sent whole is compared with its CRC before its last byte goes. */
-async function* contentPieces(entries: Entries, number: number, source: ContentSource, from: number, to: number) {
-  const { sizeBytes, crc32: wanted } = entries.get(number);
+/** A range of a file. A file sent as a whole is checked against its CRC before its last byte is sent. */
+async function* contentChunks(entries: Entries, number: number, source: ContentSource, from: number, to: number) {
+  const { sizeBytes, crc32: expectedCrc } = entries.get(number);
   const lengthBytes = to - from;
   const opening = source.open({ digest: entries.digest(number), sizeBytes, offset: from, lengthBytes });
   const opened = opening instanceof Promise ? await opening : opening;
   const isWhole = lengthBytes === sizeBytes;
   let crc = 0;
   let sent = 0;
-  for await (const piece of opened instanceof Uint8Array ? [opened] : opened) {
-    sent += piece.length;
-    if (isWhole) crc = crc32(piece, crc);
-    if (sent > lengthBytes || (isWhole && sent === sizeBytes && crc !== wanted)) throw damaged();
-    yield piece;
+  for await (const chunk of opened instanceof Uint8Array ? [opened] : opened) {
+    sent += chunk.length;
+    if (isWhole) crc = crc32(chunk, crc);
+    if (sent > lengthBytes || (isWhole && sent === sizeBytes && crc !== expectedCrc)) throw damaged();
+    yield chunk;
   }
   if (sent !== lengthBytes) throw damaged();
 }
 
-function* directoryPieces(entries: Entries, start: number, end: number): Generator<Uint8Array, void, undefined> {
+function* directoryChunks(entries: Entries, start: number, end: number): Generator<Uint8Array, void, undefined> {
   let at = 0;
   for (let number = 0; number < entries.count && at < end; number++) {
-    // Passing over a million records takes some ten milliseconds; making them would take a second.
+    // Skipping a million records takes about ten milliseconds; building them would take a second.
     const length = entries.centralLength(number);
     if (at + length > start) {
       const header = centralHeader(entries.get(number));

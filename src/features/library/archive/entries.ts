@@ -1,13 +1,13 @@
 /**
- * The listing of an archive, packed: about 65 bytes an entry and its own name, whatever the depth; a million files take
- * some 90 MB while their archive is being sent, a thousand take nothing to speak of.
+ * The entries of an archive in packed arrays: about 65 bytes and the name per entry, at any depth. A million files take
+ * about 90 MB while their archive is being sent.
  */
 import { type Digest, digestFromBytes } from "../../../blobs/digest.ts";
 import { centralHeaderLength, localHeaderLength, type ZipEntry } from "./zip-format.ts";
 
 /** An entry to be added. */
 export interface NewEntry {
-  /** Number of the folder that it lies in; -1 at the top. */
+  /** Number of its folder; -1 at the top level. */
   readonly parent: number;
   /** Safe, without a slash. */
   readonly name: string;
@@ -21,24 +21,24 @@ export interface NewEntry {
 
 const SLASH = 47;
 const DIGEST_BYTES = 32;
-const FIRST_ROOM = 64;
-const FIRST_NAMES_ROOM = 2_048;
-/** The path of a folder is made again for the files after it; as many are remembered as a path is deep at most. */
-const KNOWN_PATHS_MAX = 64;
+const INITIAL_CAPACITY = 64;
+const INITIAL_NAME_BYTES = 2_048;
+/** Folder paths cached: the path of a folder is needed for each file in it. */
+const CACHED_PATHS_MAX = 64;
 
 /** Entries in the order of the archive, each known by its number. */
 export class Entries {
   #count = 0;
-  #parents = new Int32Array(FIRST_ROOM);
+  #parents = new Int32Array(INITIAL_CAPACITY);
   /** Where the name of each ends in {@link #names}; it begins where the one before ends. */
-  #nameEnds = new Uint32Array(FIRST_ROOM);
-  #names = new Uint8Array(FIRST_NAMES_ROOM);
+  #nameEnds = new Uint32Array(INITIAL_CAPACITY);
+  #names = new Uint8Array(INITIAL_NAME_BYTES);
   /** -1 for folders. */
-  #sizes = new Float64Array(FIRST_ROOM);
-  #crcs = new Uint32Array(FIRST_ROOM);
-  #times = new Int32Array(FIRST_ROOM);
-  #digests = new Uint8Array(FIRST_ROOM * DIGEST_BYTES);
-  #offsets = new Float64Array(FIRST_ROOM);
+  #sizes = new Float64Array(INITIAL_CAPACITY);
+  #crcs = new Uint32Array(INITIAL_CAPACITY);
+  #times = new Int32Array(INITIAL_CAPACITY);
+  #digests = new Uint8Array(INITIAL_CAPACITY * DIGEST_BYTES);
+  #offsets = new Float64Array(INITIAL_CAPACITY);
   /** Where the local header of the next one will begin. */
   #endOffset = 0;
   #centralBytes = 0;
@@ -80,12 +80,12 @@ export class Entries {
     return number;
   }
 
-  /** Bytes of the path of a folder in the archive; of the top none. */
+  /** Bytes of the path of a folder in the archive; 0 for the top level. */
   pathBytes(number: number): number {
     return this.#folderPath(number).length;
   }
 
-  /** What the records of an entry say. */
+  /** The fields of the records of an entry. */
   get(number: number): ZipEntry {
     const size = this.#sizes[number] ?? 0;
     return {
@@ -107,7 +107,7 @@ export class Entries {
     return digestFromBytes(this.digestBytes(number));
   }
 
-  /** The entry in whose header or content the byte at a place lies; the place is before the directory. */
+  /** The entry whose header or content contains the byte at an offset before the directory. */
   at(offset: number): number {
     let low = 0;
     let high = this.#count - 1;
@@ -134,18 +134,18 @@ export class Entries {
     return parent < 0 ? Buffer.from(name) : Buffer.concat([this.#folderPath(parent), name]);
   }
 
-  /** With the slash at its end; of the top nothing. */
+  /** With a slash at the end; empty for the top level. */
   #folderPath(number: number): Buffer {
     if (number < 0) return Buffer.alloc(0);
     const known = this.#paths.get(number);
     if (known !== undefined) return known;
-    const way: number[] = [];
+    const ancestors: number[] = [];
     let at = number;
-    for (; at >= 0 && !this.#paths.has(at); at = this.#parents[at] ?? -1) way.push(at);
+    for (; at >= 0 && !this.#paths.has(at); at = this.#parents[at] ?? -1) ancestors.push(at);
     const above = this.#paths.get(at) ?? Buffer.alloc(0);
-    const below = way.toReversed().flatMap((one) => [this.#nameOf(one), Buffer.of(SLASH)]);
+    const below = ancestors.toReversed().flatMap((one) => [this.#nameOf(one), Buffer.of(SLASH)]);
     const path = Buffer.concat([above, ...below]);
-    if (this.#paths.size >= KNOWN_PATHS_MAX) this.#paths.clear();
+    if (this.#paths.size >= CACHED_PATHS_MAX) this.#paths.clear();
     this.#paths.set(number, path);
     return path;
   }
@@ -155,14 +155,14 @@ export class Entries {
   }
 
   #grow(): void {
-    const room = this.#sizes.length * 2;
-    this.#parents = new Int32Array(this.#parents.buffer.transfer(room * 4));
-    this.#nameEnds = new Uint32Array(this.#nameEnds.buffer.transfer(room * 4));
-    this.#sizes = new Float64Array(this.#sizes.buffer.transfer(room * 8));
-    this.#crcs = new Uint32Array(this.#crcs.buffer.transfer(room * 4));
-    this.#times = new Int32Array(this.#times.buffer.transfer(room * 4));
-    this.#digests = new Uint8Array(this.#digests.buffer.transfer(room * DIGEST_BYTES));
-    this.#offsets = new Float64Array(this.#offsets.buffer.transfer(room * 8));
+    const capacity = this.#sizes.length * 2;
+    this.#parents = new Int32Array(this.#parents.buffer.transfer(capacity * 4));
+    this.#nameEnds = new Uint32Array(this.#nameEnds.buffer.transfer(capacity * 4));
+    this.#sizes = new Float64Array(this.#sizes.buffer.transfer(capacity * 8));
+    this.#crcs = new Uint32Array(this.#crcs.buffer.transfer(capacity * 4));
+    this.#times = new Int32Array(this.#times.buffer.transfer(capacity * 4));
+    this.#digests = new Uint8Array(this.#digests.buffer.transfer(capacity * DIGEST_BYTES));
+    this.#offsets = new Float64Array(this.#offsets.buffer.transfer(capacity * 8));
   }
 
   #reserveNames(bytes: number): void {

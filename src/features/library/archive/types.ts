@@ -1,10 +1,10 @@
 import type { Digest } from "../../../blobs/digest.ts";
 
-/** Where the bytes of contents come from; the store of blobs, or a stand-in for it. */
+/** Reads files: the blob store, or a substitute. */
 export interface ContentSource {
   /**
-   * A piece of a content. Small ones come at once, others as they are read.
-   * @throws AppError content_missing | content_damaged where the content is not there, or not of that size
+   * A range of a file. Small ones are returned at once, others as they are read.
+   * @throws AppError content_missing | content_damaged if the blob is missing or has another size
    */
   open(content: {
     readonly digest: Digest;
@@ -16,26 +16,26 @@ export interface ContentSource {
 }
 
 /**
- * An archive that is fully known before a byte of a content is read: a ZIP whose entries are stored as they are. The
- * same files give the same bytes, so that a download that broke off goes on where it was.
+ * An archive whose every byte position is known before any file is read: a ZIP of uncompressed entries. The same files
+ * give the same bytes, so that an interrupted download can resume.
  */
 export interface ArchivePlan {
-  /** To save it under: `Photos.zip`. */
+  /** Name of the downloaded file: `Photos.zip`. */
   readonly fileName: string;
   readonly sizeBytes: number;
   /** Strong, with its quotes: over path, size, CRC-32, digest and time of every entry. */
   readonly etag: string;
   /** Files and folders in it. */
   readonly entries: number;
-  /** When anything in the accounts concerned last changed: never before what is in the archive. */
+  /** When anything in its accounts last changed: never earlier than the content of the archive. */
   readonly lastModifiedMs: number;
-  /** The account whose traffic it is. */
+  /** The account charged with the traffic. */
   readonly accountId: number;
   /**
-   * Bytes `start` up to, not including, `end`, as they are read. A content that can't be read, or is not what its row says,
-   * ends it with an error: the archive is never silently short.
+   * Bytes `start` to `end` (exclusive), read on demand. A file that cannot be read or does not match its row ends them
+   * with an error: the archive is never silently short.
    */
-  pieces(start: number, end: number): AsyncGenerator<Uint8Array, void, undefined>;
-  /** The same as a stream that reads only as fast as it is taken. */
+  chunks(start: number, end: number): AsyncGenerator<Uint8Array, void, undefined>;
+  /** The same as a stream that reads only as fast as its consumer. */
   stream(start: number, end: number): ReadableStream<Uint8Array>;
 }

@@ -1,8 +1,8 @@
 /**
- * The records of a ZIP (APPNOTE 6.3.10) whose entries are stored: all lengths follow from names and sizes, so that the
- * place of every byte is known before anything is read. No library offers ranges of such archives, which is why this one
- * is ours. Names are UTF-8 (flag 11), times are in an extended timestamp besides the DOS one, CRCs are known ahead, so
- * that no data descriptor is needed, and Zip64 fields stand where a number doesn't fit, and only there.
+ * The records of a ZIP (APPNOTE 6.3.10) with stored entries. All lengths follow from names and sizes, so every byte
+ * position is known before any file is read. No library offers ranges of such archives, so this one is our own. Names
+ * are UTF-8 (flag 11). Times are in an extended timestamp in addition to the DOS one. CRCs are known in advance, so no
+ * data descriptor is needed. Zip64 fields are used only for numbers that do not fit.
  */
 
 /** What the records of an entry say. */
@@ -29,7 +29,7 @@ const VERSION_PLAIN = 20;
 /** By Unix, whose permission bits stand in the upper half of the external attributes. */
 const MADE_BY = (3 << 8) | VERSION_ZIP64;
 const FLAG_UTF8 = 1 << 11;
-/** rw-r--r--: what was executable is not told by the tree. */
+/** rw-r--r--: the tree does not record the executable bit. */
 const FILE_MODE = 0o100_644;
 const FOLDER_MODE = 0o040_755;
 const DOS_FOLDER = 0x10;
@@ -156,7 +156,7 @@ function writeUint64(header: Buffer, at: number, number: number): number {
   return header.writeBigUInt64LE(BigInt(number), at);
 }
 
-/** Two seconds fine, from 1980 to 2107; in UTC, for want of a zone, and for those alone who don't read the other one. */
+/** Two-second resolution, from 1980 to 2107, in UTC. Only tools that ignore the extended timestamp use it. */
 function dosTime(seconds: number): { time: number; date: number } {
   const at = new Date(seconds * 1_000);
   const year = at.getUTCFullYear();

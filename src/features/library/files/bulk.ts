@@ -1,4 +1,4 @@
-/** Moves and copies many files and folders, each separately. */
+/** Moves and copies many files and folders, each independently of the others. */
 import type { Writer } from "../../../db/transaction.ts";
 import { AppError, type ErrorDetails, type Reason } from "../../../errors.ts";
 import type { Turns } from "../../../lib/turns.ts";
@@ -19,7 +19,7 @@ export interface FileBulkServiceOptions {
   readonly limitsOf: (user: User) => Pick<StorageLimits, "plan" | "quotaBytes">;
   /** One copy of folders, or restore, of an account at a time. */
   readonly turns: Turns;
-  /** Holds room on the disk for the rows of a copy. @returns what lets go of it @throws AppError disk_full */
+  /** Reserves disk space for the rows of a copy. @returns a function that releases it @throws AppError disk_full */
   readonly reserveSpace: (bytes: number) => () => void;
 }
 
@@ -34,7 +34,7 @@ export type BulkOutcome<T> =
   | { readonly id: string; readonly done: T }
   | { readonly id: string; readonly error: AppError };
 
-/** See the head of this file. All writing is durable when a promise resolves. */
+/** Bulk moves and copies. All writes are durable when a promise resolves. */
 export class FileBulkService {
   readonly #options: FileBulkServiceOptions;
   readonly #acting: Acting;
@@ -44,23 +44,23 @@ export class FileBulkService {
     this.#acting = new Acting(options.treeWriter, (owner) => options.limitsOf(owner).plan);
   }
 
-  /** Moves files and folders, each by itself, in order; only inside one account. */
+  /** Moves files and folders independently, in order; only within one account. */
   async move(user: User, ids: readonly string[], { path, share }: Destination): Promise<BulkOutcome<TreeNode>[]> {
     const { writer, treeWriter, permissions } = this.#options;
     return each(ids, (publicId) =>
       writer.run((tx) => {
         const { node, owner } = permissions.node(user, publicId, "place");
-        const place = permissions.place(user, path, share);
-        if (owner.id !== place.owner.id) throw betweenAccounts();
-        return place.view.show(this.#acting.write(user, place, () => treeWriter.move(tx, node, place.path)));
+        const target = permissions.location(user, path, share);
+        if (owner.id !== target.owner.id) throw betweenAccounts();
+        return target.view.show(this.#acting.write(user, target, () => treeWriter.move(tx, node, target.path)));
       }),
     );
   }
 
   /**
-   * Copies files and folders one after the other; no content is written. Folders wait for the copies and restores of
-   * the account that run already. What is copied from a share is a file of the account that it goes to, and counts there. With a key the whole is done once: what failed at first is not tried
-   * again.
+   * Copies files and folders one after the other; no bytes are written. Folders wait for running copies and restores of
+   * the account. A copy from a share belongs to the target account and counts there. With a key the whole request runs
+   * once: items that failed the first time are not retried.
    * @throws AppError idempotency_key | overloaded
    */
   async copy(
@@ -79,9 +79,9 @@ export class FileBulkService {
     return attempt(() => this.#options.permissions.node(user, publicId, "read").node.kind) === "folder";
   }
 
-  /** The caller and the owner of the destination wait for their turn; a refusal comes in its turn too. */
+  /** The caller and the owner of the destination queue for their turn; a rejection comes in its turn too. */
   #accountsOf(user: User, { path, share }: Destination): number[] {
-    const owner = attempt(() => this.#options.permissions.place(user, path, share).owner.id);
+    const owner = attempt(() => this.#options.permissions.location(user, path, share).owner.id);
     return owner === undefined ? [user.id] : [user.id, owner];
   }
 
@@ -96,10 +96,10 @@ export class FileBulkService {
     const first = request && idempotency.find(request);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what finish kept of this very request, below
     if (first !== undefined) return (first as ReturnType<typeof writeOutcome>[]).map(readOutcome);
-    // One folder after the other; files share their commits.
+    // Folders are copied one after the other; files share commits.
     let folders: Promise<unknown> = Promise.resolve();
     const outcomes = await each(ids, (publicId, position) => {
-      // Each item is remembered by itself until all are done: a crash in between copies none of them twice.
+      // Each item has its own key until all are done: after a crash in between, none is copied twice.
       const item = request && { ...request, key: `${request.key}#${position}` };
       const copy = () => this.#copyOne(user, publicId, destination, options, item);
       if (!this.#isFolder(user, publicId)) return copy();
@@ -123,7 +123,7 @@ export class FileBulkService {
     const { writer, treeWriter, permissions, idempotency, limitsOf } = this.#options;
     const admit = () => ({
       node: permissions.node(user, publicId, "read").node,
-      place: permissions.place(user, path, share),
+      target: permissions.location(user, path, share),
     });
     const optionsFor = ({ owner }: TreeLocation): CopyOptions => ({
       ...options,
@@ -135,35 +135,35 @@ export class FileBulkService {
     try {
       return await writer.run((tx) =>
         idempotency.once(request, () => {
-          const { node, place } = admit();
+          const { node, target } = admit();
           const made = this.#acting.write(
             user,
-            place,
-            () => treeWriter.copy(tx, node, place.path, optionsFor(place)).node,
+            target,
+            () => treeWriter.copy(tx, node, target.path, optionsFor(target)).node,
           );
-          return place.view.show(made);
+          return target.view.show(made);
         }),
       );
     } catch (error) {
-      // More than one transaction should hold: in many short ones, attached at the end.
+      // Too large for one transaction: copied in many short ones and attached at the end.
       if (!(error instanceof AppError) || error.reason !== "invalid_request") throw error;
-      const { node, place } = admit();
-      const largeOptions = { ...optionsFor(place), admit: () => void admit() };
-      const copy = treeWriter.copyLarge(writer, node, place.path, largeOptions, actingDevice(user, place));
+      const { node, target } = admit();
+      const largeOptions = { ...optionsFor(target), admit: () => void admit() };
+      const copy = treeWriter.copyLarge(writer, node, target.path, largeOptions, actingDevice(user, target));
       const fail = (reason: unknown) =>
-        this.#acting.explaining(place, () => {
+        this.#acting.explaining(target, () => {
           throw reason;
         });
-      const folder = place.view.show(await copy.catch(fail));
+      const folder = target.view.show(await copy.catch(fail));
       return writer.run(() => idempotency.once(request, () => folder));
     }
   }
 }
 
-/** Undefined where it is refused. */
-function attempt<T>(ask: () => T): T | undefined {
+/** Undefined if it is rejected. */
+function attempt<T>(check: () => T): T | undefined {
   try {
-    return ask();
+    return check();
   } catch (error) {
     if (error instanceof AppError) return undefined;
     throw error;
@@ -172,12 +172,12 @@ function attempt<T>(ask: () => T): T | undefined {
 
 async function each<T>(
   ids: readonly string[],
-  deed: (id: string, position: number) => Promise<T>,
+  change: (id: string, position: number) => Promise<T>,
 ): Promise<BulkOutcome<T>[]> {
   return Promise.all(
     ids.map(async (id, position): Promise<BulkOutcome<T>> => {
       try {
-        return { id, done: await deed(id, position) };
+        return { id, done: await change(id, position) };
       } catch (error) {
         if (error instanceof AppError) return { id, error };
         throw error;
@@ -194,7 +194,7 @@ function betweenAccounts(): AppError {
   );
 }
 
-/** An outcome as an idempotency key keeps it. */
+/** An outcome as stored under an idempotency key. */
 interface StoredError {
   readonly reason: Reason;
   readonly message: string;

@@ -1,4 +1,4 @@
-/** Sends a file's content or its thumbnail, and counts it as a download where it is one. */
+/** Sends the content or the thumbnail of a file, and counts downloads. */
 import { type BlobStore, contentMissing } from "../../../blobs/blob-store.ts";
 import type { DerivedStore } from "../../../blobs/derived.ts";
 import { lazyBlobStream } from "../../../blobs/remote.ts";
@@ -29,27 +29,29 @@ export interface ContentSenderOptions {
 /** One request for a content. */
 export interface ContentRequest {
   readonly request: Request;
-  /** The answer's headers so far. They are taken over into the answer, because merging them in costs it its short way out. */
+  /**
+   * The response headers so far. The sender takes them over, because merging them later costs the fast path of Elysia.
+   */
   readonly set: { headers: Record<string, string | number> };
   readonly query: Query;
-  /** Who counts as the same caller: a user or an address. */
+  /** Identifies the caller: a user or an address. */
   readonly callerKey: string;
   /**
-   * Counts the request as a download after all, where it began as something less (a thumbnail, a further range) and the
-   * whole content is sent. @throws AppError rate_limited
+   * Counts the request as a whole download if it began as something less (a thumbnail, a further range) and the whole
+   * content is sent. @throws AppError rate_limited
    */
   readonly countWhole: () => void;
-  /** Called where content is sent, whole or in part; not for HEAD, 304 and thumbnails. Must not throw. */
+  /** Called when content is sent, whole or in part; not for HEAD, 304 and thumbnails. Must not throw. */
   readonly onContentSent?: () => void;
-  /** Headers beside those of any download. */
+  /** Additional headers. */
   readonly extraHeaders?: Readonly<Record<string, string>>;
   readonly cacheControl?: string;
 }
 
-/** How long a request waits for a thumbnail that is being made. */
+/** How long a request waits for a thumbnail in progress. */
 const THUMBNAIL_WAIT_MS = 5_000;
 
-/** See the head of this file. */
+/** Sends content and thumbnails. */
 export class ContentSender {
   readonly #options: ContentSenderOptions;
 
@@ -58,29 +60,31 @@ export class ContentSender {
   }
 
   /**
-   * The answer to a download of this file, as the query asks for it.
+   * The response to a download of this file, according to the query.
    * @throws AppError invalid_field | thumbnail_pending | precondition_failed | range_not_satisfiable | content_missing
    */
-  send(file: FileNode, asked: ContentRequest): Response | Promise<Response> {
-    const variant = readVariant(asked.query["thumbnail"]);
-    return variant === undefined ? this.#sendContent(file, asked) : this.#sendThumbnail(file, variant, asked);
+  send(file: FileNode, contentRequest: ContentRequest): Response | Promise<Response> {
+    const variant = readVariant(contentRequest.query["thumbnail"]);
+    return variant === undefined
+      ? this.#sendContent(file, contentRequest)
+      : this.#sendThumbnail(file, variant, contentRequest);
   }
 
-  #sendContent(file: FileNode, asked: ContentRequest): Response | Promise<Response> {
-    const reached = this.#options.blobs.prepareRead(file.digest);
-    if (reached === undefined) return this.#sendReached(file, asked);
-    return reached.then((place) => this.#sendReached(file, asked, place === "remote"));
+  #sendContent(file: FileNode, contentRequest: ContentRequest): Response | Promise<Response> {
+    const fetching = this.#options.blobs.prepareRead(file.digest);
+    if (fetching === undefined) return this.#sendReached(file, contentRequest);
+    return fetching.then((tier) => this.#sendReached(file, contentRequest, tier === "remote"));
   }
 
-  #sendReached(file: FileNode, asked: ContentRequest, isAway = false): Response {
+  #sendReached(file: FileNode, contentRequest: ContentRequest, isAway = false): Response {
     const { blobs } = this.#options;
-    const inline = readBoolean(asked.query["inline"], "inline") ?? false;
-    // Small ones are opened here, without following a link; of others only the path goes on.
+    const inline = readBoolean(contentRequest.query["inline"], "inline") ?? false;
+    // Small blobs are opened here, without following a link; for others only the path is passed on.
     const isOpenedHere = file.sizeBytes <= SMALL_BLOB_MAX_BYTES;
     if (!isOpenedHere && blobs.stat(file.digest) === undefined) throw contentMissing(file.digest);
     const sent = sendBlob({
-      ...asked,
-      commonHeaders: textOf(asked.set.headers),
+      ...contentRequest,
+      commonHeaders: textOf(contentRequest.set.headers),
       blob: {
         sizeBytes: file.sizeBytes,
         path: blobs.pathOf(file.digest),
@@ -94,24 +98,24 @@ export class ContentSender {
       fileName: file.name,
       inline,
     });
-    if (sent.kind === "whole") asked.countWhole();
-    asked.set.headers = {};
-    this.#count(file, asked.callerKey, sent);
-    if (sent.kind !== "head" && sent.kind !== "notModified") asked.onContentSent?.();
+    if (sent.kind === "whole") contentRequest.countWhole();
+    contentRequest.set.headers = {};
+    this.#count(file, contentRequest.callerKey, sent);
+    if (sent.kind !== "head" && sent.kind !== "notModified") contentRequest.onContentSent?.();
     return sent.response;
   }
 
-  async #sendThumbnail(file: FileNode, variant: ThumbnailVariant, asked: ContentRequest): Promise<Response> {
+  async #sendThumbnail(file: FileNode, variant: ThumbnailVariant, contentRequest: ContentRequest): Promise<Response> {
     const { thumbnails, derived } = this.#options;
     const found = await thumbnails.get(file.digest, file.mediaType, variant, THUMBNAIL_WAIT_MS);
-    if (found.state === "none") return this.#sendContent(file, asked);
+    if (found.state === "none") return this.#sendContent(file, contentRequest);
     if (found.state === "pending") {
       throw new AppError("thumbnail_pending", "The thumbnail is not ready. Try again in a few seconds.");
     }
     const { path, sizeBytes } = found;
     const { response } = sendBlob({
-      ...asked,
-      commonHeaders: textOf(asked.set.headers),
+      ...contentRequest,
+      commonHeaders: textOf(contentRequest.set.headers),
       blob: {
         sizeBytes,
         path,
@@ -123,11 +127,11 @@ export class ContentSender {
       fileName: `${file.name}.webp`,
       inline: true,
     });
-    asked.set.headers = {};
+    contentRequest.set.headers = {};
     return response;
   }
 
-  /** A whole content counts each time, ranges once per caller, content and hour; HEAD and 304 not at all. */
+  /** A whole file counts each time, ranges once per caller, version and hour; HEAD and 304 do not count. */
   #count(file: FileNode, callerKey: string, sent: SentBlob): void {
     if (sent.kind === "head" || sent.kind === "notModified") return;
     const { access, transfers, downloads, clock } = this.#options;
@@ -156,7 +160,7 @@ const VARIANT_OF: Readonly<Record<string, ThumbnailVariant>> = {
   large: "large",
 };
 
-/** What `?thumbnail=` asks for; undefined for the content itself. @throws AppError invalid_field */
+/** The variant in `?thumbnail=`; undefined for the content itself. @throws AppError invalid_field */
 export function readVariant(text: string | undefined): ThumbnailVariant | undefined {
   if (text === undefined || text === "false" || text === "0") return undefined;
   const variant = VARIANT_OF[text];

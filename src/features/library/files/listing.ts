@@ -51,19 +51,19 @@ export async function readListing(
   const accountId = owner.id;
   const folder = tree.findFolderByPath(accountId, view.toOwner(path));
   if (folder === undefined) throw notFound("This folder");
-  const place = { accountId, folder, kind, sort, order, offset: (page - 1) * limit, limit };
+  const location = { accountId, folder, kind, sort, order, offset: (page - 1) * limit, limit };
   const hasTags = tags !== undefined && tags.length > 0;
   const isFiltered = search !== undefined || hasTags || mediaTypePattern !== undefined || recursive === true;
   const found = isFiltered
     ? await tree.find({
-        ...place,
+        ...location,
         search,
         tags: hasTags ? tags : undefined,
         tagMode,
         mediaTypePattern,
         recursive: recursive ?? (search !== undefined || hasTags),
       })
-    : await tree.list(place);
+    : await tree.list(location);
   if (opened === undefined) return { ...found, folder, page, limit };
   return { ...found, nodes: found.nodes.map((node) => view.show(node)), folder: view.show(folder), page, limit };
 }

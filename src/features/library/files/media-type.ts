@@ -1,22 +1,20 @@
-// What a content is, told from its first bytes rather than from what is claimed: a page that calls itself a picture
-// must never be shown as one.
+// Detects the media type of a file from its first bytes rather than from what the client claims: a page that claims to
+// be a picture must never be shown as one.
 import { fileTypeFromBuffer } from "file-type";
 import mime from "mime";
 
-/** What is said of a content that nothing is known about. */
+/** The media type of unknown content. */
 export const UNKNOWN_MEDIA_TYPE = "application/octet-stream";
 
-/** How much of the beginning {@link detectMediaType} looks at, in bytes. */
+/** Bytes that {@link detectMediaType} reads. */
 export const MEDIA_TYPE_HEAD_BYTES = 4100;
 
 /**
- * The media type of a content: what its first bytes show, else the declared type, else the one of the name's extension.
- * Lower-case, without parameters. Only the common pictures, films and documents are told at once; for others a promise
- * is given. Never throws, whatever the bytes.
- *
+ * Detects the media type from the first bytes, else takes the declared type, else the one of the extension. Lower-case,
+ * without parameters. Common pictures, videos and documents are detected synchronously; for others a promise is
+ * returned. Never throws.
  * @param head the first bytes, up to {@link MEDIA_TYPE_HEAD_BYTES}; fewer are fine
- * @param declared a Content-Type as the client sent it, parameters and nonsense included
- * The media type is that of the content; where that is unknown, the declared one; then that of the extension.
+ * @param declared the Content-Type sent by the client, with parameters, possibly invalid
  */
 export function detectMediaType(
   head: Uint8Array,
@@ -32,7 +30,7 @@ export function detectMediaType(
 }
 
 async function sniffOthers(head: Uint8Array, declared: string | undefined, fileName: string): Promise<string> {
-  // A head may end in the middle of what a format's reader wants next; that reader's complaint means "not told".
+  // The head may end within a structure; an error of the parser then means "unknown".
   const found = await fileTypeFromBuffer(head).catch(() => undefined);
   if (found === undefined) return claimedType(declared, fileName);
   const sniffed = COMMON_NAME[found.mime] ?? found.mime.toLowerCase().split(";")[0]?.trim() ?? UNKNOWN_MEDIA_TYPE;
@@ -49,7 +47,7 @@ const COMMON_NAME: Readonly<Record<string, string>> = {
   "video/x-m4v": "video/mp4",
 };
 
-/** Formats that are containers of others: what a claim may make of them, because the content fits it. */
+/** Container formats: types that a client may declare for them, because the content fits. */
 const CONTAINERS: Readonly<Record<string, RegExp>> = {
   "application/zip":
     /^(application\/(vnd\.(openxmlformats-|oasis\.opendocument\.|ms-|android\.package-archive|google-earth\.kmz|comicbook\+zip|apple\.)|epub\+zip|java-archive|x-xpinstall|x-chrome-extension)|model\/3mf)/,
@@ -65,7 +63,7 @@ function claimedType(declared: string | undefined, fileName: string): string {
 
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/;
 
-/** What clients send when they know nothing; the last is curl's for any raw body. */
+/** What clients send for unknown types; the last one is curl's default for raw bodies. */
 const SAYS_NOTHING = new Set([UNKNOWN_MEDIA_TYPE, "binary/octet-stream", "application/x-www-form-urlencoded"]);
 
 function declaredType(declared: string | undefined): string | undefined {
@@ -74,7 +72,7 @@ function declaredType(declared: string | undefined): string | undefined {
 }
 
 function extensionType(fileName: string): string | undefined {
-  // Only what follows the last dot: the library's own way to find it costs more than all the rest of an upload's checks.
+  // Only the part after the last dot: the library's own function costs more than all other checks of an upload.
   const dot = fileName.lastIndexOf(".");
   return dot <= 0 ? undefined : (mime.getType(fileName.slice(dot + 1)) ?? undefined);
 }
@@ -110,7 +108,7 @@ function sniffMarkup(head: Uint8Array): Markup | undefined {
   return readProlog(new TextDecoder(encoding).decode(head.subarray(start)));
 }
 
-const PROLOG_PIECE =
+const PROLOG_PART =
   /^(?:[\s\ufeff]+|<\?[\s\S]*?(?:\?>|$)|<!--[\s\S]*?(?:-->|$)|<!doctype[^>[]*(?:\[[\s\S]*?(?:\]|$))?[^>]*(?:>|$))/i;
 const ROOT_ELEMENT = /^<(?:[\w.-]+:)?([a-z][\w.-]*)(?=[\s/>]|$)/i;
 
@@ -118,17 +116,13 @@ function readProlog(text: string): Markup | undefined {
   let rest = text;
   let isXml = false;
   let hasComment = false;
-  for (
-    let piece = PROLOG_PIECE.exec(rest)?.[0];
-    piece !== undefined && piece !== "";
-    piece = PROLOG_PIECE.exec(rest)?.[0]
-  ) {
-    const lower = piece.slice(0, 100).toLowerCase();
+  for (let part = PROLOG_PART.exec(rest)?.[0]; part !== undefined && part !== ""; part = PROLOG_PART.exec(rest)?.[0]) {
+    const lower = part.slice(0, 100).toLowerCase();
     if (lower.startsWith("<?xml")) isXml = true;
     else if (lower.startsWith("<!--")) hasComment = true;
     else if (/^<!doctype\s+svg/.test(lower)) return "image/svg+xml";
     else if (/^<!doctype\s+html/.test(lower)) return isXml ? "application/xhtml+xml" : "text/html";
-    rest = rest.slice(piece.length);
+    rest = rest.slice(part.length);
   }
   const root = ROOT_ELEMENT.exec(rest)?.[1]?.toLowerCase();
   if (root === "svg") return "image/svg+xml";
@@ -190,8 +184,8 @@ function startsWith(head: Uint8Array, ascii: string, offset = 0): boolean {
 }
 
 /**
- * Whether the first 512 bytes are ASCII text. Its name tells more of it than a search for signatures, to which a text
- * that begins with "BM" is a bitmap.
+ * Whether the first 512 bytes are ASCII text. Then the name says more than signatures, which take text beginning with
+ * "BM" for a bitmap.
  */
 function isPlainAscii(head: Uint8Array): boolean {
   const length = Math.min(head.length, 512);

@@ -1,4 +1,4 @@
-/** The records of a file that the API names: as uploaded, as listed, in full, as updated. */
+/** The JSON records of a file: as uploaded, as listed, in full, as updated. */
 import { toChecksum } from "../../../blobs/digest.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
 import { presentMedia } from "../../media/metadata/present.ts";
@@ -19,7 +19,7 @@ function urlsOf(file: FileNode, { baseUrl, hasThumbnail }: PresentContext) {
   return { url, thumbnailUrl: `${url}?thumbnail=true`, hasThumbnail: hasThumbnail(file) };
 }
 
-/** The record of an uploaded file. */
+/** The record returned by an upload. */
 export function presentUploaded(file: FileNode, context: PresentContext) {
   return {
     id: file.publicId,
@@ -40,7 +40,7 @@ export function presentUploaded(file: FileNode, context: PresentContext) {
   };
 }
 
-/** The record of a file in a listing. */
+/** A file in a listing. */
 export function presentFileItem(file: FileNode, context: PresentContext) {
   return {
     id: file.publicId,
@@ -60,7 +60,7 @@ export function presentFileItem(file: FileNode, context: PresentContext) {
   };
 }
 
-/** The record of a folder in a listing. */
+/** A folder in a listing, with its own path and description. */
 export function presentFolder(folder: FolderNode) {
   return {
     id: folder.publicId,
@@ -120,7 +120,7 @@ export function presentInfo(
   };
 }
 
-/** The record of a changed file. */
+/** The record returned by an update. */
 export function presentUpdated(file: FileNode, shareToken: string | undefined, baseUrl: string) {
   return {
     id: file.publicId,
@@ -134,7 +134,7 @@ export function presentUpdated(file: FileNode, shareToken: string | undefined, b
   };
 }
 
-/** The address at which anyone can open a public file. */
+/** The address of the public link of a file. */
 export function shareLink(token: string | undefined, baseUrl: string): string | null {
   return token === undefined ? null : `${baseUrl}/s/${token}`;
 }

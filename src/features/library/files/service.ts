@@ -1,4 +1,7 @@
-/** What can be done with files: the transactions behind /api/files, but for listing (see `listing.ts`), sending bytes, and moving and copying many (see `bulk.ts`). */
+/**
+ * The transactions behind /api/files, except listing (`listing.ts`), sending bytes (`content-sender.ts`), and bulk
+ * moves and copies (`bulk.ts`).
+ */
 import type { BlobStore, BlobLease, BlobWriter } from "../../../blobs/blob-store.ts";
 import { type Digest, toChecksum } from "../../../blobs/digest.ts";
 import { translateDiskError } from "../../../blobs/disk.ts";
@@ -28,7 +31,7 @@ import type { User } from "../../accounts/users/types.ts";
 import { detectMediaType } from "./media-type.ts";
 import type { UploadFields } from "./upload-form.ts";
 
-/** What an account may still store, as plan and quota have it. */
+/** The storage limits of an account from plan and quota. */
 export interface StorageLimits {
   readonly plan: string;
   /** Largest file; null for no limit. */
@@ -51,41 +54,41 @@ export interface FileServiceOptions {
   readonly access: Pick<AccessCounters, "forget">;
   readonly thumbnails: Pick<ThumbnailService, "schedule">;
   readonly limitsOf: (user: User) => StorageLimits;
-  /** Holds room on the disk for what is about to arrive. @returns what lets go of it @throws AppError disk_full */
+  /** Reserves disk space for the declared bytes. @returns a function that releases it @throws AppError disk_full */
   readonly reserveSpace: (bytes: number) => () => void;
-  /** Notes that a content was found unlike its digest, or whole again. */
+  /** Records that a blob does not match its digest, or matches again. */
   readonly markDamaged: (digest: Digest, isDamaged: boolean) => Promise<void>;
 }
 
-/** What a caller adds to an upload. */
+/** Callbacks and options of an upload. */
 export interface UploadHooks {
-  /** The received share below which the file goes; the caller's own tree where absent. */
+  /** The received share to upload into; the own tree if absent. */
   readonly share?: string | undefined;
-  /** Asked once the content is known, before it is stored. What it throws refuses the upload. */
+  /** Called when the content is known, before it is stored. Throwing rejects the upload. */
   readonly admit?: (digest: Digest) => void;
-  /** What the content tells of itself, beside what the form says. */
+  /** Reads metadata from the content, in addition to the form fields. */
   readonly describe?: (
     content: BlobLease,
     mediaType: string,
   ) => Promise<{ readonly metadata: Readonly<Record<string, string>>; readonly capturedAt: string | undefined }>;
   /** Called in the transaction, before anything else. */
   readonly before?: (tx: Transaction) => void;
-  /** Asked in the transaction: a file that is there and makes this one needless. */
+  /** Called in the transaction: an existing file that makes this upload unnecessary. */
   readonly findSame?: (fields: UploadFields, name: string, content: BlobLease) => FileNode | undefined;
-  /** Called in the transaction, with the file that it made or that is there, and the path that was wanted. */
+  /** Called in the transaction, with the created or existing file, and the requested path. */
   readonly onDone?: (tx: Transaction, file: FileNode, path: string) => void;
 }
 
-/** A file whose bytes are arriving; `finish` or `discard` ends it. */
+/** A file whose bytes are being received; `finish` or `discard` ends it. */
 export interface PendingUpload {
   readonly incoming: BlobWriter;
   discard(): void;
 }
 
-/** A form's text fields and part headers, at most, beside the file. */
+/** Maximum size of the text fields and part headers of a form, in addition to the file. */
 const FORM_OVERHEAD_BYTES = 1024 * 1024;
 
-/** See the head of this file. All writing is durable when a promise resolves. */
+/** Creates, changes and deletes files. All writes are durable when a promise resolves. */
 export class FileService {
   readonly #options: FileServiceOptions;
   readonly #acting: Acting;
@@ -95,17 +98,19 @@ export class FileService {
     this.#acting = new Acting(options.treeWriter, (owner) => options.limitsOf(owner).plan);
   }
 
-  /** A file that the user may use so, their own or shared with them. @throws AppError not_found | share_permission */
+  /**
+   * A file on which the user has this permission, their own or shared. @throws AppError not_found | share_permission
+   */
   open(user: User, fileId: string, need: Need = "read"): Permitted<FileNode> {
     return this.#options.permissions.file(user, fileId, need);
   }
 
   /**
-   * Prepares for a file of unknown content: refuses at once what can be known to be too much, and holds room on the disk.
+   * Prepares for a file of unknown content: rejects early what is certain to be too large, and reserves disk space.
    * @param declaredBytes Content-Length of the request, if it has one
    * @param key its Idempotency-Key, if it has one
-   * @param hosts in whose accounts it may end, as far as is known by now: what has room for it in one of them is let in,
-   *   and is held against the right one's limits at the end
+   * @param hosts accounts that may receive it, as far as known; it is accepted if it fits one of them, and checked
+   *   against the right one at the end
    * @throws AppError file_too_large | quota_exceeded | disk_full
    */
   beginUpload(
@@ -114,7 +119,7 @@ export class FileService {
     { isForm, key, hosts = [user] }: { isForm: boolean; key: string | null; hosts?: readonly User[] },
   ): PendingUpload {
     const { blobs, reserveSpace, idempotency } = this.#options;
-    // A request that was carried out already needs no more room: it gets its first answer again.
+    // A repeated request needs no space: it gets its first response again.
     const isKnown = key !== null && idempotency.isKnown(user.id, key);
     const rooms = hosts.map((host) => this.#roomOf(host, isKnown));
     const { limitBytes, tooLarge } = rooms.reduce((best, room) => (room.limitBytes > best.limitBytes ? room : best));
@@ -132,10 +137,10 @@ export class FileService {
   }
 
   /**
-   * Makes a file of what has arrived. The arrival is used up, also on failure.
-   * @returns the file as the user sees it; `isNew` false where `hooks` found one that is the same
-   * @throws what `uploader.confirm` throws; AppError checksum_mismatch | name_taken | quota_exceeded | not_a_folder | invalid_path | idempotency_key |
-   *   disk_full | storage_error
+   * Creates a file from the received bytes. The pending upload is used up, also on failure.
+   * @returns the file as the user sees it; `isNew` false if `hooks` found an equal one
+   * @throws what `uploader.confirm` throws; AppError checksum_mismatch | name_taken | quota_exceeded | not_a_folder |
+   *   invalid_path | idempotency_key | disk_full | storage_error
    */
   async finishUpload(
     { user, confirm }: Uploader,
@@ -152,33 +157,33 @@ export class FileService {
     try {
       confirm();
       if (fields.isPublic) requireConfirmedEmail(user);
-      const { owner } = this.#uploadPlace(user, fields, hooks.share);
-      // It may have come in under the limits of another account.
+      const { owner } = this.#uploadTarget(user, fields, hooks.share);
+      // It may have been accepted under the limits of another account.
       this.#checkFileSize(owner, incoming.sizeBytes);
       checkDigest(fields.checksum, incoming.digest());
       const mediaType = await detectMediaType(incoming.head, file.declaredType, name);
       const request = keyed(incoming.digest());
       hooks.admit?.(incoming.digest());
-      const held = await incoming.commit();
-      return await this.#name(owner, held, mediaType, async () => {
-        const found = await hooks.describe?.(held, mediaType);
+      const blob = await incoming.commit();
+      return await this.#name(owner, blob, mediaType, async () => {
+        const found = await hooks.describe?.(blob, mediaType);
         return writer.run((tx) => {
           confirm();
-          const place = this.#uploadPlace(user, fields, hooks.share);
+          const target = this.#uploadTarget(user, fields, hooks.share);
           return idempotency.once(request, () => {
             hooks.before?.(tx);
-            const same = hooks.findSame?.(fields, name, held);
+            const same = hooks.findSame?.(fields, name, blob);
             if (same !== undefined) {
               hooks.onDone?.(tx, same, path);
               return { file: same, isNew: false };
             }
-            const { file: made } = this.#acting.write(user, place, () =>
+            const { file: made } = this.#acting.write(user, target, () =>
               treeWriter.createFile(tx, {
-                accountId: place.owner.id,
+                accountId: target.owner.id,
                 createdBy: user.id,
-                folderPath: place.path,
+                folderPath: target.path,
                 name,
-                blob: held,
+                blob,
                 mediaType,
                 tags: fields.tags,
                 metadata: { ...found?.metadata, ...fields.metadata },
@@ -187,12 +192,12 @@ export class FileService {
                 capturedAt: fields.capturedAt ?? found?.capturedAt,
                 isPublic: fields.isPublic,
                 onConflict: fields.onConflict,
-                quotaBytes: limitsOf(place.owner).quotaBytes,
+                quotaBytes: limitsOf(target.owner).quotaBytes,
               }),
             );
             if (made.isPublic && links.findToken(made.id) === undefined) links.open(tx, made.id);
             hooks.onDone?.(tx, made, path);
-            return { file: place.view.show(made), isNew: true };
+            return { file: target.view.show(made), isNew: true };
           });
         });
       });
@@ -202,7 +207,7 @@ export class FileService {
   }
 
   /**
-   * Stores what has arrived as the next content of a file. The arrival is used up, also on failure.
+   * Stores the received bytes as the next content of a file. The pending upload is used up, also on failure.
    * @throws as {@link finishUpload}; not_found, share_permission, precondition_failed
    */
   async finishReplacement(
@@ -219,8 +224,8 @@ export class FileService {
       const { name } = node;
       const mediaType = await detectMediaType(incoming.head, target.declaredType, name);
       const request = keyed(incoming.digest());
-      const held = await incoming.commit();
-      return await this.#name(owner, held, mediaType, () =>
+      const blob = await incoming.commit();
+      return await this.#name(owner, blob, mediaType, () =>
         writer.run((tx) => {
           confirm();
           const permitted = this.open(user, target.fileId, "write");
@@ -228,7 +233,7 @@ export class FileService {
             const file = this.#acting.write(user, permitted, () =>
               treeWriter.replaceContent(tx, {
                 file: permitted.node,
-                blob: held,
+                blob,
                 mediaType,
                 createdBy: user.id,
                 quotaBytes: limitsOf(permitted.owner).quotaBytes,
@@ -245,7 +250,7 @@ export class FileService {
   }
 
   /**
-   * Changes what is said of a file, or its place; a path is one of the tree that the file is in, as the user sees it.
+   * Changes metadata or location of a file; a path belongs to the tree of the file, as the user sees it.
    * @throws AppError not_found | share_permission | name_taken | precondition_failed | not_a_folder
    */
   async update(user: User, fileId: string, changes: FileChanges, precondition?: Precondition): Promise<FileNode> {
@@ -254,7 +259,7 @@ export class FileService {
     const updated = await writer.run((tx) => {
       const permitted = this.open(user, fileId, "write");
       const { node, isOwn, view } = permitted;
-      if (!isOwn) this.open(user, fileId, neededFor(changes, node));
+      if (!isOwn) this.open(user, fileId, permissionFor(changes, node));
       const { folderPath } = changes;
       const isMoved = folderPath !== undefined && folderPath !== node.folder;
       const to = isMoved ? permissions.locationBeside(user, permitted, folderPath).path : undefined;
@@ -275,8 +280,8 @@ export class FileService {
   }
 
   /**
-   * Deletes a file for good; its bytes stay for the grace period, for the operator alone.
-   * @returns what it was, and whose
+   * Deletes a file permanently; its bytes stay for the grace period, accessible only to the operator.
+   * @returns the file and its owner
    * @throws AppError not_found | share_permission
    */
   async delete(user: User, fileId: string): Promise<Permitted<FileNode>> {
@@ -285,16 +290,16 @@ export class FileService {
       const permitted = this.open(user, fileId, "place");
       const { node: file } = permitted;
       this.#acting.write(user, permitted, () => treeWriter.deleteFile(tx, file));
-      // What was counted of it is not to be written any more.
+      // Its pending download counts must not be written.
       tx.afterCommit(() => this.#options.access.forget(file.id));
       return permitted;
     });
   }
 
   /**
-   * Reads a file's content again. What is found unlike its digest is noted, and not shared with new uploads until it is
-   * stored anew.
-   * @returns `actual` null where the content is missing
+   * Reads the content of a file again. If it does not match its digest, that is recorded, and new uploads do not reuse
+   * the blob until it is stored again.
+   * @returns `actual` null if the blob is missing
    */
   async checkContent(file: FileNode): Promise<{ stored: Digest; actual: Digest | null; ok: boolean }> {
     const { blobs, markDamaged } = this.#options;
@@ -310,14 +315,14 @@ export class FileService {
     return { stored: file.digest, actual, ok: isOk };
   }
 
-  /** Where an upload goes. Asked before its content is stored, and again in the transaction. */
-  #uploadPlace(user: User, fields: UploadFields, share: string | undefined): TreeLocation {
-    const place = this.#options.permissions.place(user, fields.folderPath, share);
-    if (fields.isPublic && !place.isOwn) throw forOwnersAlone();
-    return place;
+  /** The target of an upload. Checked before its content is stored, and again in the transaction. */
+  #uploadTarget(user: User, fields: UploadFields, share: string | undefined): TreeLocation {
+    const target = this.#options.permissions.location(user, fields.folderPath, share);
+    if (fields.isPublic && !target.isOwn) throw forOwnersAlone();
+    return target;
   }
 
-  /** The largest file that an account takes at this moment, and what is said of a larger one. */
+  /** The largest file that an account accepts now, and the error for a larger one. */
   #roomOf(host: User, isUnbounded: boolean): { limitBytes: number; tooLarge: () => AppError } {
     const limits = this.#options.limitsOf(host);
     const max = limits.maxFileSizeBytes ?? Number.POSITIVE_INFINITY;
@@ -330,30 +335,33 @@ export class FileService {
     };
   }
 
-  /** The quota is held against it in the transaction. @throws AppError file_too_large */
+  /** The quota is checked in the transaction. @throws AppError file_too_large */
   #checkFileSize(owner: User, sizeBytes: number): void {
     const limits = this.#options.limitsOf(owner);
     const { maxFileSizeBytes } = limits;
     if (maxFileSizeBytes !== null && sizeBytes > maxFileSizeBytes) throw fileTooLarge(limits, maxFileSizeBytes);
   }
 
-  /** Gives a stored content its row by `transaction`, and lets the collector see it again. */
-  async #name<T>(owner: User, held: BlobLease, mediaType: string, deed: () => Promise<T>): Promise<T> {
+  /**
+   * Runs `write`, which refers to a stored blob, and releases the lease, so that garbage collection may see the blob
+   * again.
+   */
+  async #name<T>(owner: User, blob: BlobLease, mediaType: string, write: () => Promise<T>): Promise<T> {
     let isNamed = false;
     try {
-      const named = await deed();
+      const named = await write();
       isNamed = true;
-      this.#options.transfers.noteUpload(owner.id, held.sizeBytes);
-      this.#options.thumbnails.schedule(held.digest, mediaType);
+      this.#options.transfers.noteUpload(owner.id, blob.sizeBytes);
+      this.#options.thumbnails.schedule(blob.digest, mediaType);
       return named;
     } finally {
-      held.release(isNamed);
+      blob.release(isNamed);
     }
   }
 }
 
-/** What changes of a file that is shared with the user ask for. What is as it is already asks for nothing. */
-function neededFor(changes: FileChanges, file: FileNode): Need {
+/** The permission that changes of a shared file need; unchanged fields need none. */
+function permissionFor(changes: FileChanges, file: FileNode): Need {
   if (changes.isPublic !== undefined) return "own";
   const { name = file.name, folderPath = file.folder } = changes;
   return name === file.name && folderPath === file.folder ? "write" : "place";

@@ -1,4 +1,4 @@
-/** The text fields of an upload, read and checked. */
+/** Reads and checks the text fields of an upload form. */
 import { type Digest, parseChecksum } from "../../../blobs/digest.ts";
 import { invalidField } from "../../../errors.ts";
 import { readBoolean, readChoice, readInstant } from "../../../http/fields.ts";
@@ -6,7 +6,7 @@ import { normalizePath } from "../../../lib/path.ts";
 import { checkMetadata, checkTags } from "../../../tree/model/labels.ts";
 import type { OnConflict } from "../../../tree/model/types.ts";
 
-/** What an upload says of its file besides its bytes. */
+/** The fields of an upload, in addition to its bytes. */
 export interface UploadFields {
   readonly folderPath: string;
   readonly tags: readonly string[];
@@ -14,16 +14,16 @@ export interface UploadFields {
   readonly isPublic: boolean;
   readonly checksum: Digest | undefined;
   readonly onConflict: OnConflict;
-  /** The file's own modification time, and when a photo was taken, as told. */
+  /** The file's own modification time, and when a photo was taken, as sent by the client. */
   readonly fileModifiedAt: string | undefined;
   readonly capturedAt: string | undefined;
 }
 
-/** What may be done where the name is taken. */
+/** What to do if the name is taken. */
 export const ON_CONFLICT = ["rename", "version", "error"] as const;
 
 /**
- * @param fields each field with its values, in the order sent; the last one counts, but for `tags`
+ * @param fields each field with its values, in order; the last value counts, except for `tags`
  * @throws AppError invalid_field | invalid_path
  */
 export function readUploadFields(fields: ReadonlyMap<string, readonly string[]>): UploadFields {

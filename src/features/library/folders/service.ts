@@ -1,4 +1,4 @@
-/** What can be done with folders. All writing is durable when a promise resolves. */
+/** Creates, changes and deletes folders. All writes are durable when a promise resolves. */
 import type { Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import type { Idempotency, KeyedRequest } from "../idempotency/service.ts";
@@ -14,22 +14,22 @@ export interface FolderServiceOptions {
   readonly permissions: Permissions;
   readonly treeWriter: TreeWriter;
   readonly idempotency: Idempotency;
-  /** The plan of an account, for what is refused by its limits. */
+  /** The plan of an account, for errors about its limits. */
   readonly planOf: (owner: User) => string;
-  /** Called when a folder with content was cut off and is to be taken apart. */
+  /** Called when a folder with content was cut off and its rows remain to be deleted. */
   readonly onDetached: () => void;
 }
 
-/** A folder to be made, by normalized path and name. */
+/** A folder to be created, by normalized path and name. */
 export interface FolderInput {
   readonly parentPath: string;
   readonly name: string;
   readonly description: string | undefined;
-  /** The received share below which the path begins; the caller's own tree where undefined. */
+  /** The received share that the path starts from; the own tree if undefined. */
   readonly share: string | undefined;
 }
 
-/** Folders of an account, and those that others share with it. What is given back is as the user sees it. */
+/** Folders of an account, and those shared with it. Results are as the user sees them. */
 export class FolderService {
   readonly #options: FolderServiceOptions;
   readonly #acting: Acting;
@@ -45,7 +45,7 @@ export class FolderService {
   }
 
   /**
-   * Makes a folder, and those above it that are missing.
+   * Creates a folder and its missing ancestors.
    * @throws AppError name_taken | not_a_folder | path_too_long | quota_exceeded | idempotency_key; not_found |
    *   share_permission for the share
    */
@@ -54,17 +54,17 @@ export class FolderService {
     const { parentPath, name, description, share } = input;
     const metadata: Record<string, string> = description === undefined || description === "" ? {} : { description };
     return writer.run((tx) => {
-      const place = permissions.place(user, parentPath, share);
+      const target = permissions.location(user, parentPath, share);
       return idempotency.once(request, () =>
-        this.#write(user, place, () =>
-          treeWriter.createFolder(tx, { accountId: place.owner.id, parentPath: place.path, name, metadata }),
+        this.#write(user, target, () =>
+          treeWriter.createFolder(tx, { accountId: target.owner.id, parentPath: target.path, name, metadata }),
         ),
       );
     });
   }
 
   /**
-   * Renames, moves or describes a folder; a path is one of the tree that it is in, as the user sees it.
+   * Renames, moves or describes a folder; a path belongs to its tree, as the user sees it.
    * @throws AppError not_found | share_permission | name_taken | invalid_path | path_too_long | not_a_folder |
    *   quota_exceeded
    */
@@ -82,8 +82,8 @@ export class FolderService {
   }
 
   /**
-   * Deletes a folder for good; with content only where that is said.
-   * @returns what it was, and whose
+   * Deletes a folder permanently; with content only if `isRecursive`.
+   * @returns the folder and its owner
    * @throws AppError not_found | share_permission | folder_not_empty
    */
   async delete(user: User, folderId: string, isRecursive: boolean): Promise<Permitted<FolderNode>> {
@@ -104,8 +104,8 @@ export class FolderService {
     });
   }
 
-  /** Touches a tree in the user's name and gives the folder as they see it. Inside a transaction. */
-  #write(user: User, target: Target, deed: () => FolderNode): FolderNode {
-    return target.view.show(this.#acting.write(user, target, deed));
+  /** Changes a tree in the user's name and returns the folder as they see it. Inside a transaction. */
+  #write(user: User, target: Target, change: () => FolderNode): FolderNode {
+    return target.view.show(this.#acting.write(user, target, change));
   }
 }

@@ -1,4 +1,4 @@
-/** GET /api/files and /api/files/{id} with `at`: the query string, and the records of what was. */
+/** GET /api/files and /api/files/{id} with `at`: the query string and the records of the history. */
 import { invalidField } from "../../../errors.ts";
 import { isInstant } from "../../../lib/instant.ts";
 import { paginate } from "../../../http/envelope.ts";
@@ -15,23 +15,23 @@ const SORTS = ["name", "size", "createdAt", "modifiedAt"] as const satisfies rea
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
 const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
-/** What looks at more than one folder, or at what has no memory. */
+/** Filters over more than one folder, or over data without a history. */
 const NOT_WITH_AT = ["search", "tags", "tagMode", "mimeType", "recursive", "share"];
 
-/** An instant of the query or a body, in milliseconds. @throws AppError invalid_field */
+/** Parses a time of the query or a body, in milliseconds. @throws AppError invalid_field */
 export function readAt(text: string | undefined): number {
   const instant = "an ISO 8601 time with an offset, such as 2026-01-02T03:04:05.678Z";
   if (text === undefined || !isInstant(text)) throw invalidField("at", `The time must be ${instant}.`);
   return Date.parse(text);
 }
 
-/** The instant of a query, in milliseconds; the plus of its offset may be sent as it is, which reads as a space. */
+/** The time of a query in milliseconds. A plus sign in its offset may arrive as a space. */
 function readAtOf(query: Query): number {
   return readAt(query["at"]?.replace(/ (?=\d{2}:\d{2}$)/, "+"));
 }
 
 /**
- * The page of a folder as it was that a query string asks for, as GET /api/files has it.
+ * The page of a folder at a moment, like GET /api/files.
  * @throws AppError invalid_field | invalid_path | not_found
  */
 export async function listPast(history: HistoryService, user: User, query: Query, context: PresentContext) {
@@ -62,7 +62,7 @@ export async function listPast(history: HistoryService, user: User, query: Query
 }
 
 /**
- * A file as it was at the time that the query tells, and what its record says besides or otherwise than one of today.
+ * A file at the time of the query, and the fields in which its record differs from one of today.
  * @throws AppError invalid_field | not_found
  */
 export function findPast(history: HistoryService, user: User, fileId: string, query: Query, context: PresentContext) {
@@ -71,7 +71,7 @@ export function findPast(history: HistoryService, user: User, fileId: string, qu
   return { file, fields: { ...fields, url, downloadUrl: url } };
 }
 
-/** What a record of the past has besides the fields of one of today: its addresses lead to the content of then. */
+/** The additional fields of a record of the history; its addresses lead to the version of that time. */
 function pastFields(file: FileNode, past: Omit<PastNode, "node">, { baseUrl }: PresentContext) {
   const url = `${baseUrl}/api/files/${file.publicId}/versions/${file.version}/download`;
   return {

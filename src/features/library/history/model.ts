@@ -27,7 +27,7 @@ export const RestoreBody = t.Object({
   ),
 });
 
-/** Answer of a restore. */
+/** Response of a restore. */
 export const RestoreRecord = t.Object({
   folder: FolderPath,
   at: Timestamp,

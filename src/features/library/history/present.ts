@@ -9,10 +9,10 @@ const MESSAGES: Record<RestoreSkip, string> = {
   not_empty: "This new folder contains older items, so it was not removed. Review it, then delete it yourself.",
 };
 
-/** Entries of each list in an answer. */
+/** Entries per list of a response. */
 const LISTED_MAX = 1_000;
 
-/** What a restore did, or would do. */
+/** The result of a restore or of a dry run. */
 export function presentRestore(request: RestoreRequest, { outcomes, newCount, hasMore }: RestoreResult) {
   const { folderPath, atMs, isDryRun, removesNew } = request;
   const counts = { content: 0, place: 0, undelete: 0, aside: 0, remove: 0, skipped: 0, new: newCount };
@@ -48,7 +48,7 @@ function presentDone(one: Extract<RestoreOutcome, { outcome: "done" }>, isDryRun
   const { id, ...node } = presentNode(one.node);
   const { from, formerId, version } = one;
   return {
-    // What a dry run makes is never there.
+    // A node created by a dry run does not exist.
     id: isDryRun ? (formerId ?? id) : id,
     ...node,
     change: one.change,

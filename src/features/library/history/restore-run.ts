@@ -1,8 +1,9 @@
 /**
- * Brings a folder back to a moment, in one transaction or in several short ones. What was then is known before; what is now is read here, node by
- * node, so that changes made in between are met as they are. Folders come before what was in them, from the top down.
+ * Restores a folder to a moment, in one transaction or several short ones. The state at that moment is read beforehand.
+ * The current state is read here, node by node, so that changes made in between are respected. Folders come before
+ * their content, from the top down.
  *
- * Nothing is destroyed: contents become new versions, and whoever stands where something was is numbered out of its way.
+ * Nothing is destroyed: content becomes a new version, and a node that occupies a name is renamed with a number.
  */
 import type { Transaction } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
@@ -14,15 +15,15 @@ import type { FileNode, TreeNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { RestoredNode, RestoreOutcome, RestoreSkip } from "./types.ts";
 
-/** What is to be brought back. */
+/** What to restore. */
 export interface RestorePlanRun {
   readonly moment: Moment;
   readonly folder: PastFolder;
-  /** Row id of the folder that held it; undefined for the root. */
+  /** Row id of its parent; undefined for the root. */
   readonly parentId: number | undefined;
   readonly contents: PastContents;
   readonly removesNew: boolean;
-  /** Who is named for what comes back as a new version. */
+  /** The author of restored versions. */
   readonly createdBy: number;
   readonly quotaBytes: number | null;
 }
@@ -33,33 +34,33 @@ export interface RestoreRunOptions {
   readonly treeWriter: TreeWriter;
 }
 
-/** How often a node may have been deleted and made again, and still be followed. */
+/** How many times a node may have been deleted and created again and still be followed. */
 const LIVES_MAX = 100;
 
-/** See the head of this file. One for a restore. */
+/** Carries out one restore. */
 export class RestoreRun {
   readonly #options: RestoreRunOptions;
   readonly #plan: RestorePlanRun;
   readonly #steps: Generator<void, void>;
-  /** The transaction of the present step. */
+  /** The transaction of the current step. */
   #currentTx: Transaction | undefined;
   readonly #outcomes: RestoreOutcome[] = [];
-  /** Row ids now, by those of then, where they differ: of folders all. */
+  /** Current row ids by former ones, where they differ; for all folders. */
   readonly #folders = new Map<number, number>();
-  /** Row ids of what is not put back yet. */
-  readonly #waiting: Set<number>;
-  /** Where those were that had to step aside before their turn. */
+  /** Row ids of nodes not yet restored. */
+  readonly #pending: Set<number>;
+  /** Former state of nodes that were renamed to free a name before their own turn. */
   readonly #steppedFrom = new Map<number, TreeNode>();
-  /** Row ids of what was there then, or was made in place of it: not new, whenever it was made. */
+  /** Row ids of nodes that existed at the moment, or replace one: they are not new. */
   readonly #old = new Set<number>();
-  /** Row ids of what came out of the trash. */
+  /** Row ids of nodes restored from the trash. */
   readonly #fromTrash = new Set<number>();
 
   constructor(options: RestoreRunOptions, plan: RestorePlanRun) {
     this.#options = options;
     this.#plan = plan;
     this.#steps = this.#work();
-    this.#waiting = new Set(plan.contents.changed.map(({ id }) => id));
+    this.#pending = new Set(plan.contents.changed.map(({ id }) => id));
   }
 
   /** What was done so far. */
@@ -68,9 +69,9 @@ export class RestoreRun {
   }
 
   /**
-   * Does some of it, inside the caller's transaction, until the time is over.
-   * @returns whether that was all
-   * @throws AppError quota_exceeded, and what the tree refuses; the caller's transaction is undone then
+   * Runs some steps inside the caller's transaction, until the time is used up.
+   * @returns whether the restore is complete
+   * @throws AppError quota_exceeded, and what the tree rejects; the transaction is then rolled back
    */
   run(tx: Transaction, ms: number): boolean {
     this.#currentTx = tx;
@@ -99,19 +100,19 @@ export class RestoreRun {
       yield;
     }
     const newIds = contents.newIds.filter((id) => !this.#old.has(id));
-    // New files go first, and free names; new folders go last, when nothing old is in them any more.
+    // New files go first and free their names; new folders go last, when they contain nothing old any more.
     const rest: number[] = [];
     for (const id of newIds) {
       if (!this.#handleNew(id, "file")) rest.push(id);
       yield;
     }
     if (parentId !== undefined) {
-      const held = this.#find(parentId);
-      const holder = held?.kind === "folder" ? held : treeWriter.ensureFolder(this.#tx, accountId, folder.folder);
+      const former = this.#find(parentId);
+      const holder = former?.kind === "folder" ? former : treeWriter.ensureFolder(this.#tx, accountId, folder.folder);
       this.#folders.set(parentId, holder.id);
     }
     const own = parentId === undefined ? [] : [{ id: folder.id, isFolder: true, parentId, name: folder.name }];
-    yield* this.#bringAll([...own, ...contents.changed]);
+    yield* this.#restoreAll([...own, ...contents.changed]);
     for (const id of rest) {
       this.#handleNew(id);
       yield;
@@ -123,8 +124,8 @@ export class RestoreRun {
   }
 
   /**
-   * The bytes that an entry adds to the account, as far as that is known before; for asking beforehand whether all of it
-   * finds room. Reads only.
+   * The bytes that an entry adds to the account, as far as known: to check beforehand whether all of it fits. Reads
+   * only.
    */
   bytesOf({ id, isFolder }: PastEntry): number {
     if (isFolder) return 0;
@@ -140,7 +141,10 @@ export class RestoreRun {
     return former === undefined || node.kind !== "file" || former.digest === node.digest ? 0 : former.sizeBytes;
   }
 
-  /** Whether an entry is made again, as it is in the tree and in the trash no more: it counts as one more then. Reads only. */
+  /**
+   * Whether an entry is created again, because it is neither in the tree nor in the trash: it then counts as one more
+   * node. Reads only.
+   */
   isRemade({ id }: PastEntry): boolean {
     const { tree } = this.#options;
     const { accountId } = this.#plan.moment;
@@ -151,29 +155,29 @@ export class RestoreRun {
     );
   }
 
-  /** Where something is too deep for its place, what is put back after it may make room: it is tried again then. */
-  *#bringAll(entries: readonly PastEntry[]): Generator<void, void> {
-    for (let waiting = entries; waiting.length > 0; ) {
+  /** A node too deep for its location is retried after the others, which may reduce the depth. */
+  *#restoreAll(entries: readonly PastEntry[]): Generator<void, void> {
+    for (let queued = entries; queued.length > 0; ) {
       const tooDeep = new Map<number, PastEntry>();
-      for (const entry of waiting) {
-        const isAwaited = tooDeep.has(entry.parentId) && this.#find(entry.parentId) === undefined;
-        if (isAwaited || !this.#fits(entry)) tooDeep.set(entry.id, entry);
+      for (const entry of queued) {
+        const isParentPending = tooDeep.has(entry.parentId) && this.#find(entry.parentId) === undefined;
+        if (isParentPending || !this.#fits(entry)) tooDeep.set(entry.id, entry);
         yield;
       }
-      if (tooDeep.size === waiting.length) return this.#skipTooDeep([...tooDeep.values()]);
-      waiting = [...tooDeep.values()];
+      if (tooDeep.size === queued.length) return this.#skipTooDeep([...tooDeep.values()]);
+      queued = [...tooDeep.values()];
     }
   }
 
-  /** @returns false where it is too deep for its place as things stand now */
+  /** @returns false if it is currently too deep for its location */
   #fits(entry: PastEntry): boolean {
     try {
-      this.#bring(entry);
+      this.#restoreEntry(entry);
       return true;
     } catch (error) {
-      // Found out before anything of it is written.
+      // Detected before anything is written.
       if (!(error instanceof AppError) || error.reason !== "path_too_long") throw error;
-      this.#waiting.add(entry.id);
+      this.#pending.add(entry.id);
       return false;
     }
   }
@@ -185,8 +189,8 @@ export class RestoreRun {
     }
   }
 
-  #bring(entry: PastEntry): void {
-    this.#waiting.delete(entry.id);
+  #restoreEntry(entry: PastEntry): void {
+    this.#pending.delete(entry.id);
     const parentId = this.#folders.get(entry.parentId) ?? entry.parentId;
     const parentPath = this.#options.tree.pathOf(parentId);
     const present = this.#find(entry.id);
@@ -194,15 +198,17 @@ export class RestoreRun {
       if (present !== undefined) this.#skip("folder_gone", present);
       return;
     }
-    const node = present ?? this.#takeOut(entry.id);
-    const isBack =
-      node === undefined ? this.#remake(entry, parentId, parentPath) : this.#put(node, entry, parentId, parentPath);
-    if (isBack === undefined) return;
-    this.#old.add(isBack.id);
-    if (isBack.kind === "folder" && isBack.id !== entry.id) this.#folders.set(entry.id, isBack.id);
+    const node = present ?? this.#restoreFromTrash(entry.id);
+    const restored =
+      node === undefined
+        ? this.#remake(entry, parentId, parentPath)
+        : this.#restoreNode(node, entry, parentId, parentPath);
+    if (restored === undefined) return;
+    this.#old.add(restored.id);
+    if (restored.kind === "folder" && restored.id !== entry.id) this.#folders.set(entry.id, restored.id);
   }
 
-  /** The node as it is in the tree now, or the one that was made in its place. */
+  /** The current node, or the one that replaced it. */
   #find(nodeId: number): TreeNode | undefined {
     const { tree } = this.#options;
     const { accountId } = this.#plan.moment;
@@ -215,8 +221,8 @@ export class RestoreRun {
     return undefined;
   }
 
-  /** Takes a node out of the trash, if it is there, with the folder in which it went there; wherever it then stands. */
-  #takeOut(id: number): TreeNode | undefined {
+  /** Restores a node from the trash, if it is there, with the folder with which it was trashed. */
+  #restoreFromTrash(id: number): TreeNode | undefined {
     const { tree, treeWriter } = this.#options;
     const { accountId } = this.#plan.moment;
     const top = tree.past.findInTrash(accountId, id);
@@ -226,35 +232,35 @@ export class RestoreRun {
     return tree.findById(id);
   }
 
-  /** A folder that came out only because something old was in it goes back. */
+  /** A folder restored only because it contained something old returns to the trash. */
   #returnToTrash(id: number): void {
     const { tree, treeWriter } = this.#options;
     const node = this.#old.has(id) ? undefined : tree.findById(id);
     if (node !== undefined) treeWriter.trash(this.#tx, node);
   }
 
-  /** Puts a node of the tree where it was, and gives a file its content of then. */
-  #put(node: TreeNode, entry: PastEntry, parentId: number, parentPath: string): TreeNode {
-    const placed = this.#place(node, entry.name, parentId, parentPath);
-    if (this.#fromTrash.has(placed.id))
-      this.#outcomes.push({ outcome: "done", change: "undelete", node: tellOf(placed) });
-    return placed.kind === "file" ? this.#putContent(placed) : placed;
+  /** Moves a node to its former location and restores the former content of a file. */
+  #restoreNode(node: TreeNode, entry: PastEntry, parentId: number, parentPath: string): TreeNode {
+    const moved = this.#moveBack(node, entry.name, parentId, parentPath);
+    if (this.#fromTrash.has(moved.id))
+      this.#outcomes.push({ outcome: "done", change: "undelete", node: toRestoredNode(moved) });
+    return moved.kind === "file" ? this.#putContent(moved) : moved;
   }
 
-  #place(node: TreeNode, name: string, parentId: number, parentPath: string): TreeNode {
+  #moveBack(node: TreeNode, name: string, parentId: number, parentPath: string): TreeNode {
     if (node.parentId === parentId && node.name === name) return node;
     if (node.kind === "folder" && (parentPath === node.path || parentPath.startsWith(`${node.path}/`))) {
       this.#skip("inside_itself", node);
       return node;
     }
     this.#makeRoom(parentId, name);
-    const placed = this.#options.treeWriter.putBack(this.#tx, node, { folder: parentPath, name }, undefined);
+    const moved = this.#options.treeWriter.putBack(this.#tx, node, { folder: parentPath, name }, undefined);
     const { name: formerName, folder } = this.#steppedFrom.get(node.id) ?? node;
     const from = { name: formerName, folder };
-    // Where it stood for a moment when it came out of the trash is no news.
+    // Its temporary location after leaving the trash is not reported.
     if (!this.#fromTrash.has(node.id))
-      this.#outcomes.push({ outcome: "done", change: "place", node: tellOf(placed), from });
-    return placed;
+      this.#outcomes.push({ outcome: "done", change: "place", node: toRestoredNode(moved), from });
+    return moved;
   }
 
   #putContent(file: FileNode): FileNode {
@@ -268,11 +274,11 @@ export class RestoreRun {
     }
     if (former.digest === file.digest) return file;
     const changed = treeWriter.putContentBack(this.#tx, file, version, { createdBy, quotaBytes }) ?? file;
-    this.#outcomes.push({ outcome: "done", change: "content", node: tellOf(changed), version });
+    this.#outcomes.push({ outcome: "done", change: "content", node: toRestoredNode(changed), version });
     return changed;
   }
 
-  /** Makes again what a device deleted; undefined where a person has deleted it for good meanwhile. */
+  /** Creates again a node that a device deleted; undefined if a person has permanently deleted it since. */
   #remake(entry: PastEntry, parentId: number, parentPath: string): TreeNode | undefined {
     const { tree, treeWriter } = this.#options;
     const { accountId } = this.#plan.moment;
@@ -284,7 +290,7 @@ export class RestoreRun {
       accountId,
       former: { nodeId: entry.id, publicId },
       location: { folder: parentPath, name: entry.name },
-      // Its link died with it.
+      // Its public link ended with it.
       labels: { tags, metadata, isPublic: false },
     };
     const { file } = detail;
@@ -297,7 +303,7 @@ export class RestoreRun {
       return undefined;
     }
     this.#makeRoom(parentId, entry.name);
-    // Noted as undone by a rewind of that device: a rewind that is asked for later makes it no second time.
+    // Recorded as undone by a rewind of that device, so that a later rewind does not create it a second time.
     const made = treeWriter.rewinding(deviceId, () => {
       if (file === undefined || content === undefined) return treeWriter.remakeFolder(this.#tx, lost);
       const again = { ...lost, file, quotaBytes: this.#plan.quotaBytes };
@@ -310,43 +316,43 @@ export class RestoreRun {
     const by = { createdBy: this.#plan.createdBy, quotaBytes: this.#plan.quotaBytes };
     const whole = version === undefined ? made : (treeWriter.putContentBack(this.#tx, made, version, by) ?? made);
     const formerly = { formerId: publicId, ...(version !== undefined && { version }) };
-    this.#outcomes.push({ outcome: "done", change: "undelete", node: tellOf(whole), ...formerly });
+    this.#outcomes.push({ outcome: "done", change: "undelete", node: toRestoredNode(whole), ...formerly });
     return whole;
   }
 
-  /** Numbers whoever has the name out of the way; one whose turn is still to come finds its own place then. */
+  /** Renames the node that occupies a name; if its own turn comes later, it gets its location then. */
   #makeRoom(parentId: number, name: string): void {
     const { tree, treeWriter } = this.#options;
     const holder = tree.findNodeIn(parentId, name);
     if (holder === undefined) return;
     const stepped = treeWriter.stepAside(this.#tx, holder);
-    if (this.#waiting.has(holder.id)) {
+    if (this.#pending.has(holder.id)) {
       if (!this.#steppedFrom.has(holder.id)) this.#steppedFrom.set(holder.id, holder);
       return;
     }
     const from = { name: holder.name, folder: holder.folder };
-    this.#outcomes.push({ outcome: "done", change: "aside", node: tellOf(stepped), from });
+    this.#outcomes.push({ outcome: "done", change: "aside", node: toRestoredNode(stepped), from });
   }
 
-  /** @returns whether it is there, and of this kind */
+  /** @returns whether it exists and is of this kind */
   #handleNew(id: number, kind?: TreeNode["kind"]): boolean {
     const { tree, treeWriter } = this.#options;
     const node = tree.findById(id);
     if (node === undefined || (kind ?? node.kind) !== node.kind || this.#old.has(id)) return false;
-    if (!this.#plan.removesNew) this.#outcomes.push({ outcome: "new", node: tellOf(node) });
+    if (!this.#plan.removesNew) this.#outcomes.push({ outcome: "new", node: toRestoredNode(node) });
     else if (node.kind === "folder" && tree.past.holdsOlder(this.#plan.moment, node.id)) this.#skip("not_empty", node);
     else {
       treeWriter.trash(this.#tx, node);
-      this.#outcomes.push({ outcome: "done", change: "remove", node: tellOf(node) });
+      this.#outcomes.push({ outcome: "done", change: "remove", node: toRestoredNode(node) });
     }
     return true;
   }
 
   #skip(reason: RestoreSkip, node: TreeNode | RestoredNode): void {
-    this.#outcomes.push({ outcome: "skipped", reason, node: "kind" in node ? tellOf(node) : node });
+    this.#outcomes.push({ outcome: "skipped", reason, node: "kind" in node ? toRestoredNode(node) : node });
   }
 }
 
-function tellOf({ kind, publicId, name, folder }: TreeNode): RestoredNode {
+function toRestoredNode({ kind, publicId, name, folder }: TreeNode): RestoredNode {
   return { publicId, isFolder: kind === "folder", name, folder };
 }

@@ -1,6 +1,6 @@
 /**
- * The time machine: an account's tree as it was at a moment, and a folder restored to it (an accidental mass change, or
- * ransomware on one laptop, is undone by one call).
+ * The history of a tree: views an account at a moment and restores a folder to it. One call reverts an accidental mass
+ * change, or the damage of ransomware on a device.
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
@@ -30,41 +30,41 @@ export interface HistoryServiceOptions {
   /** For dry runs. */
   readonly trials: Pick<TreeTrials, "run">;
   readonly limitsOf: (user: User) => Pick<StorageLimits, "quotaBytes" | "plan">;
-  /** One copy or restore of an account at a time. */
+  /** Allows one copy or restore per account at a time. */
   readonly turns: Turns;
   /** How far back one may look. */
   readonly reachMs: number;
 }
 
-/** Journals are remembered no longer than this, whatever is configured. */
+/** The journal is retained no longer than this, regardless of the configuration. */
 const REACH_MS_MAX = 90 * 24 * 60 * 60 * 1000;
 
-/** How far back one may look where replaced contents are kept for so long. */
+/** How far back the history reaches if replaced versions are retained this long. */
 export function reachOf(versionsMaxAgeMs: number): number {
   return Math.min(versionsMaxAgeMs, REACH_MS_MAX);
 }
 
-/** Files and folders that one call brings back. */
+/** Files and folders that one call restores. */
 export const RESTORE_CHANGES_MAX = 5_000;
-/** How long the event loop waits for one step of a restore. */
+/** How long one step of a restore may block the event loop. */
 const STEP_MS = 4;
-/** So much of what is new and stays is told of. */
+/** New nodes listed in the result if they stay. */
 const NEW_LISTED_MAX = 1_000;
 
 interface RestorePlan extends RestorePlanRun {
-  /** How much is new and stays, whatever is told of it. */
+  /** How many new nodes stay, including those not listed. */
   readonly newCount: number;
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
 }
 
-/** Rows of deleted folders taken apart before: so many in a transaction (some milliseconds), and transactions in a call. */
-const REAP_AT_ONCE = 50;
-const REAP_STEPS_MAX = 400;
+/** Rows of deleted folders that are deleted first: per transaction (some milliseconds), and transactions per call. */
+const ROWS_PER_TRANSACTION = 50;
+const TRANSACTIONS_MAX = 400;
 
-/** See the head of this file. One's own tree only. */
+/** Reads and restores the history. Only of the own tree. */
 export class HistoryService {
   readonly #options: HistoryServiceOptions;
-  /** Before this, places were not remembered: the program was an earlier one. */
+  /** No locations were recorded before this time, by earlier versions of the program. */
   readonly #sinceMs: number;
 
   constructor(options: HistoryServiceOptions) {
@@ -73,7 +73,7 @@ export class HistoryService {
     this.#sinceMs = Number(row?.value ?? 0);
   }
 
-  /** A page of the folder that was at a path. @throws AppError invalid_field | not_found */
+  /** A page of the folder at a path at a moment. @throws AppError invalid_field | not_found */
   async list(user: User, folderPath: string, atMs: number, query: PastListQuery): Promise<PastListing> {
     const { tree } = this.#options;
     const moment = this.#momentOf(user, atMs);
@@ -82,7 +82,10 @@ export class HistoryService {
     return { folder, ...(await tree.past.list(moment, folder, query)) };
   }
 
-  /** A file as it was, also one in the trash now or deleted by a device. @throws AppError invalid_field | not_found */
+  /**
+   * A file at a moment, also one that is in the trash now or that a device deleted. @throws AppError invalid_field |
+   * not_found
+   */
   file(user: User, fileId: string, atMs: number): Omit<PastNode, "node"> & { readonly file: FileNode } {
     const found = this.#options.tree.past.findFile(this.#momentOf(user, atMs), fileId);
     if (found?.node.kind !== "file") throw notFound("This file at that time");
@@ -91,12 +94,11 @@ export class HistoryService {
   }
 
   /**
-   * Brings a folder with all below it back to a moment; durable on return. It is done in short steps, between which others
-   * read and write; nothing is begun where the quota has no room for all of it. A dry run does the very same in a trial:
-   * its result is true for one moment; others read meanwhile, and their writes wait.
-   * @throws AppError invalid_field | not_found | quota_exceeded; invalid_request where more than
-   *   {@link RESTORE_CHANGES_MAX} files and folders are other than they were and no part of it will do; overloaded where a
-   *   large deletion is still being carried out
+   * Restores a folder with all below it to a moment; durable on return. It runs in short steps, between which others
+   * read and write. It does not start if the quota cannot hold all of it. A dry run does the same in a trial: others
+   * can read during the trial, but their writes wait.
+   * @throws AppError invalid_field | not_found | quota_exceeded; invalid_request if more than {@link
+   *   RESTORE_CHANGES_MAX} nodes changed and a part is not accepted; overloaded while a large deletion is in progress
    */
   restore(user: User, request: RestoreRequest): Promise<RestoreResult> {
     return this.#options.turns.take([user.id], () => this.#restore(user, request));
@@ -104,36 +106,36 @@ export class HistoryService {
 
   async #restore(user: User, request: RestoreRequest): Promise<RestoreResult> {
     const moment = this.#momentOf(user, request.atMs);
-    await this.#takeApart(user.id);
+    await this.#finishDeletions(user.id);
     const plan = await this.#plan(user, moment, request);
     try {
-      const outcomes = await (request.isDryRun ? this.#tryOut(user, plan) : this.#bringBack(user, plan));
-      // Where nothing could be done, another call would do no better.
+      const outcomes = await (request.isDryRun ? this.#tryOut(user, plan) : this.#carryOut(user, plan));
+      // If nothing could be done, another call would not help.
       const hasProgress = outcomes.some(({ outcome }) => outcome === "done");
-      return { outcomes, newCount: plan.newCount, hasMore: !plan.isWhole && hasProgress };
+      return { outcomes, newCount: plan.newCount, hasMore: !plan.isComplete && hasProgress };
     } catch (error) {
       if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
-      // A refusal for the quota says which plan it comes from (contract §1).
+      // A quota error names the plan.
       const { plan: userPlan } = this.#options.limitsOf(user);
       throw new AppError(error.reason, error.message, { ...error.details, plan: userPlan });
     }
   }
 
-  async #bringBack(user: User, plan: RestorePlan): Promise<readonly RestoreOutcome[]> {
+  async #carryOut(user: User, plan: RestorePlan): Promise<readonly RestoreOutcome[]> {
     const { writer, treeWriter } = this.#options;
-    const bringBack = new RestoreRun(this.#options, plan);
-    await this.#requireRoom(user, bringBack, plan);
-    const step = (tx: Transaction) => treeWriter.by(user.viaDeviceId, () => bringBack.run(tx, STEP_MS));
-    // What is done is remembered outside of the database.
+    const restoreRun = new RestoreRun(this.#options, plan);
+    await this.#requireRoom(user, restoreRun, plan);
+    const step = (tx: Transaction) => treeWriter.by(user.viaDeviceId, () => restoreRun.run(tx, STEP_MS));
+    // The progress is in memory, so a step cannot be repeated.
     while (!(await writer.run(step, { isRepeatable: false }))) await Bun.sleep(0);
-    return bringBack.outcomes;
+    return restoreRun.outcomes;
   }
 
   #tryOut(user: User, plan: RestorePlan): Promise<readonly RestoreOutcome[]> {
     return this.#options.trials.run(async ({ tx, tree, treeWriter }) => {
-      const bringBack = new RestoreRun({ tree, treeWriter }, plan);
-      while (!treeWriter.by(user.viaDeviceId, () => bringBack.run(tx, STEP_MS))) await new Promise(setImmediate);
-      return bringBack.outcomes;
+      const restoreRun = new RestoreRun({ tree, treeWriter }, plan);
+      while (!treeWriter.by(user.viaDeviceId, () => restoreRun.run(tx, STEP_MS))) await new Promise(setImmediate);
+      return restoreRun.outcomes;
     });
   }
 
@@ -145,8 +147,8 @@ export class HistoryService {
     const contents = await tree.past.contents(moment, folder, RESTORE_CHANGES_MAX);
     const { changed, newIds } = contents;
     const left = removesNew ? RESTORE_CHANGES_MAX - changed.length : NEW_LISTED_MAX;
-    const isWhole = contents.isComplete && !(removesNew && newIds.length > left);
-    if (!isWhole && !isPartial) {
+    const isComplete = contents.isComplete && !(removesNew && newIds.length > left);
+    if (!isComplete && !isPartial) {
       throw new AppError(
         "invalid_request",
         `More than ${RESTORE_CHANGES_MAX} items in "${folderPath}" have changed. Restore ` +
@@ -165,35 +167,35 @@ export class HistoryService {
       createdBy: user.id,
       quotaBytes,
       newCount: removesNew ? 0 : newIds.length,
-      isWhole,
+      isComplete,
     };
   }
 
-  /** @throws AppError quota_exceeded where what comes back finds no room; nothing was changed then */
-  async #requireRoom(user: User, bringBack: RestoreRun, { contents, quotaBytes }: RestorePlan): Promise<void> {
+  /** @throws AppError quota_exceeded if the restored content does not fit; nothing was changed then */
+  async #requireRoom(user: User, restoreRun: RestoreRun, { contents, quotaBytes }: RestorePlan): Promise<void> {
     let [bytes, nodes] = [0, 0];
     const steps = new Steps(STEP_MS);
     for (const entry of contents.changed) {
-      bytes += bringBack.bytesOf(entry);
-      if (bringBack.isRemade(entry)) nodes++;
+      bytes += restoreRun.bytesOf(entry);
+      if (restoreRun.isRemade(entry)) nodes++;
       await steps.next();
     }
     const { writer, treeWriter, tree } = this.#options;
     if (nodes > 0) tree.rejectNodes(user.id, nodes);
     if (bytes === 0 || quotaBytes === null) return;
     await writer.run((tx) => {
-      // Only a question: each content is counted when it comes back.
+      // Only a check: each version is counted when it is restored.
       treeWriter.reserveBytes(tx, user.id, bytes, quotaBytes);
       treeWriter.reserveBytes(tx, user.id, -bytes, null);
     });
   }
 
-  /** What lay in a folder that a device deleted is noted as it is taken apart: goes on with that until it is done. */
-  async #takeApart(accountId: number): Promise<void> {
+  /** The content of a folder that a device deleted is recorded while its rows are deleted: completes that first. */
+  async #finishDeletions(accountId: number): Promise<void> {
     const { tree, treeWriter, writer } = this.#options;
-    for (let step = 0; step < REAP_STEPS_MAX && tree.isReaping(accountId); step++) {
-      const removed = await writer.run((tx) => treeWriter.reapSome(tx, REAP_AT_ONCE));
-      // What is left then is a copy under way.
+    for (let step = 0; step < TRANSACTIONS_MAX && tree.isReaping(accountId); step++) {
+      const removed = await writer.run((tx) => treeWriter.reapSome(tx, ROWS_PER_TRANSACTION));
+      // Then only an unfinished copy is left.
       if (removed === 0) return;
     }
     if (!tree.isReaping(accountId)) return;

@@ -1,62 +1,62 @@
 import type { FolderNode } from "../../../tree/model/types.ts";
 import type { PastNode } from "../../../tree/queries/past.ts";
 
-/** One page of a folder as it was. */
+/** One page of a folder at a moment. */
 export interface PastListing {
   readonly folder: Pick<FolderNode, "path" | "name" | "folder">;
   readonly nodes: readonly PastNode[];
   readonly total: number;
 }
 
-/** A folder that is to be as it was. */
+/** A folder to be restored to a moment. */
 export interface RestoreRequest {
-  /** Normalised path at that moment; `/` is everything. */
+  /** Normalized path at that moment; `/` restores everything. */
   readonly folderPath: string;
   readonly atMs: number;
-  /** Tells what would be done, and does nothing. */
+  /** Reports what would be done, and does nothing. */
   readonly isDryRun: boolean;
-  /** Puts into the trash what came into the folder since. */
+  /** Moves to the trash what was added to the folder since. */
   readonly removesNew: boolean;
-  /** Where there is more than one call takes: does a part of it, rather than nothing. */
+  /** If there is more than one call can do: does a part of it instead of nothing. */
   readonly isPartial: boolean;
 }
 
 /** What a restore did. */
 export interface RestoreResult {
   readonly outcomes: readonly RestoreOutcome[];
-  /** How much came into the folder since and is left there; `outcomes` tell of the first. */
+  /** How many nodes were added since and stay; `outcomes` lists the first. */
   readonly newCount: number;
   /** More is left: call again. */
   readonly hasMore: boolean;
 }
 
-/** What was done to a file or folder so that it is as it was. */
+/** How a file or folder was restored. */
 export type RestoreChange =
-  /** The content of then, as a new version. */
+  /** The former content, as a new version. */
   | "content"
   /** Renamed or moved back. */
   | "place"
-  /** Out of the trash, or made again after a device deleted it. */
+  /** Restored from the trash, or created again after a device deleted it. */
   | "undelete"
-  /** Renamed, because it stood where something else was. */
+  /** Renamed, because it occupied the name of something else. */
   | "aside"
-  /** New since: put into the trash. */
+  /** New since then: moved to the trash. */
   | "remove";
 
-/** Why something is left other than it was. */
+/** Why a node was not restored. */
 export type RestoreSkip =
-  /** The content of then is not kept any more. */
+  /** The former content is no longer available. */
   | "content_gone"
-  /** The folder in which it was is gone. */
+  /** Its former folder is gone. */
   | "folder_gone"
-  /** A folder that would have to lie in itself, as things stand now. */
+  /** The folder would be inside itself. */
   | "inside_itself"
-  /** It, or something in it, would lie too deep, or have too long a path. */
+  /** It, or something in it, would be too deep, or have too long a path. */
   | "too_deep"
-  /** New since, but something older lies in it. */
+  /** New since then, but it contains something older. */
   | "not_empty";
 
-/** A file or folder as outcomes tell of it. */
+/** A file or folder in the result. */
 export interface RestoredNode {
   readonly publicId: string;
   readonly isFolder: boolean;
@@ -65,19 +65,19 @@ export interface RestoredNode {
   readonly folder: string;
 }
 
-/** One thing that a restore did, or left. */
+/** One entry of the result. */
 export type RestoreOutcome =
   | {
       readonly outcome: "done";
       readonly change: RestoreChange;
       readonly node: RestoredNode;
-      /** Where it was until now, with `place` and `aside`. */
+      /** Its location until now, with `place` and `aside`. */
       readonly from?: { readonly name: string; readonly folder: string };
-      /** With `undelete`: the id that it had before it was deleted, where it got another. */
+      /** With `undelete`: the id before its deletion, if it changed. */
       readonly formerId?: string;
-      /** With `content`, and `undelete` where others had followed it: the version that is the content again. */
+      /** With `content`, and with `undelete` if newer versions existed: the version that is current again. */
       readonly version?: number;
     }
   | { readonly outcome: "skipped"; readonly reason: RestoreSkip; readonly node: RestoredNode }
-  /** Came into the folder since and is left there. */
+  /** Added to the folder since, and left there. */
   | { readonly outcome: "new"; readonly node: RestoredNode };

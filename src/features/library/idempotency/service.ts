@@ -1,7 +1,7 @@
 /**
- * Idempotency-Key (contract §4): a request that is sent again within 24 hours gets the first answer, and nothing is done
- * twice. The first result is kept in the very transaction that does the transaction, so a crash in between can't part them,
- * and two copies of a request that run side by side are put in order by the one writer.
+ * Idempotency-Key: a request repeated within 24 hours gets the first response, and nothing is done twice. The result is
+ * stored in the same transaction as the change, so a crash cannot separate them. The single writer serializes
+ * concurrent copies of a request.
  */
 import type { Database } from "bun:sqlite";
 import { AppError, invalidField } from "../../../errors.ts";
@@ -11,13 +11,13 @@ import type { Clock } from "../../../lib/clock.ts";
 export interface KeyedRequest {
   readonly accountId: number;
   readonly key: string;
-  /** What makes it this very request: any two that differ in anything that matters differ here. */
+  /** A hash of everything that distinguishes this request from others. */
   readonly fingerprint: string;
 }
 
 const RETENTION_MS = 24 * 60 * 60 * 1000;
 
-/** Remembers the results of keyed requests. */
+/** Stores the results of keyed requests. */
 export class Idempotency {
   readonly #clock: Clock;
   readonly #find;
@@ -39,28 +39,30 @@ export class Idempotency {
   }
 
   /**
-   * Runs `transaction` unless it was done for this key already, within the caller's transaction; then gives what it gave. The
-   * result passes through JSON.
-   * @throws AppError idempotency_key where the key came with another request; whatever `transaction` throws, and then nothing is kept
+   * Runs `body` unless it ran for this key already, inside the caller's transaction; then returns the stored result.
+   * The result passes through JSON.
+   * @throws AppError idempotency_key if the key came with another request; what `body` throws, and then nothing is
+   *   stored
    */
-  once<T>(request: KeyedRequest | undefined, deed: () => T): T {
-    if (request === undefined) return deed();
+  once<T>(request: KeyedRequest | undefined, body: () => T): T {
+    if (request === undefined) return body();
     const { accountId, key, fingerprint } = request;
     const nowMs = this.#clock.nowMs();
     const first = this.#find.get(accountId, key, nowMs - RETENTION_MS);
     if (first !== null) {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what this very transaction gave, kept below
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- stored below by the same call
       if (first.fingerprint === fingerprint) return JSON.parse(first.result) as T;
       throw usedOtherwise();
     }
-    const result = deed();
+    const result = body();
     this.#insert.run(accountId, key, fingerprint, JSON.stringify(result), nowMs);
     return result;
   }
 
   /**
-   * What a finished request gave, or undefined where it is new. For requests of several transactions, which {@link finish} keeps.
-   * @throws AppError idempotency_key where the key came with another request
+   * The result of a finished request; undefined if it is new. For requests of several transactions, whose result {@link
+   * finish} stores.
+   * @throws AppError idempotency_key if the key came with another request
    */
   find(request: KeyedRequest): unknown {
     const first = this.#find.get(request.accountId, request.key, this.#clock.nowMs() - RETENTION_MS);
@@ -69,18 +71,18 @@ export class Idempotency {
     return JSON.parse(first.result);
   }
 
-  /** Keeps the result of a request of several transactions. Inside a transaction. */
+  /** Stores the result of a request of several transactions. Inside a transaction. */
   finish(request: KeyedRequest, result: unknown): void {
     const { accountId, key, fingerprint } = request;
     this.#insert.run(accountId, key, fingerprint, JSON.stringify(result), this.#clock.nowMs());
   }
 
-  /** Whether a request with this key has been carried out: then it needs no room. */
+  /** Whether a request with this key has run: then it needs no space. */
   isKnown(accountId: number, key: string): boolean {
     return this.#find.get(accountId, key, this.#clock.nowMs() - RETENTION_MS) !== null;
   }
 
-  /** Forgets results older than a day, so many at most; a transaction. @returns how many */
+  /** Deletes up to `limit` results older than a day, inside a transaction. @returns how many */
   sweep(limit: number): number {
     return this.#sweep.run(this.#clock.nowMs() - RETENTION_MS, limit).changes;
   }

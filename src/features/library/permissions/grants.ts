@@ -2,12 +2,12 @@ import type { Database } from "bun:sqlite";
 
 /** A live share between accounts that covers a node. */
 export interface Grant {
-  /** The node that was shared: the one asked for, or a folder above it. */
+  /** The shared node: the requested one, or a folder above it. */
   readonly nodeId: number;
-  /** How far above it is; 0 for the node itself. */
+  /** How many levels above it is; 0 for the node itself. */
   readonly height: number;
   readonly canWrite: boolean;
-  /** Earlier contents are shown, too. */
+  /** Whether earlier versions are visible, too. */
   readonly showsVersions: boolean;
 }
 
@@ -26,10 +26,10 @@ interface GrantRow {
 }
 
 /**
- * Looks for shares between accounts. From a node up by ids, so that no name and no path decides anything; a few
- * index look-ups a level.
+ * Finds shares between accounts. It goes up from a node by ids, so that names and paths decide nothing; each level
+ * takes a few index seeks.
  */
-export class Grants {
+export class ShareGrants {
   readonly #any;
   readonly #above;
   readonly #received;
@@ -59,12 +59,12 @@ export class Grants {
     );
   }
 
-  /** Whether anything at all was ever shared with an account and is not revoked. */
+  /** Whether any unrevoked share with an account exists. */
   hasAny(recipientId: number): boolean {
     return this.#any.get(recipientId) !== null;
   }
 
-  /** The shares by which an account reaches a node, nearest first. */
+  /** The shares through which an account reaches a node, nearest first. */
   above(nodeId: number, recipientId: number, nowMs: number): Grant[] {
     return this.#above.all(nodeId, recipientId, nowMs).map(({ nodeId, height, canWrite, showsVersions }) => ({
       nodeId,
@@ -74,13 +74,13 @@ export class Grants {
     }));
   }
 
-  /** A share by its public id, if it is for this account. */
+  /** A share by its public id, if this account is its recipient. */
   received(publicId: string, recipientId: number, nowMs: number): ReceivedGrant | undefined {
     const row = this.#received.get(publicId, recipientId, nowMs);
     return row === null ? undefined : { ...row, canWrite: row.canWrite === 1 };
   }
 
-  /** The accounts that let this one write somewhere. */
+  /** The accounts that this one may write to. */
   writableAccounts(recipientId: number, nowMs: number): number[] {
     const rows = this.#writable.all(recipientId, nowMs);
     return [...new Set(rows.map(({ accountId }) => accountId))];

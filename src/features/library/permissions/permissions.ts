@@ -1,10 +1,10 @@
 /**
- * Who may do what with which node: the one place that turns an id from a request into a node. Whatever takes a file
- * or folder id asks here, in its route and again inside a transaction that changes something; nothing decides by paths.
+ * Decides who may do what with which node: the only code that turns an id of a request into a node. Everything that
+ * takes a file or folder id calls it in its route, and again inside the transaction of a change. Paths decide nothing.
  *
- * A node is its owner's. Somebody else reaches it by a live share between accounts (contract §5) on it or on a folder
- * above it: one that has not expired, of an owner who is not disabled. Where several cover it, the best permission counts,
- * and it is seen from the outermost of them.
+ * A node belongs to its owner. Others reach it through a live share between accounts on it or on a folder above it: one
+ * that has not expired and whose owner is not disabled. If several shares cover it, the best permission applies, and
+ * its paths begin at the outermost of them.
  */
 import type { Database } from "bun:sqlite";
 import { AppError, invalidField, notFound } from "../../../errors.ts";
@@ -14,30 +14,33 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import type { User } from "../../accounts/users/types.ts";
-import { type Grant, Grants } from "./grants.ts";
+import { type Grant, ShareGrants } from "./grants.ts";
 import { OWN_VIEW, sharedView, type TreeView } from "./view.ts";
 
 /**
- * What is wanted of a node: `read` it, see its `versions` (its earlier contents), `write` it (its content, its labels, what is below it), `place` it (rename, move,
- * delete it: what was itself shared stays where and what its owner made it), or what its `owner` alone may do: share or
- * publish it, and see whom it is shared with.
+ * What a caller needs to do with a node:
+ * - `read` it
+ * - see its `versions` (earlier ones)
+ * - `write` it: its content, its tags, and what is below it
+ * - `place` it: rename, move or delete it. The shared node itself stays where its owner put it.
+ * - `own` it: what only its owner may do, such as sharing or publishing it, or seeing its recipients
  */
 export type Need = "read" | "versions" | "write" | "place" | "own";
 
-/** A node that somebody may use, and in whose account it lies. */
+/** A node that a user may use, and its owner. */
 export interface Permitted<N extends TreeNode> {
-  /** As the caller sees it: the paths of what is shared begin at the share, and are none of the owner's. */
+  /** The node as the caller sees it: paths of shared nodes begin at the share and reveal none of the owner's. */
   readonly node: N;
-  /** Whose quota, limits and journal it touches; the caller, as they ask, where the node is their own. */
+  /** The account whose quota, limits and journal it uses: the caller, if the node is their own. */
   readonly owner: User;
   readonly isOwn: boolean;
-  /** Whether the caller may see earlier contents. */
+  /** Whether the caller may see earlier versions. */
   readonly showsVersions: boolean;
-  /** How the caller sees it and what is near it: for whatever the tree gives or throws afterwards. */
+  /** How the caller sees the node and its surroundings: for results and errors of the tree. */
   readonly view: TreeView;
 }
 
-/** A folder that somebody may put something into, whether it is there already or not. */
+/** A folder, existing or not, that a user may add something to. */
 export interface TreeLocation {
   readonly owner: User;
   readonly isOwn: boolean;
@@ -46,10 +49,10 @@ export interface TreeLocation {
   readonly view: TreeView;
 }
 
-/** What a share between accounts opens for its recipient. */
-export interface Opened {
+/** The node of a share between accounts, as its recipient may use it. */
+export interface ReceivedNode {
   readonly owner: User;
-  /** With the owner's paths. */
+  /** With the paths of the owner. */
   readonly node: TreeNode;
   readonly canWrite: boolean;
   readonly view: TreeView;
@@ -63,17 +66,17 @@ export interface PermissionsOptions {
   readonly clock: Clock;
 }
 
-/** See the head of this file. All methods are synchronous and may be called inside a transaction. */
+/** Checks permissions. All methods are synchronous and may be called inside a transaction. */
 export class Permissions {
   readonly #options: PermissionsOptions;
-  readonly #grants: Grants;
+  readonly #grants: ShareGrants;
 
   constructor(options: PermissionsOptions) {
     this.#options = options;
-    this.#grants = new Grants(options.sqlite);
+    this.#grants = new ShareGrants(options.sqlite);
   }
 
-  /** @throws AppError not_found for what the user may not even see; share_permission where the share allows less */
+  /** @throws AppError not_found if the user may not even see it; share_permission if the share allows less */
   file(user: User, publicId: string, need: Need): Permitted<FileNode> {
     const { node, ...rest } = this.#find(user, publicId, need, "file", "This file");
     if (node.kind !== "file") throw notFound("This file");
@@ -93,25 +96,26 @@ export class Permissions {
   }
 
   /**
-   * Where something is to be put: a normalized path of the caller's own tree or, with the id of a received share, below it.
-   * @throws AppError not_found for a share that is not, or not any more, the caller's; invalid_field for one of a single
-   *   file; share_permission; invalid_path where the owner's path gets too long
+   * The target of an upload, copy or move: a normalized path of the caller's own tree or, with the id of a received
+   * share, below that share.
+   * @throws AppError not_found for a share that the caller does not (or no longer) have; invalid_field for one of a
+   *   single file; share_permission; invalid_path if the path of the owner gets too long
    */
-  place(user: User, path: string, shareId: string | undefined): TreeLocation {
+  location(user: User, path: string, shareId: string | undefined): TreeLocation {
     if (shareId === undefined) return { owner: user, isOwn: true, path, view: OWN_VIEW };
     const { owner, node, view } = this.received(user, shareId);
     if (node.kind === "file") throw invalidField("share", "This share is a single file. You can't add anything to it.");
     return this.#writable(user, { owner, isOwn: false, path: view.toOwner(path), view });
   }
 
-  /** As {@link place}, for a path that stands beside a node in a request: in the same tree, seen in the same way. */
+  /** As {@link location}, for a path given together with a node: in the same tree, seen in the same way. */
   locationBeside(user: User, { owner, isOwn, view }: Permitted<TreeNode>, path: string): TreeLocation {
-    const place = { owner, isOwn, path: view.toOwner(path), view };
-    return isOwn ? place : this.#writable(user, place);
+    const target = { owner, isOwn, path: view.toOwner(path), view };
+    return isOwn ? target : this.#writable(user, target);
   }
 
-  /** What a received share opens, as long as it does. @throws AppError not_found */
-  received(user: User, shareId: string): Opened {
+  /** The node of a received share while it is live. @throws AppError not_found */
+  received(user: User, shareId: string): ReceivedNode {
     const { tree, clock } = this.#options;
     const grant = this.#grants.received(shareId, user.id, clock.nowMs());
     const node = grant && tree.findById(grant.nodeId);
@@ -120,7 +124,7 @@ export class Permissions {
     return { owner, node, canWrite: grant.canWrite, view: sharedView(node) };
   }
 
-  /** Others into whose accounts the user may put something. */
+  /** Other accounts that the user may write to. */
   hosts(user: User): User[] {
     const { users, clock } = this.#options;
     const ids = this.#grants.writableAccounts(user.id, clock.nowMs());
@@ -140,7 +144,7 @@ export class Permissions {
     const { tree } = this.#options;
     const own = tree.findNode(user.id, publicId);
     if (own !== undefined) return { node: own, owner: user, isOwn: true, showsVersions: true, view: OWN_VIEW };
-    // Who has nothing shared with them gets their answer in the same time for every id.
+    // A user without shares gets the response in the same time for every id.
     const node = this.#grants.hasAny(user.id) ? tree.findAnywhere(publicId) : undefined;
     if (node === undefined || (kind ?? node.kind) !== node.kind) throw notFound(what);
     const grants = this.#grantsOf(user, node);
@@ -154,7 +158,7 @@ export class Permissions {
     return { node: view.show(node), owner, isOwn: false, showsVersions, view };
   }
 
-  /** The other account that a node lies in, while what it shares is open. */
+  /** The owner of a node in another account, unless disabled. */
   #ownerOf(user: User, node: TreeNode): User | undefined {
     if (node.accountId === user.id) return undefined;
     const owner = this.#options.users.findById(node.accountId);
@@ -165,35 +169,35 @@ export class Permissions {
     return this.#grants.above(node.id, user.id, this.#options.clock.nowMs());
   }
 
-  /** What is not there yet is made in the nearest folder that is. */
-  #writable(user: User, place: TreeLocation): TreeLocation {
+  /** Checks the nearest existing folder: missing ones are created in it. */
+  #writable(user: User, target: TreeLocation): TreeLocation {
     const { tree } = this.#options;
-    for (let path = place.path; ; path = parentPath(path)) {
-      const folder = tree.findFolderByPath(place.owner.id, path);
+    for (let path = target.path; ; path = parentPath(path)) {
+      const folder = tree.findFolderByPath(target.owner.id, path);
       if (folder !== undefined) checkNeed("write", this.#grantsOf(user, folder));
-      if (folder !== undefined || path === ROOT_PATH) return place;
+      if (folder !== undefined || path === ROOT_PATH) return target;
     }
   }
 }
 
-/** The device in whose name something is done: the journal of somebody else's account knows none of ours. */
+/** The device recorded in the journal; none for changes in the account of somebody else. */
 export function actingDevice(user: User, { isOwn }: { readonly isOwn: boolean }): number | undefined {
   return isOwn ? user.viaDeviceId : undefined;
 }
 
-const REJECTIONS = {
+const REJECTION_MESSAGES = {
   versions: "This share shows only the current version. Ask the owner to share earlier versions too.",
   write: "You can only view this share. Ask the owner for write access, or make your own copy.",
   place: "Only the owner can rename, move, or delete this shared item. To stop using it, leave the share.",
   own: "Only the owner can share or publish this. Ask the owner, or make your own copy.",
 };
 
-/** The refusal of what only the owner of something may do with it. */
+/** The error for an action that only the owner may take. */
 export function forOwnersAlone(): AppError {
-  return new AppError("share_permission", REJECTIONS.own);
+  return new AppError("share_permission", REJECTION_MESSAGES.own);
 }
 
-/** @throws AppError share_permission where none of these shares allows it */
+/** @throws AppError share_permission if none of these shares allows it */
 function checkNeed(need: Need, grants: readonly Grant[]): void {
   if (need === "read") return;
   const isAllowed = grants.some(({ canWrite, showsVersions, height }) => {
@@ -202,5 +206,5 @@ function checkNeed(need: Need, grants: readonly Grant[]): void {
   });
   if (isAllowed) return;
   const canWrite = grants.some((grant) => grant.canWrite);
-  throw new AppError("share_permission", REJECTIONS[need === "place" && !canWrite ? "write" : need]);
+  throw new AppError("share_permission", REJECTION_MESSAGES[need === "place" && !canWrite ? "write" : need]);
 }

@@ -1,34 +1,34 @@
 /**
- * How somebody sees an account's tree. One's own as it is. What is shared is seen from the share: a shared folder is `/`,
- * what is in it lies in `/`, and a file that is shared by itself lies in `/`. Nothing above is ever named, in errors
- * neither, and whether the owner made something public is the owner's matter.
+ * How a user sees the tree of an account. Their own tree is unchanged. A shared folder is `/`, its children are in `/`,
+ * and so is a single shared file. Nothing above the share is ever named, not even in errors, and whether the owner
+ * published something is hidden.
  */
 import { AppError } from "../../../errors.ts";
 import { normalizePath, ROOT_PATH } from "../../../lib/path.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";
 
-/** See the head of this file. */
+/** Translates between the paths of the owner and those of the caller. */
 export interface TreeView {
-  /** A node that the tree gave, as it is to be shown. */
+  /** A node as the caller sees it. */
   show<N extends TreeNode>(node: N): N;
-  /** The owner's path for one that the caller gave. @throws AppError invalid_path where it gets too long */
+  /** The path of the owner for a path of the caller. @throws AppError invalid_path if it gets too long */
   toOwner(path: string): string;
-  /** Runs what touches the tree; what it throws tells the caller's paths. */
-  run<T>(deed: () => T): T;
+  /** Runs a change of the tree; its errors contain the paths of the caller. */
+  run<T>(change: () => T): T;
 }
 
 /** An account as its owner sees it. */
 export const OWN_VIEW: TreeView = {
   show: (node) => node,
   toOwner: (path) => path,
-  run: (deed) => deed(),
+  run: (change) => change(),
 };
 
-/** An account as somebody sees it with whom `base` is shared, a node with the owner's paths. */
+/** An account as seen by a recipient of `base`, a node with the paths of the owner. */
 export function sharedView(base: TreeNode): TreeView {
   const basePath = base.kind === "folder" ? base.path : base.folder;
   const prefix = basePath === ROOT_PATH ? ROOT_PATH : `${basePath}/`;
-  // What has left the share meanwhile shows nothing of where it went.
+  // A node that left the share since does not reveal where it went.
   const toCaller = (path: string) => (path.startsWith(prefix) ? `/${path.slice(prefix.length)}` : ROOT_PATH);
   return {
     show: (node) => {
@@ -40,9 +40,9 @@ export function sharedView(base: TreeNode): TreeView {
       if (path === ROOT_PATH) return basePath;
       return normalizePath(prefix + path.slice(1));
     },
-    run: (deed) => {
+    run: (change) => {
       try {
-        return deed();
+        return change();
       } catch (error) {
         throw error instanceof AppError ? translate(error, toCaller) : error;
       }
@@ -50,7 +50,7 @@ export function sharedView(base: TreeNode): TreeView {
   };
 }
 
-/** The tree's errors quote the owner's paths and sums: they are told anew. */
+/** Errors of the tree quote paths and totals of the owner: they get messages for the caller. */
 function translate(error: AppError, toCaller: (path: string) => string): AppError {
   const { reason, details } = error;
   if (reason === "quota_exceeded") {

@@ -1,7 +1,7 @@
 /**
- * What of the list of photos is done behind, a bounded piece at a time: looking through what was stored before there was
- * the list, and giving their new places to the files of a content that told when it was taken, where those are many. Each
- * piece notes how far it has come; what is stored meanwhile is in the list at once.
+ * Background work for the photo list, in bounded steps: indexing files stored before the list existed, and moving the
+ * files of a blob to their new dates after its metadata was read, if they are many. Each step records its progress. New
+ * files are in the list immediately.
  */
 import type { Writer } from "../../../db/transaction.ts";
 import type { Log } from "../../../lib/log.ts";
@@ -12,7 +12,7 @@ export interface PhotoBackfillOptions {
   readonly rows: PhotoRows;
   readonly writer: Pick<Writer, "run" | "waiting">;
   readonly log: Log;
-  /** Reported when places changed without a change in any journal. */
+  /** Called when dates changed without a change in any journal. */
   readonly onMoved: () => void;
 }
 
@@ -21,7 +21,7 @@ const FILES_PER_TRANSACTION = 500;
 const REST_MS = 5;
 const BUSY_REST_MS = 100;
 
-/** See the head of this file. For the server alone. */
+/** Runs the background work. Only in the server. */
 export class PhotoBackfill {
   readonly #options: PhotoBackfillOptions;
   #working: Promise<void> | undefined;
@@ -33,19 +33,19 @@ export class PhotoBackfill {
     this.#options = options;
   }
 
-  /** Goes on where it stopped; returns at once. In the server alone. */
+  /** Continues where it stopped; returns at once. Only in the server. */
   start(): void {
     this.#isStarted = true;
     this.wake();
   }
 
-  /** Looks whether there is something to do: after a content told something. After a failure the next one goes on. */
+  /** Checks for work, after metadata was read. Retries also after a failure. */
   wake(): void {
     this.#isWoken = true;
     if (this.#isStarted && !this.#isStopped) this.#working ??= this.#work();
   }
 
-  /** Goes through all that is left, unless it is stopped. */
+  /** Completes all work, unless stopped. */
   async drain(): Promise<void> {
     const { rows, writer, onMoved } = this.#options;
     while (!this.#isStopped) {
@@ -63,7 +63,7 @@ export class PhotoBackfill {
     }
   }
 
-  /** Ends after the piece that is under way. */
+  /** Ends after the current step. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#working;

@@ -1,4 +1,4 @@
-/** Places in the list of photos as clients see them. */
+/** Positions in the photo list as clients see them. */
 import { invalidField } from "../../../errors.ts";
 import type { PhotoPosition } from "./types.ts";
 
@@ -13,12 +13,12 @@ export const NEWEST: PhotoPosition = {
   nodeId: Number.MAX_SAFE_INTEGER,
 };
 
-/** A place as text; it stays what it is whatever comes, goes or moves. */
+/** A position as text; it stays valid while photos are added, removed or moved. */
 export function toCursor({ takenAtMs, nodeId }: PhotoPosition): string {
   return Buffer.from(`${takenAtMs}.${nodeId}`).toString("base64url");
 }
 
-/** The other way. @throws AppError invalid_field for what is no cursor of a page before */
+/** The inverse. @throws AppError invalid_field if it is no cursor of an earlier page */
 export function readCursor(text: string): PhotoPosition {
   const [, takenAt = "", id = ""] =
     /^(-?\d{1,15})\.(\d{1,15})$/.exec(Buffer.from(text, "base64url").toString("latin1")) ?? [];
@@ -29,10 +29,10 @@ export function readCursor(text: string): PhotoPosition {
 }
 
 /**
- * The place before the photos of a day (`2026-01-05`), or of the last day of a month (`2026-01`) or a year (`2026`).
+ * The position before the photos of a day (`2026-01-05`), or of the last day of a month (`2026-01`) or a year (`2026`).
  * @throws AppError invalid_field
  */
-export function readPlaceAt(text: string): PhotoPosition {
+export function readDatePosition(text: string): PhotoPosition {
   const [, year = "", month, date] = /^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?$/.exec(text) ?? [];
   const start = new Date(0);
   start.setUTCFullYear(Number(year), Number(month ?? 1) - 1, Number(date ?? 1));
@@ -42,11 +42,11 @@ export function readPlaceAt(text: string): PhotoPosition {
   if (date !== undefined) next.setUTCDate(next.getUTCDate() + 1);
   else if (month !== undefined) next.setUTCMonth(next.getUTCMonth() + 1);
   else next.setUTCFullYear(next.getUTCFullYear() + 1);
-  // What is before the first moment of the next day.
+  // Everything before the first moment of the next day.
   return { day: Math.floor(next.getTime() / DAY_MS), takenAtMs: next.getTime(), nodeId: 0 };
 }
 
-/** A day as it is written: `2026-01-05`. */
+/** A day as text: `2026-01-05`. */
 export function dateOf(day: number): string {
   return new Date(Math.min(day, LAST_DAY) * DAY_MS).toISOString().slice(0, 10);
 }

@@ -7,21 +7,21 @@ import { PhotoBackfill } from "./backfill.ts";
 import { PhotoRows } from "./queries.ts";
 import { PhotoService } from "./service.ts";
 
-/** What the list of photos is built from. */
+/** What the photo list needs. */
 export interface PhotosOptions {
   readonly sqlite: Database;
   readonly reader: Reader;
   readonly writer: Writer;
   readonly tree: TreeReader;
-  /** Whether contents that came lately to an account are still to be asked when they were taken. */
-  readonly isAsking: (accountId: number) => boolean;
+  /** Whether metadata of recently added files is still to be read. */
+  readonly isReadingMetadata: (accountId: number) => boolean;
   readonly log: Log;
 }
 
-/** Builds the list, what fills it (the server is to start that), and what is to be told after a content told something. */
-export function openPhotos({ sqlite, reader, writer, tree, isAsking, log }: PhotosOptions) {
+/** Builds the list, its background work (started by the server), and a callback for metadata that was read. */
+export function openPhotos({ sqlite, reader, writer, tree, isReadingMetadata, log }: PhotosOptions) {
   const rows = new PhotoRows(sqlite);
-  const photos = new PhotoService({ rows, tree, reader, isAsking });
+  const photos = new PhotoService({ rows, tree, reader, isReadingMetadata });
   const photoBackfill = new PhotoBackfill({ rows, writer, log, onMoved: () => photos.noteChanged() });
   const onMetadataRead = () => {
     photos.noteChanged();

@@ -12,7 +12,7 @@ export interface PhotoContext {
   readonly hasThumbnail: (content: Pick<FileNode, "mediaType" | "digest">) => boolean;
 }
 
-/** A page of GET /api/photos. @param files where each is to be shown with all that lists tell of files: them, by row id */
+/** A page of GET /api/photos. @param files the files by row id, to be shown with all fields of a listing */
 export function presentPhotos(
   { photos, next }: PhotoPage,
   context: PhotoContext,

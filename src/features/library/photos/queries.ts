@@ -1,4 +1,4 @@
-/** The rows of `photos`, which triggers write: see the migration. */
+/** The rows of `photos`, which triggers write (see the migration). */
 import type { Database } from "bun:sqlite";
 import type { Bindable } from "../../../db/reader.worker.ts";
 import { WITH_GONE_FOLDERS } from "../../../tree/model/gone.ts";
@@ -21,36 +21,36 @@ export interface PhotoRow {
   readonly durationMs: number | null;
 }
 
-/** Which rows are wanted, with ids in place of names. */
+/** Which photos to list, with ids instead of names. */
 export interface PhotoQuery {
   readonly accountId: number;
   readonly type: PhotoType | undefined;
-  /** Labels that a photo must carry, the rarest first. */
+  /** Tags that a photo must have, rarest first. */
   readonly tags: readonly { readonly id: number; readonly count: number }[];
   readonly folderId: number | undefined;
-  /** Whether a folder of the account is gone with what lies in it. */
+  /** Whether the account has unreachable folders whose files still have rows. */
   readonly hasGone: boolean;
 }
 
-/** A statement and what it binds. */
-export interface Question {
+/** A statement and its parameters. */
+export interface PhotoStatement {
   readonly sql: string;
   readonly parameters: readonly Bindable[];
 }
 
-/** A content of which the files behind this one of this account are still to be put in their places. */
+/** A blob whose files after this one of this account are still to be moved to their dates. */
 interface Rescan {
   readonly digest: Uint8Array;
   readonly accountId: number;
   readonly nodeId: number;
 }
 
-/** Of a label on more files than this the index is walked in order, which meets one soon enough. */
+/** For a tag on more files than this, scanning the index in order is faster. */
 const RARE_MAX = 20_000;
 
-/** Those behind a position, the newest first. Index photos_taken, or the files of a rare label. */
-export function selectPage(question: PhotoQuery, after: PhotoPosition, limit: number): Question {
-  const { sql, parameters, gone } = matching(question);
+/** The photos after a position, newest first. Index photos_taken, or the files of a rare tag. */
+export function selectPage(query: PhotoQuery, after: PhotoPosition, limit: number): PhotoStatement {
+  const { sql, parameters, gone } = matching(query);
   return {
     sql: `${gone.sql} SELECT p.node_id AS nodeId, p.day, p.taken_at AS takenAtMs, p.offset_minutes AS offsetMinutes,
         p.is_video AS isVideo, n.public_id AS publicId, n.name, n.media_type AS mediaType, n.size_bytes AS sizeBytes,
@@ -64,16 +64,22 @@ export function selectPage(question: PhotoQuery, after: PhotoPosition, limit: nu
   };
 }
 
-/** How many there are of each day, the newest first. One pass over the index photos_taken. */
-export function selectDays(question: PhotoQuery): Question {
-  const { sql, parameters, gone } = matching(question);
+/** The number of photos per day, newest first. One scan of the index photos_taken. */
+export function selectDays(query: PhotoQuery): PhotoStatement {
+  const { sql, parameters, gone } = matching(query);
   return {
     sql: `${gone.sql} SELECT p.day, count(*) AS count ${sql} GROUP BY p.day ORDER BY p.day DESC`,
     parameters: [...gone.parameters, ...parameters],
   };
 }
 
-function matching({ accountId, type, tags, folderId, hasGone }: PhotoQuery): Question & { readonly gone: Question } {
+function matching({
+  accountId,
+  type,
+  tags,
+  folderId,
+  hasGone,
+}: PhotoQuery): PhotoStatement & { readonly gone: PhotoStatement } {
   const [rarest, ...others] = tags;
   const isRare = rarest !== undefined && rarest.count <= RARE_MAX;
   const walked = isRare ? others : tags;
@@ -103,14 +109,14 @@ function matching({ accountId, type, tags, folderId, hasGone }: PhotoQuery): Que
 const BELOW = `p.parent_id IN (WITH RECURSIVE s(id) AS (SELECT ? UNION ALL
   SELECT c.id FROM s JOIN nodes c INDEXED BY nodes_name ON c.parent_id = s.id AND c.kind = 0) SELECT id FROM s)`;
 
-/** What is asked in place, on the writing connection. Changes are made inside a transaction. */
+/** Queries on the writing connection. Changes run inside a transaction. */
 export class PhotoRows {
   readonly #sqlite: Database;
   readonly #hasGone;
   readonly #tag;
   readonly #fill;
   readonly #backfillSome;
-  readonly #goOn;
+  readonly #setProgress;
   readonly #again;
   readonly #nodesToRescan;
   readonly #move;
@@ -131,7 +137,7 @@ export class PhotoRows {
     this.#backfillSome = sqlite.prepare<undefined, [number, number]>(
       "INSERT OR IGNORE INTO photos SELECT * FROM photo_sources WHERE node_id BETWEEN ?1 AND ?2",
     );
-    this.#goOn = sqlite.prepare<undefined, [number]>("UPDATE photo_fill SET next_id = ?1 WHERE id = 1");
+    this.#setProgress = sqlite.prepare<undefined, [number]>("UPDATE photo_fill SET next_id = ?1 WHERE id = 1");
     this.#again = sqlite.prepare<Rescan, []>(
       "SELECT digest, after_account_id AS accountId, after_node_id AS nodeId FROM photos_again LIMIT 1",
     );
@@ -149,48 +155,48 @@ export class PhotoRows {
     this.#dequeueRescan = sqlite.prepare<undefined, [Uint8Array]>("DELETE FROM photos_again WHERE digest = ?1");
   }
 
-  /** A page, in place: for what the index gives in order. */
-  page({ sql, parameters }: Question): PhotoRow[] {
+  /** A page on the main thread, if the index gives its order. */
+  page({ sql, parameters }: PhotoStatement): PhotoRow[] {
     return this.#sqlite.query<PhotoRow, Bindable[]>(sql).all(...parameters);
   }
 
-  /** Whether a folder of the account is gone while what lies in it still has rows. */
+  /** Whether the account has unreachable folders whose nodes still have rows. */
   hasGone(accountId: number): boolean {
     return this.#hasGone.get(accountId)?.has === 1;
   }
 
-  /** A label of the account, by its key. */
+  /** A tag of the account, by its key. */
   findTag(accountId: number, key: string): { readonly id: number; readonly count: number } | undefined {
     return this.#tag.get(accountId, key) ?? undefined;
   }
 
-  /** Whether all that was there before this table is in it. */
+  /** Whether all files stored before this table are in it. */
   isFilled(): boolean {
     const fill = this.#fill.get();
     return fill === null || fill.nextId > fill.untilId;
   }
 
-  /** Looks at so many further ids of nodes that were there before this table; inside a transaction. */
+  /** Indexes this many further ids of nodes stored before this table; inside a transaction. */
   backfillSome(ids: number): void {
     const fill = this.#fill.get();
     if (fill === null || fill.nextId > fill.untilId) return;
     const lastId = Math.min(fill.nextId + ids - 1, fill.untilId);
     this.#backfillSome.run(fill.nextId, lastId);
-    this.#goOn.run(lastId + 1);
+    this.#setProgress.run(lastId + 1);
   }
-  /** Whether a content told when it was taken, and not all files that have it are in their new places. */
+  /** Whether files remain to be moved to the dates that their metadata gave. */
   hasFilesToMove(): boolean {
     return this.#again.get() !== null;
   }
 
-  /** Puts so many further files of such a content in their places; inside a transaction. */
+  /** Moves this many further files to their dates; inside a transaction. */
   moveSome(files: number): void {
-    const again = this.#again.get();
-    if (again === null) return;
-    const nodes = this.#nodesToRescan.all(again.digest, again.accountId, again.nodeId, files);
+    const rescan = this.#again.get();
+    if (rescan === null) return;
+    const nodes = this.#nodesToRescan.all(rescan.digest, rescan.accountId, rescan.nodeId, files);
     this.#move.run(JSON.stringify(nodes.map(({ id }) => id)));
     const last = nodes.at(files - 1);
-    if (last === undefined) this.#dequeueRescan.run(again.digest);
-    else this.#continueRescan.run(again.digest, last.accountId, last.id);
+    if (last === undefined) this.#dequeueRescan.run(rescan.digest);
+    else this.#continueRescan.run(rescan.digest, last.accountId, last.id);
   }
 }

@@ -8,7 +8,7 @@ import { parseTagList } from "../../../tree/model/labels.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { LIMIT_MAX } from "./model.ts";
-import { NEWEST, readCursor, readPlaceAt } from "./cursor.ts";
+import { NEWEST, readCursor, readDatePosition } from "./cursor.ts";
 import { type PhotoContext, presentPhotos, presentTimeline } from "./present.ts";
 import type { PhotoService } from "./service.ts";
 import { PHOTO_TYPES, type PhotoFilter, type PhotoPosition } from "./types.ts";
@@ -30,7 +30,7 @@ export function photoRoutes({ photos, guard, hasThumbnail }: PhotoRoutesOptions)
         const { baseUrl, query: queryString } = requestContextOf(request);
         const query = readQuery(queryString);
         const limit = readInteger(query, "limit", { min: 1, max: LIMIT_MAX, default: 100 });
-        const page = await photos.page(principal.user.id, readFilter(query), readPlace(query), limit);
+        const page = await photos.page(principal.user.id, readFilter(query), readPosition(query), limit);
         const files = readBoolean(query["full"], "full") === true ? photos.files(page.photos) : undefined;
         return ok({ ...presentPhotos(page, { baseUrl, hasThumbnail }, files), isIndexing: !photos.isComplete });
       },
@@ -58,11 +58,11 @@ function readFilter(query: Query): PhotoFilter {
 }
 
 /** @throws AppError invalid_field */
-function readPlace(query: Query): PhotoPosition {
+function readPosition(query: Query): PhotoPosition {
   const { at, cursor } = query;
   if (at !== undefined && cursor !== undefined) {
     throw invalidField("at", "You can't combine at and cursor. Send at to start at a date, or cursor to continue.");
   }
   if (cursor !== undefined) return readCursor(cursor);
-  return at === undefined ? NEWEST : readPlaceAt(at);
+  return at === undefined ? NEWEST : readDatePosition(at);
 }

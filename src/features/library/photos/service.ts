@@ -1,6 +1,7 @@
 /**
- * The pictures and films of an account by when they were taken: what cameras and phones tell, else when the file was last
- * changed, else when it came. Days are those of the place where it was taken, so that a party at night stays whole.
+ * The photos and videos of an account by the time they were taken: from the metadata of cameras and phones, else when
+ * the file was last changed, else when it was stored. Days are those of the place where a photo was taken, so that a
+ * party at night stays on one day.
  */
 import { toDigest } from "../../../blobs/digest.ts";
 import { type Reader, rows } from "../../../db/reader.ts";
@@ -15,16 +16,16 @@ import type { Photo, PhotoDay, PhotoFilter, PhotoPosition } from "./types.ts";
 export interface PhotoServiceOptions {
   readonly rows: PhotoRows;
   readonly tree: Pick<TreeReader, "headOf" | "findFolderByPath" | "findByIds">;
-  /** For what is not read in the order of an index. */
+  /** For queries that no index orders. */
   readonly reader: Reader;
-  /** Whether contents that came lately are still to be asked when they were taken. */
-  readonly isAsking: (accountId: number) => boolean;
+  /** Whether metadata of recently added files is still to be read. */
+  readonly isReadingMetadata: (accountId: number) => boolean;
 }
 
-/** A piece of the list. */
+/** A page of the list. */
 export interface PhotoPage {
   readonly photos: readonly Photo[];
-  /** Where to go on; undefined at the end. */
+  /** Where to continue; undefined at the end. */
   readonly next: PhotoPosition | undefined;
 }
 
@@ -34,7 +35,7 @@ export interface PhotoTimeline {
   readonly total: number;
 }
 
-/** Answers that are kept until something changes. */
+/** Answers that are cached until something changes. */
 const CACHED_MAX = 32;
 
 interface CachedTimeline {
@@ -42,7 +43,7 @@ interface CachedTimeline {
   readonly timeline: PhotoTimeline;
 }
 
-/** See the head of this file. */
+/** Lists photos. */
 export class PhotoService {
   readonly #options: PhotoServiceOptions;
   readonly #timelines = new Map<string, CachedTimeline>();
@@ -53,51 +54,51 @@ export class PhotoService {
     this.#options = options;
   }
 
-  /** Whether all that was stored before there was this list is in it. */
+  /** Whether all files stored before this list are in it. */
   get isComplete(): boolean {
     return this.#options.rows.isFilled();
   }
 
-  /** Whether what came lately may yet go to another day: its content was not asked so far when it was taken. */
+  /** Whether recently added photos may still move to another day, because their metadata is not read yet. */
   isSettling(accountId: number): boolean {
-    return this.#options.isAsking(accountId) || this.#options.rows.hasFilesToMove();
+    return this.#options.isReadingMetadata(accountId) || this.#options.rows.hasFilesToMove();
   }
 
-  /** To be told when photos changed without a change in any journal: a content told when it was taken. */
+  /** Called when dates changed without a change in any journal: metadata was read. */
   noteChanged(): void {
     this.#revision++;
   }
 
   /**
-   * Those behind a place, the newest first.
-   * @throws AppError not_found for a folder that is not there | overloaded
+   * The photos after a position, newest first.
+   * @throws AppError not_found if the folder does not exist | overloaded
    */
   async page(accountId: number, filter: PhotoFilter, after: PhotoPosition, limit: number): Promise<PhotoPage> {
-    const question = this.#question(accountId, filter);
-    if (question === undefined) return { photos: [], next: undefined };
-    const wanted = selectPage(question, after, limit + 1);
-    const found = isInOrder(question)
-      ? this.#options.rows.page(wanted)
-      : (await this.#options.reader.read([rows<PhotoRow>(wanted.sql, wanted.parameters)]))[0];
+    const query = this.#toQuery(accountId, filter);
+    if (query === undefined) return { photos: [], next: undefined };
+    const statement = selectPage(query, after, limit + 1);
+    const found = isInOrder(query)
+      ? this.#options.rows.page(statement)
+      : (await this.#options.reader.read([rows<PhotoRow>(statement.sql, statement.parameters)]))[0];
     const photos = found.slice(0, limit).map(toPhoto);
     return { photos, next: found.length > limit ? photos.at(-1) : undefined };
   }
 
-  /** The files of photos, by row id; what is gone meanwhile is left out. */
+  /** The files of photos, by row id; deleted ones are left out. */
   files(photos: readonly Photo[]): ReadonlyMap<number, FileNode> {
     const nodes = this.#options.tree.findByIds(photos.map(({ nodeId }) => nodeId));
     return new Map(nodes.flatMap((node) => (node.kind === "file" ? [[node.id, node]] : [])));
   }
 
-  /** How many there are of each day, the newest first. @throws AppError not_found | overloaded */
+  /** The number of photos per day, newest first. @throws AppError not_found | overloaded */
   async timeline(accountId: number, filter: PhotoFilter): Promise<PhotoTimeline> {
-    const question = this.#question(accountId, filter);
-    if (question === undefined) return { days: [], total: 0 };
+    const query = this.#toQuery(accountId, filter);
+    if (query === undefined) return { days: [], total: 0 };
     const key = JSON.stringify([accountId, filter]);
-    const state = JSON.stringify([this.#options.tree.headOf(accountId), this.#revision, this.isComplete, question]);
-    const kept = this.#timelines.get(key);
-    if (kept?.state === state && this.isComplete) return kept.timeline;
-    const { sql, parameters } = selectDays(question);
+    const state = JSON.stringify([this.#options.tree.headOf(accountId), this.#revision, this.isComplete, query]);
+    const cached = this.#timelines.get(key);
+    if (cached?.state === state && this.isComplete) return cached.timeline;
+    const { sql, parameters } = selectDays(query);
     const [days] = await this.#options.reader.read([rows<PhotoDay>(sql, parameters)]);
     const timeline = { days, total: days.reduce((sum, { count }) => sum + count, 0) };
     this.#timelines.delete(key);
@@ -107,8 +108,8 @@ export class PhotoService {
     return timeline;
   }
 
-  /** @returns undefined where a label is asked for that nothing carries */
-  #question(accountId: number, { type, tags = [], folderPath }: PhotoFilter): PhotoQuery | undefined {
+  /** @returns undefined if no file has one of the tags */
+  #toQuery(accountId: number, { type, tags = [], folderPath }: PhotoFilter): PhotoQuery | undefined {
     const { rows: table, tree } = this.#options;
     const folder = folderPath === undefined ? undefined : tree.findFolderByPath(accountId, folderPath);
     if (folderPath !== undefined && folder === undefined) throw notFound("This folder");
@@ -123,11 +124,11 @@ export class PhotoService {
     };
   }
 
-  /** Kept until the account's tree changes: a folder goes with a change, and that one is apart at last costs nothing. */
+  /** Cached until the tree of the account changes: a folder becomes unreachable only by a change. */
   #hasGone(accountId: number): boolean {
     const head = this.#options.tree.headOf(accountId);
-    const kept = this.#gone.get(accountId);
-    if (kept?.head === head) return kept.hasGone;
+    const cached = this.#gone.get(accountId);
+    if (cached?.head === head) return cached.hasGone;
     const hasGone = this.#options.rows.hasGone(accountId);
     this.#gone.delete(accountId);
     this.#gone.set(accountId, { head, hasGone });
@@ -137,7 +138,7 @@ export class PhotoService {
   }
 }
 
-/** Whether a page costs no more than the rows that are on it. */
+/** Whether a page costs no more than its rows. */
 function isInOrder({ type, tags, folderId, hasGone }: PhotoQuery): boolean {
   return type === undefined && tags.length === 0 && folderId === undefined && !hasGone;
 }

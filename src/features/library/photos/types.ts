@@ -15,7 +15,9 @@ export interface PhotoFilter {
   readonly folderPath?: string | undefined;
 }
 
-/** The place of a photo among all of its account, which go from the newest to the oldest; it never changes by itself. */
+/**
+ * The position of a photo among all photos of its account, newest first; it changes only with the date of the photo.
+ */
 export interface PhotoPosition {
   /** Days since 1970, where it was taken. */
   readonly day: number;
@@ -31,10 +33,10 @@ export interface Photo extends PhotoPosition {
   readonly mediaType: string;
   readonly sizeBytes: number;
   readonly digest: Digest;
-  /** Of the clock where it was taken; null where nobody told. */
+  /** Offset of the clock where it was taken; null if unknown. */
   readonly offsetMinutes: number | null;
   readonly isVideo: boolean;
-  /** Pixels as they are to be seen; null until the content was asked, or where it tells nothing. */
+  /** Pixels as displayed; null until the metadata is read, or if it has none. */
   readonly width: number | null;
   readonly height: number | null;
   readonly durationMs: number | null;

@@ -1,9 +1,9 @@
-/** What the index holds of a file or folder. Pure. */
+/** Builds the index entry of a file or folder. Pure. */
 import { FILE, parseMetadata, parseTags } from "../../../tree/model/rows.ts";
 import { cameraFacets, dateFacets, extensionOf, facet, familiesOf, plainType, sizeFacet, tagFacet } from "./facets.ts";
 import { toIndexText } from "./words.ts";
 
-/** A node with what its content tells of itself, as the database has them. */
+/** A node and the metadata of its content, as stored in the database. */
 export interface IndexedRow {
   readonly id: number;
   readonly account_id: number;
@@ -35,21 +35,21 @@ export interface IndexDocument {
   readonly metadata: string;
 }
 
-/** Words of one entry in metadata and description, in characters: 64 KiB of metadata are allowed. */
+/** Characters of metadata and description in an entry: metadata may have 64 KiB. */
 const TEXT_MAX = 64 * 1024;
 const SPACE = "\n";
 
 /** The entry of a node that is in a tree. */
 export function toDocument(row: IndexedRow): IndexDocument {
   const { description = "", ...metadata } = parseMetadata(row.metadata);
-  const told = [row.title, row.artist, row.album, row.camera].filter((text) => text !== null);
+  const embedded = [row.title, row.artist, row.album, row.camera].filter((text) => text !== null);
   const tags = parseTags(row.tags);
   return {
     facets: facetsOf(row, tags).join(" "),
     name: toIndexText(row.name),
     tags: toIndexText(tags.join(SPACE)),
     description: toIndexText(description.slice(0, TEXT_MAX)),
-    metadata: toIndexText([...Object.values(metadata), ...told].join(SPACE).slice(0, TEXT_MAX)),
+    metadata: toIndexText([...Object.values(metadata), ...embedded].join(SPACE).slice(0, TEXT_MAX)),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Facets: what a file is, as words of the index. A filter becomes a word or a few of them, so that one question to the
- * index narrows by everything at once. Only sizes are coarse, and are looked at again in the file's own row.
+ * Facets: properties of a file as words of the index. A filter becomes one or a few of them, so that one query narrows
+ * by everything at once. Only sizes are coarse and are checked again in the row of the file.
  */
 import { fold } from "../../../lib/path.ts";
 import type { FAMILIES } from "./parse-query.ts";
@@ -14,7 +14,7 @@ type FacetKind = "fa" | "ty" | "ex" | "ta" | "ca" | "fo" | "pu" | "sz" | `${Date
 /** Which date: modified, created, taken (a picture). */
 export type DateFacet = "m" | "c" | "p";
 
-/** Years that are told apart; what lies before or after counts as the first or last of them. */
+/** Years with words of their own; earlier and later ones count as the first or last of them. */
 const YEAR_MIN = 1900;
 const YEAR_MAX = 2099;
 
@@ -31,14 +31,14 @@ const SIZE_CLASS_MAX = 53;
 /** A search in more folders than these looks at each file's folder instead. */
 export const FOLDERS_MAX = 64;
 
-/** One word of the column of facets. What is no short plain word is told by its digest. */
+/** A word of the facets column. A value that is no short plain word is replaced by its digest. */
 export function facet(kind: FacetKind, text: string | number): string {
   const value = String(text);
   if (/^[a-z0-9]{0,24}$/.test(value)) return kind + value;
   return `${kind}0${new Bun.CryptoHasher("sha256").update(value).digest("hex").slice(0, 16)}`;
 }
 
-/** The word of a label, upper and lower case alike. */
+/** The word of a tag, ignoring case. */
 export function tagFacet(tag: string): string {
   return facet("ta", fold(tag.normalize("NFC")));
 }
@@ -70,8 +70,8 @@ export function dateFacets(date: DateFacet, day: string): string[] {
 }
 
 /**
- * Words of which days within these bounds have exactly one, and no others any: whole years, whole months at the ends, days
- * at theirs; some three hundred at most.
+ * Words of which every day within the bounds has exactly one and no other day any: whole years, months at the ends,
+ * days at theirs; at most about three hundred.
  */
 export function dateRangeFacets(date: DateFacet, from: string | null, to: string | null): string[] {
   const first = from === null ? FIRST_DAY : partsOf(from);
@@ -119,7 +119,7 @@ export function familiesOf(mediaType: string): Family[] {
   return top === "text" || type === "application/json" || type === "application/xml" ? ["text"] : ["other"];
 }
 
-/** Words one of which every file and folder has. */
+/** Words of which every file and folder has one. */
 export const ANY_FAMILY: readonly string[] = (
   ["image", "video", "audio", "document", "archive", "text", "other", "folder"] as const
 ).map((family) => facet("fa", family));

@@ -1,43 +1,43 @@
 /**
- * Keeps the index of words behind the trees of all accounts. Nobody who writes waits for it: it follows each account's
- * journal, in which every change has a number, in transactions of a few milliseconds, and writes with each how far it has come.
- * So after a crash it goes on where it was, and a database that never had an index gets one the same way: what is there at
- * the first start is gone through by id, what changes meanwhile is told by the journals.
+ * Keeps the search index up to date with the trees of all accounts. Writers do not wait for it: it follows the numbered
+ * journal of each account in transactions of a few milliseconds, and records its progress in each. After a crash it
+ * resumes existing. A database without an index gets one the same way: nodes present at the first start are indexed by id,
+ * later changes through the journals.
  *
- * It looks once a second whether anything was written, waits while others write, and goes on a little at a time where they
- * never stop. A search lets it catch up with the one account first ({@link SearchIndexer.catchUp}).
+ * It checks once a second whether anything was written, waits while others write, and continues in small steps if they
+ * never stop. A search first lets it catch up with one account ({@link SearchIndexer.catchUp}).
  */
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { PendingRow, SearchTables } from "./queries.ts";
 
-/** What {@link SearchIndexer} works with. */
+/** What {@link SearchIndexer} needs. */
 export interface SearchIndexerOptions {
   readonly tables: SearchTables;
   readonly writer: Writer;
   readonly log: Log;
   /** The last journal number of an account. */
   readonly headOf: (accountId: number) => number;
-  /** Reported of each content that is indexed and was not yet asked what it tells of itself; inside a transaction. */
+  /** Called for each indexed blob whose metadata is not read yet; inside a transaction. */
   readonly noteContent?: (tx: Transaction, digest: Uint8Array, mediaType: string) => void;
 }
 
-/** Rows of a journal, or nodes, that one transaction takes on at most, */
+/** Journal rows or nodes per transaction, */
 const ROWS_PER_TRANSACTION = 64;
-/** and how long it goes on with them. */
+/** and the time per transaction. */
 const TRANSACTION_MS = 3;
 const TICK_MS = 1_000;
-/** Nodes that a search goes through itself where the index is still being filled. */
+/** Nodes that a search indexes itself if the backfill is not finished. */
 const BACKFILL_BATCH_MAX = 2_000;
-/** Between two transactions while nobody else writes. */
+/** Pause between two transactions while nobody else writes. */
 const REST_MS = 4;
-/** How long it waits for others to stop writing, and how long it rests between transactions where they don't. */
+/** How long it waits for others to stop writing, and its pause between transactions if they do not stop. */
 const PATIENCE_MS = 10_000;
 const BUSY_REST_MS = 200;
-/** After a failure, a full disk for instance. */
+/** Pause after a failure, such as a full disk. */
 const FAILURE_REST_MS = 30_000;
 
-/** See the head of this file. One for each database, in the server alone. */
+/** One per database, only in the server. */
 export class SearchIndexer {
   readonly #options: SearchIndexerOptions;
   readonly #catching = new Map<number, Promise<void>>();
@@ -54,13 +54,13 @@ export class SearchIndexer {
     this.#options = options;
   }
 
-  /** Begins to follow; returns at once. */
+  /** Starts following the journals; returns at once. */
   start(): void {
     this.#timer ??= setInterval(() => this.#tick(), TICK_MS);
     this.#timer.unref();
   }
 
-  /** Ends after the transaction that is under way. */
+  /** Ends after the current transaction. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#isStopped = true;
@@ -68,34 +68,36 @@ export class SearchIndexer {
     await Promise.allSettled(this.#catching.values());
   }
 
-  /** Moves on where entries changed without a change in any journal. */
+  /** Changes when entries changed without a change in any journal. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** Whether all that an account holds now can be found. */
+  /** Whether everything an account has now can be found. */
   isCaughtUp(accountId: number): boolean {
     return this.#reaches(accountId, this.#options.headOf(accountId));
   }
 
   /**
-   * Indexes what an account has changed up to this call, within `waitMs`; the rest follows in the background. A pass that
-   * runs already may have begun before the last change: where it ends too early, another one follows.
-   * @returns the journal number up to which everything can be found; undefined where the time did not suffice
+   * Indexes what an account has changed up to this call, within `waitMs`; the rest follows in the background.
+   *
+   * No change is missed by joining a running pass, which may have read the journal's head before the last change: the
+   * loop compares the cursor with the head read by this call, and starts another pass within the same time.
+   * @returns the journal number up to which everything can be found; undefined if the time was too short
    */
   async catchUp(accountId: number, waitMs: number): Promise<number | undefined> {
-    const wantedSeq = this.#options.headOf(accountId);
+    const headSeq = this.#options.headOf(accountId);
     const untilMs = performance.now() + waitMs;
-    while (!this.#reaches(accountId, wantedSeq)) {
+    while (!this.#reaches(accountId, headSeq)) {
       const leftMs = untilMs - performance.now();
       if (leftMs <= 0 || this.#isStopped) return undefined;
       const running = this.#catching.get(accountId);
       const before = this.#progressOf(accountId);
       await Promise.race([running ?? this.#beginPass(accountId, untilMs), Bun.sleep(leftMs)]);
-      // It failed, or what is left is more than a search waits for.
+      // This pass failed, or more is left than a search waits for.
       if (running === undefined && this.#progressOf(accountId) === before) return undefined;
     }
-    return wantedSeq;
+    return headSeq;
   }
 
   #beginPass(accountId: number, untilMs: number): Promise<void> {
@@ -115,7 +117,7 @@ export class SearchIndexer {
     return `${tables.cursorOf(accountId)} ${tables.backfillState()?.nextId}`;
   }
 
-  /** Does all that there is to do, without a rest: for tests and commands. */
+  /** Completes all work without pauses: for tests and commands. */
   async drain(): Promise<void> {
     while (await this.#step());
   }
@@ -134,7 +136,7 @@ export class SearchIndexer {
     }
   }
 
-  /** Goes through the last of what was there before the index; where much is left, nobody is to wait for it. */
+  /** Completes the backfill if little is left; nobody waits for more. */
   async #endBackfill(untilMs: number): Promise<void> {
     const { tables, writer } = this.#options;
     for (let fill = tables.backfillState(); fill !== undefined; fill = tables.backfillState()) {
@@ -158,11 +160,11 @@ export class SearchIndexer {
       });
   }
 
-  /** Works until all is done or others change files. */
+  /** Works until everything is done or others change files. */
   async #work(): Promise<void> {
     const { tables, writer } = this.#options;
     let total = tables.journalTotal();
-    // What was changed since the last look is fresh: more may be on its way.
+    // After a recent change more may follow.
     let isBusy = total !== (this.#seenTotal ?? total);
     for (let isMore = true; isMore && !this.#isStopped; ) {
       if (isBusy || writer.waiting > 0) {
@@ -183,7 +185,7 @@ export class SearchIndexer {
     this.#seenMark = tables.changeMark();
   }
 
-  /** One transaction of whatever is to be done. @returns whether there may be more */
+  /** One transaction of the next kind of work. @returns whether existing may be more */
   async #step(): Promise<boolean> {
     const { tables, writer } = this.#options;
     const fill = tables.backfillState();
@@ -191,9 +193,9 @@ export class SearchIndexer {
       await this.#begin();
       return true;
     }
-    const [behind] = tables.accountsBehind();
-    if (behind !== undefined) {
-      await this.#followSome(behind);
+    const [lagging] = tables.laggingAccounts();
+    if (lagging !== undefined) {
+      await this.#followSome(lagging);
       return true;
     }
     if (tables.nextRescan() !== undefined) {
@@ -220,22 +222,22 @@ export class SearchIndexer {
     const fill = tables.backfillState();
     if (fill === undefined) return;
     const rows = tables.nodesFrom(fill, ROWS_PER_TRANSACTION);
-    // An erased account's are not followed any more.
-    const wanted = rows.filter(({ account_id: accountId }) => tables.isFollowed(accountId));
+    // Nodes of erased accounts are no longer indexed.
+    const followed = rows.filter(({ account_id: accountId }) => tables.isFollowed(accountId));
     const last =
-      this.#index(tx, wanted) ??
+      this.#index(tx, followed) ??
       (rows.length < ROWS_PER_TRANSACTION ? fill.untilId : (rows.at(-1)?.id ?? fill.untilId));
     tables.setBackfill(last + 1);
   }
 
   #runRescan(tx: Transaction): void {
     const { tables } = this.#options;
-    const again = tables.nextRescan();
-    if (again === undefined) return;
-    const rows = tables.nodesToRescan(again, ROWS_PER_TRANSACTION);
+    const rescan = tables.nextRescan();
+    if (rescan === undefined) return;
+    const rows = tables.nodesToRescan(rescan, ROWS_PER_TRANSACTION);
     const stoppedAt = this.#index(tx, rows);
     tables.continueRescan(
-      again,
+      rescan,
       stoppedAt === undefined ? rows.at(ROWS_PER_TRANSACTION - 1) : rows.find(({ id }) => id === stoppedAt),
     );
   }
@@ -247,14 +249,17 @@ export class SearchIndexer {
       const changes = tables.journalAfter(accountId, tables.cursorOf(accountId), ROWS_PER_TRANSACTION);
       const ids = [...new Set(changes.map(({ nodeId }) => nodeId))];
       const rows = tables.nodes(ids);
-      const there = new Set(rows.map(({ id }) => id));
-      for (const id of ids) if (!there.has(id)) tables.drop(accountId, id);
+      const existing = new Set(rows.map(({ id }) => id));
+      for (const id of ids) if (!existing.has(id)) tables.drop(accountId, id);
       const stoppedAt = this.#index(tx, rows);
-      tables.setCursor(accountId, stoppedAt === undefined ? endOf(changes, head) : seqBehind(changes, rows, stoppedAt));
+      tables.setCursor(
+        accountId,
+        stoppedAt === undefined ? endOf(changes, head) : indexedUpTo(changes, rows, stoppedAt),
+      );
     });
   }
 
-  /** Indexes rows for some milliseconds, at least one. @returns the id of the last one done; undefined for all */
+  /** Indexes rows for some milliseconds, at least one. @returns the id of the last one indexed; undefined if all are */
   #index(tx: Transaction, rows: readonly PendingRow[]): number | undefined {
     const { tables, noteContent } = this.#options;
     const startedMs = performance.now();
@@ -272,13 +277,13 @@ export class SearchIndexer {
 
 type Change = { readonly seq: number; readonly nodeId: number };
 
-/** Where the journal is known to up to: what it has no row for was no change of a node. */
+/** The number up to which the journal has been read; numbers without a row changed no node. */
 function endOf(changes: readonly Change[], head: number): number {
   return changes.length < ROWS_PER_TRANSACTION ? head : (changes.at(-1)?.seq ?? head);
 }
 
-/** The number up to which all changes are of nodes that were indexed. */
-function seqBehind(changes: readonly Change[], rows: readonly PendingRow[], lastId: number): number {
+/** The number up to which all changes are of indexed nodes. */
+function indexedUpTo(changes: readonly Change[], rows: readonly PendingRow[], lastId: number): number {
   const left = new Set(rows.slice(rows.findIndex(({ id }) => id === lastId) + 1).map(({ id }) => id));
   const next = changes.find(({ nodeId }) => left.has(nodeId));
   return (next?.seq ?? 1) - 1;

@@ -1,4 +1,4 @@
-/** How terms become a question to the index, and what of them is left to be looked at in each file's row. Pure. */
+/** Turns search terms into a query of the index, plus conditions on the rows of files. Pure. */
 import type { Bindable } from "../../../db/reader.worker.ts";
 import { WITH_GONE_FOLDERS } from "../../../tree/model/gone.ts";
 import { FILE } from "../../../tree/model/rows.ts";
@@ -8,16 +8,16 @@ import type { SearchTerm, SizeTerm, WordTerm } from "./types.ts";
 import { quoteWords } from "./words.ts";
 
 /**
- * Columns in which all free words stand, the best first: who has them in the name comes before who has them in name and
- * labels, then with the description, then anywhere.
+ * Columns that contain all free words, best first: the name; then name and tags; then also the description; then
+ * anywhere.
  */
 export const TIERS = ["name", "name tags", "name tags description", "name tags description metadata"] as const;
 const ANYWHERE = TIERS[3];
 
-/** A folder below which everything found must lie. */
+/** A folder that limits the results. */
 export interface SearchFolders {
   readonly folderId: number;
-  /** It and the folders below it; undefined for too many to be named. */
+  /** The folder and those below it; undefined if too many to list. */
   readonly folderIds: readonly number[] | undefined;
 }
 
@@ -27,66 +27,66 @@ interface Condition {
   readonly parameters: readonly Bindable[];
 }
 
-/** rowid = account << 36 | node: an account's entries lie together, and nobody meets another's. */
+/** rowid = account << 36 | node: entries of an account are contiguous and separate from those of others. */
 export const NODE_BITS = 36;
 const NODE_MASK = "68719476735";
 
-/** Whether any free word asks for ranking. */
+/** Whether any free word needs ranking. */
 export function hasWords(terms: readonly SearchTerm[]): boolean {
   return terms.some((term) => term.key === "text" && !term.isExcluded);
 }
 
-/** The question to the index, the free words wanted in these columns. */
+/** The query of the index, with the free words in these columns. */
 export function matchExpression(
   terms: readonly SearchTerm[],
-  places: readonly SearchFolders[],
+  folders: readonly SearchFolders[],
   columns: (typeof TIERS)[number] = ANYWHERE,
 ): string {
-  const wanted = terms.filter((term) => !term.isExcluded);
-  const facets = [...wanted.flatMap(toFacets), ...places.flatMap(placeFacets)];
-  const words = wanted.filter(isWord);
+  const included = terms.filter((term) => !term.isExcluded);
+  const facets = [...included.flatMap(toFacets), ...folders.flatMap(folderFacets)];
+  const words = included.filter(isWord);
   const parts: string[] = [];
   const texts = words.filter(({ key }) => key === "text").map(toQuoted);
   const names = words.filter(({ key }) => key === "name").map(toQuoted);
-  // What is rare leads: words before facets.
+  // Rare terms first: words before facets.
   if (texts.length > 0) parts.push(`{${columns}} : (${texts.join(" AND ")})`);
   if (names.length > 0) parts.push(`{name} : (${names.join(" AND ")})`);
   if (parts.length === 0 && facets.length === 0) facets.push(anyOf(ANY_FAMILY));
   if (facets.length > 0) parts.push(`{facets} : (${facets.join(" AND ")})`);
-  const unwanted = terms.filter((term) => term.isExcluded).flatMap(toUnwanted);
+  const excluded = terms.filter((term) => term.isExcluded).flatMap(toExcluded);
   const positive = parts.join(" AND ");
-  return unwanted.length === 0 ? positive : `(${positive}) NOT (${unwanted.join(" OR ")})`;
+  return excluded.length === 0 ? positive : `(${positive}) NOT (${excluded.join(" OR ")})`;
 }
 
-/** One question with all that it needs. */
-export interface Question {
+/** A search with everything it needs. */
+export interface SearchQuery {
   readonly accountId: number;
   /** See {@link matchExpression}. */
   readonly match: string;
   readonly terms: readonly SearchTerm[];
-  readonly places: readonly SearchFolders[];
-  /** What {@link selectGoneFolders} gave; undefined for too many. */
+  readonly folders: readonly SearchFolders[];
+  /** The result of {@link selectGoneFolders}; undefined if too many. */
   readonly gone: readonly number[] | undefined;
   readonly limit: number;
 }
 
-/** Some folders of an account out of which no way leads to its root: the index still holds what is in them. */
+/** Unreachable folders of an account: the index still contains what is in them. */
 export function selectGoneFolders(accountId: number, limit: number): { sql: string; parameters: Bindable[] } {
   return { sql: `${WITH_GONE_FOLDERS} SELECT id FROM gone LIMIT ?`, parameters: [accountId, accountId, limit] };
 }
 
 /**
- * The ids of what an account has that matches, newest first, as one text: `SELECT group_concat(id) …`. Nearly always the
- * index alone tells them; the rows of nodes are looked at where sizes or very many folders are asked for, or where the
- * index still holds what went with a folder.
+ * SQL for the ids of all matches, newest first, as one text: `SELECT group_concat(id) …`. The index alone usually
+ * suffices. Rows of nodes are read only for sizes, for very many folders, or if the index still contains nodes of
+ * deleted folders.
  */
-export function selectIds(question: Question): { readonly sql: string; readonly parameters: readonly Bindable[] } {
-  const { accountId, terms, places, gone, limit } = question;
-  const conditions = [...terms.flatMap(toConditions), ...places.flatMap(belowConditions)];
+export function selectIds(query: SearchQuery): { readonly sql: string; readonly parameters: readonly Bindable[] } {
+  const { accountId, terms, folders, gone, limit } = query;
+  const conditions = [...terms.flatMap(toConditions), ...folders.flatMap(belowConditions)];
   const own = `search_text MATCH ? AND f.rowid BETWEEN (? << ${NODE_BITS}) AND ((? + 1) << ${NODE_BITS}) - 1`;
   const lost =
     gone === undefined || gone.length === 0 ? "" : ` NOT {facets} : ${anyOf(gone.map((id) => facet("fo", id)))}`;
-  const match = lost === "" ? question.match : `(${question.match})${lost}`;
+  const match = lost === "" ? query.match : `(${query.match})${lost}`;
   if (conditions.length === 0 && gone !== undefined) {
     return {
       sql: `SELECT group_concat(id) FROM (SELECT f.rowid & ${NODE_MASK} AS id FROM search_text f WHERE ${own}
@@ -120,7 +120,7 @@ function toQuoted({ value, isPhrase }: WordTerm): string {
   return quoteWords(value, !isPhrase);
 }
 
-/** Facets all of which are wanted. */
+/** Facets that must all match. */
 function toFacets(term: SearchTerm): string[] {
   switch (term.key) {
     case "tag":
@@ -155,13 +155,13 @@ function sizeWords({ min, max }: SizeTerm): string[] {
   return words === undefined ? [] : [anyOf(words)];
 }
 
-function placeFacets({ folderIds }: SearchFolders): string[] {
+function folderFacets({ folderIds }: SearchFolders): string[] {
   return folderIds === undefined || folderIds.length > FOLDERS_MAX
     ? []
     : [anyOf(folderIds.map((id) => facet("fo", id)))];
 }
 
-function toUnwanted(term: SearchTerm): string[] {
+function toExcluded(term: SearchTerm): string[] {
   if (term.key === "text") return [`{${ANYWHERE}} : (${toQuoted(term)})`];
   if (term.key === "name") return [`{name} : (${toQuoted(term)})`];
   const facets = toFacets(term);
@@ -177,7 +177,7 @@ function quoted(word: string): string {
   return `"${word}"`;
 }
 
-/** What the coarse facets leave open. */
+/** What the coarse facets cannot decide. */
 function toConditions(term: SearchTerm): Condition[] {
   if (term.key !== "size") return [];
   const { min, max } = term;
@@ -188,7 +188,7 @@ function toConditions(term: SearchTerm): Condition[] {
   ];
 }
 
-/** Where the folders are named, the facets say it. */
+/** If the folders are listed, the facets decide. */
 function belowConditions({ folderId, folderIds }: SearchFolders): Condition[] {
   if (folderIds !== undefined) return [];
   const sql = `n.parent_id IN (WITH RECURSIVE s(id) AS (SELECT ? UNION ALL

@@ -7,7 +7,7 @@ import { SearchIndexer } from "./indexer.ts";
 import { SearchTables } from "./queries.ts";
 import { SearchService } from "./service.ts";
 
-/** What searching is built from. */
+/** What the search needs. */
 export interface SearchOptions {
   readonly sqlite: Database;
   /** For searches alone. */
@@ -15,18 +15,21 @@ export interface SearchOptions {
   readonly writer: Writer;
   readonly tree: TreeReader;
   readonly log: Log;
-  /** Reported of each content that is indexed and was not yet asked what it tells of itself; inside a transaction. */
+  /** Called for each indexed blob whose metadata is not read yet; inside a transaction. */
   readonly noteContent?: (tx: Transaction, digest: Uint8Array, mediaType: string) => void;
 }
 
-/** Searching, its indexer (to be started by the server), and how to have a content's files indexed again, in a transaction. */
+/**
+ * The search, its indexer (started by the server), and a function that queues the files of a blob to be indexed again,
+ * in a transaction.
+ */
 export interface Search {
   readonly search: SearchService;
   readonly indexer: SearchIndexer;
   readonly enqueueRescan: (tx: Transaction, digest: Uint8Array) => void;
 }
 
-/** Builds searching over one database; nothing is read or started. */
+/** Builds the search of a database; reads and starts nothing. */
 export function openSearch({ sqlite, reader, writer, tree, log, noteContent }: SearchOptions): Search {
   const tables = new SearchTables(sqlite);
   const headOf = (accountId: number) => tree.headOf(accountId);

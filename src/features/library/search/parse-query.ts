@@ -1,6 +1,6 @@
 /**
- * The language of searches: words, "phrases", -exclusions and key:value filters. Pure. Nothing of it ever reaches the
- * syntax of the index; see match.ts for how terms become a question to it.
+ * Parses the search language: words, "phrases", -exclusions and key:value filters. Pure. No part of the text reaches
+ * the query syntax of the index; match.ts turns terms into a query.
  */
 import { type AppError, invalidField } from "../../../errors.ts";
 import { normalizePath } from "../../../lib/path.ts";
@@ -18,7 +18,7 @@ export const FAMILIES = ["image", "video", "audio", "document", "pdf", "archive"
 const KEYS = ["name", "tag", "type", "ext", "in", "size", "modified", "created", "taken", "camera", "is"] as const;
 type Key = (typeof KEYS)[number];
 
-interface Piece {
+interface QueryPart {
   readonly key: string | undefined;
   readonly value: string;
   readonly isQuoted: boolean;
@@ -28,11 +28,11 @@ interface Piece {
 }
 
 /**
- * What a query asks for. Everything that it says must hold; upper and lower case, and accents, do not count.
+ * Parses a query. All of its terms must match; case and accents are ignored.
  *
- * Words without a letter, digit or symbol are passed over, as people type them while they write. A quote that is not
- * closed goes to the end.
- * @throws AppError invalid_field with `field` q, and `word`, the part that is at fault
+ * Words without a letter, digit or symbol are ignored, as people type them while writing. An unclosed quote extends to
+ * the end.
+ * @throws AppError invalid_field with `field` q, and `word`, the faulty part
  */
 export function parseQuery(q: string): SearchTerm[] {
   if (Buffer.byteLength(q) > QUERY_BYTES_MAX) {
@@ -59,19 +59,19 @@ export function parseQuery(q: string): SearchTerm[] {
 }
 
 /** Cuts at spaces outside of quotes. */
-function split(q: string): Piece[] {
-  const pieces: Piece[] = [];
-  const piece = /(-?)(?:([A-Za-z]+):)?(?:"([^"]*)(?:"|$)|(\S*))/y;
+function split(q: string): QueryPart[] {
+  const parts: QueryPart[] = [];
+  const part = /(-?)(?:([A-Za-z]+):)?(?:"([^"]*)(?:"|$)|(\S*))/y;
   for (let at = 0; at < q.length; ) {
     const space = /\s*/y;
     space.lastIndex = at;
     space.exec(q);
-    piece.lastIndex = space.lastIndex;
-    const found = piece.exec(q);
+    part.lastIndex = space.lastIndex;
+    const found = part.exec(q);
     if (found === null || found[0] === "") break;
-    at = piece.lastIndex;
+    at = part.lastIndex;
     const [written, minus, key, quoted, bare = ""] = found;
-    pieces.push({
+    parts.push({
       key: key?.toLowerCase(),
       value: quoted ?? bare,
       isQuoted: quoted !== undefined,
@@ -79,20 +79,20 @@ function split(q: string): Piece[] {
       written,
     });
   }
-  return pieces;
+  return parts;
 }
 
-function toTerms(piece: Piece): SearchTerm[] {
-  const { key, value, isQuoted, isExcluded } = piece;
+function toTerms(part: QueryPart): SearchTerm[] {
+  const { key, value, isQuoted, isExcluded } = part;
   if (key === undefined) {
     return isSearchable(value) ? [{ key: "text", value, isPhrase: isQuoted, isExcluded }] : [];
   }
   if (!isKey(key)) {
     const known = KEYS.map((one) => `${one}:`).join(" ");
-    throw fault(piece, `${key}: is not a search filter. Use ${known}, or put the word in quotes.`);
+    throw fault(part, `${key}: is not a search filter. Use ${known}, or put the word in quotes.`);
   }
-  if (value === "") throw fault(piece, `${key}: needs a value, such as ${EXAMPLES[key]}.`);
-  return [READERS[key](piece)];
+  if (value === "") throw fault(part, `${key}: needs a value, such as ${EXAMPLES[key]}.`);
+  return [READERS[key](part)];
 }
 
 const EXAMPLES: Readonly<Record<Key, string>> = {
@@ -109,76 +109,76 @@ const EXAMPLES: Readonly<Record<Key, string>> = {
   is: "is:public",
 };
 
-const READERS: Readonly<Record<Key, (piece: Piece) => SearchTerm>> = {
+const READERS: Readonly<Record<Key, (part: QueryPart) => SearchTerm>> = {
   name: readName,
-  tag: (piece) => simple("tag", piece, piece.value.trim()),
+  tag: (part) => simple("tag", part, part.value.trim()),
   type: readType,
-  ext: (piece) => simple("ext", piece, piece.value.replace(/^\./, "").toLowerCase()),
+  ext: (part) => simple("ext", part, part.value.replace(/^\./, "").toLowerCase()),
   camera: readCamera,
-  in: readPlace,
+  in: readFolder,
   is: readIs,
   size: readSize,
-  modified: (piece) => readDate(piece, "modified"),
-  created: (piece) => readDate(piece, "created"),
-  taken: (piece) => readDate(piece, "taken"),
+  modified: (part) => readDate(part, "modified"),
+  created: (part) => readDate(part, "created"),
+  taken: (part) => readDate(part, "taken"),
 };
 
 function isKey(key: string): key is Key {
   return (KEYS as readonly string[]).includes(key);
 }
 
-function simple(key: "tag" | "type" | "ext" | "camera", piece: Piece, value: string): SearchTerm {
-  if (value === "") throw fault(piece, `${key}: needs a value, such as ${EXAMPLES[key]}.`);
-  return { key, value, isExcluded: piece.isExcluded };
+function simple(key: "tag" | "type" | "ext" | "camera", part: QueryPart, value: string): SearchTerm {
+  if (value === "") throw fault(part, `${key}: needs a value, such as ${EXAMPLES[key]}.`);
+  return { key, value, isExcluded: part.isExcluded };
 }
 
-function readName(piece: Piece): WordTerm {
-  const { value, isQuoted, isExcluded } = piece;
-  if (!isSearchable(value)) throw fault(piece, "name: needs a word with a letter or a digit, such as name:beach.");
+function readName(part: QueryPart): WordTerm {
+  const { value, isQuoted, isExcluded } = part;
+  if (!isSearchable(value)) throw fault(part, "name: needs a word with a letter or a digit, such as name:beach.");
   return { key: "name", value, isPhrase: isQuoted, isExcluded };
 }
 
-function readCamera(piece: Piece): SearchTerm {
-  if (!isSearchable(piece.value)) throw fault(piece, "camera: needs a make or model, such as camera:canon.");
-  return simple("camera", piece, piece.value);
+function readCamera(part: QueryPart): SearchTerm {
+  if (!isSearchable(part.value)) throw fault(part, "camera: needs a make or model, such as camera:canon.");
+  return simple("camera", part, part.value);
 }
 
-function readType(piece: Piece): SearchTerm {
-  const value = piece.value.toLowerCase().replace(/\/\*$/, "");
+function readType(part: QueryPart): SearchTerm {
+  const value = part.value.toLowerCase().replace(/\/\*$/, "");
   const isKnown = FAMILIES.some((family) => family === value) || /^[a-z0-9.+-]+\/[a-z0-9.+_-]+$/.test(value);
   if (!isKnown) {
-    throw fault(piece, `type: must be one of ${FAMILIES.join(", ")}, or a media type such as image/png.`);
+    throw fault(part, `type: must be one of ${FAMILIES.join(", ")}, or a media type such as image/png.`);
   }
-  return simple("type", piece, value);
+  return simple("type", part, value);
 }
 
-function readPlace(piece: Piece): SearchTerm {
-  rejectExclusion(piece, "in");
-  const { value } = piece;
+function readFolder(part: QueryPart): SearchTerm {
+  rejectExclusion(part, "in");
+  const { value } = part;
   return { key: "in", value: normalizePath(value.startsWith("/") ? value : `/${value}`, "q"), isExcluded: false };
 }
 
-function readIs(piece: Piece): SearchTerm {
-  if (piece.value.toLowerCase() !== "public") throw fault(piece, "is: has only one value: is:public.");
-  return { key: "is", value: "public", isExcluded: piece.isExcluded };
+function readIs(part: QueryPart): SearchTerm {
+  if (part.value.toLowerCase() !== "public") throw fault(part, "is: has only one value: is:public.");
+  return { key: "is", value: "public", isExcluded: part.isExcluded };
 }
 
 const UNITS: Readonly<Record<string, number>> = { b: 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
 
-function readSize(piece: Piece): SizeTerm {
-  rejectExclusion(piece, "size");
-  const range = readRange(piece.value, (text) => {
+function readSize(part: QueryPart): SizeTerm {
+  rejectExclusion(part, "size");
+  const range = readRange(part.value, (text) => {
     const [, number, unit = "b"] = /^(\d{1,15}(?:\.\d{1,6})?)([bkmgt])?$/i.exec(shortUnit(text)) ?? [];
-    if (number === undefined) throw fault(piece, "size: needs a size, such as size:>10MB, size:<1GB or size:1MB..5MB.");
+    if (number === undefined) throw fault(part, "size: needs a size, such as size:>10MB, size:<1GB or size:1MB..5MB.");
     const bytes = Number(number) * (UNITS[unit.toLowerCase()] ?? 1);
     return { first: Math.ceil(bytes), last: Math.floor(bytes) };
   });
   const min = range.after === undefined ? (range.from?.first ?? null) : range.after.last + 1;
   const max = range.before === undefined ? (range.to?.last ?? null) : range.before.first - 1;
   if ((min ?? 0) > (max ?? Number.POSITIVE_INFINITY) || (max ?? 0) < 0) {
-    throw fault(piece, "The size range ends before it starts. Swap the two values.");
+    throw fault(part, "The size range ends before it starts. Swap the two values.");
   }
-  return { key: "size", value: piece.value, isExcluded: false, min, max };
+  return { key: "size", value: part.value, isExcluded: false, min, max };
 }
 
 /** `10MB`, `10MiB` and `10M` are the same. */
@@ -188,24 +188,24 @@ function shortUnit(text: string): string {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-function readDate(piece: Piece, key: "modified" | "created" | "taken"): DateTerm {
-  rejectExclusion(piece, key);
-  const range = readRange(piece.value, (text) => readDays(text, piece, key));
+function readDate(part: QueryPart, key: "modified" | "created" | "taken"): DateTerm {
+  rejectExclusion(part, key);
+  const range = readRange(part.value, (text) => readDays(text, part, key));
   const from = range.after === undefined ? (range.from?.first ?? null) : toDay(Date.parse(range.after.last) + DAY_MS);
   const to = range.before === undefined ? (range.to?.last ?? null) : toDay(Date.parse(range.before.first) - DAY_MS);
   if (from !== null && to !== null && from > to) {
-    throw fault(piece, `The range in ${key}: ends before it starts. Swap the two values.`);
+    throw fault(part, `The range in ${key}: ends before it starts. Swap the two values.`);
   }
-  return { key, value: piece.value, isExcluded: false, from, to };
+  return { key, value: part.value, isExcluded: false, from, to };
 }
 
 /** The first and the last day of a year, a month, or a day. */
-function readDays(text: string, piece: Piece, key: Key): { first: string; last: string } {
+function readDays(text: string, part: QueryPart, key: Key): { first: string; last: string } {
   const [, year, month, day] = /^([12]\d{3})(?:-(\d{2})(?:-(\d{2}))?)?$/.exec(text) ?? [];
   const first = `${year}-${month ?? "01"}-${day ?? "01"}`;
   const firstMs = Date.parse(first);
   if (year === undefined || Number.isNaN(firstMs) || toDay(firstMs) !== first) {
-    throw fault(piece, `${key}: needs a year, month or day, such as ${key}:2026-01 or ${key}:2026-01-05..2026-02.`);
+    throw fault(part, `${key}: needs a year, month or day, such as ${key}:2026-01 or ${key}:2026-01-05..2026-02.`);
   }
   const [y, m] = [Number(year), Number(month ?? "12")];
   if (day !== undefined) return { first, last: first };
@@ -242,10 +242,10 @@ function readRange<T>(text: string, read: (text: string) => T): Range<T> {
   return { ...(start !== "" && { from: read(start) }), ...(end !== "" && { to: read(end) }) };
 }
 
-function rejectExclusion(piece: Piece, key: Key): void {
-  if (piece.isExcluded) throw fault(piece, `${key}: can't be excluded. Search for the opposite instead.`);
+function rejectExclusion(part: QueryPart, key: Key): void {
+  if (part.isExcluded) throw fault(part, `${key}: can't be excluded. Search for the opposite instead.`);
 }
 
-function fault({ written }: Piece, message: string): AppError {
+function fault({ written }: QueryPart, message: string): AppError {
   return invalidField("q", message, { word: written });
 }

@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { NODE_BITS } from "./match.ts";
 import { type IndexedRow, toDocument } from "./document.ts";
 
-/** Raised whenever what the index holds changes its form: everything is then indexed anew. */
+/** Raised when the format of the index changes: everything is then indexed again. */
 const FORMAT = 1;
 
 const NODE_COLUMNS = `n.id, n.account_id, n.parent_id, n.kind, n.name, n.original_name, n.media_type, n.size_bytes,
@@ -10,19 +10,19 @@ const NODE_COLUMNS = `n.id, n.account_id, n.parent_id, n.kind, n.name, n.origina
   m.album, b.digest, m.digest IS NOT NULL AS isRead`;
 const NODES = "nodes n LEFT JOIN blobs b ON b.id = n.blob_id LEFT JOIN media_info m ON m.digest = b.digest";
 
-/** A node to be indexed, with its content and whether that was asked already what it tells of itself. */
+/** A node to be indexed, with its digest and whether its metadata has been read. */
 export interface PendingRow extends IndexedRow {
   readonly digest: Uint8Array | null;
   readonly isRead: number;
 }
 
-/** How far the index has been filled with what was there before it. */
+/** Progress of indexing the nodes that existed before the index. */
 export interface BackfillState {
   readonly nextId: number;
   readonly untilId: number;
 }
 
-/** A content whose files are to be indexed again, from behind this file of this account. */
+/** A blob whose files are to be indexed again, after this file of this account. */
 export interface Rescan {
   readonly digest: Uint8Array;
   readonly accountId: number;
@@ -39,12 +39,12 @@ export class SearchTables {
   readonly #journal;
   readonly #cursor;
   readonly #setCursor;
-  readonly #behind;
+  readonly #lagging;
   readonly #fill;
   readonly #setBackfill;
-  readonly #again;
-  readonly #againNodes;
-  readonly #againFrom;
+  readonly #rescan;
+  readonly #rescanNodes;
+  readonly #rescanProgress;
   readonly #dequeueRescan;
   readonly #changes;
   readonly #total;
@@ -72,7 +72,7 @@ export class SearchTables {
       `INSERT INTO search_cursors (account_id, seq) VALUES (?1, ?2)
        ON CONFLICT (account_id) DO UPDATE SET seq = excluded.seq`,
     );
-    this.#behind = sqlite.prepare<{ id: number }, []>(
+    this.#lagging = sqlite.prepare<{ id: number }, []>(
       `SELECT a.id FROM accounts a LEFT JOIN search_cursors c ON c.account_id = a.id
        WHERE a.root_id > 0 AND a.seq > ifnull(c.seq, 0) LIMIT 1000`,
     );
@@ -80,14 +80,14 @@ export class SearchTables {
       `SELECT next_id AS nextId, until_id AS untilId FROM search_fill WHERE format = ${FORMAT}`,
     );
     this.#setBackfill = sqlite.prepare<undefined, [number]>("UPDATE search_fill SET next_id = ?1");
-    this.#again = sqlite.prepare<Rescan, []>(
+    this.#rescan = sqlite.prepare<Rescan, []>(
       `SELECT digest, after_account_id AS accountId, after_node_id AS nodeId FROM search_again LIMIT 1`,
     );
-    this.#againNodes = sqlite.prepare<{ id: number }, [Uint8Array, number, number, number]>(
+    this.#rescanNodes = sqlite.prepare<{ id: number }, [Uint8Array, number, number, number]>(
       `SELECT n.id FROM blobs b CROSS JOIN nodes n INDEXED BY nodes_blob ON n.blob_id = b.id
        WHERE b.digest = ?1 AND (n.account_id, n.id) > (?2, ?3) ORDER BY n.account_id, n.id LIMIT ?4`,
     );
-    this.#againFrom = sqlite.prepare<undefined, [Uint8Array, number, number]>(
+    this.#rescanProgress = sqlite.prepare<undefined, [Uint8Array, number, number]>(
       "UPDATE search_again SET after_account_id = ?2, after_node_id = ?3 WHERE digest = ?1",
     );
     this.#dequeueRescan = sqlite.prepare<undefined, [Uint8Array]>("DELETE FROM search_again WHERE digest = ?1");
@@ -97,26 +97,23 @@ export class SearchTables {
     );
   }
 
-  /** Moves on with every change of the database, whoever makes it. */
+  /** Changes with every change of the database, by this or another process. */
   changeMark(): string {
     const mark = this.#changes.get();
     return `${mark?.own ?? 0}/${mark?.others ?? 0}`;
   }
 
-  /** Moves on with every change of anybody's files. */
+  /** Changes with every change of files of any account. */
   journalTotal(): number {
     return this.#total.get()?.total ?? 0;
   }
 
-  /** Undefined before the first start with this form of the index. */
+  /** Undefined before the first start with this format of the index. */
   backfillState(): BackfillState | undefined {
     return this.#fill.get() ?? undefined;
   }
 
-  /**
-   * Begins the index: what is there now will be indexed id by id, what changes from now on by the journals. Whatever was
-   * in the index is dropped.
-   */
+  /** Clears the index and starts over: present nodes will be indexed by id, later changes through the journals. */
   beginBackfill(): void {
     this.#sqlite.run("INSERT INTO search_text (search_text) VALUES ('delete-all')");
     this.#sqlite.run("DELETE FROM search_cursors");
@@ -137,7 +134,7 @@ export class SearchTables {
     return this.#fromId.all(nextId, untilId, limit);
   }
 
-  /** Nodes by id, in this order; what is gone is left out. */
+  /** Nodes by id, in this order; deleted ones are left out. */
   nodes(ids: readonly number[]): PendingRow[] {
     return this.#byIds.all(JSON.stringify(ids));
   }
@@ -159,33 +156,33 @@ export class SearchTables {
     return this.#journal.all(accountId, seq, limit);
   }
 
-  /** Accounts whose journal has gone on. */
-  accountsBehind(): number[] {
-    return this.#behind.all().map(({ id }) => id);
+  /** Accounts with journal rows that are not indexed yet. */
+  laggingAccounts(): number[] {
+    return this.#lagging.all().map(({ id }) => id);
   }
 
-  /** A content whose files are to be indexed again. */
+  /** A blob whose files are to be indexed again. */
   nextRescan(): Rescan | undefined {
-    return this.#again.get() ?? undefined;
+    return this.#rescan.get() ?? undefined;
   }
 
-  /** The next files of such a content. */
+  /** The next files of such a blob. */
   nodesToRescan({ digest, accountId, nodeId }: Rescan, limit: number): PendingRow[] {
-    return this.nodes(this.#againNodes.all(digest, accountId, nodeId, limit).map(({ id }) => id));
+    return this.nodes(this.#rescanNodes.all(digest, accountId, nodeId, limit).map(({ id }) => id));
   }
 
-  /** Notes behind which file such a content is to be gone on with; undefined for none left. */
+  /** Records after which file to continue with such a blob; undefined if none is left. */
   continueRescan({ digest }: Rescan, last: PendingRow | undefined): void {
     if (last === undefined) this.#dequeueRescan.run(digest);
-    else this.#againFrom.run(digest, last.account_id, last.id);
+    else this.#rescanProgress.run(digest, last.account_id, last.id);
   }
 
-  /** Lets all files with this content be indexed again. */
+  /** Queues all files with this content to be indexed again. */
   enqueueRescan(digest: Uint8Array): void {
     this.#sqlite.query<undefined, [Uint8Array]>("INSERT OR REPLACE INTO search_again (digest) VALUES (?1)").run(digest);
   }
 
-  /** Puts a node's entry into the index, or takes it out where the node is in no tree. */
+  /** Writes the entry of a node, or deletes it if the node is in no tree. */
   index(row: PendingRow): void {
     // Cut off, or in the trash.
     if ((row.parent_id ?? 0) <= 0) {
@@ -200,7 +197,7 @@ export class SearchTables {
     this.#drop.run(accountId, nodeId);
   }
 
-  /** Forgets some entries of accounts that were erased. @returns how many rows went */
+  /** Deletes some entries of erased accounts. @returns how many rows */
   dropErased(limit: number): number {
     const erased = this.#sqlite
       .query<{ id: number }, []>(

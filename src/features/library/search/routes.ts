@@ -33,7 +33,7 @@ export function searchRoutes({ search, guard, hasThumbnail }: SearchRoutesOption
       const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });
       const limit = readInteger(query, "limit", { min: 1, max: 100, default: 20 });
       const folder = query["folder"] || undefined;
-      const { nodes, total, isLowerBound, isBehind, terms } = await search.search({
+      const { nodes, total, isLowerBound, isLagging, terms } = await search.search({
         accountId: principal.user.id,
         q,
         folderPath: folder === undefined ? undefined : normalizePath(folder),
@@ -45,7 +45,7 @@ export function searchRoutes({ search, guard, hasThumbnail }: SearchRoutesOption
         files: nodes.map((node) => presentItem(node, context)),
         pagination: paginate(page, limit, total),
         totalIsLowerBound: isLowerBound,
-        isIndexing: isBehind,
+        isIndexing: isLagging,
         query: terms.map(presentTerm),
       });
     },

@@ -1,4 +1,4 @@
-/** Searches over everything that is told of an account's files. See parse-query.ts for the language, match.ts for the way. */
+/** Searches the files of an account. See parse-query.ts for the language and match.ts for the translation into SQL. */
 import { numbers, type Reader, rows } from "../../../db/reader.ts";
 import { notFound } from "../../../errors.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
@@ -8,13 +8,13 @@ import { hasWords, matchExpression, type SearchFolders, selectGoneFolders, selec
 import { parseQuery } from "./parse-query.ts";
 import type { SearchTerm } from "./types.ts";
 
-/** What {@link SearchService} works with. */
+/** What {@link SearchService} needs. */
 export interface SearchServiceOptions {
   readonly tree: TreeReader;
-  /** A thread of its own: searches don't wait for recounts and checks. */
+  /** Has a thread of its own: searches do not wait for recounts and checks. */
   readonly reader: Reader;
   readonly indexer: Pick<SearchIndexer, "catchUp" | "revision">;
-  /** The folder at a row id and those below it; undefined where they are more than the limit. */
+  /** The folder and those below it, by row id; undefined if they exceed the limit. */
   readonly foldersBelow: (folderId: number, limit: number) => readonly number[] | undefined;
 }
 
@@ -28,67 +28,67 @@ export interface SearchRequest {
   readonly limit: number;
 }
 
-/** One page of what was found. */
+/** One page of the results. */
 export interface SearchResult {
   readonly nodes: readonly TreeNode[];
-  /** How many there are in all, up to {@link FOUND_MAX}. */
+  /** The total number, up to {@link FOUND_MAX}. */
   readonly total: number;
   /** Whether there are more than `total`. */
   readonly isLowerBound: boolean;
-  /** Whether what was changed a moment ago may be missing. */
-  readonly isBehind: boolean;
+  /** Whether the index lags, so that recent changes may be missing. */
+  readonly isLagging: boolean;
   readonly terms: readonly SearchTerm[];
 }
 
-/** Hits that are counted and can be paged through; beyond them a search should say more. */
+/** Hits that are counted and can be paged through; beyond them a search should be more specific. */
 export const FOUND_MAX = 10_000;
-/** How long a search waits for the index to follow. */
+/** How long a search waits for the index to catch up. */
 const CATCH_UP_MS = 500;
 const FOLDERS_NAMED_MAX = 64;
-/** Answers kept for the pages behind the first, and for how long. */
+/** Results cached for later pages, and for how long. */
 const CACHED_MAX = 16;
 const CACHED_MS = 60_000;
 
-interface Found {
+interface CachedIds {
   readonly seq: number;
   readonly sinceMs: number;
   readonly ids: Float64Array;
 }
 
-/** See the head of this file. */
+/** Searches the files of an account. */
 export class SearchService {
   readonly #options: SearchServiceOptions;
-  readonly #found = new Map<string, Found>();
+  readonly #found = new Map<string, CachedIds>();
 
   constructor(options: SearchServiceOptions) {
     this.#options = options;
   }
 
   /**
-   * One page of the caller's own files and folders that fit, best first: those with all words in their names, then with
-   * labels, description and everything else taken in; among equals the newest first.
-   * @throws AppError invalid_field (q) | invalid_path | not_found for a folder that is not there | overloaded
+   * One page of the matching files and folders of the caller, best first: those with all words in their names; then
+   * those including tags, description and everything else. Equal ones newest first.
+   * @throws AppError invalid_field (q) | invalid_path | not_found if a folder does not exist | overloaded
    */
   async search(request: SearchRequest): Promise<SearchResult> {
     const { accountId, q, folderPath, offset, limit } = request;
     const { tree, indexer } = this.#options;
     const terms = parseQuery(q);
-    const places = [...new Set(pathsOf(terms, folderPath))].map((path) => this.#place(accountId, path));
+    const folders = [...new Set(pathsOf(terms, folderPath))].map((path) => this.#searchFolders(accountId, path));
     const knownSeq = await indexer.catchUp(accountId, CATCH_UP_MS);
-    const key = JSON.stringify([accountId, indexer.revision, terms, places]);
+    const key = JSON.stringify([accountId, indexer.revision, terms, folders]);
     const seq = tree.headOf(accountId);
     let ids = this.#fresh(key, seq);
     if (ids === undefined) {
-      ids = await this.#find(accountId, terms, places);
-      // What is still missing, or was changed since, is found by the next search.
-      if (knownSeq === seq) this.#keep(key, { seq, sinceMs: performance.now(), ids });
+      ids = await this.#find(accountId, terms, folders);
+      // A result that may be incomplete is not cached, so the next search finds the rest.
+      if (knownSeq === seq) this.#cache(key, { seq, sinceMs: performance.now(), ids });
     }
     const total = Math.min(ids.length, FOUND_MAX);
     const nodes = tree.findByIds([...ids.subarray(offset, Math.min(offset + limit, total))]);
-    return { nodes, total, isLowerBound: ids.length > FOUND_MAX, isBehind: knownSeq === undefined, terms };
+    return { nodes, total, isLowerBound: ids.length > FOUND_MAX, isLagging: knownSeq === undefined, terms };
   }
 
-  #place(accountId: number, path: string): SearchFolders {
+  #searchFolders(accountId: number, path: string): SearchFolders {
     const folder = this.#options.tree.findFolderByPath(accountId, path);
     if (folder === undefined) throw notFound("This folder");
     return { folderId: folder.id, folderIds: this.#options.foldersBelow(folder.id, FOLDERS_NAMED_MAX) };
@@ -98,12 +98,12 @@ export class SearchService {
   async #find(
     accountId: number,
     terms: readonly SearchTerm[],
-    places: readonly SearchFolders[],
+    folders: readonly SearchFolders[],
   ): Promise<Float64Array> {
     const gone = await this.#goneFolders(accountId);
     const find = async (columns: (typeof TIERS)[number]): Promise<Float64Array> => {
-      const match = matchExpression(terms, places, columns);
-      const { sql, parameters } = selectIds({ accountId, match, terms, places, gone, limit: FOUND_MAX + 1 });
+      const match = matchExpression(terms, folders, columns);
+      const { sql, parameters } = selectIds({ accountId, match, terms, folders, gone, limit: FOUND_MAX + 1 });
       const [ids] = await this.#options.reader.read([numbers(sql, parameters)]);
       return ids;
     };
@@ -119,7 +119,7 @@ export class SearchService {
     return Float64Array.from(found).subarray(0, FOUND_MAX + 1);
   }
 
-  /** Undefined for more than can be named. */
+  /** Undefined if too many to list. */
   async #goneFolders(accountId: number): Promise<number[] | undefined> {
     const { sql, parameters } = selectGoneFolders(accountId, FOLDERS_NAMED_MAX + 1);
     const [found] = await this.#options.reader.read([rows<{ id: number }>(sql, parameters)]);
@@ -132,7 +132,7 @@ export class SearchService {
     return found.ids;
   }
 
-  #keep(key: string, found: Found): void {
+  #cache(key: string, found: CachedIds): void {
     this.#found.delete(key);
     this.#found.set(key, found);
     const [oldest] = this.#found.keys();

@@ -1,4 +1,4 @@
-/** What a search asks for, as its text was understood. Bounds are inclusive; null for none. */
+/** A parsed search. Bounds are inclusive; null for none. */
 
 /** Where the words of a search may stand. */
 export type SearchTerm =
@@ -9,11 +9,11 @@ export type SearchTerm =
   | SizeTerm
   | DateTerm;
 
-/** A word or a phrase, in anything that is told of a file (`text`) or in its name. */
+/** A word or a phrase, in any text of a file (`text`) or in its name. */
 export interface WordTerm {
   readonly key: "text" | "name";
   readonly value: string;
-  /** Whole words in this order; else the last word may go on. */
+  /** Whole words in this order; else the last word may be a prefix. */
   readonly isPhrase: boolean;
   readonly isExcluded: boolean;
 }

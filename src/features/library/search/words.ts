@@ -18,8 +18,8 @@ export function isSearchable(text: string): boolean {
 }
 
 /**
- * A quoted string of the index's query language that means these words in this order; `isOpen`: the last word may go on.
- * A single letter never does: too much begins with it.
+ * A quoted string of the query language of the index: these words in this order. With `isOpen` the last word may be a
+ * prefix, except a single letter, as too much begins with it.
  */
 export function quoteWords(text: string, isOpen: boolean): string {
   const prepared = toIndexText(text);

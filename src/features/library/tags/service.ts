@@ -1,4 +1,4 @@
-/** Labels of many files at once, and the list of those that an account uses. */
+/** Changes the tags of many files at once, and lists the tags of an account. */
 import type { Writer } from "../../../db/transaction.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import { fold } from "../../../lib/path.ts";
@@ -18,23 +18,23 @@ export interface TagServiceOptions {
   readonly permissions: Permissions;
 }
 
-/** Labels to give and to take; checked already, none in both. */
+/** Tags to add and remove; checked already, none in both. */
 export interface TagChanges {
   readonly add: readonly string[];
   readonly remove: readonly string[];
 }
 
-/** What became of one file of a bulk change. */
+/** The result for one file of a bulk change. */
 export type TagOutcome =
   | { readonly id: string; readonly file: FileNode }
   | { readonly id: string; readonly error: AppError };
 
-/** Files changed by one transaction: some milliseconds, after which others have their turn. */
+/** Files changed per transaction: some milliseconds, then others get their turn. */
 const FILES_PER_TRANSACTION = 50;
-/** Labels of an account that are listed, the most used ones. */
+/** Tags listed per account, the most used ones. */
 const LISTED_MAX = 10_000;
 
-/** See the head of this file. */
+/** Changes and lists tags. */
 export class TagService {
   readonly #options: TagServiceOptions;
 
@@ -42,22 +42,22 @@ export class TagService {
     this.#options = options;
   }
 
-  /** The labels of an account, most used first, then by name; at most 10,000. */
+  /** The tags of an account, most used first, then by name; at most 10,000. */
   list(accountId: number): TagCount[] {
     return this.#options.tree.tagsOf(accountId, LISTED_MAX);
   }
 
   /**
-   * Gives labels to files and takes others off, each file by itself, in the order given. A file that has all that is given
-   * and nothing that is taken stays as it is and is no change. Durable on return.
-   * @returns an outcome per id: not_found, share_permission, or invalid_field where a file would have more than 50 labels
+   * Adds tags to files and removes others, each file independently, in the given order. A file that already has the
+   * resulting tags is not changed. Durable on return.
+   * @returns an outcome per id: not_found, share_permission, or invalid_field if a file would have more than 50 tags
    */
   async change(user: User, fileIds: readonly string[], changes: TagChanges): Promise<TagOutcome[]> {
     const outcomes: TagOutcome[] = [];
     for (let start = 0; start < fileIds.length; start += FILES_PER_TRANSACTION) {
       const ids = fileIds.slice(start, start + FILES_PER_TRANSACTION);
       const { writer, treeWriter } = this.#options;
-      // What refuses a file is found before anything of it is written, so one transaction can hold refused ones too.
+      // A file is rejected before anything of it is written, so one transaction can contain rejected files.
       const some = await writer.run((tx) =>
         ids.map((id): TagOutcome => {
           try {
@@ -80,8 +80,8 @@ export class TagService {
 }
 
 /**
- * Labels as a request gives them, in the form in which they are kept.
- * @throws AppError invalid_field for labels that may not be kept, for none at all, and for one to be given and taken
+ * Reads the tags of a request in normalized form.
+ * @throws AppError invalid_field for invalid tags, for none at all, and for a tag in both lists
  */
 export function readTagChanges(given: {
   readonly add?: readonly string[] | undefined;
@@ -100,12 +100,12 @@ export function readTagChanges(given: {
   return { add, remove };
 }
 
-/** The labels after a change, in their order, new ones last; undefined where that changes nothing. */
-function changedTags(present: readonly string[], { add, remove }: TagChanges): string[] | undefined {
+/** The tags after a change, in their order, new ones last; undefined if nothing changes. */
+function changedTags(current: readonly string[], { add, remove }: TagChanges): string[] | undefined {
   const removed = new Set(remove.map(fold));
-  const kept = present.filter((tag) => !removed.has(fold(tag)));
-  const known = new Set(kept.map(fold));
+  const remaining = current.filter((tag) => !removed.has(fold(tag)));
+  const known = new Set(remaining.map(fold));
   const added = add.filter((tag) => !known.has(fold(tag)));
-  if (added.length === 0 && kept.length === present.length) return undefined;
-  return checkTags([...kept, ...added], "add");
+  if (added.length === 0 && remaining.length === current.length) return undefined;
+  return checkTags([...remaining, ...added], "add");
 }

@@ -1,4 +1,4 @@
-/** The trash of an account: what was put there can be had back for some weeks. All writing is durable when a promise resolves. */
+/** The trash of an account: items can be restored for some weeks. All writes are durable when a promise resolves. */
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -18,13 +18,13 @@ export interface TrashServiceOptions {
   readonly treeWriter: TreeWriter;
   readonly permissions: Permissions;
   readonly access: Pick<AccessCounters, "forget">;
-  /** How long what is in the trash is kept. */
+  /** How long items stay in the trash. */
   readonly keepMs: number;
-  /** Called when a folder with content was cut off and is to be taken apart. */
+  /** Called when a folder with content was cut off and its rows remain to be deleted. */
   readonly onDetached: () => void;
 }
 
-/** A file or folder in the trash, and when it will be deleted for good. */
+/** A file or folder in the trash, and when it will be permanently deleted. */
 export interface TrashEntry extends TrashedNode {
   readonly expiresAtMs: number;
 }
@@ -34,12 +34,12 @@ export type TrashOutcome<T> =
   | { readonly id: string; readonly done: T }
   | { readonly id: string; readonly error: AppError };
 
-/** Entries purged in one transaction: each may take apart some rows below it. */
-const PURGED_AT_ONCE = 8;
-/** Rest between two transactions of a purge, for others to write. */
+/** Entries purged per transaction: each may delete some rows below it. */
+const PURGED_PER_TRANSACTION = 8;
+/** Pause between two transactions of a purge, for others to write. */
 const REST_MS = 5;
 
-/** See the head of this file. */
+/** Trashes, restores and purges. */
 export class TrashService {
   readonly #options: TrashServiceOptions;
 
@@ -48,8 +48,8 @@ export class TrashService {
   }
 
   /**
-   * Puts files and folders into the trash of their owner, each by itself, in order. A large folder waits for what is before
-   * it, and is waited for: what it weighs is true until something changes.
+   * Moves files and folders to the trash of their owner, each independently, in order. A large folder waits for those
+   * before it and delays those after it, because its measured totals are valid only until something changes.
    */
   async put(user: User, ids: readonly string[]): Promise<TrashOutcome<TrashEntry>[]> {
     const { tree, permissions } = this.#options;
@@ -75,7 +75,7 @@ export class TrashService {
     try {
       return tree.isMeasuredInReader(permissions.node(user, publicId, "place").node);
     } catch (error) {
-      // It is refused when its turn has come.
+      // It is rejected when its turn comes.
       if (error instanceof AppError) return false;
       throw error;
     }
@@ -84,7 +84,7 @@ export class TrashService {
   #putOne(user: User, publicId: string, measured: FolderSize | undefined): Promise<TrashEntry> {
     const { writer, treeWriter, permissions } = this.#options;
     return writer.run((tx) => {
-      // As the caller sees it, before it is gone.
+      // As the caller sees it, before it is trashed.
       const { node, owner, isOwn } = permissions.node(user, publicId, "place");
       const ref = { accountId: owner.id, publicId };
       const trashed = treeWriter.by(actingDevice(user, { isOwn }), () => treeWriter.trash(tx, ref, measured));
@@ -92,15 +92,15 @@ export class TrashService {
     });
   }
 
-  /** A page of the user's own trash, what came last in front. */
+  /** A page of the user's own trash, newest first. */
   list(user: User, page: number, limit: number): { entries: readonly TrashEntry[]; total: number } {
     const { entries, total } = this.#options.tree.listTrash(user.id, (page - 1) * limit, limit);
     return { entries: entries.map((entry) => this.#entry(entry)), total };
   }
 
   /**
-   * Takes files and folders out of the trash, each by itself. What went last comes back first, so that a folder is there
-   * again for the files that had been taken from it before.
+   * Restores files and folders from the trash, each independently. The last trashed one is restored first, so that a
+   * folder exists again for files trashed from it before.
    */
   async restore(user: User, ids: readonly string[]): Promise<TrashOutcome<TreeNode>[]> {
     const { writer, tree, treeWriter } = this.#options;
@@ -120,18 +120,20 @@ export class TrashService {
     return known.flatMap((id) => byId.get(id) ?? []);
   }
 
-  /** Deletes one thing in the trash for good. @throws AppError not_found */
+  /** Deletes one item in the trash permanently. @throws AppError not_found */
   async purge(user: User, publicId: string): Promise<TrashEntry> {
     const { writer } = this.#options;
     return writer.run((tx) => this.#purge(tx, user, { accountId: user.id, publicId }));
   }
 
-  /** Deletes for good all that is in the trash now, in many short transactions. @returns how many files and folders that were */
+  /**
+   * Permanently deletes everything in the trash now, in many short transactions. @returns how many entries of the trash
+   */
   async empty(user: User): Promise<number> {
     return this.#purgeUpTo(this.#options.clock.nowMs(), user);
   }
 
-  /** Deletes for good what has been in the trash for its time, a bounded piece at a time. For the timetable. */
+  /** Permanently deletes items whose time in the trash has expired, in bounded steps. For the timetable. */
   async sweep(signal?: AbortSignal): Promise<number> {
     const { clock, keepMs } = this.#options;
     return this.#purgeUpTo(clock.nowMs() - keepMs, undefined, signal);
@@ -143,12 +145,12 @@ export class TrashService {
     for (;;) {
       if (signal?.aborted === true) return purged;
       const some = await writer.run((tx) => {
-        const refs = tree.trashedBefore(atMs, PURGED_AT_ONCE, user?.id ?? null);
+        const refs = tree.trashedBefore(atMs, PURGED_PER_TRANSACTION, user?.id ?? null);
         for (const ref of refs) this.#purge(tx, user, ref);
         return refs.length;
       });
       purged += some;
-      if (some < PURGED_AT_ONCE) return purged;
+      if (some < PURGED_PER_TRANSACTION) return purged;
       await Bun.sleep(REST_MS);
     }
   }
@@ -166,10 +168,10 @@ export class TrashService {
   }
 }
 
-/** What became of one: transactions that are asked for together are carried out together, in order. */
-async function attempt<T>(id: string, deed: () => Promise<T>): Promise<TrashOutcome<T>> {
+/** The result for one item. Concurrent transactions run together, in order. */
+async function attempt<T>(id: string, action: () => Promise<T>): Promise<TrashOutcome<T>> {
   try {
-    return { id, done: await deed() };
+    return { id, done: await action() };
   } catch (error) {
     if (error instanceof AppError) return { id, error };
     throw error;

@@ -1,4 +1,4 @@
-/** The contents of a file one after the other: to be listed, sent, brought back and let go (contract §4, Versions). */
+/** The versions of a file: lists, sends, restores and deletes them. */
 import type { Writer } from "../../../db/transaction.ts";
 import { AppError, notFound } from "../../../errors.ts";
 import type { StorageLimits } from "../files/service.ts";
@@ -15,18 +15,18 @@ export interface VersionServiceOptions {
   readonly treeWriter: TreeWriter;
   readonly permissions: Permissions;
   readonly limitsOf: (user: User) => Pick<StorageLimits, "quotaBytes" | "plan">;
-  /** A user by row id; undefined where there is none any more. */
+  /** A user by row id; undefined if the account no longer exists. */
   readonly findUser: (id: number) => User | undefined;
 }
 
-/** A content of a file, with who stored it. */
+/** A version of a file, with its author. */
 export interface StoredVersion extends FileVersion {
-  /** Undefined where that account is gone. */
+  /** Undefined if that account is gone. */
   readonly author: User | undefined;
   readonly isCurrent: boolean;
 }
 
-/** See the head of this file. */
+/** Lists, restores and deletes versions. */
 export class VersionService {
   readonly #options: VersionServiceOptions;
 
@@ -34,7 +34,7 @@ export class VersionService {
     this.#options = options;
   }
 
-  /** The contents of a file, the newest (the current one) first. @throws AppError not_found | share_permission */
+  /** The versions of a file, newest (current) first. @throws AppError not_found | share_permission */
   list(user: User, fileId: string): StoredVersion[] {
     const { permissions, tree, findUser } = this.#options;
     const { node } = permissions.file(user, fileId, "versions");
@@ -88,7 +88,7 @@ export class VersionService {
       });
     } catch (error) {
       if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
-      // A refusal for the quota says which plan it comes from (contract §1).
+      // A refusal for the quota says which plan it comes from.
       throw new AppError(error.reason, error.message, { ...error.details, plan });
     }
   }

@@ -10,7 +10,7 @@ import type { TusSender } from "./types.ts";
 /** What {@link ownSender} works with. */
 export interface OwnSenderOptions {
   readonly files: Pick<FileService, "finishUpload">;
-  readonly permissions: Pick<Permissions, "place">;
+  readonly permissions: Pick<Permissions, "location">;
   readonly tree: Pick<TreeReader, "findFileNamed">;
   readonly limitsOf: (user: User) => StorageLimits;
 }
@@ -35,7 +35,7 @@ export function ownSender({ files, permissions, tree, limitsOf }: OwnSenderOptio
       return fields.onConflict !== "version" || tree.findFileNamed(owner.id, folderPath, name) === undefined;
     },
     destination: ({ fields, share }) => {
-      const { path, ...target } = permissions.place(user, fields.folderPath, share);
+      const { path, ...target } = permissions.location(user, fields.folderPath, share);
       const { maxFileSizeBytes: limitBytes, plan } = limitsOf(target.owner);
       const tooLarge = () =>
         new AppError(

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { safeName } from "../../../../src/features/library/archive/entry-name.ts";
 
-test("hostile names are replaced, not translated (D50)", () => {
+test("unsafe characters are replaced by _", () => {
   const cases: Record<string, string> = {
     "..": "__",
     ".": "_",
@@ -22,7 +22,7 @@ test("hostile names are replaced, not translated (D50)", () => {
   for (const [name, safe] of Object.entries(cases)) expect(safeName(name)).toBe(safe);
 });
 
-test("all other names stay as they are", () => {
+test("all other names stay unchanged", () => {
   for (const name of [
     ".profile",
     "console.log",

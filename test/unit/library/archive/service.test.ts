@@ -10,8 +10,7 @@ let archives: ArchiveService;
 beforeEach(() => {
   tree = new TestTree();
   accountId = tree.addAccount();
-  // Planning never looks at a content.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
+  // Planning never reads file content.
   archives = new ArchiveService({ tree: tree.read, blobs: {} as BlobStore, log: silentLog });
 });
 afterEach(() => tree.close());
@@ -22,7 +21,7 @@ function folderAt(path: string) {
   return folder;
 }
 
-test("is planned from one snapshot, whatever changes meanwhile", async () => {
+test("is planned from one snapshot, even if files change during planning", async () => {
   for (let number = 0; number < 600; number++) tree.addFile(accountId, "/f", `${number}`.padStart(3, "0"));
   tree.addFile(accountId, "/f/below", "x");
   const names: string[] = [];
@@ -39,7 +38,7 @@ test("is planned from one snapshot, whatever changes meanwhile", async () => {
   expect(names.slice(-2)).toEqual(["below", "x"]);
 }, 120_000);
 
-test("is the same plan again while nothing changed, the same bytes while nothing in it did", async () => {
+test("uses the cached plan while nothing changed, and gives the same bytes while nothing in it did", async () => {
   tree.addFile(accountId, "/f", "a");
   const folder = folderAt("/f");
   const first = await archives.plan([folder]);
@@ -66,13 +65,13 @@ test("is the same plan again while nothing changed, the same bytes while nothing
   expect(etags.size).toBe(changes.length + 1);
 });
 
-test("is refused where something is gone by the time it is read", async () => {
+test("is rejected if something is gone when it is read", async () => {
   const file = tree.addFile(accountId, "/", "a");
   tree.run((tx) => tree.write.deleteFile(tx, file));
   expect(archives.plan([file])).rejects.toMatchObject({ reason: "not_found" });
 });
 
-test("has the name that is asked for, that of the one thing in it, or a plain one", async () => {
+test("has the requested name, that of the single item, or a default one", async () => {
   const a = tree.addFile(accountId, "/", "a.zip");
   const b = tree.addFile(accountId, "/", "b");
   const root = tree.read.getRoot(accountId);

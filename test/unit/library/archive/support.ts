@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import { type Digest, digestToBytes } from "../../../../src/blobs/digest.ts";
 import { Entries } from "../../../../src/features/library/archive/entries.ts";
-import { archiveBytes, archivePieces } from "../../../../src/features/library/archive/pieces.ts";
+import { archiveBytes, archiveChunks } from "../../../../src/features/library/archive/chunks.ts";
 import type { ContentSource } from "../../../../src/features/library/archive/types.ts";
 
 /** A file or folder (a path that ends with a slash) to be archived. */
@@ -67,13 +67,13 @@ export class TestArchive {
     return archiveBytes(this.entries);
   }
 
-  pieces(start = 0, end = this.sizeBytes): AsyncGenerator<Uint8Array> {
-    return archivePieces(this.entries, this.source, start, end);
+  chunks(start = 0, end = this.sizeBytes): AsyncGenerator<Uint8Array> {
+    return archiveChunks(this.entries, this.source, start, end);
   }
 
   async bytes(start = 0, end = this.sizeBytes): Promise<Buffer> {
-    const pieces: Uint8Array[] = [];
-    for await (const piece of this.pieces(start, end)) pieces.push(piece);
-    return Buffer.concat(pieces);
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of this.chunks(start, end)) chunks.push(chunk);
+    return Buffer.concat(chunks);
   }
 }

@@ -5,14 +5,14 @@ import { TestArchive } from "./support.ts";
 
 const GIB = 1024 ** 3;
 
-/** Reads of an archive what a ZIP reader asks for, and nothing else. */
+/** Reads only the parts of an archive that a ZIP reader reads. */
 class ArchiveReader extends RandomAccessReader {
   constructor(readonly archive: TestArchive) {
     super();
   }
 
   override _readStreamForRange(start: number, end: number): Readable {
-    return Readable.from(this.archive.pieces(start, end), { objectMode: false });
+    return Readable.from(this.archive.chunks(start, end), { objectMode: false });
   }
 }
 
@@ -29,7 +29,7 @@ async function entriesOf(zip: ZipFile): Promise<Entry[]> {
   return promise;
 }
 
-/** The archive as a reader from elsewhere sees it, by random access. */
+/** The archive as seen by a reader with random access. */
 async function open(archive: TestArchive): Promise<ZipFile> {
   const { promise, resolve, reject } = Promise.withResolvers<ZipFile>();
   const options = { lazyEntries: true, autoClose: false, strictFileNames: true };
@@ -66,7 +66,7 @@ const SMALL = [
 ];
 
 describe("an archive", () => {
-  test("is read by another program: names, folders, contents, times, modes", async () => {
+  test("is read by another program: names, folders, content, times, modes", async () => {
     const archive = new TestArchive(SMALL);
     const zip = await openWhole(archive);
     const entries = await entriesOf(zip);
@@ -79,26 +79,26 @@ describe("an archive", () => {
     }
   });
 
-  test("is given from any place to any other as a slice of the whole", async () => {
+  test("is sent in any range as a slice of the whole", async () => {
     const archive = new TestArchive(SMALL);
     const whole = await archive.bytes();
     expect(whole.length).toBe(archive.sizeBytes);
-    const places = new Set([0, 1, whole.length - 1, whole.length, archive.entries.contentBytes]);
+    const offsets = new Set([0, 1, whole.length - 1, whole.length, archive.entries.contentBytes]);
     for (let number = 0; number < archive.entries.count; number++) {
       const { offset, path, sizeBytes } = archive.entries.get(number);
       for (const edge of [offset, offset + 30, offset + 30 + path.length + 9, offset + 39 + path.length + sizeBytes]) {
-        for (const place of [edge - 1, edge, edge + 1]) if (place >= 0 && place <= whole.length) places.add(place);
+        for (const offset of [edge - 1, edge, edge + 1]) if (offset >= 0 && offset <= whole.length) offsets.add(offset);
       }
     }
-    for (let place = archive.entries.contentBytes; place <= whole.length; place += 17) places.add(place);
-    for (const start of places) {
-      for (const end of places) {
+    for (let offset = archive.entries.contentBytes; offset <= whole.length; offset += 17) offsets.add(offset);
+    for (const start of offsets) {
+      for (const end of offsets) {
         if (start < end) expect((await archive.bytes(start, end)).equals(whole.subarray(start, end))).toBe(true);
       }
     }
   });
 
-  test("holds a file of more than 4 GiB, and finds what comes after it", async () => {
+  test("contains a file of more than 4 GiB and the files after it", async () => {
     const last = Buffer.from("after");
     const archive = new TestArchive([
       { path: "film.bin", content: 5 * GIB },
@@ -117,7 +117,7 @@ describe("an archive", () => {
     expect(await contentOf(zip, entry)).toEqual(last);
   });
 
-  test("holds more than 65,535 entries, also exactly so many", async () => {
+  test("contains 65,535 entries, and more", async () => {
     for (const count of [65_535, 70_000]) {
       const items = Array.from({ length: count }, (_, index) => ({
         path: `f${index}.txt`,
@@ -134,7 +134,7 @@ describe("an archive", () => {
     }
   }, 120_000);
 
-  test("breaks where a content is shorter or other than its row says, and is never silently short (D34)", async () => {
+  test("breaks off if a file is shorter or differs from its row, and is never silently short", async () => {
     const items = [
       { path: "a.bin", content: Buffer.alloc(100_000, 1) },
       { path: "b.bin", content: Buffer.alloc(100_000, 2) },
@@ -145,11 +145,11 @@ describe("an archive", () => {
       archive.contents.set(damaged, bad);
       let sent = 0;
       const reading = (async () => {
-        for await (const piece of archive.pieces()) sent += piece.length;
+        for await (const chunk of archive.chunks()) sent += chunk.length;
       })();
       expect(reading).rejects.toMatchObject({ reason: "content_damaged" });
       await reading.catch(() => {});
-      // The last byte of a content that is not right is never sent.
+      // The last byte of a damaged file is never sent.
       expect(sent).toBeLessThan(archive.entries.contentBytes);
     }
   });

@@ -1,4 +1,4 @@
-/** Random changes by people and devices; then everything is brought back to a moment, and must be what it was. */
+/** Random changes by people and devices; then everything is restored to a moment, and must be as it was. */
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Transaction } from "../../../../src/db/transaction.ts";
 import { HistoryService, RESTORE_CHANGES_MAX } from "../../../../src/features/library/history/service.ts";
@@ -15,7 +15,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 let tree: TestTree;
 let trials: CountedTrials;
-/** Ids of what came out of the trash. */
+/** Ids of nodes restored from the trash. */
 const returned = new Set<string>();
 afterEach(() => tree.close());
 
@@ -55,12 +55,12 @@ async function allNodes(accountId: number): Promise<TreeNode[]> {
   return all;
 }
 
-/** Paths with contents, in order. */
+/** Paths with content, in order. */
 function shape(nodes: readonly TreeNode[]): string[] {
   return nodes.map((node) => `${node.folder}|${node.name}|${node.kind === "file" ? node.digest : ""}`).sort();
 }
 
-/** A random change. @returns ids deleted for good */
+/** A random change. @returns ids that it deleted permanently */
 function change(accountId: number, random: ReturnType<typeof randomOf>, nodes: readonly TreeNode[]): string[] {
   const folders = nodes.filter((node) => node.kind === "folder");
   const folderPath = folders.length > 0 && random.chance(0.7) ? random.pick(folders).path : "/";
@@ -68,7 +68,7 @@ function change(accountId: number, random: ReturnType<typeof randomOf>, nodes: r
   const deviceId = random.chance(0.6) ? DEVICE : undefined;
   const node = nodes.length > 0 ? random.pick(nodes) : undefined;
   const kind = random.below(12);
-  const by = (deed: (tx: Transaction) => unknown) => tree.run((tx) => tree.write.by(deviceId, () => void deed(tx)));
+  const by = (change: (tx: Transaction) => unknown) => tree.run((tx) => tree.write.by(deviceId, () => void change(tx)));
   const below = (folder: TreeNode): string[] =>
     nodes.filter(({ parentId }) => parentId === folder.id).flatMap((one) => [one.publicId, ...below(one)]);
   if (node === undefined || kind <= 1) {
@@ -120,11 +120,11 @@ async function expectNoDrift(accountId: number): Promise<void> {
   expect(await tree.read.recountBlobs()).toEqual([]);
 }
 
-describe("places that are too deep", () => {
+describe("locations that are too deep", () => {
   const chain = (name: string, levels: number) => `/${name}`.repeat(levels);
-  /** Folders are put back from the top down: this one after what it has to leave first. */
+  /** Folders are restored from the top down: this one after its present parent. */
   const home = chain("q", 120);
-  /** Two branches, of which one lies in the other after a while, and has no room there where that is at its former place. */
+  /** Two branches, one of which is moved into the other and is too deep there once that one is restored. */
   function swapBranches(accountId: number) {
     const folderAt = (path: string) => tree.read.findFolderByPath(accountId, path) ?? expect.unreachable();
     for (const path of [chain("a", 200), home + chain("b", 100)])
@@ -140,7 +140,7 @@ describe("places that are too deep", () => {
     return { atMs, folderAt };
   }
 
-  test("wait for what makes room", async () => {
+  test("wait for restores that reduce the depth", async () => {
     const { accountId, restore } = open();
     const { atMs } = swapBranches(accountId);
     const outcomes = await restore(atMs, { removesNew: true });
@@ -150,7 +150,7 @@ describe("places that are too deep", () => {
     await expectNoDrift(accountId);
   });
 
-  test("are named where nothing makes room, and all else comes back", async () => {
+  test("are reported if nothing reduces the depth, and all else is restored", async () => {
     const { accountId, restore } = open();
     tree.addFile(accountId, `${home}/b`, "file", { blob: blobOf("file") });
     tree.addFile(accountId, chain("a", 101), "inside", { blob: blobOf("inside") });
@@ -175,7 +175,7 @@ describe("places that are too deep", () => {
   });
 });
 
-describe("everything brought back", () => {
+describe("everything restored", () => {
   test.each(seedsToRun([1, 2]))("is what it was (seed %i)", async (seed) => {
     const { accountId, restore } = open();
     const random = randomOf(seed);
@@ -183,7 +183,7 @@ describe("everything brought back", () => {
     const before = await allNodes(accountId);
     const atMs = tree.clock.nowMs();
     const deleted = await changeMuch(accountId, random, 60);
-    // What was deleted for good, and what lay in it, is not expected back.
+    // Permanently deleted nodes and their content are not expected.
     const byId = new Map(before.map((node) => [node.id, node]));
     const isAvailable = (node: TreeNode): boolean => {
       const parent = byId.get(node.parentId ?? 0);
@@ -197,7 +197,7 @@ describe("everything brought back", () => {
     expect(outcomes.map(summary)).toEqual(dry.map(summary));
     expect(outcomes.filter(({ outcome }) => outcome === "skipped")).toEqual([]);
     const orphans = new Set(before.filter((node) => !isAvailable(node)).map(({ publicId }) => publicId));
-    // What was in the trash then, and came out since, is no loss: it stays.
+    // A node restored from the trash since that moment stays.
     const known = new Set(before.map(({ publicId }) => publicId));
     for (const publicId of returned) if (!known.has(publicId)) orphans.add(publicId);
     const present = await allNodes(accountId);
@@ -209,7 +209,7 @@ describe("everything brought back", () => {
     const after = present.filter((node) => !isOrphan(node));
     expect(shape(after)).toEqual(shape(before.filter(isAvailable)));
     await expectNoDrift(accountId);
-    // Done once, there is nothing left to do.
+    // After one run nothing is left to do.
     tree.clock.advance(5);
     expect(await restore(atMs, { removesNew: true })).toEqual([]);
   });
@@ -220,7 +220,7 @@ function summary(one: RestoreOutcome): string {
   return `${what} ${one.node.folder} ${one.node.name}`;
 }
 
-test("names that were passed around come back to their files", async () => {
+test("swapped names return to their files", async () => {
   const { accountId, restore } = open();
   const files = ["1", "2", "3"].map((name) => tree.addFile(accountId, "/f", name, { blob: blobOf(name) }));
   const before = await allNodes(accountId);
@@ -243,7 +243,7 @@ test("names that were passed around come back to their files", async () => {
   ]);
 });
 
-test("what is new stands aside, and stays where nobody asks for its removal", async () => {
+test("new files are renamed, and stay unless their removal is requested", async () => {
   const { accountId, restore } = open();
   const file = tree.addFile(accountId, "/f", "a.txt", { blob: blobOf("old") });
   const atMs = tree.clock.nowMs();
@@ -256,7 +256,7 @@ test("what is new stands aside, and stays where nobody asks for its removal", as
   expect(names).toEqual(["f", "a (1).txt", "a.txt"]);
 });
 
-test("others read and write while much is brought back", async () => {
+test("others read and write during a large restore", async () => {
   const { accountId, restore } = open();
   const many = 300;
   const files = Array.from({ length: many }, (_, index) => tree.addFile(accountId, "/then", `${index}`));
@@ -281,11 +281,11 @@ test("others read and write while much is brought back", async () => {
   }
   expect((await restored).filter(({ outcome }) => outcome === "done")).toHaveLength(many);
   expect(countThen()).toBe(many);
-  // Neither nothing nor all: somebody else's transaction came in between.
+  // Neither nothing nor everything: the transaction of somebody else ran in between.
   expect([...seen].some((count) => count > 0 && count < many)).toBe(true);
 });
 
-test("others have their turn between the steps of a dry run", async () => {
+test("others get their turn between the steps of a dry run", async () => {
   const { accountId, restore } = open();
   const files = Array.from({ length: 30 }, (_, at) => tree.addFile(accountId, "/", `f${at}`));
   const atMs = tree.clock.nowMs();
@@ -295,7 +295,7 @@ test("others have their turn between the steps of a dry run", async () => {
   expect(trials.turns).toBeGreaterThanOrEqual(files.length);
 });
 
-test("a quota that is too small refuses all of it", async () => {
+test("a quota that is too small rejects all of it", async () => {
   const { accountId, restore } = open(25);
   const file = tree.addFile(accountId, "/", "a", { blob: blobOf("old", 10) });
   tree.addFile(accountId, "/", "b", { blob: blobOf("b", 1) });
@@ -308,24 +308,24 @@ test("a quota that is too small refuses all of it", async () => {
   });
   const now = shape(await allNodes(accountId));
   for (const isDryRun of [true, false]) {
-    const refused = await restore(atMs, { isDryRun }).catch((error: unknown) => error);
+    const rejection = await restore(atMs, { isDryRun }).catch((error: unknown) => error);
     expect(
       reasonOf(() => {
-        throw refused;
+        throw rejection;
       }),
     ).toBe("quota_exceeded");
     expect(shape(await allNodes(accountId))).toEqual(now);
   }
 });
 
-test("a moment in the future or out of reach is refused, and so is too much at once", async () => {
+test("a moment in the future or too long ago is rejected, and so are too many changes", async () => {
   const { accountId, run, restore } = open();
   tree.addFile(accountId, "/", "a");
   tree.clock.advance(31 * DAY_MS);
   const reason = async (atMs: number, more: Partial<RestoreRequest> = {}) => {
-    const refused = await restore(atMs, more).catch((error: unknown) => error);
+    const rejection = await restore(atMs, more).catch((error: unknown) => error);
     return reasonOf(() => {
-      throw refused;
+      throw rejection;
     });
   };
   expect(await reason(tree.clock.nowMs() + 1)).toBe("invalid_field");
@@ -352,7 +352,7 @@ test("a moment in the future or out of reach is refused, and so is too much at o
   const second = await run(movedAtMs, { isPartial: true });
   expect([second.outcomes.length, second.hasMore]).toEqual([1, false]);
   expect((await run(movedAtMs)).outcomes).toEqual([]);
-  // All of it is new since a time before; what stays is counted, and the first of it told.
+  // All of it is new since an earlier time; what stays is counted, and the first part listed.
   const left = await run(atMs);
   expect([left.outcomes.length, left.newCount, left.hasMore]).toEqual([1_000, RESTORE_CHANGES_MAX + 1, false]);
   expect(await reason(atMs, { removesNew: true })).toBe("invalid_request");

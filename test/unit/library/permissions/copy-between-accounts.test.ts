@@ -20,7 +20,7 @@ function options(changes: Partial<CopyOptions> = {}): CopyOptions {
   return { accountId: to, onConflict: "rename", preserveMetadata: true, createdBy: to, quotaBytes: null, ...changes };
 }
 
-/** All sums and references are what counting gives. */
+/** All stored counters equal a fresh count. */
 async function expectNoDrift(): Promise<void> {
   expect([await tree.read.recount(from), await tree.read.recount(to), await tree.read.recountBlobs()]).toEqual([
     [],
@@ -51,14 +51,14 @@ test("a file and a folder are copied into another account and count there", asyn
   await expectNoDrift();
 });
 
-test("the quota is that of the account it goes to", async () => {
+test("the quota of the target account applies", async () => {
   const file = tree.addFile(from, "/", "c.txt");
   const copy = () => tree.run((tx) => tree.write.copy(tx, file, "/", options({ quotaBytes: file.sizeBytes - 1 })));
   expect(copy).toThrow(AppError);
   await expectNoDrift();
 });
 
-test("a large folder appears in the other account whole, or not at all where it is refused at the end", async () => {
+test("a large folder appears in the other account completely, or not at all if it is rejected at the end", async () => {
   tree.run((tx) => {
     for (let i = 0; i <= COPY_NODES_MAX; i++) {
       tree.write.createFolder(tx, { accountId: from, parentPath: "/large", name: `f${i}`, metadata: {} });
@@ -67,17 +67,17 @@ test("a large folder appears in the other account whole, or not at all where it 
   tree.addFile(from, "/large/f0", "c.txt");
   const folder = tree.read.findFolderByPath(from, "/large");
   if (folder === undefined) throw new Error("the folder was just made");
-  const refused = tree.write.copyLarge(
+  const rejection = tree.write.copyLarge(
     tree.writer,
     folder,
     "/",
     options({
       admit: () => {
-        throw new AppError("not_found", "revoked meanwhile");
+        throw new AppError("not_found", "revoked since");
       },
     }),
   );
-  expect(await refused.catch((error: unknown) => String(error))).toContain("revoked meanwhile");
+  expect(await rejection.catch((error: unknown) => String(error))).toContain("revoked since");
   expect(tree.read.findFolderByPath(to, "/large")).toBeUndefined();
   const copied = await tree.write.copyLarge(tree.writer, folder, "/", options());
   expect(copied).toMatchObject({ accountId: to, path: "/large", itemCount: COPY_NODES_MAX + 1 });

@@ -42,7 +42,7 @@ afterEach(() => tree.close());
 
 let shares = 0;
 
-/** @returns the share's public id */
+/** @returns the public id of the share */
 function share(
   node: TreeNode,
   options: { write?: boolean; expiresAtMs?: number; to?: User; kind?: string } = {},
@@ -65,7 +65,7 @@ function file(folderPath: string, name: string) {
   return tree.addFile(owner.id, folderPath, name);
 }
 
-/** `ok`, or the reason of the refusal. */
+/** `ok`, or the reason of the rejection. */
 function outcome(user: User, node: TreeNode, need: Need): string {
   return reasonOf(() => permissions.node(user, node.publicId, need)) ?? "ok";
 }
@@ -77,14 +77,14 @@ function outcomes(user: User, node: TreeNode): string {
 const REJECTED = "share_permission";
 const NOTHING = "not_found not_found not_found not_found";
 
-describe("who may do what (D51)", () => {
-  test("the owner everything, others nothing", () => {
+describe("who may do what", () => {
+  test("the owner may do everything, others nothing", () => {
     const node = file("/a/b", "c.txt");
     expect(outcomes(owner, node)).toBe("ok ok ok ok");
     expect(outcomes(guest, node)).toBe(NOTHING);
   });
 
-  test("a read share opens the folder and all below it for reading", () => {
+  test("a read share allows reading the folder and all below it", () => {
     const shared = folder("/a/b");
     const below = file("/a/b/c/d", "e.txt");
     share(shared);
@@ -93,21 +93,21 @@ describe("who may do what (D51)", () => {
     expect(outcomes(stranger, below)).toBe(NOTHING);
   });
 
-  test("a write share lets place what is below it, never itself", () => {
+  test("a write share allows moving what is below it, never itself", () => {
     const shared = folder("/a/b");
     share(shared, { write: true });
     expect(outcomes(guest, shared)).toBe(`ok ok ${REJECTED} ${REJECTED}`);
     expect(outcomes(guest, file("/a/b/c", "d.txt"))).toBe(`ok ok ok ${REJECTED}`);
   });
 
-  test("a share opens nothing above or beside it, whatever the names", () => {
+  test("a share gives no access above or next to it, even with equal names", () => {
     share(folder("/dir"), { write: true });
     for (const path of ["/dir-secret", "/dir-secret/dir", "/other/dir", "/Dir", "/"])
       expect(outcomes(guest, folder(path))).toBe(NOTHING);
     expect(outcomes(guest, file("/", "dir.txt"))).toBe(NOTHING);
   });
 
-  test("it goes with what was shared, through renames and moves", () => {
+  test("a share follows its node through renames and moves", () => {
     const shared = folder("/a/b");
     const below = file("/a/b", "c.txt");
     share(shared);
@@ -128,13 +128,13 @@ describe("who may do what (D51)", () => {
     expect(outcomes(guest, folder("/a/b"))).toBe(`ok ok ok ${REJECTED}`);
   });
 
-  test("links and drop boxes open nothing here", () => {
+  test("links and drop boxes give no access here", () => {
     const node = file("/", "a.txt");
     for (const kind of ["public", "link", "upload"]) share(node, { kind });
     expect(outcomes(guest, node)).toBe(NOTHING);
   });
 
-  test("it ends at its expiry, when it is revoked, and with the owner's account", () => {
+  test("a share ends at its expiry, when it is revoked, and with the owner's account", () => {
     const node = file("/a", "b.txt");
     share(node, { expiresAtMs: tree.clock.nowMs() + 1000 });
     expect(outcome(guest, node, "read")).toBe("ok");
@@ -149,7 +149,7 @@ describe("who may do what (D51)", () => {
     expect(outcome(guest, node, "read")).toBe("not_found");
   });
 
-  test("it ends when what was shared, or a folder above it, is deleted", () => {
+  test("a share ends when its node, or a folder above it, is deleted", () => {
     const shared = folder("/a/b");
     const below = file("/a/b", "c.txt");
     share(shared, { write: true });
@@ -163,11 +163,11 @@ describe("who may do what (D51)", () => {
     share(aFolder);
     expect(() => permissions.folder(guest, aFile.publicId, "read")).toThrow("not found");
     expect(() => permissions.file(guest, aFolder.publicId, "read")).toThrow("not found");
-    // What a share would refuse tells nothing of kinds.
+    // The rejection of a share must not reveal the kind.
     expect(() => permissions.file(guest, aFolder.publicId, "own")).toThrow("not found");
   });
 
-  test("inside a deed it is judged anew", () => {
+  test("permissions are checked again inside a transaction", () => {
     const node = file("/a", "b.txt");
     const id = share(node);
     expect(outcome(guest, node, "read")).toBe("ok");
@@ -178,8 +178,8 @@ describe("who may do what (D51)", () => {
   });
 });
 
-describe("what is seen", () => {
-  test("paths begin at the outermost share, and publicity is the owner's", () => {
+describe("what a recipient sees", () => {
+  test("paths begin at the outermost share, and the public flag is hidden", () => {
     const shared = folder("/top/secret/trips");
     const below = tree.addFile(owner.id, "/top/secret/trips/rome/day", "a.jpg", { isPublic: true });
     share(shared);
@@ -194,17 +194,17 @@ describe("what is seen", () => {
       folder: "/",
       path: "/rome",
     });
-    // The owner sees all as it is.
+    // The owner sees everything unchanged.
     expect(permissions.file(owner, below.publicId, "own").node).toEqual(below);
   });
 
-  test("a file that is shared by itself lies at the top", () => {
+  test("a single shared file is at the top level", () => {
     const node = file("/top/secret", "a.txt");
     share(node);
     expect(permissions.file(guest, node.publicId, "read").node.folder).toBe("/");
   });
 
-  test("what has left the share shows nothing of where it went", () => {
+  test("a node that left the share does not reveal where it went", () => {
     const shared = folder("/a/b");
     share(shared);
     const { view } = permissions.folder(guest, shared.publicId, "read");
@@ -216,16 +216,16 @@ describe("what is seen", () => {
     const shared = folder("/top/secret/box");
     file("/top/secret/box", "taken");
     const id = share(shared, { write: true });
-    const place = permissions.place(guest, "/taken/sub", id);
-    const make = () => place.view.run(() => tree.run((tx) => tree.write.ensureFolder(tx, owner.id, place.path)));
+    const target = permissions.location(guest, "/taken/sub", id);
+    const make = () => target.view.run(() => tree.run((tx) => tree.write.ensureFolder(tx, owner.id, target.path)));
     expect(make).toThrow('"/taken" is a file. Choose a folder.');
     const inner = folder("/top/secret/box/inner");
-    const into = permissions.place(guest, "/inner", id);
+    const into = permissions.location(guest, "/inner", id);
     const move = () => into.view.run(() => tree.run((tx) => tree.write.move(tx, inner, into.path)));
     expect(move).toThrow(`You can't move or copy this into "/inner". Choose another folder.`);
-    for (const deed of [make, move]) {
+    for (const change of [make, move]) {
       try {
-        deed();
+        change();
       } catch (error) {
         expect(error instanceof AppError && JSON.stringify([error.message, error.details])).not.toMatch(
           /top|secret|box/,
@@ -235,40 +235,40 @@ describe("what is seen", () => {
   });
 });
 
-describe("where something may be put", () => {
-  test("one's own tree, or below a write share, with the owner's path", () => {
+describe("a target", () => {
+  test("is in the own tree, or below a write share, with the owner's path", () => {
     const id = share(folder("/a/b"), { write: true });
-    expect(permissions.place(guest, "/x", undefined)).toMatchObject({ path: "/x", isOwn: true });
-    expect(permissions.place(guest, "/x/y", id)).toMatchObject({ path: "/a/b/x/y", isOwn: false });
-    expect(permissions.place(guest, "/", id)).toMatchObject({ path: "/a/b", isOwn: false });
-    expect(permissions.place(guest, "/", id).owner.id).toBe(owner.id);
+    expect(permissions.location(guest, "/x", undefined)).toMatchObject({ path: "/x", isOwn: true });
+    expect(permissions.location(guest, "/x/y", id)).toMatchObject({ path: "/a/b/x/y", isOwn: false });
+    expect(permissions.location(guest, "/", id)).toMatchObject({ path: "/a/b", isOwn: false });
+    expect(permissions.location(guest, "/", id).owner.id).toBe(owner.id);
   });
 
-  test("not below a read share, a single file, or a share of others", () => {
+  test("is not below a read share, a single file, or a share of others", () => {
     const read = share(folder("/a/b"));
     const single = share(file("/a", "c.txt"), { write: true });
     const others = share(folder("/a"), { write: true, to: stranger });
-    expect(reasonOf(() => permissions.place(guest, "/x", read))).toBe(REJECTED);
-    expect(reasonOf(() => permissions.place(guest, "/", single))).toBe("invalid_field");
-    expect(reasonOf(() => permissions.place(guest, "/", others))).toBe("not_found");
-    expect(reasonOf(() => permissions.place(owner, "/", others))).toBe("not_found");
-    expect(reasonOf(() => permissions.place(guest, "/", "shr_nothing"))).toBe("not_found");
+    expect(reasonOf(() => permissions.location(guest, "/x", read))).toBe(REJECTED);
+    expect(reasonOf(() => permissions.location(guest, "/", single))).toBe("invalid_field");
+    expect(reasonOf(() => permissions.location(guest, "/", others))).toBe("not_found");
+    expect(reasonOf(() => permissions.location(owner, "/", others))).toBe("not_found");
+    expect(reasonOf(() => permissions.location(guest, "/", "shr_nothing"))).toBe("not_found");
   });
 
-  test("below a read share where a write share inside it says so", () => {
+  test("is below a read share if a write share inside it allows it", () => {
     const read = share(folder("/a"));
     share(folder("/a/b"), { write: true });
-    expect(reasonOf(() => permissions.place(guest, "/b/c", read))).toBeUndefined();
-    expect(reasonOf(() => permissions.place(guest, "/c", read))).toBe(REJECTED);
+    expect(reasonOf(() => permissions.location(guest, "/b/c", read))).toBeUndefined();
+    expect(reasonOf(() => permissions.location(guest, "/c", read))).toBe(REJECTED);
     const below = permissions.file(guest, file("/a/b", "d.txt").publicId, "place");
     expect(permissions.locationBeside(guest, below, "/b/e").path).toBe("/a/b/e");
     expect(reasonOf(() => permissions.locationBeside(guest, below, "/e"))).toBe(REJECTED);
   });
 
-  test("not so deep that the owner's path gets too long", () => {
+  test("is not so deep that the owner's path gets too long", () => {
     const names = (count: number) => Array.from({ length: count }, () => "n".repeat(200)).join("/");
     const id = share(folder(`/${names(10)}`), { write: true });
-    expect(reasonOf(() => permissions.place(guest, `/${names(11)}`, id))).toBe("invalid_path");
+    expect(reasonOf(() => permissions.location(guest, `/${names(11)}`, id))).toBe("invalid_path");
   });
 
   test("hosts are those who let the user write", () => {
@@ -283,7 +283,7 @@ describe("where something may be put", () => {
   });
 });
 
-test("a chain of a hundred folders is climbed (D51)", () => {
+test("a share covers a file a hundred folders below", () => {
   const path = `/top${"/d".repeat(100)}`;
   const below = file(path, "deep.txt");
   share(folder("/top"));

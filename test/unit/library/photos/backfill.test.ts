@@ -23,7 +23,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Files of an account, as an older program stored them. */
+/** Files of an account, as stored by an earlier version. */
 function addFiles(count: number, fromId: number): void {
   const node = db.sqlite.prepare(
     `INSERT INTO nodes (id, public_id, account_id, parent_id, kind, name, sort_key, created_at, modified_at, seq,
@@ -37,7 +37,7 @@ function addFiles(count: number, fromId: number): void {
 
 const inList = () => db.sqlite.query("SELECT node_id AS id FROM photos ORDER BY node_id").all() as { id: number }[];
 
-/** The account that has them. */
+/** The account that owns them. */
 function addAccount(): void {
   db.sqlite.run(
     `INSERT INTO users (id, public_id, email, email_key, name, role, plan, password_hash, created_at)
@@ -46,7 +46,7 @@ function addAccount(): void {
   db.sqlite.run("INSERT INTO accounts (id, root_id) VALUES (1, 1)");
 }
 
-test("what an older program stored is looked through in pieces, and goes on where it was stopped", async () => {
+test("files of an earlier version are indexed in steps, and a restart continues", async () => {
   const at = MIGRATIONS.findIndex(({ id }) => id === "0019_photos");
   migrate(db.sqlite, silentLog, MIGRATIONS.slice(0, at));
   addAccount();
@@ -54,7 +54,7 @@ test("what an older program stored is looked through in pieces, and goes on wher
   migrate(db.sqlite, silentLog);
   const rows = new PhotoRows(db.sqlite);
   expect(rows.isFilled()).toBe(false);
-  // What comes meanwhile is there at once, and what is changed is not done twice.
+  // Files added during the backfill are listed immediately, and changed ones are not indexed twice.
   addFiles(2, 2_000);
   db.sqlite.run("UPDATE nodes SET captured_at = '2021-01-01T00:00:00Z' WHERE id = 4");
   const writer = new Writer(db.sqlite, silentLog);
@@ -75,12 +75,12 @@ test("what an older program stored is looked through in pieces, and goes on wher
   expect(one(6)).toEqual({ day: 0, taken_at: 0, offset_minutes: null });
 });
 
-test("a new database has nothing to look through", () => {
+test("a new database has nothing to index", () => {
   migrate(db.sqlite, silentLog);
   expect(new PhotoRows(db.sqlite).isFilled()).toBe(true);
 });
 
-test("what a content tells moves all files that have it, however many, in pieces", async () => {
+test("metadata of a blob moves all files that have it, in steps", async () => {
   migrate(db.sqlite, silentLog);
   addAccount();
   db.sqlite.run(
@@ -94,31 +94,31 @@ test("what a content tells moves all files that have it, however many, in pieces
     db.sqlite
       .query<{ count: number }, [number]>("SELECT count(*) AS count FROM photos WHERE taken_at = ?1")
       .get(Date.UTC(2017, 6, 1, 23, 30))?.count;
-  const tell = () =>
+  const setTakenAt = () =>
     writer.run(() => {
       db.sqlite.run(
         `INSERT OR REPLACE INTO media_info (digest, taken_at, program, read_at)
          VALUES (x'aa', '2017-07-01T23:30:00+02:00', 'x', 0)`,
       );
     });
-  await tell();
-  // The transaction itself moves some alone.
+  await setTakenAt();
+  // A few are moved by the transaction itself.
   expect(moved()).toBe(50);
-  let told = 0;
-  const photoBackfill = new PhotoBackfill({ rows, writer, log: silentLog, onMoved: () => told++ });
+  let movedNames = 0;
+  const photoBackfill = new PhotoBackfill({ rows, writer, log: silentLog, onMoved: () => movedNames++ });
   await writer.run(() => rows.moveSome(500));
   expect(moved()).toBe(300);
   await photoBackfill.drain();
   expect(moved()).toBe(1_200);
   expect(rows.hasFilesToMove()).toBe(false);
-  expect(told).toBeGreaterThan(1);
+  expect(movedNames).toBeGreaterThan(1);
 
-  // Reported once more before it is begun, and by a server that runs.
+  // Metadata is read again before the start, and by a running server.
   db.sqlite.run("UPDATE photos SET taken_at = 0");
-  await tell();
+  await setTakenAt();
   expect(moved()).toBe(50);
   photoBackfill.start();
-  await tell();
+  await setTakenAt();
   photoBackfill.wake();
   while (rows.hasFilesToMove()) await Bun.sleep(5);
   await photoBackfill.stop();

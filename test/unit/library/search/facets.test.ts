@@ -19,7 +19,7 @@ function randomDay(): string {
 }
 
 describe("dateRangeFacets", () => {
-  test("a day has one of a range's words exactly if it lies in the range", () => {
+  test("a day has one of a range's words exactly if it is in the range", () => {
     for (let round = 0; round < 3_000; round++) {
       const [from = "", to = ""] = [randomDay(), randomDay()].sort();
       const range = new Set(dateRangeFacets("m", round % 7 === 0 ? null : from, round % 11 === 0 ? null : to));
@@ -62,7 +62,7 @@ test("families", () => {
   expect(familiesOf("")).toEqual(["other"]);
 });
 
-test("words of facets are letters and digits, whatever they stand for", () => {
+test("words of facets are letters and digits for any value", () => {
   for (const text of ["jpg", "JPG", "ö", '"', "a b", "x".repeat(100), ""]) {
     expect(facet("ex", text)).toMatch(/^ex[a-z0-9]{0,30}$/);
   }

@@ -1,4 +1,4 @@
-// The index against looking at every file, through random changes, with the indexer stopped, restarted and let behind.
+// Compares the index with reading every file, during random changes, with the indexer stopped, restarted and lagging.
 import { afterEach, expect, test } from "bun:test";
 import { Reader } from "../../../../src/db/reader.ts";
 import { openSearch } from "../../../../src/features/library/search/open.ts";
@@ -34,7 +34,7 @@ interface Row {
   kind: number;
 }
 
-/** Everything in an account's tree, read without the index. */
+/** Everything in the tree of an account, read without the index. */
 function everything(tree: TestTree, accountId: number): Row[] {
   return tree.db.sqlite
     .query<Row, [number]>(
@@ -63,7 +63,7 @@ function has(row: Row, word: string): boolean {
   return texts.flatMap((text) => wordsOf(String(text))).some((one) => one.startsWith(wordsOf(word)[0] ?? ""));
 }
 
-const QUESTIONS: [string, (row: Row) => boolean][] = [
+const QUERIES: [string, (row: Row) => boolean][] = [
   ...WORDS.map((word): [string, (row: Row) => boolean] => [word, (row) => has(row, word)]),
   ["beach -red", (row) => has(row, "beach") && !has(row, "red")],
   ["house lake", (row) => has(row, "house") && has(row, "lake")],
@@ -75,7 +75,7 @@ const QUESTIONS: [string, (row: Row) => boolean][] = [
 ];
 
 test.each(seedsToRun([1]))(
-  "whatever changes in whatever order, a search finds what looking at every file finds (seed %d)",
+  "a search finds what reading every file finds, after random changes (seed %d)",
   async (seed) => {
     const { fraction, below, chance, pick } = randomOf(seed);
     const tree = newTree();
@@ -95,7 +95,7 @@ test.each(seedsToRun([1]))(
           tree.addFile(accountId, folder(), name(), {
             onConflict: "rename",
             tags: chance(0.3) ? [pick(TAGS)] : [],
-            metadata: chance(0.3) ? { description: pick(WORDS), place: pick(WORDS) } : {},
+            metadata: chance(0.3) ? { description: pick(WORDS), folder: pick(WORDS) } : {},
           });
         } else if (dice < 0.5) tree.run((tx) => tree.write.updateFile(tx, ref(), { name: name() }));
         else if (dice < 0.65) tree.run((tx) => tree.write.updateFile(tx, ref(), { tags: [pick(TAGS)] }));
@@ -114,26 +114,26 @@ test.each(seedsToRun([1]))(
         if (!isAppError(error)) throw error;
       }
       if (round % 20 !== 0) continue;
-      const [q, isWanted] = pick(QUESTIONS);
+      const [q, isExpected] = pick(QUERIES);
       let total = 0;
       const found: string[] = [];
       do {
         const page = await search.search({ accountId, q, folderPath: undefined, offset: found.length, limit: 7 });
-        expect(page.isBehind).toBe(false);
+        expect(page.isLagging).toBe(false);
         ({ total } = page);
         found.push(...page.nodes.map(({ publicId }) => publicId));
       } while (found.length < total);
-      const wanted = everything(tree, accountId)
-        .filter(isWanted)
+      const expected = everything(tree, accountId)
+        .filter(isExpected)
         .map((row) => row.public_id);
-      expect({ q, found: found.toSorted() }).toEqual({ q, found: wanted.toSorted() });
+      expect({ q, found: found.toSorted() }).toEqual({ q, found: expected.toSorted() });
     }
     reader.close();
   },
   120_000,
 );
 
-test("a search finds what was changed while an earlier search still waited for the index", async () => {
+test("a search finds a change made while an earlier search waited for the index", async () => {
   const tree = newTree();
   const accountId = tree.addAccount();
   const reader = new Reader(tree.path, silentLog);
@@ -143,12 +143,12 @@ test("a search finds what was changed while an earlier search still waited for t
   const [first] = Array.from({ length: 64 }, (_, index) => add(index));
   const ask = (q: string) => search.search({ accountId, q, folderPath: undefined, offset: 0, limit: 5 });
   const earlier = ask("beach");
-  // More changes than the pass that the earlier search began goes through.
+  // More changes than the pass of the earlier search indexes.
   for (let index = 64; index < 200; index++) add(index);
   if (first !== undefined) tree.run((tx) => tree.write.updateFile(tx, first, { name: "zebra.txt" }));
-  expect(await ask("zebra")).toMatchObject({ total: 1, isBehind: false });
+  expect(await ask("zebra")).toMatchObject({ total: 1, isLagging: false });
   await earlier;
-  expect(await ask("beach")).toMatchObject({ total: 199, isBehind: false });
+  expect(await ask("beach")).toMatchObject({ total: 199, isLagging: false });
   reader.close();
 });
 
@@ -187,7 +187,7 @@ test("an erased account's words leave the index", async () => {
   reader.close();
 });
 
-test("what lies in the trash is not found, and what comes back is, folders with all below them", async () => {
+test("trashed nodes are not found, and restored ones are, with all below them", async () => {
   const tree = newTree();
   const accountId = tree.addAccount();
   const file = tree.addFile(accountId, "/", "beach.txt");

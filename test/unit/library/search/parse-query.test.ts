@@ -5,7 +5,7 @@ import { parseQuery, TERMS_MAX } from "../../../../src/features/library/search/p
 import { randomOf } from "../../../support/random.ts";
 import { Database } from "bun:sqlite";
 
-/** What a query is understood as, in short. */
+/** A parsed query in short form. */
 function understood(q: string): string[] {
   return parseQuery(q).map((term) => {
     const range = "min" in term ? ` ${term.min}..${term.max}` : "from" in term ? ` ${term.from}..${term.to}` : "";
@@ -42,7 +42,7 @@ describe("parseQuery", () => {
     expect(understood(q)).toEqual(expected);
   });
 
-  test("whatever is typed is understood or refused, naming q; what is understood is a question that the index takes", () => {
+  test("any text is parsed or rejected, naming q; the index accepts every parsed query", () => {
     const database = new Database(":memory:");
     database.run(
       `CREATE VIRTUAL TABLE search_text USING fts5(facets, name, tags, description, metadata, content='',
@@ -50,7 +50,7 @@ describe("parseQuery", () => {
     );
     database.run("INSERT INTO search_text (rowid, name, facets) VALUES (1, 'beach house', 'fatext')");
     const ask = database.prepare<unknown, [string]>("SELECT rowid FROM search_text WHERE search_text MATCH ?1");
-    const pieces = [
+    const parts = [
       '"',
       "*",
       "(",
@@ -95,7 +95,7 @@ describe("parseQuery", () => {
     const random = randomOf(1);
     let understoodCount = 0;
     for (let round = 0; round < 5_000; round++) {
-      const q = Array.from({ length: 1 + (round % 9) }, () => random.pick(pieces)).join("");
+      const q = Array.from({ length: 1 + (round % 9) }, () => random.pick(parts)).join("");
       try {
         const terms = parseQuery(q);
         understoodCount++;
@@ -108,7 +108,7 @@ describe("parseQuery", () => {
     expect(understoodCount).toBeGreaterThan(1_000);
   });
 
-  test("as many terms as there may be, and no more", () => {
+  test("the maximum number of terms is accepted, and no more", () => {
     expect(parseQuery("ab ".repeat(TERMS_MAX))).toHaveLength(TERMS_MAX);
     expect(() => parseQuery("ab ".repeat(TERMS_MAX + 1))).toThrow(AppError);
   });

@@ -1,6 +1,6 @@
 import { AppError } from "../../../../src/errors.ts";
 
-/** Whether a transaction was refused, rather than went wrong. */
+/** Whether a call was rejected, rather than failed. */
 export function isAppError(error: unknown): error is AppError {
   return error instanceof AppError;
 }

@@ -21,8 +21,7 @@ beforeEach(() => {
     clock: tree.clock,
     tree: tree.read,
     treeWriter: tree.write,
-    // Who may put what there is asked elsewhere; what is purged is asked of nobody.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as far as the trash looks at them
+    // Permissions are tested elsewhere; a purge checks none.
     permissions: {
       node: (_user: User, publicId: string) => {
         const node = tree.read.findNode(accountId, publicId);
@@ -39,7 +38,7 @@ beforeEach(() => {
 });
 afterEach(() => tree.close());
 
-test("what has been in the trash for its time is deleted for good, and nothing else", async () => {
+test("items whose time in the trash has expired are deleted, and nothing else", async () => {
   const put = (name: string) => {
     const file = tree.addFile(accountId, "/", name);
     tree.run((tx) => tree.write.trash(tx, file));
@@ -63,8 +62,8 @@ test("what has been in the trash for its time is deleted for good, and nothing e
   expect(await tree.read.recountBlobs()).toEqual([]);
 });
 
-test("what is put there goes in order, however large the account, and is told once", async () => {
-  // Folders of large accounts are weighed elsewhere, which takes a while: the files after them did not wait.
+test("items are trashed in order, in accounts of any size, and reported once", async () => {
+  // Folders of large accounts are measured in the reading thread. The files after them used not to wait.
   tree.run((tx) => {
     for (let number = 0; number < MEASURED_IN_READER_MIN; number++)
       tree.write.ensureFolder(tx, accountId, `/${number % 10}/${number}`);
