@@ -1,6 +1,6 @@
 /**
  * Reads the configuration: flags, then the environment, then larder.toml, then the preset, then the defaults; the first
- * that has a value wins. Whatever can't be understood stops the start, all of it told at once (contract §9).
+ * that has a value wins. Whatever can't be understood stops the start, all of it told at once.
  */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -164,14 +164,14 @@ class Loading {
   }
 
   #takeFromFile(key: string, raw: unknown, path: string, text: string): void {
-    const place = `${path}:${lineOf(text, key)}`;
-    const known = key in RENAMED ? this.#newKey(key, place, (name) => name) : key;
+    const location = `${path}:${lineOf(text, key)}`;
+    const known = key in RENAMED ? this.#newKey(key, location, (name) => name) : key;
     if (known === null) return;
     if (known === undefined || !SETTINGS_BY_KEY.has(known)) {
-      this.#faults.push(`${place}: "${key}" is not a setting. Did you mean "${nearestKey(key)}"?`);
+      this.#faults.push(`${location}: "${key}" is not a setting. Did you mean "${nearestKey(key)}"?`);
       return;
     }
-    this.#give(known, { raw, source: place, directory: dirname(path) });
+    this.#give(known, { raw, source: location, directory: dirname(path) });
   }
 
   #give(key: string, found: Found): void {
@@ -213,12 +213,12 @@ class Loading {
   }
 
   /** The key that took the place of `old`, with a warning. Null: there is none, and the value is ignored. */
-  #newKey(old: string, place: string, spell: (key: string) => string): string | null | undefined {
+  #newKey(old: string, location: string, spell: (key: string) => string): string | null | undefined {
     const key = RENAMED[old];
     if (key === null)
-      this.#warnings.push(`${place}: the setting ${spell(old)} no longer exists and has no effect. Remove it.`);
+      this.#warnings.push(`${location}: the setting ${spell(old)} no longer exists and has no effect. Remove it.`);
     else if (key !== undefined)
-      this.#warnings.push(`${place}: the setting ${spell(old)} is now called ${spell(key)}. Rename it.`);
+      this.#warnings.push(`${location}: the setting ${spell(old)} is now called ${spell(key)}. Rename it.`);
     return key;
   }
 

@@ -1,4 +1,4 @@
-/** Sizes and durations as people write them. Units of size are 1024-based throughout (contract, Conventions). */
+/** Sizes and durations as people write them. Units of size are 1024-based throughout. */
 
 const SIZE_UNITS = ["", "K", "M", "G", "T", "P"];
 const SIZE_PATTERN = /^(\d+(?:\.\d+)?)\s*(?:([KMGTP])(?:i?B)?|B)?$/i;
@@ -11,7 +11,7 @@ const DURATION_UNITS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 const DURATION_PATTERN = /^(?:\d+[smhdw])+$/;
-const DURATION_PIECE = /(\d+)([smhdw])/g;
+const DURATION_PART = /(\d+)([smhdw])/g;
 
 /** Bytes of `"10MB"`, `"1.5 GiB"`, `"512k"` or `"4096"`; undefined when it is no size. */
 export function parseSize(text: string): number | undefined {
@@ -49,7 +49,7 @@ export function parseDuration(text: string): number | undefined {
   const plain = text.trim().toLowerCase();
   if (!DURATION_PATTERN.test(plain)) return undefined;
   let ms = 0;
-  for (const [, amount, unit] of plain.matchAll(DURATION_PIECE)) {
+  for (const [, amount, unit] of plain.matchAll(DURATION_PART)) {
     ms += Number(amount) * (DURATION_UNITS[unit ?? ""] ?? 0);
   }
   return Number.isSafeInteger(ms) ? ms : undefined;

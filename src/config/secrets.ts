@@ -1,6 +1,6 @@
 /**
  * The secrets of this server: made at the first start from 256 random bits each, kept in `secrets/` for its user alone,
- * never shipped, never defaulted, never printed (contract §2, D55).
+ * never shipped, never defaulted, never printed.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -36,7 +36,9 @@ export interface Secrets {
   readonly link: SecretKey;
   /** The private key, on the curve P-256, by which push services of browsers know this server (RFC 8292). */
   readonly vapid: SecretKey;
-  /** Seals the secrets of authenticator apps in the database. Not to be replaced: nobody's codes would be good any more. */
+  /**
+   * Seals the secrets of authenticator apps in the database. Not to be replaced: nobody's codes would be good any more.
+   */
   readonly factors: SecretKey;
   /** Those that were missing and have just been made: all of them at the first start, later only what is new. */
   readonly made: readonly SecretName[];
@@ -150,11 +152,11 @@ function makeDirectory(directory: string): void {
   }
 }
 
-function rejectLoosePermissions(path: string, wanted: "600" | "700"): void {
+function rejectLoosePermissions(path: string, allowedMode: "600" | "700"): void {
   const mode = statSync(path).mode & 0o777;
   if ((mode & 0o077) === 0) return;
   throw new StartupError(
-    `Other users of this machine can read ${path} (mode ${mode.toString(8)}) and use it to sign in as any user. Run: chmod ${wanted} ${path}\n` +
+    `Other users of this machine can read ${path} (mode ${mode.toString(8)}) and use it to sign in as any user. Run: chmod ${allowedMode} ${path}\n` +
       "If someone may have read it already, also run: larder config rotate-secrets",
   );
 }

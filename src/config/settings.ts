@@ -1,6 +1,7 @@
 /**
- * Every setting, once: its key is its place in this table, and the names of its flag and its environment variable follow
- * from the key. `plans.free.limit.uploads` is `--plans-free-limit-uploads` and `LARDER_PLANS_FREE_LIMIT_UPLOADS`.
+ * Every setting, once: its key is its place in this table, and the names of its flag and its environment variable
+ * follow from the key. `plans.free.limit.uploads` is `--plans-free-limit-uploads` and
+ * `LARDER_PLANS_FREE_LIMIT_UPLOADS`.
  */
 import ipaddr from "ipaddr.js";
 import { splitPort } from "../lib/allowed-targets.ts";
@@ -22,7 +23,7 @@ import {
   type Unit,
 } from "./setting.ts";
 
-/** The kinds of request that are counted, each by itself (contract §3). */
+/** The kinds of request that are counted, each by itself. */
 export const RATE_CATEGORIES = [
   "signin",
   "signup",
@@ -431,7 +432,7 @@ export const SETTINGS = {
 };
 
 /**
- * Settings that had another name, or are gone, and what to use now: they keep working, with a warning (D44).
+ * Settings that had another name, or are gone, and what to use now: they keep working, with a warning.
  * Key: the old key. Value: the new key, or null where nothing takes its place.
  */
 export const RENAMED: Readonly<Record<string, string | null>> = {};

@@ -10,7 +10,7 @@ import { errorResponseOf, DEFAULT_RETRY_AFTER_S } from "./error-response.ts";
 import { beginRequestContext, type RequestContextSettings, requestContextOf } from "./request-context.ts";
 import { ClientGoneError } from "./request-body.ts";
 
-/** What the base hooks work with. */
+/** Dependencies of the base hooks. */
 export interface BaseOptions extends RequestContextSettings {
   readonly log: Log;
   /** Origins that browsers may call from: exact origins, or `*`. Empty: none. */
@@ -28,7 +28,9 @@ export interface BaseOptions extends RequestContextSettings {
 /** The status of requests whose client went away before an answer: nginx's, which log readers know. */
 const CLIENT_GONE = 499;
 
-/** Half a year, for this name alone (RFC 6797): what is below it, and lists in browsers, are the operator's to decide. */
+/**
+ * Half a year, for this name alone (RFC 6797): what is below it, and lists in browsers, are the operator's to decide.
+ */
 const HSTS = "max-age=15552000";
 
 const CORS_HEADERS = {
@@ -79,28 +81,29 @@ export function base(options: BaseOptions) {
         // Nobody reads it; the log and the metrics count it for what it is.
         return new Response(null, { status: CLIENT_GONE });
       }
-      const answer = errorResponseOf(known, requestId);
-      if (answer.status === 500) {
+      const response = errorResponseOf(known, requestId);
+      if (response.status === 500) {
         log.error("Request failed.", { requestId, method: request.method, path: withoutTokens(path), error: known });
       }
-      set.status = answer.status;
-      Object.assign(set.headers, answer.headers);
-      if (answer.status === 503 && !isApi) set.headers["retry-after"] = String(answer.body.error.details["retryAfter"]);
+      set.status = response.status;
+      Object.assign(set.headers, response.headers);
+      if (response.status === 503 && !isApi)
+        set.headers["retry-after"] = String(response.body.error.details["retryAfter"]);
       // CORS preflight asks for a method list and gets one; everything else is an ordinary 405.
-      if (request.method === "OPTIONS" && answer.status === 405) {
+      if (request.method === "OPTIONS" && response.status === 405) {
         return new Response(null, { status: 204 });
       }
       options.onFailure?.(request, known, set.headers);
       if (!isApi && request.method === "GET" && request.headers.get("accept")?.includes("text/html")) {
-        return options.renderErrorPage(answer.status, answer.body.error.message);
+        return options.renderErrorPage(response.status, response.body.error.message);
       }
-      return answer.body;
+      return response.body;
     });
 }
 
 /**
- * Says with a 503 outside /api when to try again, where that is not said yet: browsers, proxies and probes read the header.
- * Answers under /api have it in `details.retryAfter` instead.
+ * Says with a 503 outside /api when to try again, where that is not said yet: browsers, proxies and probes read the
+ * header. Answers under /api have it in `details.retryAfter` instead.
  */
 export function withRetryAfter(request: Request, response: Response): Response {
   if (response.status === 503 && !requestContextOf(request).isApi && !response.headers.has("retry-after")) {
@@ -110,8 +113,8 @@ export function withRetryAfter(request: Request, response: Response): Response {
 }
 
 /**
- * Turns requests away while the server stops, or has too many in hand. Mounted after the guards, so that its answers carry
- * what every answer carries.
+ * Turns requests away while the server stops, or has too many in hand. Mounted after the guards, so that its answers
+ * carry what every answer carries.
  */
 export function gate(options: { isDraining: () => boolean; isOverloaded: () => boolean }) {
   return new Elysia({ name: "gate" }).onRequest(() => {

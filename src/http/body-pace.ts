@@ -29,7 +29,7 @@ const OPEN_MAX = 1_024;
 /** How often the connection of a body that arrives is given its idle time again. */
 const KEEP_OPEN_EVERY_MS = 1_000;
 
-/** What {@link BodyPaces} works with. */
+/** Dependencies of {@link BodyPaces}. */
 export interface BodyPacesOptions {
   /** Bodies of one address that may wait longer than a second. */
   readonly perAddressMax: number;
@@ -81,24 +81,27 @@ export class BodyPaces {
   }
 
   /** Takes a place for a body that is still on its way after a second. @returns false where there is none */
-  takePlace(addressKey: string): boolean {
+  takeSlot(addressKey: string): boolean {
     const bodies = this.#addresses.get(addressKey);
     if (bodies === undefined || bodies.waiting >= this.perAddressMax) return false;
     bodies.waiting++;
     return true;
   }
 
-  /** Undoes {@link open}, and {@link takePlace} where the body had a place. */
-  close(addressKey: string, hasPlace: boolean): void {
+  /** Undoes {@link open}, and {@link takeSlot} where the body had a place. */
+  close(addressKey: string, hasSlot: boolean): void {
     const bodies = this.#addresses.get(addressKey);
     if (bodies === undefined) return;
     this.#waiting--;
-    if (hasPlace) bodies.waiting--;
+    if (hasSlot) bodies.waiting--;
     if (--bodies.open === 0) this.#addresses.delete(addressKey);
   }
 }
 
-/** One body on its way. To be called by the one reader of bodies, and by readers of forms where the file begins and ends. */
+/**
+ * One body on its way. To be called by the one reader of bodies, and by readers of forms where the file begins and
+ * ends.
+ */
 export class BodyPace {
   readonly #paces: BodyPaces;
   readonly #addressOf: () => string;
@@ -108,7 +111,7 @@ export class BodyPace {
   #rejection: AppError | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isOpen = false;
-  #hasPlace = false;
+  #hasSlot = false;
   #waitedMs = 0;
   #allowedMs = SMALL_BODY_MS;
   /** Since when the reader waits; undefined while the server works on what has come. */
@@ -168,7 +171,7 @@ export class BodyPace {
   #open(): void {
     if (this.#isOpen || this.#kind === "file") return;
     if (!this.#paces.open(this.#addressOf())) {
-      this.#refuse(new TooManyBodiesError(this.#paces.perAddressMax));
+      this.#reject(new TooManyBodiesError(this.#paces.perAddressMax));
       return;
     }
     this.#isOpen = true;
@@ -179,8 +182,8 @@ export class BodyPace {
     clearTimeout(this.#timer);
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    this.#paces.close(this.#addressOf(), this.#hasPlace);
-    this.#hasPlace = false;
+    this.#paces.close(this.#addressOf(), this.#hasSlot);
+    this.#hasSlot = false;
   }
 
   #lookIn(ms: number): void {
@@ -190,17 +193,17 @@ export class BodyPace {
   #look(): void {
     const nowMs = this.#paces.now();
     const waitedMs = this.#waitedMs + (nowMs - (this.#waitingSinceMs ?? nowMs));
-    if (waitedMs >= this.#allowedMs) return this.#refuse(tooSlow());
-    if (!this.#hasPlace && waitedMs >= GRACE_MS) {
-      if (!this.#paces.takePlace(this.#addressOf()))
-        return this.#refuse(new TooManyBodiesError(this.#paces.perAddressMax));
-      this.#hasPlace = true;
+    if (waitedMs >= this.#allowedMs) return this.#reject(tooSlow());
+    if (!this.#hasSlot && waitedMs >= GRACE_MS) {
+      if (!this.#paces.takeSlot(this.#addressOf()))
+        return this.#reject(new TooManyBodiesError(this.#paces.perAddressMax));
+      this.#hasSlot = true;
     }
     // Not before that can anything be due.
-    this.#lookIn(Math.ceil((this.#hasPlace ? this.#allowedMs : GRACE_MS) - waitedMs));
+    this.#lookIn(Math.ceil((this.#hasSlot ? this.#allowedMs : GRACE_MS) - waitedMs));
   }
 
-  #refuse(error: AppError): void {
+  #reject(error: AppError): void {
     this.#rejection = error;
     this.#cancel();
   }

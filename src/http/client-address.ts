@@ -32,7 +32,9 @@ const FORWARDING_HEADERS = [
 /** No chain of proxies is that long: a longer list is not read to its end. */
 const HOPS_MAX = 32;
 
-/** The name an address is counted by: IPv6 by its /64, since a home or a hoster's machine has that many to choose from. */
+/**
+ * The name an address is counted by: IPv6 by its /64, since a home or a hoster's machine has that many to choose from.
+ */
 export function rateLimitKey(address: string): string {
   return addressBlock(address);
 }
@@ -44,8 +46,8 @@ export function isForwarded(headers: RequestHeaders): boolean {
 
 /**
  * Whether the request was made on this machine itself: a loopback peer, no sign of a proxy, behind which everybody is
- * loopback, and a Host that names this machine. A page whose own name was made to lead to 127.0.0.1 (DNS rebinding) has the
- * operator's browser as its loopback peer; its name stands in Host.
+ * loopback, and a Host that names this machine. A page whose own name was made to lead to 127.0.0.1 (DNS rebinding) has
+ * the operator's browser as its loopback peer; its name stands in Host.
  */
 export function isLocalRequest(peer: string, headers: RequestHeaders): boolean {
   return isLoopback(peer) && !isForwarded(headers) && isLoopbackHost(headers.get("host"));
@@ -107,15 +109,15 @@ export class ClientAddresses {
 
   /** The scheme the client used, as a trusted proxy tells it; undefined where none does. */
   protocolOf(peer: string, headers: RequestHeaders): "http" | "https" | undefined {
-    const told = headers.get("x-forwarded-proto");
-    const forwarded = told === null ? headers.get("forwarded") : null;
-    if ((told === null && forwarded === null) || !this.isTrusted(peer)) return undefined;
+    const forwardedProto = headers.get("x-forwarded-proto");
+    const forwarded = forwardedProto === null ? headers.get("forwarded") : null;
+    if ((forwardedProto === null && forwarded === null) || !this.isTrusted(peer)) return undefined;
     const value =
-      told === null
+      forwardedProto === null
         ? forwardedElements(forwarded ?? "")
             .at(-1)
             ?.get("proto")
-        : told.split(",").at(-1);
+        : forwardedProto.split(",").at(-1);
     const scheme = value?.trim().toLowerCase();
     return scheme === "http" || scheme === "https" ? scheme : undefined;
   }

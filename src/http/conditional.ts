@@ -20,8 +20,8 @@ export type ConditionResult =
   | "preconditionFailed";
 
 /**
- * Weighs the five conditional headers in the order of RFC 9110 §13.2.2. `If-Range` counts only beside a `Range` of a GET.
- * Dates that can't be read are as if absent.
+ * Weighs the five conditional headers in the order of RFC 9110 §13.2.2. `If-Range` counts only beside a `Range` of a
+ * GET. Dates that can't be read are as if absent.
  */
 export function evaluateConditions(headers: Headers, method: string, current: Validators): ConditionResult {
   const lastModifiedSeconds = Math.floor(current.lastModifiedMs / 1000);
@@ -52,7 +52,8 @@ export function evaluateConditions(headers: Headers, method: string, current: Va
 
 /**
  * Whether `If-Match` holds for a content with this strong ETag (RFC 9110 §13.1.1, strong comparison: weak tags never
- * match). A header that can't be read matches nothing, so that a write is rather refused than done to the wrong content.
+ * match). A header that can't be read matches nothing, so that a write is rather refused than done to the wrong
+ * content.
  */
 export function matchesIfMatch(header: string, etag: string): boolean {
   return isAny(header) || readTags(header).some((tag) => tag === etag);
@@ -94,7 +95,7 @@ const IMF_FIXDATE = /^\w{3}, (\d{2}) (\w{3}) (\d{4}) (\d{2}):(\d{2}):(\d{2}) GMT
 const RFC850_DATE = /^\w{6,9}, (\d{2})-(\w{3})-(\d{2}) (\d{2}):(\d{2}):(\d{2}) GMT$/;
 const ASCTIME_DATE = /^\w{3} (\w{3}) ([ \d]\d) (\d{2}):(\d{2}):(\d{2}) (\d{4})$/;
 
-/** Seconds since 1970 of an HTTP date; undefined where there is none or it can't be read. */
+/** Seconds since 1970 of an HTTP date, or undefined or it can't be read. */
 export function parseHttpDate(header: string | null): number | undefined {
   if (header === null) return undefined;
   const text = header.trim();

@@ -23,16 +23,16 @@ export async function readJson(request: Request, isRequired: boolean): Promise<o
     );
   }
   if (declared > JSON_BYTES_MAX) throw bodyTooLarge();
-  const pieces: Uint8Array[] = [];
+  const buffers: Uint8Array[] = [];
   let sizeBytes = 0;
-  await readBody(request, "small", (piece) => {
-    sizeBytes += piece.length;
+  await readBody(request, "small", (buffer) => {
+    sizeBytes += buffer.length;
     if (sizeBytes > JSON_BYTES_MAX) throw bodyTooLarge();
-    pieces.push(piece);
+    buffers.push(buffer);
   });
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(pieces)));
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(buffers)));
   } catch (error) {
     throw new AppError("invalid_json", "The request body is not valid JSON in UTF-8. Check its syntax.", {}, error);
   }

@@ -40,15 +40,15 @@ export function parseRange(header: string | null, sizeBytes: number): RangeReque
   if (unit === null) return WHOLE;
 
   const ranges: ByteRange[] = [];
-  let asked = 0;
+  let rangeCount = 0;
   for (const element of header.slice(unit[0].length).split(",")) {
     const spec = trimBlanks(element);
     // RFC 9110 §5.6.1.2: empty list elements are passed over.
     if (spec === "") continue;
     const match = RANGE_SPEC.exec(spec);
     if (match === null) return WHOLE;
-    asked += 1;
-    if (asked > RANGES_MAX) return WHOLE;
+    rangeCount += 1;
+    if (rangeCount > RANGES_MAX) return WHOLE;
 
     const [, first, last, suffix] = match;
     if (suffix !== undefined) {
@@ -63,7 +63,7 @@ export function parseRange(header: string | null, sizeBytes: number): RangeReque
     if (end < offset) return WHOLE;
     if (offset < sizeBytes) ranges.push({ offset, length: Math.min(end + 1, sizeBytes) - offset });
   }
-  if (asked === 0) return WHOLE;
+  if (rangeCount === 0) return WHOLE;
   const [one, ...more] = ranges;
   if (one === undefined) return UNSATISFIABLE;
   if (hasOverlap(ranges)) return WHOLE;

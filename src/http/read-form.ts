@@ -9,12 +9,12 @@ const FORM_BYTES_MAX = 64 * 1024;
  * @throws AppError body_too_large | body_timeout | rate_limited; ClientGoneError
  */
 export async function readForm(request: Request, bytesMax = FORM_BYTES_MAX): Promise<URLSearchParams> {
-  const pieces: Uint8Array[] = [];
+  const buffers: Uint8Array[] = [];
   let sizeBytes = 0;
-  await readBody(request, "small", (piece) => {
-    sizeBytes += piece.length;
+  await readBody(request, "small", (buffer) => {
+    sizeBytes += buffer.length;
     if (sizeBytes > bytesMax) throw new AppError("body_too_large", "The form is too large. Send less data.");
-    pieces.push(piece.slice());
+    buffers.push(buffer.slice());
   });
-  return new URLSearchParams(Buffer.concat(pieces).toString("utf8"));
+  return new URLSearchParams(Buffer.concat(buffers).toString("utf8"));
 }

@@ -6,7 +6,10 @@ import { parseFormDisposition } from "./content-disposition.ts";
 import type { BodyPace } from "./body-pace.ts";
 import { forEachBodyBuffer, type BufferSink } from "./request-body.ts";
 
-/** How much of a form is accepted besides the file itself, whose bound is the sink's matter. All in bytes but `partsMax`. */
+/**
+ * How much of a form is accepted besides the file itself, whose bound is the sink's matter. All in bytes but
+ * `partsMax`.
+ */
 export interface FormLimits {
   /** Most parts, the file included. */
   readonly partsMax: number;
@@ -70,7 +73,7 @@ const DELIMITER_LINE_MAX_BYTES = 256;
  * @throws AppError unsupported_media_type when `contentType` isn't multipart/form-data; invalid_multipart when the form
  *   is malformed or cut off; invalid_field for a missing, second or nameless file and for a text field that is too
  *   long or not UTF-8. ClientGoneError when the client goes away. Whatever `beginFile` or the sink throws, unchanged.
- * @see API, Files: POST /api/files/upload
+ *
  */
 export async function readMultipart(
   contentType: string | null,
@@ -94,7 +97,7 @@ export async function readMultipart(
           `The file must be in the field "file", not ${quote(part.name)}. Rename the field.`,
         );
       }
-      text = { name: part.name, pieces: [], sizeBytes: 0 };
+      text = { name: part.name, buffers: [], sizeBytes: 0 };
       return undefined;
     }
     if (file !== undefined) {
@@ -115,10 +118,10 @@ export async function readMultipart(
     });
   };
 
-  const takeData = (piece: Uint8Array): void | Promise<void> => {
-    if (text === undefined) return sink?.write(piece);
-    text.sizeBytes += piece.length;
-    fieldsBytes += piece.length;
+  const takeData = (buffer: Uint8Array): void | Promise<void> => {
+    if (text === undefined) return sink?.write(buffer);
+    text.sizeBytes += buffer.length;
+    fieldsBytes += buffer.length;
     if (text.sizeBytes > limits.fieldBytes) {
       throw invalidField(
         text.name,
@@ -137,7 +140,7 @@ export async function readMultipart(
         },
       );
     }
-    text.pieces.push(Buffer.from(piece));
+    text.buffers.push(Buffer.from(buffer));
     return undefined;
   };
 
@@ -154,15 +157,15 @@ export async function readMultipart(
   };
 
   const take = (event: ScanEvent): void | Promise<void> => {
-    if (event.kind === "data") return takeData(event.piece);
+    if (event.kind === "data") return takeData(event.buffer);
     if (event.kind === "headers") return beginPart(event.headers);
     return endPart();
   };
 
   await forEachBodyBuffer(
     body,
-    (piece) => {
-      const events = scanner.scan(piece);
+    (buffer) => {
+      const events = scanner.scan(buffer);
       // Most pieces of a large file are one event whose sink needs no waiting: no promise is made for those.
       const run = (): void | Promise<void> => {
         for (let next = events.next(); !next.done; next = events.next()) {
@@ -185,16 +188,16 @@ export async function readMultipart(
 
 interface TextField {
   readonly name: string;
-  readonly pieces: Buffer[];
+  readonly buffers: Buffer[];
   sizeBytes: number;
 }
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 function decodeField(field: TextField): string {
-  const [first] = field.pieces;
+  const [first] = field.buffers;
   try {
-    return UTF8.decode(field.pieces.length === 1 && first !== undefined ? first : Buffer.concat(field.pieces));
+    return UTF8.decode(field.buffers.length === 1 && first !== undefined ? first : Buffer.concat(field.buffers));
   } catch (error) {
     throw new AppError(
       "invalid_field",
@@ -209,7 +212,7 @@ function decodeField(field: TextField): string {
 
 type ScanEvent =
   | { readonly kind: "headers"; readonly headers: Uint8Array }
-  | { readonly kind: "data"; readonly piece: Uint8Array }
+  | { readonly kind: "data"; readonly buffer: Uint8Array }
   | { readonly kind: "end" };
 
 const PART_END: ScanEvent = { kind: "end" };
@@ -233,7 +236,7 @@ class FormScanner {
   /** How many bytes of a delimiter the last piece ended with. The first one of a body needs no CRLF before it. */
   #matched = 2;
   /** The unfinished delimiter line or header block. */
-  #held: Buffer = NOTHING;
+  #unfinished: Buffer = NOTHING;
   #paddingBytes = 0;
   #parts = 0;
 
@@ -242,11 +245,11 @@ class FormScanner {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`, "latin1");
   }
 
-  *scan(piece: Uint8Array): Generator<ScanEvent, undefined, undefined> {
-    let rest: Buffer = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
-    if (this.#held.length > 0) {
-      rest = Buffer.concat([this.#held, rest]);
-      this.#held = NOTHING;
+  *scan(buffer: Uint8Array): Generator<ScanEvent, undefined, undefined> {
+    let rest: Buffer = Buffer.from(buffer.buffer, buffer.byteOffset, buffer.byteLength);
+    if (this.#unfinished.length > 0) {
+      rest = Buffer.concat([this.#unfinished, rest]);
+      this.#unfinished = NOTHING;
     }
     while (rest.length > 0) {
       switch (this.#state) {
@@ -260,8 +263,8 @@ class FormScanner {
         }
         case "data": {
           const found = this.#findDelimiter(rest);
-          if (found.revivedLength > 0) yield { kind: "data", piece: this.#delimiter.slice(0, found.revivedLength) };
-          if (found.dataLength > 0) yield { kind: "data", piece: rest.subarray(0, found.dataLength) };
+          if (found.revivedLength > 0) yield { kind: "data", buffer: this.#delimiter.slice(0, found.revivedLength) };
+          if (found.dataLength > 0) yield { kind: "data", buffer: rest.subarray(0, found.dataLength) };
           if (found.next === undefined) return;
           yield PART_END;
           this.#state = "delimiter";
@@ -279,7 +282,7 @@ class FormScanner {
             throw malformed("A boundary is not followed by a line break.");
           }
           if (lineLength < 0) {
-            this.#held = Buffer.from(rest);
+            this.#unfinished = Buffer.from(rest);
             return;
           }
           if (!isBlank(rest.subarray(0, lineLength))) {
@@ -302,7 +305,7 @@ class FormScanner {
             });
           }
           if (length < 0) {
-            this.#held = Buffer.from(rest);
+            this.#unfinished = Buffer.from(rest);
             return;
           }
           yield { kind: "headers", headers: rest.subarray(0, length) };
@@ -337,12 +340,12 @@ class FormScanner {
     const delimiter = this.#delimiter;
     let revivedLength = 0;
     if (this.#matched > 0) {
-      const wanted = delimiter.subarray(this.#matched, this.#matched + rest.length);
-      if (rest.subarray(0, wanted.length).equals(wanted)) {
-        this.#matched += wanted.length;
+      const expected = delimiter.subarray(this.#matched, this.#matched + rest.length);
+      if (rest.subarray(0, expected.length).equals(expected)) {
+        this.#matched += expected.length;
         if (this.#matched < delimiter.length) return { revivedLength: 0, dataLength: 0, next: undefined };
         this.#matched = 0;
-        return { revivedLength: 0, dataLength: 0, next: wanted.length };
+        return { revivedLength: 0, dataLength: 0, next: expected.length };
       }
       revivedLength = this.#matched;
       this.#matched = 0;

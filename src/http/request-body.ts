@@ -17,10 +17,13 @@ export class ClientGoneError extends Error {
   }
 }
 
-/** Where the bytes of a body go. A piece may be used until the returned promise is settled (or the call returns), not longer. */
+/**
+ * Where the bytes of a body go. A piece may be used until the returned promise is settled (or the call returns), not
+ * longer.
+ */
 export interface BufferSink {
   /** Takes the next piece. Returning a promise holds the client back until it is settled. */
-  write(piece: Uint8Array): Promise<void> | void;
+  write(bytes: Uint8Array): Promise<void> | void;
 }
 
 /** What of a stream's reader is used here; the type libraries disagree about the rest. */
@@ -31,7 +34,8 @@ interface BodyReader {
 
 /**
  * Where several bodies arrive at once, so much of one is taken before everybody else has a turn: about a millisecond
- * of hashing and writing. One or two alone leave room enough by themselves, and are cheaper and smaller in memory without.
+ * of hashing and writing. One or two alone leave room enough by themselves, and are cheaper and smaller in memory
+ * without.
  */
 const TURN_BYTES = 512 * 1024;
 const FEW_BODIES = 2;
@@ -52,7 +56,7 @@ export function declaredBytes(request: Request): number | undefined {
 export function readBody(
   request: Request,
   kind: BodyKind,
-  take: (piece: Uint8Array) => Promise<void> | void,
+  take: (bytes: Uint8Array) => Promise<void> | void,
 ): Promise<void> {
   return forEachBodyBuffer(request.body, take, requestContextOf(request).paceOf(kind));
 }
@@ -66,7 +70,7 @@ export function readBody(
  */
 export async function forEachBodyBuffer(
   body: ReadableStream<Uint8Array> | null,
-  take: (piece: Uint8Array) => Promise<void> | void,
+  take: (bytes: Uint8Array) => Promise<void> | void,
   pace: BodyPace,
 ): Promise<void> {
   if (body === null) return;
@@ -102,17 +106,17 @@ export async function forEachBodyBuffer(
 }
 
 /**
- * Gives the memory of each piece back as soon as it was taken. Left to the collector, which sees the small objects and not
- * the half megabytes behind them, several large chunks at once pile up tens of MiB.
+ * Gives the memory of each piece back as soon as it was taken. Left to the collector, which sees the small objects and
+ * not the half megabytes behind them, several large chunks at once pile up tens of MiB.
  */
 export function freeing(
-  take: (piece: Uint8Array) => Promise<void> | void,
-): (piece: Uint8Array) => Promise<void> | void {
-  return (piece) => {
-    const taken = take(piece);
-    const { buffer } = piece;
+  take: (bytes: Uint8Array) => Promise<void> | void,
+): (bytes: Uint8Array) => Promise<void> | void {
+  return (bytes) => {
+    const taken = take(bytes);
+    const { buffer } = bytes;
     // One that is still in use, or that is part of a larger one, is left alone.
-    if (taken === undefined && buffer instanceof ArrayBuffer && buffer.byteLength === piece.byteLength) {
+    if (taken === undefined && buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength) {
       buffer.transfer(0);
     }
     return taken;

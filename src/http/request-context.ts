@@ -28,7 +28,6 @@ const HOST = /^[A-Za-z0-9._:[\]-]+$/;
 const idPrefix = `req_${Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString("hex")}`;
 let lastNumber = 0;
 
-/** See the head of this file. */
 export class RequestContext {
   readonly request: Request;
   readonly requestId: string;
@@ -49,9 +48,9 @@ export class RequestContext {
     const { url } = request;
     // "http://host/path?query", or only "/path?query" where the Host header is missing or invalid.
     const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
-    const question = url.indexOf("?", start);
-    this.path = start < 0 ? "/" : url.slice(start, question < 0 ? undefined : question);
-    this.query = question < 0 ? "" : url.slice(question + 1);
+    const queryStart = url.indexOf("?", start);
+    this.path = start < 0 ? "/" : url.slice(start, queryStart < 0 ? undefined : queryStart);
+    this.query = queryStart < 0 ? "" : url.slice(queryStart + 1);
     this.isApi = this.path.startsWith("/api/") || this.path === "/api";
     this.requestId = this.#givenRequestId() ?? `${idPrefix}${(++lastNumber).toString(36)}`;
   }
@@ -63,7 +62,7 @@ export class RequestContext {
   }
 
   /** The origin under which the client asked, whatever the public address is; undefined without a valid Host. */
-  get askedOrigin(): string | undefined {
+  get requestOrigin(): string | undefined {
     const host = this.#host;
     return host === undefined ? undefined : `${this.#scheme}://${host}`;
   }
@@ -100,8 +99,8 @@ export class RequestContext {
   /** As a trusted proxy tells it, else as it came in here. */
   get #scheme(): "http" | "https" {
     const { addresses, isTls } = this.#settings;
-    const told = addresses.isTrusting ? addresses.protocolOf(this.#peer, this.request.headers) : undefined;
-    return told ?? (isTls ? "https" : "http");
+    const forwardedProtocol = addresses.isTrusting ? addresses.protocolOf(this.#peer, this.request.headers) : undefined;
+    return forwardedProtocol ?? (isTls ? "https" : "http");
   }
 
   get #peer(): string {
@@ -126,7 +125,7 @@ export function beginRequestContext(request: Request, settings: RequestContextSe
   return requestContext;
 }
 
-/** The exchange of a request under way. */
+/** The exchange of a request in progress. */
 export function requestContextOf(request: Request): RequestContext {
   const requestContext = exchanges.get(request);
   if (requestContext === undefined) throw new Error("The request was not begun by the base hooks.");

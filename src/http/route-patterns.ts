@@ -1,6 +1,6 @@
 /**
- * From the path of a request to the pattern of its route, `/api/files/{id}`, as the API's document writes it: for figures
- * by route, of which there may be no more than there are routes. Some hundred nanoseconds.
+ * From the path of a request to the pattern of its route, `/api/files/{id}`, as the API's document writes it: for
+ * figures by route, of which there may be no more than there are routes. Some hundred nanoseconds.
  */
 
 interface Step<Value> {
@@ -12,7 +12,7 @@ interface Step<Value> {
   rest: Value | undefined;
 }
 
-/** See the head of this file. `Value` is what is kept for each route. */
+/** `Value` is what is kept for each route. */
 export class RoutePatterns<Value> {
   readonly #root: Step<Value> = newStep();
 

@@ -22,8 +22,8 @@ export interface SendableBlob {
    */
   readRange?(offset: number, lengthBytes: number): Uint8Array<ArrayBuffer>;
   /**
-   * A piece of it as it comes, opened when it is taken. Where it is given the bytes are in another place than `path`, and
-   * all of them come this way. Bun 1.4 sends such answers in chunks, without their Content-Length
+   * A piece of it as it comes, opened when it is taken. Where it is given the bytes are in another place than `path`,
+   * and all of them come this way. Bun 1.4 sends such answers in chunks, without their Content-Length
    * (https://github.com/oven-sh/bun/issues/10507).
    */
   readonly stream?: (offset: number, lengthBytes: number) => ReadableStream<Uint8Array>;
@@ -68,7 +68,9 @@ const DEFAULT_CACHE_CONTROL = "private, max-age=3600";
 
 /** Nothing of a stored content may run: it is shown as if it came from an origin of its own, without scripts. */
 const SANDBOX_POLICY = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox";
-/** Browsers play sound and film in place only where the page keeps its origin; without scripts that gives nothing away. */
+/**
+ * Browsers play sound and film in place only where the page keeps its origin; without scripts that gives nothing away.
+ */
 const MEDIA_POLICY = `${SANDBOX_POLICY} allow-same-origin`;
 /** Browsers' PDF viewers don't start in a sandbox; scripts stay forbidden. */
 const PDF_POLICY = "default-src 'none'; img-src 'self'; object-src 'self'; style-src 'unsafe-inline'";
@@ -79,7 +81,7 @@ const PDF_POLICY = "default-src 'none'; img-src 'self'; object-src 'self'; style
  *
  * @throws AppError precondition_failed (412); range_not_satisfiable (416, `details.sizeBytes` for Content-Range);
  *   content_missing or content_damaged where the file isn't there or isn't as long as it was
- * @see API, Files: download; RFC 9110 §13, §14; RFC 6266
+ *
  */
 export function sendBlob(options: SendBlobOptions): SentBlob {
   const { request, blob } = options;
@@ -244,27 +246,27 @@ function damaged(expectedBytes: number, actualBytes: number): AppError {
  */
 function byteRangesBody(plan: ByteRangesPlan, source: Source): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
   if (source instanceof Uint8Array) {
-    const pieces: Uint8Array[] = [];
+    const parts: Uint8Array[] = [];
     for (const { head, range } of plan.parts) {
-      pieces.push(Buffer.from(head, "latin1"), source.subarray(range.offset, range.offset + range.length));
+      parts.push(Buffer.from(head, "latin1"), source.subarray(range.offset, range.offset + range.length));
     }
-    pieces.push(Buffer.from(plan.tail, "latin1"));
-    return Buffer.concat(pieces, plan.lengthBytes);
+    parts.push(Buffer.from(plan.tail, "latin1"));
+    return Buffer.concat(parts, plan.lengthBytes);
   }
-  const pieces = byteRangePieces(plan, source);
+  const parts = byteRangeParts(plan, source);
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const next = await pieces.next();
+      const next = await parts.next();
       if (next.done === true) controller.close();
       else controller.enqueue(next.value);
     },
     async cancel() {
-      await pieces.return(undefined);
+      await parts.return(undefined);
     },
   });
 }
 
-async function* byteRangePieces(
+async function* byteRangeParts(
   plan: ByteRangesPlan,
   source: Bun.BunFile | Elsewhere,
 ): AsyncGenerator<Uint8Array, undefined, undefined> {

@@ -35,7 +35,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
 const SHARED_PAGE_FEATURES = ["uploads"];
 /** HTTP-side files of a feature; all other files of it are domain. */
 const HTTP_SIDE =
-  /^(([a-z]+-)*routes|openapi|router|declaration|model|present|pages|guard|listing|upload-form|incoming|content-sender|archive-sender)\.ts$/;
+  /^(([a-z]+-)*(routes|requests)|openapi|router|declaration|model|present|pages|guard|listing|upload-form|incoming|content-sender|archive-sender)\.ts$/;
 
 interface Import {
   readonly from: string;
@@ -150,7 +150,10 @@ test("routes are mounted by the router alone, which asks for their declaration",
   for await (const path of new Glob("**/*.ts").scan(SRC)) {
     const source = await Bun.file(join(SRC, path)).text();
     // Hooks that routes share are the framework's own; so is the generator of the API's document.
-    const isHooks = /\/guard\.ts$|^http\/base\.ts$|^server\/http\/openapi\.ts$|\/auth\/tokens\.ts$/.test(path);
+    const isHooks =
+      /\/(guard|share-requests|tus-requests)\.ts$|^http\/base\.ts$|^server\/http\/openapi\.ts$|\/auth\/tokens\.ts$/.test(
+        path,
+      );
     if (source.includes("new Elysia(") && !isHooks) found.push(path);
   }
   expect(found).toEqual(["features/accounts/routing/router.ts"]);

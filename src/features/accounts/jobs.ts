@@ -8,7 +8,7 @@ import type { MailService } from "./mail/service.ts";
 import type { PasswordReset } from "./password-reset/service.ts";
 import type { RateLimiter } from "./rate-limits/limiter.ts";
 
-/** What the jobs of accounts work with. */
+/** Dependencies of the jobs of accounts. */
 export interface AccountsJobsOptions {
   readonly writer: Writer;
   readonly auth: AuthService;

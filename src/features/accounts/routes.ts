@@ -16,7 +16,7 @@ import { type SetupRoutesOptions, setupRoutes } from "./setup/routes.ts";
 import { type TwoFactorRoutesOptions, twoFactorRoutes } from "./two-factor/routes.ts";
 import type { User } from "./users/types.ts";
 
-/** What the routes of accounts work with. */
+/** Dependencies of the routes of accounts. */
 export interface AccountsRoutesOptions
   extends Omit<AuthRoutesOptions, "tokenLifetimeMs">,
     Omit<UserRoutesOptions, "usageOf" | "eraseAccount" | "versionsMax" | "apiKeys">,

@@ -3,7 +3,7 @@ import type { Job } from "../../jobs/scheduler.ts";
 import type { DailySamples } from "./admin-api/daily-samples.ts";
 import type { AuditLog } from "./audit/service.ts";
 
-/** What the jobs of administration work with. */
+/** Dependencies of the jobs of administration. */
 export interface AdministrationJobsOptions {
   readonly audit: AuditLog;
   readonly dailySamples: DailySamples;

@@ -9,7 +9,7 @@ import type { Integrity } from "../storage/integrity/service.ts";
 import { type AdminRoutesOptions, adminRoutes } from "./admin-api/routes.ts";
 import { type AuditRoutesOptions, auditRoutes } from "./audit/routes.ts";
 
-/** What the routes of administrators work with. */
+/** Dependencies of the routes of administrators. */
 export interface AdministrationRoutesOptions
   extends AuditRoutesOptions,
     Omit<AdminRoutesOptions, "defaultPlan" | "integrity" | "twoFactor" | "resetLinks" | "version" | "samples"> {

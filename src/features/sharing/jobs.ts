@@ -3,7 +3,7 @@ import type { BarePictures } from "./shares/bare-pictures.ts";
 import type { LinkGuesses } from "./shares/guesses.ts";
 import type { ShareService } from "./shares/service.ts";
 
-/** What the jobs of shares work with. */
+/** Dependencies of the jobs of shares. */
 export interface SharingJobsOptions {
   readonly shares: ShareService;
   readonly linkGuesses: LinkGuesses;

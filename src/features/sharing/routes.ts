@@ -5,12 +5,12 @@ import type { ArchiveSender } from "../library/archive/archive-sender.ts";
 import type { ArchiveService } from "../library/archive/service.ts";
 import type { ReceivedShareService } from "./received/service.ts";
 import { receivedShareRoutes } from "./received/routes.ts";
-import { ShareDownloads } from "./shares/guard.ts";
+import { ShareDownloads } from "./shares/share-requests.ts";
 import { type SharePageRoutesOptions, sharePageRejection, sharePageRoutes } from "./shares/page-routes.ts";
 import { type PublicRoutesOptions, publicRoutes } from "./shares/routes.ts";
 import { type ShareRoutesOptions, shareRoutes } from "./shares/share-routes.ts";
 
-/** What the routes of shares work with. */
+/** Dependencies of the routes of shares. */
 export interface SharingRoutesOptions
   extends ShareRoutesOptions,
     Omit<PublicRoutesOptions, "guesses" | "sender" | "downloads" | "statistics"> {

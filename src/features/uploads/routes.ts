@@ -3,7 +3,7 @@ import { type UploadRoutesOptions, uploadRoutes } from "./chunked/routes.ts";
 import { type PublicTusRoutesOptions, publicTusRoutes } from "./tus/public-routes.ts";
 import { type TusRoutesOptions, tusRoutes } from "./tus/routes.ts";
 
-/** What the routes of uploads work with. */
+/** Dependencies of the routes of uploads. */
 export interface UploadsRoutesOptions extends UploadRoutesOptions, TusRoutesOptions, PublicTusRoutesOptions {
   readonly files: UploadRoutesOptions["files"];
 }

@@ -94,7 +94,7 @@ export function openDevices(storage: Storage, people: People, contents: Contents
     return reservations.reserve(bytes);
   };
   const holdDisk = (bytes: number) => reservations.hold(bytes);
-  const noteArriving = () => arrivals.note();
+  const noteReceiving = () => arrivals.note();
   const { uploads, staging, uploadStore } = openUploads({
     sqlite,
     writer,
@@ -122,7 +122,7 @@ export function openDevices(storage: Storage, people: People, contents: Contents
     },
     reserveDisk,
     holdDisk,
-    noteArriving,
+    noteReceiving,
     findUser: (id) => users.findById(id),
     secret: secrets.link.secret,
   });
@@ -136,7 +136,7 @@ export function openDevices(storage: Storage, people: People, contents: Contents
     planOf: (owner) => limitsOf(owner).plan,
     reserveDisk,
     holdDisk,
-    noteArriving,
+    noteReceiving,
   });
   rateGate.setOwnerOfSigned((path, query) => ownerOfSigned(uploads, path, query));
 

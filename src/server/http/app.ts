@@ -9,10 +9,10 @@ import { libraryRoutes } from "../../features/library/routes.ts";
 import { messagingRoutes } from "../../features/messaging/routes.ts";
 import { mobileRoutes } from "../../features/mobile/routes.ts";
 import { sharingRoutes } from "../../features/sharing/routes.ts";
-import { shareHeaders } from "../../features/sharing/shares/guard.ts";
+import { shareHeaders } from "../../features/sharing/shares/share-requests.ts";
 import { storageRoutes } from "../../features/storage/routes.ts";
 import { uploadsRoutes } from "../../features/uploads/routes.ts";
-import { tusHeaders } from "../../features/uploads/tus/guard.ts";
+import { tusHeaders } from "../../features/uploads/tus/tus-requests.ts";
 import { base, gate } from "../../http/base.ts";
 import { ClientAddresses } from "../../http/client-address.ts";
 import { publicScript } from "../../web/bundle/client-files.ts";
@@ -47,7 +47,8 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     configuration: () => host.configuration(),
   };
   const router = new Router({ name: "larder" })
-    // Gives every request its id, and turns every error into a response: first, so that the guards' errors are among them.
+    // Gives every request its id, and turns every error into a response: first, so that the guards' errors are among
+    // them.
     .hook(base(baseOptions(services, host, addresses, () => routes)))
     // Headers that also rejections of the guards below must have.
     .hook(shareHeaders())
@@ -82,7 +83,9 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
   return { app, routes };
 }
 
-/** Pages of links work without script: where it can't be had (a build from source that failed), they go on without it. */
+/**
+ * Pages of links work without script: where it can't be had (a build from source that failed), they go on without it.
+ */
 async function publicScriptOrNone({ log }: Pick<Services, "log">): Promise<readonly string[]> {
   try {
     return await publicScript();

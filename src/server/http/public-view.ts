@@ -48,14 +48,14 @@ export function publicViews(
   return (request: Request): PublicView | undefined => {
     const pass = request.headers.get(PASS_HEADER);
     if (pass === null || !isPass(secrets.link.secret, pass, clock.nowMs())) return undefined;
-    const { clientAddress, askedOrigin } = requestContextOf(request);
+    const { clientAddress, requestOrigin } = requestContextOf(request);
     const peer = host.peerOf(request);
     return {
       client: clientAddress,
       peer,
       isForwarded: isForwarded(request.headers),
       isTrusted: addresses.isTrusted(peer),
-      origin: askedOrigin ?? null,
+      origin: requestOrigin ?? null,
     };
   };
 }

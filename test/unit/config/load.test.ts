@@ -220,17 +220,19 @@ describe("a fault", () => {
     ["rateLimitScale = 0", "larder.toml:1"],
     ['adminEmail = "a@example.org"', "Set both or neither"],
     ['adminEmail = "a@example.org"\nadminPassword = "x"\nadminPasswordFile = "y"', "both set"],
-  ])("of %p is told with its place", (toml, told) => expect(faults({ toml })).toContain(told));
+  ])("of %p is told with its place", (toml, message) => expect(faults({ toml })).toContain(message));
 
   test.each([
     ["LARDER_PROT", "9000", "LARDER_PROT (environment) is not a setting. Did you mean LARDER_PORT?"],
     ["LARDER_PLANS_FREE_LIMIT_UPLODAS", "1", "LARDER_PLANS_FREE_LIMIT_UPLOADS"],
     ["LARDER_PLANS_FREE_MAX_FILE_SIZE", "-1", "LARDER_PLANS_FREE_MAX_FILE_SIZE must be a number of bytes"],
-  ])("of %s=%s is told by its name", (name, value, told) => expect(faults({ env: { [name]: value } })).toContain(told));
+  ])("of %s=%s is told by its name", (name, value, message) =>
+    expect(faults({ env: { [name]: value } })).toContain(message),
+  );
 
   test("is told together with all others", () => {
-    const told = faults({ toml: "prot = 1\nhots = 2", env: { LARDER_PORT: "many" } });
-    for (const word of ['"prot"', '"hots"', "LARDER_PORT"]) expect(told).toContain(word);
+    const message = faults({ toml: "prot = 1\nhots = 2", env: { LARDER_PORT: "many" } });
+    for (const word of ['"prot"', '"hots"', "LARDER_PORT"]) expect(message).toContain(word);
   });
 
   test("in a value that another wins over is told all the same", () => {
@@ -309,7 +311,7 @@ describe("values take one form", () => {
     ]);
   });
 
-  test("the base path follows from publicUrl where it isn't set, and a difference is warned of (D35)", () => {
+  test("the base path follows from publicUrl where it isn't set, and a difference is warned of", () => {
     expect(load({ env: { LARDER_PUBLIC_URL: "https://example.org/files" } }).config.basePath).toBe("/files");
     const env = { LARDER_PUBLIC_URL: "https://example.org", LARDER_BASE_PATH: "/files" };
     expect(load({ env }).warnings).toHaveLength(1);

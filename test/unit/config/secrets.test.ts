@@ -21,7 +21,7 @@ function rejection(work: () => unknown): string {
   return "not refused";
 }
 
-describe("secrets (D55)", () => {
+describe("secrets", () => {
   test("are made at the first start, 256 bits each, for this user alone, and stay", () => {
     const first = openSecrets(directory);
     expect(first.made).toEqual(["jwt", "link", "vapid", "factors"]);

@@ -38,7 +38,7 @@ function send(paces: BodyPaces, kind: BodyKind, address = HERE) {
     kind,
     () => {},
   );
-  forEachBodyBuffer(body, (piece) => void (state.bytes += piece.length), pace).then(
+  forEachBodyBuffer(body, (buffer) => void (state.bytes += buffer.length), pace).then(
     () => (state.outcome = "whole"),
     (error: unknown) => (state.outcome = error instanceof AppError ? error.reason : String(error)),
   );

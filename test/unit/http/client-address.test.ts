@@ -16,7 +16,7 @@ function address(headers: Record<string, string>, peer = PROXY): string {
   return trusted.addressOf(peer, new Headers(headers));
 }
 
-describe("the client address (D37)", () => {
+describe("the client address", () => {
   test("is the peer's where nothing is forwarded, IPv4 inside IPv6 as IPv4", () => {
     expect(address({}, "192.0.2.7")).toBe("192.0.2.7");
     expect(address({}, "::ffff:192.0.2.7")).toBe("192.0.2.7");

@@ -45,7 +45,7 @@ describe("a Content-Disposition header", () => {
 
   test("holds for names made at random of what headers are made of", () => {
     const random = randomOf(6266);
-    const pieces = [
+    const fragments = [
       '"',
       "\\",
       ";",
@@ -62,7 +62,7 @@ describe("a Content-Disposition header", () => {
       ",",
     ];
     for (let n = 0; n < 5_000; n++) {
-      const name = Array.from({ length: 1 + random.below(9) }, () => random.pick(pieces)).join("");
+      const name = Array.from({ length: 1 + random.below(9) }, () => random.pick(fragments)).join("");
       expect(fileNameIn(contentDisposition(name, false))).toBe(name);
     }
   });

@@ -85,7 +85,7 @@ describe("the media type of a content", () => {
     expect(await detectMediaType(head, declared, fileName)).toBe(expected);
   });
 
-  test("no beginning of any kind throws (D65)", async () => {
+  test("no beginning of any kind throws", async () => {
     const seeds = [
       PNG,
       ZIP,
@@ -122,7 +122,7 @@ describe("the media type of a content", () => {
   });
 });
 
-test("only pictures but SVG, sound, film, PDF and plain text are shown in place (D54)", () => {
+test("only pictures but SVG, sound, film, PDF and plain text are shown in place", () => {
   for (const type of ["image/png", "image/heic", "audio/mpeg", "video/mp4", "application/pdf", "text/plain"]) {
     expect([type, canInline(type)]).toEqual([type, true]);
   }

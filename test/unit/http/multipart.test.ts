@@ -15,8 +15,8 @@ interface Read {
   content: Buffer;
 }
 
-function streamOf(pieces: Uint8Array[], failure?: Error): ReadableStream<Uint8Array> {
-  const rest = [...pieces];
+function streamOf(buffers: Uint8Array[], failure?: Error): ReadableStream<Uint8Array> {
+  const rest = [...buffers];
   return new ReadableStream<Uint8Array>({
     pull(controller) {
       const next = rest.shift();
@@ -40,28 +40,28 @@ const OWN_FILE = {
 } as const;
 
 async function read(
-  pieces: Uint8Array[],
+  buffers: Uint8Array[],
   options: { type?: string | null; limits?: Partial<FormLimits>; failure?: Error; slowSink?: boolean } = {},
 ): Promise<Read> {
   const content: Buffer[] = [];
   let fieldsAtFile: string[] = [];
   const form = await readMultipart(
     options.type === undefined ? TYPE : options.type,
-    streamOf(pieces, options.failure),
+    streamOf(buffers, options.failure),
     { ...DEFAULT_FORM_LIMITS, ...options.limits },
     {
       ...OWN_FILE,
       beginFile(_file, fieldsSoFar) {
         fieldsAtFile = [...fieldsSoFar.keys()];
         return {
-          write(piece) {
-            const kept = Buffer.from(piece);
+          write(buffer) {
+            const copy = Buffer.from(buffer);
             if (options.slowSink !== true) {
-              content.push(kept);
+              content.push(copy);
               return undefined;
             }
             return Promise.resolve().then(() => {
-              content.push(kept);
+              content.push(copy);
               return undefined;
             });
           },
@@ -138,7 +138,7 @@ describe("reading a form", () => {
     }
   });
 
-  test("random contents full of near-boundaries, cut at random places, arrive as they were (D2)", async () => {
+  test("random contents full of near-boundaries, cut at random places, arrive as they were", async () => {
     const random = generator(20_260_701);
     for (let round = 0; round < 1500; round++) {
       const boundary = round % 3 === 0 ? "-".repeat(1 + random(20)) : round % 3 === 1 ? "b" : BOUNDARY;
@@ -168,13 +168,13 @@ describe("reading a form", () => {
         part(['Content-Disposition: form-data; name="after"'], String(round), boundary),
         Buffer.from(`--${boundary}--`),
       ]);
-      const pieces: Uint8Array[] = [];
+      const buffers: Uint8Array[] = [];
       for (let at = 0; at < body.length; ) {
         const length = 1 + random(random(2) === 0 ? 3 : 30);
-        pieces.push(body.subarray(at, at + length));
+        buffers.push(body.subarray(at, at + length));
         at += length;
       }
-      const result = await read(pieces, {
+      const result = await read(buffers, {
         type: `multipart/form-data; boundary=${boundary}`,
         slowSink: random(2) === 0,
       });
@@ -280,7 +280,7 @@ describe("forms that are refused", () => {
     ],
     ["more than 100 parts", form(...Array.from({ length: 101 }, () => text("t", "x")), file("x"))],
   ];
-  test.each(BAD)("%s is malformed (D65)", async (_name, body) => {
+  test.each(BAD)("%s is malformed", async (_name, body) => {
     expect((await rejection(read([body]))).reason).toBe("invalid_multipart");
     expect((await rejection(read(Array.from(body, (byte) => Uint8Array.of(byte))))).reason).toBe("invalid_multipart");
   });
@@ -299,7 +299,7 @@ describe("forms that are refused", () => {
     expect(misnamed.details["field"]).toBe("upload");
   });
 
-  test("text fields are bounded one by one and together, and must be UTF-8 (D61)", async () => {
+  test("text fields are bounded one by one and together, and must be UTF-8", async () => {
     const long = await rejection(
       read([form(text("description", "x".repeat(101)), file("a"))], { limits: { fieldBytes: 100 } }),
     );
@@ -318,7 +318,7 @@ describe("when reading ends early", () => {
     expect(started).rejects.toBeInstanceOf(ClientGoneError);
   });
 
-  test("an error of the sink stops the reading at once and comes out unchanged (D2)", async () => {
+  test("an error of the sink stops the reading at once and comes out unchanged", async () => {
     let pulled = 0;
     let cancelled = false;
     const head = file("").subarray(0, -2);

@@ -53,7 +53,7 @@ describe("a Range header (RFC 9110 §14)", () => {
     expect(read(header, 100)).toBe(expected);
   });
 
-  test("16 ranges are served, with 17 the header is ignored (contract §4)", () => {
+  test("16 ranges are served, with 17 the header is ignored", () => {
     expect(read(list(16), 100).split(" ")).toHaveLength(16);
     expect(read(list(17), 100)).toBe("whole");
   });
@@ -71,7 +71,7 @@ describe("a Range header (RFC 9110 §14)", () => {
     );
   });
 
-  test("a hostile header is read in time (D65)", () => {
+  test("a hostile header is read in time", () => {
     const ms = leastMs(() => {
       expect(read(`bytes=${"0-0,".repeat(4000)}`, 100)).toBe("whole");
       expect(read(`bytes=${" ".repeat(16_000)}x`, 100)).toBe("whole");

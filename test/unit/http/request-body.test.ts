@@ -17,7 +17,7 @@ describe("a body that comes a byte at a time", () => {
       idleTimeout: IDLE_SECONDS,
       async fetch(request) {
         let bytes = 0;
-        const count = (piece: Uint8Array) => void (bytes += piece.length);
+        const count = (buffer: Uint8Array) => void (bytes += buffer.length);
         const keepOpen = () => server.timeout(request, IDLE_SECONDS);
         const pace = paces.follow(() => "192.0.2.1", "file", isPersistent ? keepOpen : () => {});
         await forEachBodyBuffer(request.body, count, pace);

@@ -173,7 +173,7 @@ describe("sending a content", () => {
   });
 });
 
-describe("how a content is named and shown (D54)", () => {
+describe("how a content is named and shown", () => {
   test("inline is granted to harmless types alone", async () => {
     expect(await dispositionOf("inline&type=image/png")).toStartWith("inline;");
     expect(await dispositionOf("inline&type=application/pdf")).toStartWith("inline;");

@@ -1,7 +1,7 @@
 import { toTimestamp } from "../../../lib/clock.ts";
 import type { ApiKey } from "./types.ts";
 
-/** An entry of GET /api/users/api-keys (contract §2). */
+/** An entry of GET /api/users/api-keys. */
 export function presentApiKey(apiKey: ApiKey) {
   const { publicId, name, prefix, scopes, createdAtMs, lastUsedAtMs, expiresAtMs } = apiKey;
   return {

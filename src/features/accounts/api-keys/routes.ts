@@ -9,7 +9,7 @@ import { NewApiKeyBody } from "./model.ts";
 import { presentApiKey } from "./present.ts";
 import type { ApiKeyService } from "./service.ts";
 
-/** What the routes about API keys work with. */
+/** Dependencies of the routes about API keys. */
 export interface ApiKeyRoutesOptions {
   readonly apiKeys: ApiKeyService;
   readonly proof: ProofService;

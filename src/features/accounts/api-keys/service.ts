@@ -13,7 +13,7 @@ import type { User } from "../users/types.ts";
 import { apiKeyQueries, toApiKey } from "./queries.ts";
 import type { ApiKey, NewApiKey } from "./types.ts";
 
-/** What {@link ApiKeyService} works with. */
+/** Dependencies of {@link ApiKeyService}. */
 export interface ApiKeyServiceOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
@@ -88,7 +88,7 @@ export class ApiKeyService {
   }
 
   /**
-   * Makes a key; durable on return. `key` is returned here and never again.
+   * Makes a key; durable when this returns. `key` is returned here and never again.
    * @param ownerOf whose it is, in the transaction that makes it; may refuse it
    * @throws AppError invalid_field; role where somebody else than an administrator asks for the scope admin
    */
@@ -145,7 +145,10 @@ export class ApiKeyService {
     return this.#queries.ofUser.all(userId).map(toApiKey);
   }
 
-  /** Ends a key of a user; durable on return. @throws AppError not_found for unknown ones and for those of others */
+  /**
+   * Ends a key of a user; durable when this returns.
+   * @throws AppError not_found for unknown ones and for those of others
+   */
   async revoke(userId: number, publicId: string): Promise<void> {
     const { writer, clock } = this.#options;
     await writer.run((tx) => {
@@ -164,7 +167,10 @@ export class ApiKeyService {
     return changes;
   }
 
-  /** Forgets keys that were deleted long ago, so many at most. A deed for the housekeeping job. @returns how many */
+  /**
+   * Forgets keys that were deleted long ago, so many at most. A transaction for the housekeeping job.
+   * @returns how many
+   */
   async sweep(limit: number): Promise<number> {
     const { writer, clock } = this.#options;
     return writer.run(() => this.#queries.sweep.run(clock.nowMs() - REVOKED_MS, limit).changes);

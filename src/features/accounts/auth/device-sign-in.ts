@@ -4,11 +4,13 @@ import type { PreparedSession, Sessions } from "./sessions.ts";
 
 /**
  * Access tokens of one device that are good at once. A refresh leaves the former one as it is, because requests with it
- * may be under way; but a device that refreshes often keeps no more than these.
+ * may be in progress; but a device that refreshes often keeps no more than these.
  */
 const DEVICE_SESSIONS_MAX = 4;
 
-/** Sessions and refresh tokens of devices, which live and end together. Everything here belongs inside a deed. */
+/**
+ * Sessions and refresh tokens of devices, which live and end together. Everything here belongs inside a transaction.
+ */
 export class DeviceSignIn {
   readonly #sessions: Sessions;
   readonly #refreshTokens: RefreshTokens;

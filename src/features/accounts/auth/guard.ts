@@ -47,7 +47,7 @@ export interface KeyIdentifier {
   confirm(principal: KeyPrincipal): User;
 }
 
-/** What the guard works with. */
+/** Dependencies of the guard. */
 export interface AuthGuardOptions {
   readonly auth: AuthService;
   readonly apiKeys: KeyIdentifier;
@@ -77,8 +77,8 @@ export function identityOf(request: Request): Identity {
 }
 
 /**
- * The hooks of the head of this file. `access` is a macro: `{ access: { access: "writer", scope: "files:write" } }` on a
- * route gives it `principal`.
+ * The hooks of the head of this file. `access` is a macro: `{ access: { access: "writer", scope: "files:write" } }` on
+ * a route gives it `principal`.
  */
 export function authGuard(options: AuthGuardOptions) {
   return new Elysia({ name: "auth-guard" })
@@ -127,7 +127,10 @@ export function takesJson(
   };
 }
 
-/** The caller of a route that is not public. @throws AppError where nobody is signed in, or this caller may not call it */
+/**
+ * The caller of a route that is not public.
+ * @throws AppError where nobody is signed in, or this caller may not call it
+ */
 export function demand({ access, scope }: ClosedRule, request: Request): Principal {
   const identity = identityOf(request);
   const { principal, problem } = identity;
@@ -154,8 +157,8 @@ export function checkRole(access: Access, user: User): void {
 }
 
 /**
- * The sender of a request's bytes, for routes whose `access` lets accounts write. `confirm` judges them again by what the
- * database says then: a stream may take hours, and a sender who was thrown out makes no file by one begun before.
+ * The sender of a request's bytes, for routes whose `access` lets accounts write. `confirm` judges them again by what
+ * the database says then: a stream may take hours, and a sender who was thrown out makes no file by one begun before.
  */
 export function uploaderOf(request: Request): Uploader {
   const known = identities.get(request);
@@ -167,8 +170,9 @@ export function uploaderOf(request: Request): Uploader {
 }
 
 /**
- * Who asks, for routes that are open to everybody and do more for some. An API key counts as nobody there: its scopes say
- * nothing of such routes. So does a cookie that another site may have sent along with a request that changes something.
+ * Who asks, for routes that are open to everybody and do more for some. An API key counts as nobody there: its scopes
+ * say nothing of such routes. So does a cookie that another site may have sent along with a request that changes
+ * something.
  */
 export function callerOf(request: Request): Principal | undefined {
   const { principal, isByCookie } = identityOf(request);
@@ -254,7 +258,9 @@ function checkSameOrigin(request: Request): void {
   );
 }
 
-/** Whether what changes something comes from our own pages, as far as the browser tells: see {@link checkSameOrigin}. */
+/**
+ * Whether what changes something comes from our own pages, as far as the browser tells: see {@link checkSameOrigin}.
+ */
 export function isSameOrigin(request: Request): boolean {
   if (request.method === "GET" || request.method === "HEAD") return true;
   const origin = request.headers.get("origin");
@@ -263,10 +269,10 @@ export function isSameOrigin(request: Request): boolean {
 
 /** Our public address, or the very host that the browser asked: on the local network that may be another name. */
 function isOurs(origin: string, request: Request): boolean {
-  const { baseUrl, askedOrigin } = requestContextOf(request);
+  const { baseUrl, requestOrigin } = requestContextOf(request);
   const given = URL.parse(origin)?.origin;
   if (given === undefined || given === "null") return false;
-  return given === URL.parse(baseUrl)?.origin || given === URL.parse(askedOrigin ?? "")?.origin;
+  return given === URL.parse(baseUrl)?.origin || given === URL.parse(requestOrigin ?? "")?.origin;
 }
 
 function readCookie(header: string | null): string | undefined {

@@ -11,7 +11,7 @@ import { expiredToken, revokedToken } from "./refusals.ts";
 import type { Sessions } from "./sessions.ts";
 import type { TokenSigner } from "./tokens.ts";
 
-/** What {@link Identities} works with. */
+/** Dependencies of {@link Identities}. */
 export interface IdentitiesOptions {
   readonly db: Db;
   readonly writer: Writer;
@@ -26,7 +26,6 @@ const CACHED_TOKENS_MAX = 10_000;
 /** A session's "last seen" is written at most this often. */
 const LAST_SEEN_MS = 60_000;
 
-/** See the head of this file. */
 export class Identities {
   readonly #options: IdentitiesOptions;
   readonly #cache = new Map<string, SessionPrincipal>();
@@ -43,13 +42,13 @@ export class Identities {
   /** See {@link AuthService.identify}. */
   identify(token: string): SessionPrincipal | Promise<SessionPrincipal> {
     const cached = this.#cache.get(token);
-    if (cached === undefined) return this.#identifyAnew(token);
+    if (cached === undefined) return this.#identifyUncached(token);
     if (cached.session.expiresAtMs <= this.#options.clock.nowMs()) throw expiredToken();
     this.#noteSeen(token, cached);
     return cached;
   }
 
-  async #identifyAnew(token: string): Promise<SessionPrincipal> {
+  async #identifyUncached(token: string): Promise<SessionPrincipal> {
     const { tokens, clock, sessions, users } = this.#options;
     const claims = await tokens.read(token);
     if (claims === undefined) {

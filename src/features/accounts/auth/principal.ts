@@ -66,7 +66,10 @@ export type Principal = SessionPrincipal | KeyPrincipal;
  */
 export interface Uploader {
   readonly user: User;
-  /** Synchronous. @throws AppError where the sender may not write any more: signed out, disabled, demoted, key deleted */
+  /**
+   * Synchronous.
+   * @throws AppError where the sender may not write any more: signed out, disabled, demoted, key deleted
+   */
   readonly confirm: () => void;
 }
 

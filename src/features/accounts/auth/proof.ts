@@ -1,7 +1,7 @@
 /**
  * Proof that the owner of an account asks. A token can be stolen and a screen left unlocked; so what would let somebody
- * stay in an account, take it over or end it asks for the password (and the second factor) once more: in the request, or
- * by a confirmation of the session that counts for ten minutes. Signing in alone is no proof.
+ * stay in an account, take it over or end it asks for the password (and the second factor) once more: in the request,
+ * or by a confirmation of the session that counts for ten minutes. Signing in alone is no proof.
  */
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import type { AppError } from "../../../errors.ts";
@@ -13,7 +13,7 @@ import { type Principal, type Session, sessionOf } from "./principal.ts";
 import { type ProofMethod, proofRequired, revokedToken } from "./refusals.ts";
 import type { AuthService, CheckedUser } from "./service.ts";
 
-/** What {@link ProofService} works with. */
+/** Dependencies of {@link ProofService}. */
 export interface ProofServiceOptions {
   readonly writer: Writer;
   readonly users: UserService;
@@ -40,14 +40,13 @@ export interface Asking {
 }
 
 /**
- * Holds the proof against the state of the caller's transaction: checking a password takes a while, in which the session
- * may end, the password change, or the role.
+ * Holds the proof against the state of the caller's transaction: checking a password takes a while, in which the
+ * session may end, the password change, or the role.
  * @returns the user as they stand
  * @throws AppError revoked_token | role | password_required | bad_credentials | account_disabled | second_factor_required
  */
 export type Proven = (tx: Transaction) => User;
 
-/** See the head of this file. */
 export class ProofService {
   readonly #options: ProofServiceOptions;
 
@@ -104,7 +103,7 @@ export class ProofService {
   }
 
   /**
-   * Confirms the session by something else that was shown just now. Durable on return.
+   * Confirms the session by something else that was shown just now. Durable when this returns.
    * @param within what was shown, in the same transaction
    * @returns until when
    */

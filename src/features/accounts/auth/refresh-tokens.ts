@@ -1,7 +1,7 @@
 /**
- * Refresh tokens: each is exchanged once, for the next. One that comes a second time is in two hands, so that all of the
- * device end. But an answer can get lost on its way, and that must sign no phone out: for half a minute, and while nobody
- * has used the next one, the last token gives a fresh one once more, and the one that was lost gives way to it.
+ * Refresh tokens: each is exchanged once, for the next. One that comes a second time is in two hands, so that all of
+ * the device end. But an answer can get lost on its way, and that must sign no phone out: for half a minute, and while
+ * nobody has used the next one, the last token gives a fresh one once more, and the one that was lost gives way to it.
  */
 import type { Database } from "bun:sqlite";
 import type { Clock } from "../../../lib/clock.ts";
@@ -14,8 +14,8 @@ const REFRESH_LIFETIME_MS = 90 * 24 * 60 * 60 * 1000;
 const LOST_RESPONSE_MS = 30_000;
 
 /**
- * Used tokens of one device that are remembered, so that their return is noticed. Years for a phone that refreshes once in
- * a while; and a device that does so in a loop fills no table.
+ * Used tokens of one device that are remembered, so that their return is noticed. Years for a phone that refreshes once
+ * in a while; and a device that does so in a loop fills no table.
  */
 const REMEMBERED_MAX = 1_000;
 
@@ -44,7 +44,7 @@ interface Row {
 const COLUMNS = `id, device_id AS deviceId, session_id AS sessionId, expires_at AS expiresAtMs, used_at AS usedAtMs,
   successor_id AS successorId`;
 
-/** The rows of `refresh_tokens`. What writes is synchronous and belongs inside a deed. */
+/** The rows of `refresh_tokens`. What writes is synchronous and belongs inside a transaction. */
 export class RefreshTokens {
   readonly #clock: Clock;
   readonly #statements: ReturnType<typeof statements>;
@@ -81,8 +81,8 @@ export class RefreshTokens {
     if (!isSuccessorUnused) return { outcome: "reused" };
     // It gave way without having been used: whoever asked again has the other one, and it may yet be the same phone.
     if (row.usedAtMs === null) return { outcome: "replaced" };
-    const hasAskedAgain = this.#statements.others.get(successor.id, row.id) !== null;
-    if (hasAskedAgain || nowMs - row.usedAtMs > LOST_RESPONSE_MS) return { outcome: "reused" };
+    const wasReissued = this.#statements.others.get(successor.id, row.id) !== null;
+    if (wasReissued || nowMs - row.usedAtMs > LOST_RESPONSE_MS) return { outcome: "reused" };
     const next = this.#insert(row.deviceId, sessionId);
     this.#statements.replace.run(successor.id, next.id);
     this.#statements.replace.run(row.id, next.id);

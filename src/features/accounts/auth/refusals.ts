@@ -21,7 +21,10 @@ export function revokedToken(): AppError {
   return new AppError("revoked_token", "You were signed out. Sign in again.");
 }
 
-/** The account has a second factor, and the request says nothing of it. @param methods what the account can answer with */
+/**
+ * The account has a second factor, and the request says nothing of it.
+ * @param methods what the account can answer with
+ */
 export function secondFactorRequired(methods: readonly string[]): AppError {
   return new AppError(
     "second_factor_required",

@@ -41,7 +41,7 @@ export function sessionCookies(path: string, tokenLifetimeMs: number): SessionCo
   };
 }
 
-/** What the sign-in routes work with. */
+/** Dependencies of the sign-in routes. */
 export interface AuthRoutesOptions {
   readonly auth: AuthService;
   readonly guard: ReturnType<typeof authGuard>;

@@ -23,7 +23,7 @@ export { DEVICE_TOKEN_LIFETIME_MS, type PreparedSession } from "./sessions.ts";
 /** How long a confirmation of a session counts. */
 export const CONFIRMED_MS = 10 * 60_000;
 
-/** What {@link AuthService} works with. */
+/** Dependencies of {@link AuthService}. */
 export interface AuthServiceOptions {
   readonly db: Db;
   readonly writer: Writer;
@@ -162,8 +162,8 @@ export class AuthService {
   }
 
   /**
-   * The user as they stand in the caller's deed. Checking a password takes a while, and a deed may wait: whoever gave
-   * one that was replaced meanwhile changes nothing by it.
+   * The user as they stand in the caller's transaction. Checking a password takes a while, and a transaction may wait:
+   * whoever gave one that was replaced meanwhile changes nothing by it.
    * @throws AppError bad_credentials | account_disabled
    */
   confirmPassword(_tx: Transaction, { user, passwordHash }: CheckedUser): User {
@@ -190,7 +190,7 @@ export class AuthService {
   }
 
   /**
-   * Signs a user in whose credentials have just been checked. Durable on return.
+   * Signs a user in whose credentials have just been checked. Durable when this returns.
    * @throws AppError bad_credentials | account_disabled | second_factor_required where that changed meanwhile
    */
   async signIn(checked: CheckedUser, client: ClientInfo): Promise<SignedIn> {
@@ -198,9 +198,9 @@ export class AuthService {
   }
 
   /**
-   * Signs a user in who proved otherwise who they are: by a passkey, to another service that vouches for them, or because
-   * they have made the account just now. No password and no second factor is asked. Durable on return.
-   * @param within runs in the same deed, before the session begins: for what proves it (a counter, a used ticket)
+   * Signs a user in who proved otherwise who they are: by a passkey, to another service that vouches for them, or
+   * because they have made the account just now. No password and no second factor is asked. Durable when this returns.
+   * @param within runs in the same transaction, before the session begins: for what proves it (a counter, a used ticket)
    * @throws AppError bad_credentials where the account is gone | account_disabled; what `within` throws
    */
   async signInConfirmed(user: User, client: ClientInfo, within?: (tx: Transaction) => void): Promise<SignedIn> {
@@ -214,8 +214,8 @@ export class AuthService {
   }
 
   /**
-   * Lets a session count as confirmed from now on, for {@link CONFIRMED_MS}, in the caller's transaction. It ends with the
-   * session, and with a new password or second factor.
+   * Lets a session count as confirmed from now on, for {@link CONFIRMED_MS}, in the caller's transaction. It ends with
+   * the session, and with a new password or second factor.
    * @returns until when
    */
   confirmSession(_tx: Transaction, { publicId }: Session): number {
@@ -248,7 +248,7 @@ export class AuthService {
   }
 
   /**
-   * Signs a device in, in the caller's deed: whatever it was signed in by before ends.
+   * Signs a device in, in the caller's transaction: whatever it was signed in by before ends.
    * @returns its refresh token
    */
   signInDevice(tx: Transaction, deviceId: number, prepared: PreparedSession): string {
@@ -261,14 +261,14 @@ export class AuthService {
   }
 
   /**
-   * Exchanges a device's refresh token and begins the session, in the caller's deed. A token that comes a second time
-   * ends everything of the device; every other refusal changes nothing.
+   * Exchanges a device's refresh token and begins the session, in the caller's transaction. A token that comes a second
+   * time ends everything of the device; every other refusal changes nothing.
    */
   refreshDevice(tx: Transaction, deviceId: number, refreshToken: string, prepared: PreparedSession): Exchange {
     return this.#devices.refresh(tx, deviceId, refreshToken, prepared);
   }
 
-  /** Ends all sessions and refresh tokens of a device, in the caller's deed: it must sign in again. */
+  /** Ends all sessions and refresh tokens of a device, in the caller's transaction: it must sign in again. */
   endDevice(tx: Transaction, deviceId: number): void {
     this.#devices.end(tx, deviceId);
   }
@@ -294,8 +294,8 @@ export class AuthService {
   }
 
   /**
-   * Ends this session, or all of the user's. A device is signed in as a whole: with one of its sessions end all of them,
-   * and its refresh tokens.
+   * Ends this session, or all of the user's. A device is signed in as a whole: with one of its sessions end all of
+   * them, and its refresh tokens.
    */
   async signOut(principal: SessionPrincipal, everywhere: boolean): Promise<void> {
     const { user, session, device } = principal;
@@ -308,7 +308,7 @@ export class AuthService {
 
   /**
    * Ends all sessions of a user, and the refresh tokens of all devices, also of those that are away; but, where given,
-   * for one session and its device's refresh tokens. API keys stay. In the caller's deed.
+   * for one session and its device's refresh tokens. API keys stay. In the caller's transaction.
    */
   endSessions(tx: Transaction, userId: number, except?: Session): void {
     const staying = except && this.#sessions.find(except.publicId);
@@ -335,7 +335,8 @@ export class AuthService {
 
   /**
    * Where a user is signed in, newest first. A device is listed once, by the session that asks or else its newest, and
-   * as long as it may come back by its refresh token: a lost phone can be signed out after its access token has expired.
+   * as long as it may come back by its refresh token: a lost phone can be signed out after its access token has
+   * expired.
    */
   listSessions(userId: number, asking?: Session): ListedSession[] {
     return this.#sessions.list(userId, asking);
@@ -390,7 +391,7 @@ export class AuthService {
     return { user, token: prepared.token, expiresAtMs: prepared.row.expiresAt };
   }
 
-  /** The same for whom `confirm` lets in: in the same deed. */
+  /** The same for whom `confirm` lets in: in the same transaction. */
   async #beginSession(user: User, client: ClientInfo, confirm: (tx: Transaction) => User): Promise<SignedIn> {
     const prepared = await this.#sessions.prepare(user, "web", client);
     const present = await this.#options.writer.run((tx) => {

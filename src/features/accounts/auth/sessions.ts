@@ -9,7 +9,7 @@ import type { User } from "../users/types.ts";
 import type { ClientInfo, DeviceRef, ListedSession, Session } from "./principal.ts";
 import type { TokenSigner } from "./tokens.ts";
 
-/** What {@link Sessions} works with. */
+/** Dependencies of {@link Sessions}. */
 export interface SessionsOptions {
   readonly db: Db;
   readonly clock: Clock;
@@ -20,7 +20,10 @@ export interface SessionsOptions {
   readonly onEnded: () => void;
 }
 
-/** A session that is not begun yet, and the token that will name it. Signing takes a moment, which no deed may wait. */
+/**
+ * A session that is not begun yet, and the token that will name it. Signing takes a moment, which no transaction may
+ * wait.
+ */
 export interface PreparedSession {
   readonly token: string;
   readonly row: Omit<typeof sessions.$inferInsert, "id" | "deviceId" | "originId">;
@@ -41,7 +44,7 @@ export const DEVICE_TOKEN_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
 /** Expired sessions stay this long: a request that was begun with a valid token may still send its bytes. */
 const EXPIRED_RETENTION_MS = 24 * 60 * 60 * 1000;
 
-/** The rows of `sessions`. What writes is synchronous and belongs inside a deed. */
+/** The rows of `sessions`. What writes is synchronous and belongs inside a transaction. */
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #byPublicId;

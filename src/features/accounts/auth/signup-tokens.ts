@@ -9,7 +9,7 @@ import { newId, newSecretToken } from "../../../lib/id.ts";
 import type { PlanName, Role } from "../users/types.ts";
 import { hashToken } from "./token-hash.ts";
 
-/** What {@link SignupTokens} works with. */
+/** Dependencies of {@link SignupTokens}. */
 export interface SignupTokensOptions {
   readonly db: Db;
   readonly writer: Writer;
@@ -28,7 +28,6 @@ export interface Admission {
 
 const SETUP_LINK_MS = 24 * 60 * 60 * 1000;
 
-/** See the head of this file. */
 export class SignupTokens {
   readonly #options: SignupTokensOptions;
 
@@ -36,7 +35,7 @@ export class SignupTokens {
     this.#options = options;
   }
 
-  /** A new one-time token for the set-up page, valid for a day; earlier ones die. Durable on return. */
+  /** A new one-time token for the set-up page, valid for a day; earlier ones die. Durable when this returns. */
   async newSetupToken(): Promise<string> {
     const { db, writer, clock } = this.#options;
     const token = newSecretToken();
@@ -86,7 +85,7 @@ export class SignupTokens {
     return row;
   }
 
-  /** Uses a proof up, in the deed that makes the account with this row id. @throws AppError signup_closed */
+  /** Uses a proof up, in the transaction that makes the account with this row id. @throws AppError signup_closed */
   use(_tx: Transaction, id: number, userId: number): void {
     const { db, clock } = this.#options;
     const used = db.sqlite

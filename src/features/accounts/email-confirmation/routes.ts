@@ -19,7 +19,7 @@ import * as docs from "./openapi.ts";
 import { ConfirmBody } from "./model.ts";
 import type { EmailConfirmation } from "./service.ts";
 
-/** What these routes work with. */
+/** Dependencies of these routes. */
 export interface EmailConfirmationRoutesOptions {
   readonly confirmations: EmailConfirmation;
   readonly guard: ReturnType<typeof authGuard>;
@@ -30,7 +30,6 @@ export interface EmailConfirmationRoutesOptions {
 
 const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
 
-/** See the head of this file. */
 export function emailConfirmationRoutes({ confirmations, guard, clock, basePath }: EmailConfirmationRoutesOptions) {
   const gone = () => pageResponse(renderConfirmEmailGonePage(basePath), 404, HEADERS);
   const confirm = async (request: Request, token: string) => {

@@ -18,7 +18,7 @@ import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";
 import { confirmationQueries } from "./queries.ts";
 
-/** What {@link EmailConfirmation} works with. */
+/** Dependencies of {@link EmailConfirmation}. */
 export interface EmailConfirmationOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
@@ -36,7 +36,6 @@ const LIFETIME_MS = 24 * HOUR_MS;
 /** In one hour: for an account, and to an address over all accounts, so that nobody's mailbox is filled. */
 const MAILS_MAX = 3;
 
-/** See the head of this file. */
 export class EmailConfirmation {
   readonly #options: EmailConfirmationOptions;
   readonly #queries: ReturnType<typeof confirmationQueries>;
@@ -58,7 +57,7 @@ export class EmailConfirmation {
   }
 
   /**
-   * Sends one more link to the address of an account; durable on return.
+   * Sends one more link to the address of an account; durable when this returns.
    * @returns false where the address is confirmed already
    * @throws AppError rate_limited above three mails an hour; invalid_request where the server sends no mail
    */
@@ -86,7 +85,10 @@ export class EmailConfirmation {
     return isUsable ? user : undefined;
   }
 
-  /** Confirms the address that a link was sent to; the link is used up. Durable on return. @throws AppError invalid_token */
+  /**
+   * Confirms the address that a link was sent to; the link is used up. Durable when this returns.
+   * @throws AppError invalid_token
+   */
   async confirm(token: string): Promise<User> {
     const { writer, users, clock } = this.#options;
     return writer.run((tx) => {

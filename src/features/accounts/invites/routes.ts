@@ -29,7 +29,7 @@ import { presentInvite } from "./present.ts";
 import type { InviteService } from "./service.ts";
 import type { Invite } from "./types.ts";
 
-/** What the routes of invitations work with. */
+/** Dependencies of the routes of invitations. */
 export interface InviteRoutesOptions {
   readonly invites: InviteService;
   readonly auth: AuthService;
@@ -42,7 +42,6 @@ export interface InviteRoutesOptions {
 }
 const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
 
-/** See the head of this file. */
 export function inviteRoutes(options: InviteRoutesOptions) {
   const { invites, guard, proof, clock } = options;
   const present = (invite: Invite) => presentInvite(invite, invites.stateOf(invite));
@@ -64,8 +63,12 @@ export function inviteRoutes(options: InviteRoutesOptions) {
         const { id, name } = principal.user;
         const expiresAtMs = readExpiry(body, clock.nowMs());
         const { baseUrl } = requestContextOf(request);
-        const asked = { email, role, plan, expiresAtMs, by: { id, name } };
-        const { invite, token, url, isMailed } = await invites.add(asked, (token) => inviteUrl(baseUrl, token), proven);
+        const newInvite = { email, role, plan, expiresAtMs, by: { id, name } };
+        const { invite, token, url, isMailed } = await invites.add(
+          newInvite,
+          (token) => inviteUrl(baseUrl, token),
+          proven,
+        );
         noteAudit(request, { details: { role, plan: plan ?? null, email: email ?? null } });
         set.status = 201;
         return ok({ ...present(invite), invite: token, url, mailed: isMailed });
@@ -148,7 +151,7 @@ function invitePage({ invites, auth, cookies, basePath }: InviteRoutesOptions) {
           user = await invites.accept(token, { email, password, ...(name !== "" && { name }) });
         } catch (error) {
           if (!(error instanceof AppError)) throw error;
-          // Somebody used the invitation while this form was under way.
+          // Somebody used the invitation while this form was in progress.
           if (invites.addressOf(token) === undefined) return gone();
           const field = INVITE_FIELDS.find((known) => known === error.details["field"]);
           const [status] = ERROR_RESPONSES[error.reason];
@@ -166,8 +169,8 @@ function invitePage({ invites, auth, cookies, basePath }: InviteRoutesOptions) {
 }
 
 /**
- * Whether a browser says that our own page sent this form. Where it says nothing of sites, which it leaves out without TLS,
- * a form of a page that sends no referrer has the origin `null`, and so may one of another site: that is a no.
+ * Whether a browser says that our own page sent this form. Where it says nothing of sites, which it leaves out without
+ * TLS, a form of a page that sends no referrer has the origin `null`, and so may one of another site: that is a no.
  */
 function isFromOurPage(request: Request): boolean {
   const site = request.headers.get("sec-fetch-site");

@@ -13,7 +13,7 @@ import type { PlanName, User } from "../users/types.ts";
 import { inviteQueries } from "./queries.ts";
 import type { Invite, InviteState, NewInvite } from "./types.ts";
 
-/** What {@link InviteService} works with. */
+/** Dependencies of {@link InviteService}. */
 export interface InviteServiceOptions {
   readonly db: Db;
   readonly writer: Writer;
@@ -44,21 +44,22 @@ export class InviteService {
   }
 
   /**
-   * Makes an invitation; durable on return. Where it is bound to an address and mail is configured, it is sent there.
+   * Makes an invitation; durable when this returns. Where it is bound to an address and mail is configured, it is sent
+   * there.
    * @param linkOf the page's address for a token
-   * @param within runs in the same deed
+   * @param within runs in the same transaction
    * @returns the token, which is told this once
    * @throws AppError invalid_field | email_taken
    */
   async add(
-    asked: NewInvite,
+    newInvite: NewInvite,
     linkOf: (token: string) => string,
     within?: (tx: Transaction, invite: Invite) => void,
   ): Promise<{ invite: Invite; token: string; url: string; isMailed: boolean }> {
     const { writer, clock, users, mail } = this.#options;
     const nowMs = clock.nowMs();
-    const email = asked.email === undefined ? undefined : parseEmail(asked.email);
-    const expiresAtMs = asked.expiresAtMs ?? nowMs + LIFETIME_MS;
+    const email = newInvite.email === undefined ? undefined : parseEmail(newInvite.email);
+    const expiresAtMs = newInvite.expiresAtMs ?? nowMs + LIFETIME_MS;
     if (expiresAtMs <= nowMs || expiresAtMs > nowMs + LIFETIME_MS_MAX) {
       throw invalidField("expiresAt", "An invitation must expire within the next 365 days. Choose another time.");
     }
@@ -87,16 +88,16 @@ export class InviteService {
         hashToken(token),
         email ?? null,
         email === undefined ? null : emailKey(email),
-        asked.role,
-        asked.plan ?? null,
+        newInvite.role,
+        newInvite.plan ?? null,
         nowMs,
         expiresAtMs,
-        asked.by?.id ?? null,
+        newInvite.by?.id ?? null,
       );
       const mailMessage =
         email === undefined
           ? undefined
-          : inviteMail({ link: url, expiresAtMs, ...(asked.by !== undefined && { from: asked.by.name }) });
+          : inviteMail({ link: url, expiresAtMs, ...(newInvite.by !== undefined && { from: newInvite.by.name }) });
       const isMailed =
         email !== undefined &&
         mailMessage !== undefined &&
@@ -112,7 +113,7 @@ export class InviteService {
     return { invites: this.#queries.page.all(limit, offset), total: this.#queries.count.get()?.count ?? 0 };
   }
 
-  /** Takes an invitation back, or forgets a used one; durable on return. @throws AppError not_found */
+  /** Takes an invitation back, or forgets a used one; durable when this returns. @throws AppError not_found */
   async remove(publicId: string): Promise<void> {
     await this.#options.writer.run(() => {
       this.#get(publicId);
@@ -138,7 +139,7 @@ export class InviteService {
   }
 
   /**
-   * Makes the account that a token is for; durable on return.
+   * Makes the account that a token is for; durable when this returns.
    * @throws AppError signup_closed | invalid_field | email_taken | overloaded
    */
   async accept(token: string, input: { email: string; password: string; name?: string }): Promise<User> {
@@ -154,7 +155,7 @@ export class InviteService {
     );
   }
 
-  /** Forgets invitations that were over 90 days ago, so many at most. A deed. @returns how many */
+  /** Forgets invitations that were over 90 days ago, so many at most. A transaction. @returns how many */
   sweep(limit: number): number {
     return this.#queries.sweep.run(this.#options.clock.nowMs() - RETENTION_MS, limit).changes;
   }

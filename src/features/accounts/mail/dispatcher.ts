@@ -1,8 +1,8 @@
 /**
- * Sends the mails that wait. It runs on its own: woken by the deeds that put mails down and by a timer for the next that
- * falls due; no request ever waits for it. A few at once, but one at a time to each recipient, so that their order stays.
- * While the server takes nothing at all, it is asked seldom, and by one mail after the other: one that it can't stand
- * holds the others up for no longer than its own attempt.
+ * Sends the mails that wait. It runs on its own: woken by the transactions that put mails down and by a timer for the
+ * next that falls due; no request ever waits for it. A few at once, but one at a time to each recipient, so that their
+ * order stays. While the server takes nothing at all, it is asked seldom, and by one mail after the other: one that it
+ * can't stand holds the others up for no longer than its own attempt.
  */
 import type { Writer } from "../../../db/transaction.ts";
 import { DispatchLoop } from "../../../jobs/dispatch-loop.ts";
@@ -12,7 +12,7 @@ import type { Log } from "../../../lib/log.ts";
 import type { MailOutbox } from "./outbox.ts";
 import type { MailOutcome, MailTransport, StoredMail } from "./types.ts";
 
-/** What {@link MailDispatcher} works with. */
+/** Dependencies of {@link MailDispatcher}. */
 export interface MailDispatcherOptions {
   readonly outbox: MailOutbox;
   readonly writer: Writer;
@@ -30,14 +30,13 @@ const BACKOFF: Backoff = { firstMs: 60_000, maxMs: 60 * 60_000 };
 const PAUSE: Backoff = { firstMs: 5_000, maxMs: 5 * 60_000 };
 const SIDE_BY_SIDE_MAX = 3;
 const ATTEMPT_MS_MAX = 120_000;
-/** What is under way at the stop may still end, so that it need not be sent a second time. */
+/** What is in progress at the stop may still end, so that it need not be sent a second time. */
 const STOP_MS_MAX = 5_000;
 
-/** See the head of this file. */
 export class MailDispatcher {
   readonly #options: MailDispatcherOptions;
   readonly #loop: DispatchLoop;
-  /** To whom a mail is under way. */
+  /** To whom a mail is in progress. */
   readonly #recipients = new Set<string>();
   /** Attempts in a row that found no server. */
   #failures = 0;
@@ -69,9 +68,9 @@ export class MailDispatcher {
     const pauseMs = this.#pausedUntilMs - nowMs;
     if (pauseMs > 0 && pauseMs <= PAUSE.maxMs) return this.#pausedUntilMs;
     // The first after a pause goes alone.
-    const placesMax = this.#failures > 0 ? 1 : SIDE_BY_SIDE_MAX;
+    const parallelMax = this.#failures > 0 ? 1 : SIDE_BY_SIDE_MAX;
     for (const mail of outbox.due(nowMs, SIDE_BY_SIDE_MAX + this.#recipients.size)) {
-      if (this.#recipients.size >= placesMax) break;
+      if (this.#recipients.size >= parallelMax) break;
       if (!this.#recipients.has(mail.recipientKey)) this.#begin(transport, mail);
     }
     // What ends wakes the loop again.
@@ -95,7 +94,7 @@ export class MailDispatcher {
     if (outcome === undefined) return;
     const nowMs = clock.nowMs();
     const nextMs = this.#nextAfter(mail, outcome, nowMs);
-    this.#tell(mail, outcome);
+    this.#report(mail, outcome);
     await this.#loop.write(() => outbox.settle(mail, outcome, nextMs, nowMs));
   }
 
@@ -112,7 +111,7 @@ export class MailDispatcher {
     return this.#pausedUntilMs;
   }
 
-  #tell(mail: StoredMail, outcome: MailOutcome): void {
+  #report(mail: StoredMail, outcome: MailOutcome): void {
     const { log } = this.#options;
     if (outcome.state === "sent") return log.debug("Email sent.", factsOf(mail));
     const facts = { ...factsOf(mail), why: outcome.why };

@@ -1,4 +1,7 @@
-/** Mails that tell what happened. Listeners, inside the deed; `server/subscriptions.ts` says which event each hears. */
+/**
+ * Mails that tell what happened. Listeners, inside the transaction; `server/subscriptions.ts` says which event each
+ * hears.
+ */
 import type { Transaction } from "../../../db/transaction.ts";
 import type { CredentialName, EventOf } from "../../../events/catalogue.ts";
 import type { UserService } from "../users/service.ts";
@@ -8,7 +11,7 @@ import { quoteName, renderMail, type MailContent } from "./render-mail.ts";
 import type { MailService } from "./service.ts";
 import type { MailCategory, MailKind } from "./types.ts";
 
-/** What {@link MailNotices} works with. */
+/** Dependencies of {@link MailNotices}. */
 export interface MailNoticesOptions {
   readonly mail: MailService;
   readonly users: Pick<UserService, "findById" | "settingsJson">;
@@ -36,7 +39,6 @@ const FACTOR_CHANGES: Readonly<Record<Exclude<CredentialName, "password" | "emai
   ],
 };
 
-/** See the head of this file. */
 export class MailNotices {
   readonly #options: MailNoticesOptions;
 
@@ -47,7 +49,7 @@ export class MailNotices {
   /** To the recipient of a share between accounts. */
   shareReceived(tx: Transaction, { accountId, share, ownerName }: EventOf<"share.received">): void {
     const what = share.node.type === "file" ? "the file" : "the folder";
-    this.#tell(tx, accountId, "share-received", "shares", {
+    this.#send(tx, accountId, "share-received", "shares", {
       subject: share.node.type === "file" ? "A file was shared with you" : "A folder was shared with you",
       paragraphs: [
         `${quoteName(ownerName)} shared ${what} ${quoteName(share.node.name)} with you. To open it, sign in and go to ` +
@@ -60,7 +62,7 @@ export class MailNotices {
   /** To the owner of an account that fills up. */
   storageWarning(tx: Transaction, { accountId, percentage }: EventOf<"storage.warning">): void {
     const isFull = percentage === 100;
-    this.#tell(tx, accountId, "storage-warning", "storage", {
+    this.#send(tx, accountId, "storage-warning", "storage", {
       subject: isFull ? "Your storage is full" : `Your storage is ${percentage}% full`,
       paragraphs: [
         isFull
@@ -74,7 +76,7 @@ export class MailNotices {
   /** To the owner of files whose contents are damaged. */
   contentsDamaged(tx: Transaction, { accountId, files, names }: EventOf<"storage.damaged">): void {
     const listed = names.map(quoteName).join(", ");
-    this.#tell(tx, accountId, "storage-damaged", "storage", {
+    this.#send(tx, accountId, "storage-damaged", "storage", {
       subject: files === 1 ? "A file is damaged on the server" : `${files} files are damaged on the server`,
       paragraphs: [
         `These files are damaged or missing on the server and can't be opened: ` +
@@ -86,7 +88,7 @@ export class MailNotices {
 
   /** To administrators. */
   serverDamaged(tx: Transaction, { accountId, contents, database }: EventOf<"server.damaged">): void {
-    this.#tell(tx, accountId, "server-damaged", "security", {
+    this.#send(tx, accountId, "server-damaged", "security", {
       subject: database ? "The database is damaged" : "Stored files are damaged",
       paragraphs: [
         database
@@ -99,7 +101,7 @@ export class MailNotices {
 
   /** To administrators. */
   bucketAway(tx: Transaction, { accountId, problem, contents }: EventOf<"server.bucket_away">): void {
-    this.#tell(tx, accountId, "bucket-away", "security", {
+    this.#send(tx, accountId, "bucket-away", "security", {
       subject: "The bucket is unavailable",
       paragraphs: [
         problem,
@@ -110,8 +112,8 @@ export class MailNotices {
   }
 
   /**
-   * To the owner, whatever they prefer: whoever took an account over could turn it off. Of a changed e-mail address, the
-   * former one hears.
+   * To the owner, whatever they prefer: whoever took an account over could turn it off. Of a changed e-mail address,
+   * the former one hears.
    */
   credentialsChanged(
     tx: Transaction,
@@ -121,20 +123,20 @@ export class MailNotices {
     if (what === "password") {
       const sentence = `The password of your Larder account was changed${by}. Sign in again on your phones and browsers.`;
       const content = { subject: "Your password was changed", paragraphs: [sentence, NOT_YOU] };
-      this.#tell(tx, accountId, "password-changed", "always", content);
+      this.#send(tx, accountId, "password-changed", "always", content);
     } else if (what === "email") {
       const sentence = `The email address of your Larder account was changed${by}. You can no longer sign in with this address.`;
       const content = { subject: "Your email address was changed", paragraphs: [sentence, NOT_YOU] };
-      this.#tell(tx, accountId, "email-changed", "always", content, emailBefore);
+      this.#send(tx, accountId, "email-changed", "always", content, emailBefore);
     } else {
       const [subject, sentence] = FACTOR_CHANGES[what];
-      this.#tell(tx, accountId, "sign-in-changed", "always", { subject, paragraphs: [sentence, NOT_YOU] });
+      this.#send(tx, accountId, "sign-in-changed", "always", { subject, paragraphs: [sentence, NOT_YOU] });
     }
   }
 
   /** To the owner of a new API key. */
   apiKeyCreated(tx: Transaction, { accountId, name }: EventOf<"security.api_key_created">): void {
-    this.#tell(tx, accountId, "api-key-created", "security", {
+    this.#send(tx, accountId, "api-key-created", "security", {
       subject: "A new API key was created",
       paragraphs: [
         `The API key ${quoteName(name)} was created for your Larder account. It works without a password.`,
@@ -145,13 +147,13 @@ export class MailNotices {
 
   /** To the owner of an account that somebody can now enter by an identity provider. Whatever they prefer, as above. */
   signInLinked(tx: Transaction, accountId: number, providerName: string): void {
-    this.#tell(tx, accountId, "sign-in-linked", "always", {
+    this.#send(tx, accountId, "sign-in-linked", "always", {
       subject: "A sign-in method was added",
       paragraphs: [`You can now sign in to your Larder account with ${quoteName(providerName)}.`, NOT_YOU],
     });
   }
 
-  #tell(
+  #send(
     tx: Transaction,
     accountId: number,
     kind: MailKind,
@@ -162,7 +164,7 @@ export class MailNotices {
     const { mail } = this.#options;
     if (!mail.isConfigured) return;
     const user = this.#findRecipient(accountId);
-    if (user === undefined || !this.#isWanted(user, category)) return;
+    if (user === undefined || !this.#isEnabled(user, category)) return;
     // An address that nobody has confirmed may be a stranger's: only what concerns the sign-in itself is sent there.
     if (user.isEmailUnconfirmed === true && category !== "always") return;
     mail.send(tx, { ...renderMail(content), to: to ?? user.email, kind, accountId });
@@ -174,7 +176,7 @@ export class MailNotices {
     return isThere ? user : undefined;
   }
 
-  #isWanted({ id }: User, category: MailCategory | "always"): boolean {
+  #isEnabled({ id }: User, category: MailCategory | "always"): boolean {
     return category === "always" || readSettings(this.#options.users.settingsJson(id)).notifications[category];
   }
 }

@@ -21,7 +21,7 @@ const WAIT_MS_MAX = 2 * 60 * 60_000;
 const COLUMNS = `id, kind, recipient, recipient_key AS recipientKey, message_id AS messageId, subject, text, html, attempts,
   created_at AS createdAt, expires_at AS expiresAt`;
 
-/** The table `mails`. Everything that writes is to be called within a deed. */
+/** The table `mails`. Everything that writes is to be called within a transaction. */
 export class MailOutbox {
   readonly #queries: ReturnType<typeof queries>;
 

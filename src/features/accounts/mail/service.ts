@@ -7,7 +7,7 @@ import { oneLine, pageOf } from "./render-mail.ts";
 import type { MailOutbox } from "./outbox.ts";
 import type { OutgoingMail } from "./types.ts";
 
-/** What {@link MailService} works with. */
+/** Dependencies of {@link MailService}. */
 export interface MailServiceOptions {
   readonly outbox: MailOutbox;
   readonly clock: Clock;
@@ -22,15 +22,15 @@ export interface MailServiceOptions {
 const USEFUL_MS_MAX = 48 * 60 * 60_000;
 const HOUR_MS = 60 * 60_000;
 /**
- * To one address within an hour, of each kind: nobody's mailbox is filled through us, and nobody keeps another one's link
- * for a new password away by causing other mails.
+ * To one address within an hour, of each kind: nobody's mailbox is filled through us, and nobody keeps another one's
+ * link for a new password away by causing other mails.
  */
 const PER_RECIPIENT_MAX = 20;
 const WAITING_MAX = 10_000;
 /** What became of mails is kept for so long. */
 const RETENTION_MS = 7 * 24 * HOUR_MS;
 
-/** Mails: put down within the deed that causes them, sent afterwards by the dispatcher. */
+/** Mails: put down within the transaction that causes them, sent afterwards by the dispatcher. */
 export class MailService {
   readonly #options: MailServiceOptions;
 
@@ -44,8 +44,8 @@ export class MailService {
   }
 
   /**
-   * Puts a mail down, within the caller's deed: it leaves after the commit, at least once, after all that was put down
-   * earlier for the same address.
+   * Puts a mail down, within the caller's transaction: it leaves after the commit, at least once, after all that was
+   * put down earlier for the same address.
    * @returns false where it will not be sent: no mail is configured, too many wait, or too many of its kind went to
    *   this address within the hour
    * @throws AppError invalid_field where `to` is no e-mail address
@@ -82,12 +82,15 @@ export class MailService {
     return this.#options.outbox.countFor(accountId, kind, this.#options.clock.nowMs() - durationMs);
   }
 
-  /** What waits for an account, of one kind or all, does not leave any more. Within the caller's deed. */
+  /** What waits for an account, of one kind or all, does not leave any more. Within the caller's transaction. */
   drop(_tx: Transaction, accountId: number, kind?: NonNullable<OutgoingMail["kind"]>): void {
     this.#options.outbox.drop(accountId, kind);
   }
 
-  /** Gives up what could not be sent in time, and forgets what became of the mails of a week ago. A deed. @returns rows */
+  /**
+   * Gives up what could not be sent in time, and forgets what became of the mails of a week ago. A transaction.
+   * @returns rows
+   */
   sweep(_tx: Transaction, limit: number): number {
     const nowMs = this.#options.clock.nowMs();
     return this.#options.outbox.expire(nowMs) + this.#options.outbox.sweep(nowMs - RETENTION_MS, limit);

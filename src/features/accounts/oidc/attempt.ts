@@ -1,6 +1,7 @@
 /**
- * A sign-in under way is kept by the browser that began it, in a cookie that only this server can read or make. So nobody
- * can fill our memory by beginning sign-ins, and an answer of the provider is worth nothing in any other browser.
+ * A sign-in in progress is kept by the browser that began it, in a cookie that only this server can read or make. So
+ * nobody can fill our memory by beginning sign-ins, and an answer of the provider is worth nothing in any other
+ * browser.
  */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
 import type { Attempt } from "./types.ts";

@@ -1,7 +1,7 @@
 /**
- * Who somebody that the provider vouches for is here. An e-mail alone proves little: at sign-up nobody checks it, so that
- * whoever made an account in another one's name would have them as a guest in it. Therefore accounts are linked by their
- * own users, with their password; by the e-mail only where the operator says that e-mails here are true.
+ * Who somebody that the provider vouches for is here. An e-mail alone proves little: at sign-up nobody checks it, so
+ * that whoever made an account in another one's name would have them as a guest in it. Therefore accounts are linked by
+ * their own users, with their password; by the e-mail only where the operator says that e-mails here are true.
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
@@ -14,7 +14,7 @@ import type { PlanName, User } from "../users/types.ts";
 import { identityQueries } from "./queries.ts";
 import type { Entry, ProviderUser } from "./types.ts";
 
-/** What {@link Identities} works with. */
+/** Dependencies of {@link Identities}. */
 export interface IdentitiesOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
@@ -31,13 +31,12 @@ export interface IdentitiesOptions {
   /** Null: the provider doesn't say who administers. */
   readonly adminGroup: string | null;
   readonly defaultPlan: PlanName;
-  /** Tells the owner of an account that it can be entered in a new way, within the deed. */
+  /** Tells the owner of an account that it can be entered in a new way, within the transaction. */
   readonly onLinked: (tx: Transaction, accountId: number) => void;
 }
 
 const NAME_CHARACTERS_MAX = 200;
 
-/** See the head of this file. */
 export class Identities {
   readonly #options: IdentitiesOptions;
   readonly #queries: ReturnType<typeof identityQueries>;
@@ -61,8 +60,8 @@ export class Identities {
   }
 
   /**
-   * Lets somebody who has just signed in at the provider enter an account from now on. Durable on return.
-   * @param confirm gives the account's row id within the deed, or throws
+   * Lets somebody who has just signed in at the provider enter an account from now on. Durable when this returns.
+   * @param confirm gives the account's row id within the transaction, or throws
    * @returns whose account it is
    * @throws AppError signup_closed where they enter another one already, or their domain is not let in |
    *   account_disabled; what `confirm` throws
@@ -77,7 +76,10 @@ export class Identities {
     });
   }
 
-  /** As {@link link}, where the operator knows who the subject is. @param within runs afterwards in the same deed */
+  /**
+   * As {@link link}, where the operator knows who the subject is.
+   * @param within runs afterwards in the same transaction
+   */
   async linkSubject(userId: number, subject: string, within: (tx: Transaction) => void): Promise<void> {
     await this.#options.writer.run((tx) => {
       this.#add(tx, userId, subject);

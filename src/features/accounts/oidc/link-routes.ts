@@ -11,7 +11,7 @@ import * as docs from "./openapi.ts";
 import { LinkBody, ProviderConfirmBody } from "./model.ts";
 import { ATTEMPT_MS, type OidcService } from "./service.ts";
 
-/** What these routes work with. */
+/** Dependencies of these routes. */
 export interface OidcLinkRoutesOptions {
   /** @throws AppError not_found where none is configured */
   readonly provider: () => OidcService;
@@ -22,7 +22,6 @@ export interface OidcLinkRoutesOptions {
 
 const ATTEMPT_COOKIE = "larder_oidc";
 
-/** See the head of this file. */
 export function oidcLinkRoutes({ provider, attempts, proof, guard }: OidcLinkRoutesOptions) {
   return new Router({ name: "oidc-link-routes", guard })
     .get(
@@ -117,7 +116,7 @@ export function callbackOf(request: Request): string {
   return `${requestContextOf(request).baseUrl}/api/auth/oidc/callback`;
 }
 
-/** The cookie that keeps a sign-in under way with its browser. Lax: the browser comes back from another site. */
+/** The cookie that keeps a sign-in in progress with its browser. Lax: the browser comes back from another site. */
 export function attemptCookie(basePath: string) {
   const make = (request: Request, sealed: string, maxAge: number) =>
     new Bun.Cookie(ATTEMPT_COOKIE, sealed, {

@@ -13,7 +13,7 @@ export interface OidcParts extends Pick<IdentitiesOptions, "writer" | "clock" | 
   readonly config: Pick<Config, "oidc" | "defaultPlan">;
   readonly db: Db;
   readonly auth: AuthService;
-  /** Of this server; the key of sign-ins under way is made from it. */
+  /** Of this server; the key of sign-ins in progress is made from it. */
   readonly secret: Uint8Array;
   /** As of {@link Identities}, with what the button says. */
   readonly onLinked: (...parameters: [...Parameters<IdentitiesOptions["onLinked"]>, name: string]) => void;

@@ -1,7 +1,7 @@
 /**
- * The OpenID Connect provider, by openid-client; nobody else imports it. Authorization code with PKCE, state and nonce; the
- * ID token's signature is checked although it comes over a connection of our own. What the provider says of itself is
- * asked when it is first needed, and an outage hurts nobody who signs in otherwise.
+ * The OpenID Connect provider, by openid-client; nobody else imports it. Authorization code with PKCE, state and nonce;
+ * the ID token's signature is checked although it comes over a connection of our own. What the provider says of itself
+ * is asked when it is first needed, and an outage hurts nobody who signs in otherwise.
  */
 import * as openid from "openid-client";
 import { AppError } from "../../../errors.ts";
@@ -27,7 +27,6 @@ const KNOWN_MS = 60 * 60_000;
 /** The provider's clock may differ by so much. */
 const CLOCK_SECONDS = 60;
 
-/** See the head of this file. */
 export class OidcProvider {
   readonly #options: ProviderOptions;
   #known: { readonly provider: Promise<openid.Configuration>; readonly untilMs: number } | undefined;
@@ -85,8 +84,8 @@ export class OidcProvider {
       if (isFresh(attempt)) checkFresh(attempt, claims.auth_time);
       // Many providers put no more than the subject into the ID token.
       const hasAll = confirmsEmail(claims) && claims["groups"] !== undefined;
-      const canTellMore = provider.serverMetadata().userinfo_endpoint !== undefined;
-      const more = hasAll || !canTellMore ? {} : await openid.fetchUserInfo(provider, tokens.access_token, claims.sub);
+      const hasUserInfo = provider.serverMetadata().userinfo_endpoint !== undefined;
+      const more = hasAll || !hasUserInfo ? {} : await openid.fetchUserInfo(provider, tokens.access_token, claims.sub);
       return toProviderUser(claims.sub, { ...more, ...claims }, emailSource(claims, more));
     } catch (error) {
       throw this.#translate(error);
@@ -171,15 +170,15 @@ function authenticateBy(secret: string): openid.ClientAuth {
 
 /** Requests to the provider, wherever the operator says that it is: 15 s and 64 KiB at most, no redirects. */
 const boundedFetch: openid.CustomFetch = async (url, { method, headers, body, signal }) => {
-  const answer = await sendToService(url, {
+  const response = await sendToService(url, {
     method: method === "POST" ? "POST" : "GET",
     headers,
     ...(body !== undefined && body !== null && { body: Buffer.from(bodyText(body)) }),
     ...(signal !== undefined && { signal }),
   });
-  const type = answer.header("content-type");
-  return new Response(new Uint8Array(answer.body), {
-    status: answer.status,
+  const type = response.header("content-type");
+  return new Response(new Uint8Array(response.body), {
+    status: response.status,
     headers: type === undefined ? {} : { "content-type": type },
   });
 };

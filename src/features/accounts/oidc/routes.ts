@@ -19,7 +19,7 @@ import { CodeBody } from "./model.ts";
 import { CODE_MS, type Finished, type OidcService } from "./service.ts";
 import { SIGN_IN_MODES } from "./types.ts";
 
-/** What these routes work with. */
+/** Dependencies of these routes. */
 export interface OidcRoutesOptions {
   /** Undefined where no provider is configured. */
   readonly oidc: OidcService | undefined;
@@ -36,7 +36,6 @@ export interface OidcRoutesOptions {
   readonly basePath: string;
 }
 
-/** See the head of this file. */
 export function oidcRoutes(options: OidcRoutesOptions) {
   const { guard, tokenLifetimeMs, signup, hasMail, isSetUp, basePath } = options;
   const provider = () => {
@@ -125,7 +124,9 @@ export function oidcRoutes(options: OidcRoutesOptions) {
     .use(oidcLinkRoutes({ ...options, provider, attempts }));
 }
 
-/** What the audit log tells of it, by the weightiest of what was done; nothing of a code alone, whose exchange it tells. */
+/**
+ * What the audit log tells of it, by the weightiest of what was done; nothing of a code alone, whose exchange it tells.
+ */
 function auditNoteFor(finished: Finished): AuditNote {
   const details = { provider: true };
   if (!("entry" in finished)) {
@@ -152,9 +153,9 @@ function redirect(location: string, setCookies: readonly string[]): Response {
 }
 
 /** A browser gets a page with words where something is refused; everybody else the envelope. */
-async function asPage(request: Request, basePath: string, answer: () => Promise<Response>): Promise<Response> {
+async function asPage(request: Request, basePath: string, handle: () => Promise<Response>): Promise<Response> {
   try {
-    return await answer();
+    return await handle();
   } catch (error) {
     const isPerson = request.headers.get("accept")?.includes("text/html") === true;
     if (!isPerson || !(error instanceof AppError)) throw error;

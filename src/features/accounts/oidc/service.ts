@@ -14,7 +14,7 @@ import { ExpiringMap } from "../../../lib/expiring-map.ts";
 import type { OidcProvider } from "./provider.ts";
 import type { Attempt, Entry, ProviderUser, SignInMode } from "./types.ts";
 
-/** What {@link OidcService} works with. */
+/** Dependencies of {@link OidcService}. */
 export interface OidcServiceOptions {
   /** What the button says. */
   readonly name: string;
@@ -59,7 +59,6 @@ export const CODE_MS = 5 * 60_000;
 const USED_MAX = 10_000;
 const CODES_MAX = 1_000;
 
-/** See the head of this file. */
 export class OidcService {
   readonly #options: OidcServiceOptions;
   /** States whose answer has come: each counts once. After a restart the provider itself refuses a used answer. */
@@ -164,7 +163,7 @@ export class OidcService {
     return { purpose, userId: user.publicId, sessionId, basis: digestOf(hash) };
   }
 
-  /** Confirms the session that asked for it; durable on return. @throws AppError bad_credentials */
+  /** Confirms the session that asked for it; durable when this returns. @throws AppError bad_credentials */
   async #confirm(attempt: Attempt, person: ProviderUser): Promise<User> {
     const { identities, auth, writer } = this.#options;
     return writer.run((tx) => {
@@ -182,8 +181,8 @@ export class OidcService {
   }
 
   /**
-   * The account of a session that began an attempt, in the transaction that ends it. Who lost a password or a session to
-   * somebody else, and ended it, has not left another way in open that was begun before.
+   * The account of a session that began an attempt, in the transaction that ends it. Who lost a password or a session
+   * to somebody else, and ended it, has not left another way in open that was begun before.
    */
   #ownerOf({ bySession }: Attempt): User {
     const { users, auth } = this.#options;
@@ -216,8 +215,8 @@ function fits(challenge: string, verifier: string | undefined): boolean {
   return verifier !== undefined && isSame(digestOf(verifier), challenge);
 }
 
-function isSame(given: string, wanted: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
+function isSame(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
 

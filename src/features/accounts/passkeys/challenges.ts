@@ -13,7 +13,6 @@ const CHALLENGES_MAX = 50_000;
 /** What a challenge was made for: to sign in; or, in this session alone, to add a passkey or to confirm the session. */
 export type Purpose = "sign-in" | `add:${string}` | `confirm:${string}`;
 
-/** See the head of this file. */
 export class Challenges {
   readonly #clock: Clock;
   readonly #open = new Map<string, { readonly purpose: Purpose; readonly expiresAtMs: number }>();

@@ -16,7 +16,7 @@ import { presentPasskey } from "./present.ts";
 import type { PasskeyService } from "./service.ts";
 import type { Site } from "./types.ts";
 
-/** What the routes about passkeys work with. */
+/** Dependencies of the routes about passkeys. */
 export interface PasskeyRoutesOptions {
   readonly passkeys: PasskeyService;
   readonly auth: AuthService;

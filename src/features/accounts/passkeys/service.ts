@@ -20,7 +20,7 @@ import { Challenges, type Purpose } from "./challenges.ts";
 import { type PasskeyRow, passkeyQueries, toPasskey } from "./queries.ts";
 import type { Passkey, PasskeyProof, Site } from "./types.ts";
 
-/** What {@link PasskeyService} works with. */
+/** Dependencies of {@link PasskeyService}. */
 export interface PasskeyServiceOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
@@ -88,7 +88,7 @@ export class PasskeyService {
   }
 
   /**
-   * Adds the passkey that an authenticator made; durable on return.
+   * Adds the passkey that an authenticator made; durable when this returns.
    * @param standing runs first in the same transaction; what it throws undoes it
    * @throws AppError invalid_field where it isn't one for this challenge, session and site, or is known already; what
    *   `standing` throws
@@ -132,7 +132,7 @@ export class PasskeyService {
     });
   }
 
-  /** Gives a passkey of a user another name; durable on return. @throws AppError not_found | invalid_field */
+  /** Gives a passkey of a user another name; durable when this returns. @throws AppError not_found | invalid_field */
   async rename(userId: number, publicId: string, givenName: string): Promise<Passkey> {
     const name = checkName(givenName, NAME_CHARACTERS_MAX);
     return this.#options.writer.run(() => {
@@ -143,7 +143,7 @@ export class PasskeyService {
   }
 
   /**
-   * Removes a passkey of a user; durable on return.
+   * Removes a passkey of a user; durable when this returns.
    * @param proven runs first in the same transaction; what it throws undoes it
    * @throws AppError not_found; what `proven` throws
    */
@@ -266,7 +266,10 @@ export class PasskeyService {
     return authenticationInfo;
   }
 
-  /** A counter that does not grow tells of a copy (WebAuthn §6.1.1); looked at again, as another request may have come first. */
+  /**
+   * A counter that does not grow tells of a copy (WebAuthn §6.1.1); looked at again, as another request may have come
+   * first.
+   */
   #noteUsed(publicId: string, counter: number, isBackedUp: boolean): void {
     const row = this.#queries.byPublicId.get(publicId);
     if (row === null || ((counter > 0 || row.counter > 0) && counter <= row.counter)) throw notAccepted();
@@ -281,8 +284,8 @@ export class PasskeyService {
 }
 
 /**
- * When first needed: it brings parsers of certificates along, and a start should be quick. They rest on reflect-metadata,
- * which the library imports itself, but inside the executable only after them.
+ * When first needed: it brings parsers of certificates along, and a start should be quick. They rest on
+ * reflect-metadata, which the library imports itself, but inside the executable only after them.
  */
 async function loadLibrary() {
   await import("reflect-metadata");
@@ -291,7 +294,8 @@ async function loadLibrary() {
 
 /**
  * The same without what the authenticator says of its make, which nobody asked for. The library would check it, and on
- * the way fetch lists of revoked certificates from wherever a certificate says: any address, private ones and files too.
+ * the way fetch lists of revoked certificates from wherever a certificate says: any address, private ones and files
+ * too.
  * @throws Error where it is no attestation object
  */
 async function withoutAttestation(given: RegistrationResponseJSON): Promise<RegistrationResponseJSON> {

@@ -25,7 +25,7 @@ export interface Site {
 export interface PasskeyProof {
   readonly user: User;
   /**
-   * Counts the use, in the deed that begins the session.
+   * Counts the use, in the transaction that begins the session.
    * @throws AppError bad_credentials where the passkey was removed, or used by another request, meanwhile
    */
   readonly confirm: (tx: Transaction) => void;

@@ -14,7 +14,7 @@ import * as docs from "./openapi.ts";
 import { ForgotBody, ResetBody } from "./model.ts";
 import type { PasswordReset } from "./service.ts";
 
-/** What these routes work with. */
+/** Dependencies of these routes. */
 export interface PasswordResetRoutesOptions {
   readonly resets: PasswordReset;
   readonly guard: ReturnType<typeof authGuard>;
@@ -27,7 +27,6 @@ const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" 
 const MAILED = "If an account with this email exists, we sent it an email with a link. The link expires in 30 minutes.";
 const NO_MAIL = "This server can't send email. Ask your administrator for a link to reset your password.";
 
-/** See the head of this file. */
 export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRoutesOptions) {
   const gone = () => pageResponse(renderResetGonePage(basePath), 404, HEADERS);
   return new Router({ name: "password-reset-routes", guard })
@@ -90,7 +89,7 @@ export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRo
           return pageResponse(renderResetDonePage(basePath), 200, HEADERS);
         } catch (error) {
           if (!(error instanceof AppError)) throw error;
-          // Somebody used the link while this form was under way.
+          // Somebody used the link while this form was in progress.
           if (!resets.isOpen(token)) return gone();
           noteAudit(request, { reason: error.reason });
           const [status] = ERROR_RESPONSES[error.reason];

@@ -1,6 +1,7 @@
 /**
- * New passwords for those who forgot theirs. Whether somebody has an account is told to nobody: a request only notes the
- * address, known or not, in the same deed and the same time; who has an account is looked up afterwards, on its own.
+ * New passwords for those who forgot theirs. Whether somebody has an account is told to nobody: a request only notes
+ * the address, known or not, in the same transaction and the same time; who has an account is looked up afterwards, on
+ * its own.
  */
 import type { Database } from "bun:sqlite";
 import { timingSafeEqual } from "node:crypto";
@@ -21,7 +22,7 @@ import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";
 import { resetQueries } from "./queries.ts";
 
-/** What {@link PasswordReset} works with. */
+/** Dependencies of {@link PasswordReset}. */
 export interface PasswordResetOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
@@ -47,7 +48,6 @@ const MAILS_MAX = 3;
 const REQUESTS_MAX = 1_000;
 const REQUESTS_AT_ONCE = 20;
 
-/** See the head of this file. */
 export class PasswordReset {
   readonly #options: PasswordResetOptions;
   readonly #queries: ReturnType<typeof resetQueries>;
@@ -64,8 +64,8 @@ export class PasswordReset {
   }
 
   /**
-   * Notes that a new password is wanted for this address; durable on return, and the same for every address. Where there
-   * is an enabled account, a mail with a link leaves afterwards; three within 30 minutes at most.
+   * Notes that a new password is wanted for this address; durable when this returns, and the same for every address.
+   * Where there is an enabled account, a mail with a link leaves afterwards; three within 30 minutes at most.
    */
   async request(email: string): Promise<void> {
     const { writer, clock } = this.#options;
@@ -78,7 +78,7 @@ export class PasswordReset {
   handleRequests(): void {
     if (this.#isLooking) return;
     this.#isLooking = true;
-    void this.#answerAll()
+    void this.#handleAll()
       .catch((error: unknown) =>
         this.#options.log.error("Could not process password reset requests; will retry with the next request.", {
           error,
@@ -121,7 +121,8 @@ export class PasswordReset {
   }
 
   /**
-   * Sets a new password, in exchange for the link; durable on return. All sessions end, those of phones included, and with
+   * Sets a new password, in exchange for the link; durable when this returns. All sessions end, those of phones
+   * included, and with
    * `endKeys` the API keys; passkeys and the second factor stay.
    * @throws AppError invalid_field (the link stays good) | invalid_token | overloaded
    */
@@ -146,24 +147,24 @@ export class PasswordReset {
     );
   }
 
-  /** Ends the link of an account, within the deed that changes its password or e-mail. */
+  /** Ends the link of an account, within the transaction that changes its password or e-mail. */
   forget(tx: Transaction, accountId: number): void {
     this.#queries.remove.run(accountId);
     this.#options.mail.drop(tx, accountId, "password-reset");
   }
 
-  /** Removes links whose time is over, so many at most. A deed. @returns how many */
+  /** Removes links whose time is over, so many at most. A transaction. @returns how many */
   sweep(limit: number): number {
     return this.#queries.sweep.run(this.#options.clock.nowMs(), limit).changes;
   }
 
-  async #answerAll(): Promise<void> {
+  async #handleAll(): Promise<void> {
     const { writer } = this.#options;
-    while (await writer.run((tx) => this.#answerSome(tx)));
+    while (await writer.run((tx) => this.#handleBatch(tx)));
   }
 
   /** @returns whether there may be more */
-  #answerSome(tx: Transaction): boolean {
+  #handleBatch(tx: Transaction): boolean {
     const { users, log } = this.#options;
     for (let count = 0; count < REQUESTS_AT_ONCE; count++) {
       const request = this.#queries.take.get();

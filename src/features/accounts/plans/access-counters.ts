@@ -9,7 +9,7 @@ export interface NodeAccess {
   readonly lastAccessedAtMs: number | null;
 }
 
-/** What {@link AccessCounters} works with. */
+/** Dependencies of {@link AccessCounters}. */
 export interface AccessCountersOptions {
   readonly db: Db;
   readonly writer: Writer;
@@ -36,7 +36,9 @@ export class AccessCounters {
   readonly #pendingMax: number;
   readonly #writeBehind: WriteBehind<Map<number, PendingAccess>>;
   readonly #select;
-  /** Rows as they stand in the database, which nobody else writes: a look there costs more than all else of a request. */
+  /**
+   * Rows as they stand in the database, which nobody else writes: a look there costs more than all else of a request.
+   */
   readonly #known = new Map<number, { readonly publicId: string; readonly stored: NodeAccess | undefined }>();
   #pending = new Map<number, PendingAccess>();
   #hasDropped = false;
@@ -84,7 +86,10 @@ export class AccessCounters {
     this.#writeBehind.note();
   }
 
-  /** One file's accesses up to this very moment. @param publicId tells the file from an earlier one with the same row id */
+  /**
+   * One file's accesses up to this very moment.
+   * @param publicId tells the file from an earlier one with the same row id
+   */
   read(nodeId: number, publicId: string): NodeAccess {
     let known = this.#known.get(nodeId);
     if (known?.publicId !== publicId) {
@@ -109,7 +114,9 @@ export class AccessCounters {
     };
   }
 
-  /** Drops what waits for a file that is being deleted: its number may be given again. Its row is the tree's to delete. */
+  /**
+   * Drops what waits for a file that is being deleted: its number may be given again. Its row is the tree's to delete.
+   */
   forget(nodeId: number): void {
     this.#known.delete(nodeId);
     this.#pending.delete(nodeId);

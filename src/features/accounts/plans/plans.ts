@@ -2,19 +2,16 @@
  * The three plans with every number of the API's section "Limits", and how configuration changes them.
  * Everything that asks "how much" or "how often" asks the {@link Plans} made here at start.
  */
-import { perCategory, RATE_CATEGORIES, type RateCategory, SETTINGS } from "../../../config/settings.ts";
+import { perCategory, type RateCategory, SETTINGS } from "../../../config/settings.ts";
 import type { PlanName } from "../users/types.ts";
 
-/** The kinds of request that are limited separately; each request under /api belongs to one. */
-export const CATEGORIES = RATE_CATEGORIES;
-
-/** One of {@link CATEGORIES}; the value of `X-RateLimit-Resource`. */
+/** The category of a request: one of {@link RATE_CATEGORIES}, and the value of `X-RateLimit-Resource`. */
 export type Category = RateCategory;
 
 /** Accepted requests per window; null is no limit. */
 export type Limit = number | null;
 
-/** "No limit" as the API writes it (contract §3): the largest whole number that JSON readers keep exact. */
+/** "No limit" as the API writes it: the largest whole number that JSON readers keep exact. */
 export const UNLIMITED_ON_WIRE = Number.MAX_SAFE_INTEGER;
 
 /** How long the window of each category is, in seconds (API, Rate limits). */
@@ -54,7 +51,9 @@ export interface Plans extends Readonly<Record<PlanName, Plan>> {
   readonly wrongPasswords: WrongPasswordLimits;
 }
 
-/** How many wrong passwords are let through. Neither a preset nor `rateLimitScale` nor `rateLimits=off` changes this. */
+/**
+ * How many wrong passwords are let through. Neither a preset nor `rateLimitScale` nor `rateLimits=off` changes this.
+ */
 export interface WrongPasswordLimits {
   /** Per minute, address and account (or link): the sign-in limit of `free`, or its configured number. */
   readonly perMinute: Limit;

@@ -1,4 +1,4 @@
-/** Tells when the stored bytes of an account cross a mark of its quota, once per crossing (contract §7, Triggers). */
+/** Tells when the stored bytes of an account cross a mark of its quota, once per crossing. */
 import type { Transaction } from "../../../db/transaction.ts";
 import type { EventOf } from "../../../events/catalogue.ts";
 import type { Events } from "../../../events/events.ts";
@@ -6,7 +6,7 @@ import type { Events } from "../../../events/events.ts";
 /** Shares of the quota that are told when they are crossed, in percent, highest first. */
 const STORAGE_MARKS = [100, 95, 80] as const;
 
-/** What {@link StorageMarks} works with. */
+/** Dependencies of {@link StorageMarks}. */
 export interface StorageMarksOptions {
   readonly events: Events;
   /** Bytes that an account may hold; null for no limit. */
@@ -16,7 +16,7 @@ export interface StorageMarksOptions {
 /** See the head of the file. */
 export class StorageMarks {
   readonly #options: StorageMarksOptions;
-  /** Known in the deed that goes on: one may bring in a thousand files. */
+  /** Known in the transaction that goes on: one may bring in a thousand files. */
   #inTransaction:
     | { readonly tx: Transaction; readonly accountId: number; readonly quotaBytes: number | null }
     | undefined;
@@ -25,7 +25,9 @@ export class StorageMarks {
     this.#options = options;
   }
 
-  /** The highest mark that this growth crossed; a mark is crossed anew after less was stored. Inside the deed. */
+  /**
+   * The highest mark that this growth crossed; a mark is crossed anew after less was stored. Inside the transaction.
+   */
   storageGrown(tx: Transaction, { accountId, usedBeforeBytes, usedAfterBytes }: EventOf<"storage.grown">): void {
     const { events } = this.#options;
     const quotaBytes = this.#quotaIn(tx, accountId);

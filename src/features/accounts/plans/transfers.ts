@@ -14,7 +14,7 @@ export interface Transfers {
   readonly downloadedBytes: number;
 }
 
-/** What {@link TransferCounters} works with. */
+/** Dependencies of {@link TransferCounters}. */
 export interface TransferCountersOptions {
   readonly db: Db;
   readonly writer: Writer;

@@ -9,7 +9,7 @@ export interface AccountTotals {
   /** Of earlier versions. */
   readonly versionBytes: number;
   readonly trashBytes: number;
-  /** Promised to uploads that are under way (D16). */
+  /** Promised to uploads that are in progress. */
   readonly reservedBytes?: number;
 }
 
@@ -32,7 +32,7 @@ export interface UsageInput {
   readonly quotaBytes: number | null | undefined;
 }
 
-/** The data of GET /api/users/usage (contract §6). Sizes in bytes; `quota`, `remaining` and a `limit` of null: none. */
+/** The data of GET /api/users/usage. Sizes in bytes; `quota`, `remaining` and a `limit` of null: none. */
 export interface AccountUsage {
   readonly storage: {
     readonly used: number;
@@ -51,7 +51,7 @@ export interface AccountUsage {
 }
 
 /**
- * An account's usage. `used` is all that counts against the quota: files, earlier versions, trash, uploads under way;
+ * An account's usage. `used` is all that counts against the quota: files, earlier versions, trash, uploads in progress;
  * `files` and `folders` are numbers of entries, `versions` and `trash` bytes. Types come largest first.
  */
 export function accountUsage(input: UsageInput): AccountUsage {

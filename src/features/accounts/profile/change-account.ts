@@ -1,4 +1,4 @@
-/** An administrator, or the command line, changes somebody's account: the deed spans accounts and sessions. */
+/** An administrator, or the command line, changes somebody's account: the transaction spans accounts and sessions. */
 import type { Transaction } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
@@ -14,8 +14,9 @@ export interface ChangeAccountServices {
 }
 
 /**
- * Changes an account; durable on return. A new password, and disabling, end all of its sessions in the same deed, phones
- * included (D57). A new password or e-mail is told by `security.credentials_changed`, as where its owner does it.
+ * Changes an account; durable when this returns. A new password, and disabling, end all of its sessions in the same
+ * transaction, phones included. A new password or e-mail is told by `security.credentials_changed`, as where its owner
+ * does it.
  * @param within runs afterwards in the same transaction
  * @param check runs first in it; what it throws undoes the change
  * @throws AppError not_found | invalid_field | email_taken | last_admin | overloaded
@@ -32,7 +33,7 @@ export async function changeAccount(
     userId,
     { ...changes, isByAdministrator: true },
     (tx, after) => {
-      const tell = (what: "password" | "email") =>
+      const emitChange = (what: "password" | "email") =>
         events.emit(tx, "security.credentials_changed", {
           accountId: userId,
           what,
@@ -41,8 +42,8 @@ export async function changeAccount(
           ...(what === "email" && { emailBefore }),
         });
       if (changes.password !== undefined || changes.isDisabled === true) auth.endSessions(tx, userId);
-      if (changes.password !== undefined) tell("password");
-      if (after.email !== emailBefore) tell("email");
+      if (changes.password !== undefined) emitChange("password");
+      if (after.email !== emailBefore) emitChange("email");
       within?.(tx, after);
     },
     (tx) => {

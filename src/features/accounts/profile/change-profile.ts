@@ -1,4 +1,4 @@
-/** A user changes their own account: the deed spans accounts and sessions. */
+/** A user changes their own account: the transaction spans accounts and sessions. */
 import type { Transaction } from "../../../db/transaction.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
@@ -23,7 +23,8 @@ export interface KeyEnder {
 }
 
 /**
- * Changes name, e-mail or password; durable on return. A new password ends all other sessions in the same deed, and
+ * Changes name, e-mail or password; durable when this returns. A new password ends all other sessions in the same
+ * transaction, and
  * `security.credentials_changed` is emitted in it, once for each of the two that changed.
  * The caller asks for proof where e-mail or password change. The transaction checks it again, so that of two changes at
  * once by the same old password one is refused.
@@ -58,7 +59,7 @@ export async function changeProfile(
       },
       (tx, after) => {
         const { id: accountId, email: emailBefore, viaDeviceId: deviceId = null } = principal.user;
-        const tell = (what: "password" | "email") =>
+        const emitChange = (what: "password" | "email") =>
           services.events.emit(tx, "security.credentials_changed", {
             accountId,
             what,
@@ -68,9 +69,9 @@ export async function changeProfile(
         if (newPassword !== undefined) {
           services.auth.endSessions(tx, accountId, sessionOf(principal));
           if (endKeys) services.apiKeys.revokeAll(tx, accountId);
-          tell("password");
+          emitChange("password");
         }
-        if (after.email !== emailBefore) tell("email");
+        if (after.email !== emailBefore) emitChange("email");
       },
       proven,
     )

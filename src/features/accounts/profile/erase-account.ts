@@ -1,5 +1,5 @@
 /**
- * Erases an account (contract §6). In one deed it loses its sessions, its e-mail and its tree; the many rows of a large
+ * Erases an account. In one transaction it loses its sessions, its e-mail and its tree; the many rows of a large
  * tree are taken apart afterwards in small pieces, and when the last is gone so is the account's own row.
  */
 import type { Db } from "../../../db/open.ts";
@@ -21,7 +21,7 @@ export interface EraseOptions {
 }
 
 /**
- * Ends the account; durable on return.
+ * Ends the account; durable when this returns.
  * @param before runs first in the same transaction; what it throws undoes it
  * @throws AppError last_admin | not_found; what `before` throws
  */
@@ -53,7 +53,10 @@ export async function eraseAccount(
   await users.update(user.id, { isDisabled: true }, erase, before);
 }
 
-/** Removes the rows of erased accounts whose trees are gone. A deed for the housekeeping job. @returns how many */
+/**
+ * Removes the rows of erased accounts whose trees are gone. A transaction for the housekeeping job.
+ * @returns how many
+ */
 export async function sweepErased(options: Pick<EraseOptions, "db" | "writer">): Promise<number> {
   const { db, writer } = options;
   return writer.run(() => {

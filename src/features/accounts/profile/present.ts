@@ -3,7 +3,7 @@ import { presentDeviceRef } from "../auth/present.ts";
 import type { ListedSession, Session } from "../auth/principal.ts";
 import type { User } from "../users/types.ts";
 
-/** GET /api/users/profile (contract §6). */
+/** GET /api/users/profile. */
 export function presentProfile(user: User) {
   return {
     id: user.publicId,

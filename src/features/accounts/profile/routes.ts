@@ -16,7 +16,7 @@ import { presentProfile, presentSessionItem } from "./present.ts";
 import type { UserService } from "../users/service.ts";
 import { changeSettings, readSettings } from "../users/settings.ts";
 
-/** What the routes about one's own account work with. */
+/** Dependencies of the routes about one's own account. */
 export interface UserRoutesOptions {
   readonly users: UserService;
   readonly auth: AuthService;
@@ -107,10 +107,10 @@ export function userRoutes({
       },
       async ({ principal, body }) => {
         const { id: accountId } = principal.user;
-        const tell = (tx: Transaction) => {
+        const emitChange = (tx: Transaction) => {
           if (body.notifications !== undefined) events.emit(tx, "settings.notifications_changed", { accountId });
         };
-        const json = await users.changeSettings(accountId, (stored) => changeSettings(stored, body), tell);
+        const json = await users.changeSettings(accountId, (stored) => changeSettings(stored, body), emitChange);
         return ok(readSettings(json, versionsMax));
       },
     )

@@ -19,7 +19,7 @@ import { addressSubject, type RateLimiter, userSubject, type RateLimitResult } f
 import type { PasswordGate, SigninLimiter } from "./signin-limiter.ts";
 import { type RateLimitUsage, rateLimitUsage } from "./usage.ts";
 
-/** What {@link RateGate} works with. */
+/** Dependencies of {@link RateGate}. */
 export interface RateGateOptions {
   readonly limiter: RateLimiter;
   readonly signins: SigninLimiter;
@@ -89,18 +89,18 @@ export class RateGate {
   countPlanned(
     request: Request,
     headers: HeaderBag,
-    wanted: number,
+    count: number,
   ): { readonly taken: number; readonly rejection: AppError | undefined } {
     const { limiter, clock } = this.#options;
     const { subject, plan } = this.#callerOf(request);
-    if (wanted === 0) {
+    if (count === 0) {
       this.#count(subject, "general", plan, headers);
       return { taken: 0, rejection: undefined };
     }
-    const { taken, limitResult } = limiter.takeUpTo(subject, "uploads", plan.limits.uploads, wanted);
+    const { taken, limitResult } = limiter.takeUpTo(subject, "uploads", plan.limits.uploads, count);
     // Whether to try again later is for the error to say, where that is what the call fails with.
     this.#show({ ...limitResult, allowed: true }, headers);
-    return { taken, rejection: taken < wanted ? rateLimited(limitResult, clock.nowMs()) : undefined };
+    return { taken, rejection: taken < count ? rateLimited(limitResult, clock.nowMs()) : undefined };
   }
 
   /** Tells whose a request without a token is, by the signature in its address: it counts as theirs. */
@@ -139,8 +139,8 @@ export class RateGate {
   }
 
   /**
-   * Describes the limit of unfinished bodies where that refused the request. Its own window may have room, and its Reset
-   * would not be the time that Retry-After names.
+   * Describes the limit of unfinished bodies where that refused the request. Its own window may have room, and its
+   * Reset would not be the time that Retry-After names.
    */
   showBodyLimit(error: unknown, headers: HeaderBag): void {
     if (!(error instanceof TooManyBodiesError) || headers["X-RateLimit-Resource"] === undefined) return;

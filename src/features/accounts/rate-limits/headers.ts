@@ -42,8 +42,8 @@ export function bodyLimitHeaders(
 }
 
 /**
- * Whole seconds to wait until a request is accepted, at least 1: Reset − now, rounded up once and from the milliseconds,
- * so that it is never longer than the window only because both were rounded.
+ * Whole seconds to wait until a request is accepted, at least 1: Reset − now, rounded up once and from the
+ * milliseconds, so that it is never longer than the window only because both were rounded.
  */
 export function retryAfterSeconds(limitResult: RateLimitResult, nowMs: number): number {
   return Math.max(1, Math.ceil((limitResult.resetAtMs - nowMs) / 1000));

@@ -14,7 +14,8 @@ import type { Writer } from "../../../db/transaction.ts";
 import { WriteBehind } from "../../../jobs/write-behind.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
-import { CATEGORIES, type Category, type Limit, WINDOW_SECONDS } from "../plans/plans.ts";
+import { RATE_CATEGORIES } from "../../../config/settings.ts";
+import { type Category, type Limit, WINDOW_SECONDS } from "../plans/plans.ts";
 import { SlidingWindow } from "./window.ts";
 
 /** Wrong passwords by the hour: a kind of count beside the categories, shown as `signin`. */
@@ -36,7 +37,7 @@ export interface RateLimitResult {
   readonly windowSeconds: number;
 }
 
-/** What {@link RateLimiter} works with. */
+/** Dependencies of {@link RateLimiter}. */
 export interface RateLimiterOptions {
   readonly db: Db;
   readonly writer: Writer;
@@ -107,7 +108,7 @@ const MINUTE_MS = 60_000;
 /** Of so many subjects the quietest goes; looking at all of them would cost the one who comes too much. */
 const EVICTION_LOOKS = 32;
 
-const KINDS: readonly CountKind[] = [...CATEGORIES, WRONG_BY_HOUR];
+const KINDS: readonly CountKind[] = [...RATE_CATEGORIES, WRONG_BY_HOUR];
 const INDEX_OF = new Map<string, number>(KINDS.map((kind, index) => [kind, index]));
 
 /** The subject of a signed-in user, whatever token or key is used. */
@@ -196,13 +197,13 @@ export class RateLimiter {
     subjectKey: string,
     category: CountKind,
     limit: Limit,
-    wanted: number,
+    requested: number,
   ): { taken: number; limitResult: RateLimitResult } {
     const nowMs = this.#options.clock.nowMs();
     const subject = this.#subject(subjectKey, nowMs);
     const counter = counterOf(subject, category);
-    const taken = counter.window.take(nowMs, limit, wanted);
-    if (wanted > 0) this.#note(subject, counter, category, nowMs, taken, wanted - taken);
+    const taken = counter.window.take(nowMs, limit, requested);
+    if (requested > 0) this.#note(subject, counter, category, nowMs, taken, requested - taken);
     return { taken, limitResult: limitResultOf(counter.window, category, limit, nowMs, taken > 0) };
   }
 

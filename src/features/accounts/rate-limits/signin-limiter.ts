@@ -9,9 +9,10 @@
  * | wrong   | wrong passwords for (address, account)           | free's        | 1 minute | never                |
  * | all     | sign-ins for (address, account)                  | the plan's    | 1 minute | yes                  |
  *
- * They are checked in this order, those of the address before any account is looked up. A rejection shows the limit and the
- * length of its window; where several reject, the latest reset. docs/limits.md ("How sign-ins are counted") gives the reasons:
- * nobody locks out another address, nothing shows whether an account exists, and a rejection says nothing about the password.
+ * They are checked in this order, those of the address before any account is looked up. A rejection shows the limit and
+ * the length of its window; where several reject, the latest reset. docs/limits.md ("How sign-ins are counted") gives
+ * the reasons: nobody locks out another address, nothing shows whether an account exists, and a rejection says nothing
+ * about the password.
  */
 import { createHash } from "node:crypto";
 import type { Limit, Plans } from "../plans/plans.ts";
@@ -24,7 +25,9 @@ export interface PasswordAttempt {
   failed(): RateLimitResult;
   /** The password was right and the code that goes with it wrong. Gives what to show: free's numbers. */
   failedByCode(): RateLimitResult;
-  /** The password was right (also that of a disabled account). Gives what to show: the numbers of the account's plan. */
+  /**
+   * The password was right (also that of a disabled account). Gives what to show: the numbers of the account's plan.
+   */
   succeeded(): RateLimitResult;
   /** The password was not checked after all: overloaded, aborted. Gives free's numbers. Later calls change nothing. */
   abandoned(): RateLimitResult;
@@ -36,7 +39,7 @@ export type PasswordGate =
   /** Answer 429 with this verdict, and don't look at the password. */
   | { readonly allowed: false; readonly limitResult: RateLimitResult };
 
-/** What {@link SigninLimiter} works with. */
+/** Dependencies of {@link SigninLimiter}. */
 export interface SigninLimiterOptions {
   readonly limiter: RateLimiter;
   readonly plans: Plans;
@@ -121,14 +124,14 @@ export class SigninLimiter {
     return allSubject(keyOf(addressKey, account));
   }
 
-  async #ask(asked: Try): Promise<PasswordGate> {
+  async #ask(attempted: Try): Promise<PasswordGate> {
     for (;;) {
-      const rejection = this.#rejectionOf(asked);
+      const rejection = this.#rejectionOf(attempted);
       if (rejection !== undefined) return rejection;
-      const busy = this.#busyOf(asked);
-      if (busy === undefined) return { allowed: true, attempt: this.#begin(asked) };
+      const busy = this.#busyOf(attempted);
+      if (busy === undefined) return { allowed: true, attempt: this.#begin(attempted) };
       if (busy.waiting.length >= WAITING_MAX) {
-        return this.#refuse(allSubject(asked.key), { ...this.#peekWrong(asked), allowed: false, remaining: 0 });
+        return this.#reject(allSubject(attempted.key), { ...this.#peekWrong(attempted), allowed: false, remaining: 0 });
       }
       await new Promise<void>((resolve) => busy.waiting.push(resolve));
     }
@@ -150,27 +153,28 @@ export class SigninLimiter {
     return [slow, ceiling, guesses, wrong, all];
   }
 
-  #rejectionOf(asked: Try): PasswordGate | undefined {
-    const refusing = this.#windowsOf(asked)
+  #rejectionOf(attempted: Try): PasswordGate | undefined {
+    const refusing = this.#windowsOf(attempted)
       .map((window) => ({ window, limitResult: this.#peek(window) }))
       .filter(({ limitResult }) => !limitResult.allowed);
     const [first] = refusing;
     if (first === undefined) return undefined;
     const resetAtMs = Math.max(...refusing.map(({ limitResult }) => limitResult.resetAtMs));
     // In the statistics of the account a refusal by its own windows counts alone.
-    const isOfAddress = first.window.subject === addressSubject(asked.addressKey);
-    return this.#refuse(isOfAddress ? first.window.subject : allSubject(asked.key), {
+    const isOfAddress = first.window.subject === addressSubject(attempted.addressKey);
+    return this.#reject(isOfAddress ? first.window.subject : allSubject(attempted.key), {
       ...first.limitResult,
       resetAtMs,
     });
   }
 
   /** What of this try's tries in progress must end first, since all of them may be wrong; undefined for nothing. */
-  #busyOf(asked: Try): InProgress | undefined {
+  #busyOf(attempted: Try): InProgress | undefined {
     const rooms = new Map<string, number>();
-    for (const window of this.#windowsOf(asked)) {
-      const progress = window.subject === wrongSubject(asked.addressKey) ? window.subject : wrongSubject(asked.key);
-      if (window.subject === addressSubject(asked.addressKey)) continue;
+    for (const window of this.#windowsOf(attempted)) {
+      const progress =
+        window.subject === wrongSubject(attempted.addressKey) ? window.subject : wrongSubject(attempted.key);
+      if (window.subject === addressSubject(attempted.addressKey)) continue;
       rooms.set(progress, Math.min(rooms.get(progress) ?? Infinity, this.#peek(window).remaining ?? Infinity));
     }
     for (const [subject, room] of rooms) {
@@ -248,7 +252,7 @@ export class SigninLimiter {
     return { ...ceiling, limit, remaining: Math.min(limit, ceiling.remaining ?? limit) };
   }
 
-  #refuse(subject: string, limitResult: RateLimitResult): PasswordGate {
+  #reject(subject: string, limitResult: RateLimitResult): PasswordGate {
     this.#limiter.countRejected(subject, CATEGORY);
     return { allowed: false, limitResult };
   }

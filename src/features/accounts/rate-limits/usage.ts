@@ -1,5 +1,6 @@
 import { toTimestamp } from "../../../lib/clock.ts";
-import { CATEGORIES, type Category, type Plan, UNLIMITED_ON_WIRE } from "../plans/plans.ts";
+import { RATE_CATEGORIES } from "../../../config/settings.ts";
+import { type Category, type Plan, UNLIMITED_ON_WIRE } from "../plans/plans.ts";
 import { percentageOf } from "../plans/usage.ts";
 import type { RateLimiter } from "./limiter.ts";
 
@@ -53,7 +54,7 @@ const ENDPOINT_OF: Readonly<Record<Category, string>> = {
  * was not refused for its rate. Without any request the rate of success is 100.
  */
 export function rateLimitUsage(limiter: RateLimiter, plan: Plan, subjects: CountedSubjects): RateLimitUsage {
-  const endpoints = CATEGORIES.map((category): RateLimitUsageRecord => {
+  const endpoints = RATE_CATEGORIES.map((category): RateLimitUsageRecord => {
     const limit = plan.limits[category];
     const subject = category === "signin" ? subjects.signin : subjects.user;
     const limitResult = limiter.peek(subject, category, limit);

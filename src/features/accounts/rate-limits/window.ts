@@ -29,12 +29,12 @@ export class SlidingWindow {
   }
 
   /**
-   * Accepts as many of `wanted` requests at this instant as the limit leaves room for, and says how many.
+   * Accepts as many of `requested` requests at this instant as the limit leaves room for, and says how many.
    * @param limit null for none: all are accepted, and counted still
    */
-  take(nowMs: number, limit: number | null, wanted = 1): number {
+  take(nowMs: number, limit: number | null, requested = 1): number {
     this.#advance(nowMs);
-    const taken = limit === null ? wanted : Math.min(wanted, Math.max(0, limit - this.#used));
+    const taken = limit === null ? requested : Math.min(requested, Math.max(0, limit - this.#used));
     if (taken > 0) {
       const isCoarse = this.#times.length - this.#head >= EXACT_MAX;
       this.#add(isCoarse ? Math.ceil(nowMs / this.#coarseMs) * this.#coarseMs : nowMs, taken);

@@ -42,7 +42,9 @@ export type RouteDeclaration = AccessRule &
     readonly params?: TSchema;
   };
 
-/** The declaration of a page, or of a file that pages load: open to everybody, in no limit, in no log, in no document. */
+/**
+ * The declaration of a page, or of a file that pages load: open to everybody, in no limit, in no log, in no document.
+ */
 export const PAGE_ROUTE = { access: "public", rate: "uncounted", audit: "unaudited", docs: "hidden" } as const;
 
 /** Response headers as the framework keeps them until they are sent. */

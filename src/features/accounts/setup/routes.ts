@@ -18,7 +18,7 @@ import type { AuthService } from "../auth/service.ts";
 import type { PlanName, User } from "../users/types.ts";
 import { Router } from "../routing/router.ts";
 
-/** What the set-up page works with. */
+/** Dependencies of the set-up page. */
 export interface SetupRoutesOptions {
   readonly auth: AuthService;
   readonly cookies: SessionCookies;
@@ -74,7 +74,7 @@ export function setupRoutes({ auth, cookies, defaultPlan, basePath, onSetUp }: S
           );
         } catch (error) {
           if (!(error instanceof AppError)) throw error;
-          // Somebody used the link while this form was under way.
+          // Somebody used the link while this form was in progress.
           if (!auth.isSetupToken(token)) return gone();
           const field = FIELDS.find((known) => known === error.details["field"]);
           return pageResponse(

@@ -11,8 +11,10 @@ const CHARACTERS = 16;
 
 /** A new code, in groups of four as people write them down. */
 export function newRecoveryCode(): string {
-  const letters = Array.from(crypto.getRandomValues(new Uint8Array(CHARACTERS)), (byte) => ALPHABET.charAt(byte & 31));
-  return letters.join("").replace(/(.{4})(?!$)/g, "$1-");
+  const characters = Array.from(crypto.getRandomValues(new Uint8Array(CHARACTERS)), (byte) =>
+    ALPHABET.charAt(byte & 31),
+  );
+  return characters.join("").replace(/(.{4})(?!$)/g, "$1-");
 }
 
 /** What is stored of a code. However it was typed: case, spaces and dashes don't count. */
@@ -22,10 +24,10 @@ export function hashRecoveryCode(code: string): Buffer {
 
 /** The one of the stored hashes that belongs to a code. All are compared, in constant time. */
 export function findRecoveryCode(code: string, hashes: readonly Uint8Array[]): Uint8Array | undefined {
-  const wanted = hashRecoveryCode(code);
+  const givenHash = hashRecoveryCode(code);
   let found: Uint8Array | undefined;
   for (const hash of hashes) {
-    if (timingSafeEqual(hash, wanted)) found = hash;
+    if (timingSafeEqual(hash, givenHash)) found = hash;
   }
   return found;
 }

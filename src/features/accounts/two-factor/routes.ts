@@ -7,7 +7,7 @@ import * as docs from "./openapi.ts";
 import { EnableBody, FactorProofBody } from "./model.ts";
 import type { TwoFactorService } from "./service.ts";
 
-/** What the routes about two-factor sign-in work with. */
+/** Dependencies of the routes about two-factor sign-in. */
 export interface TwoFactorRoutesOptions {
   readonly twoFactor: TwoFactorService;
   readonly proof: ProofService;

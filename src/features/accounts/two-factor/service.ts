@@ -13,7 +13,7 @@ import { findRecoveryCode, hashRecoveryCode, newRecoveryCode, RECOVERY_CODES } f
 import { openSecret, sealSecret } from "./sealed-secret.ts";
 import { WrongCodes } from "./wrong-codes.ts";
 
-/** What {@link TwoFactorService} works with. */
+/** Dependencies of {@link TwoFactorService}. */
 export interface TwoFactorServiceOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
@@ -80,7 +80,7 @@ export class TwoFactorService implements SecondFactors {
 
   /**
    * Begins the set-up: a new secret, in force once {@link enable} has seen a code made from it. An earlier set-up that
-   * was not finished is forgotten. Durable on return.
+   * was not finished is forgotten. Durable when this returns.
    * @param proven runs first in the same transaction; what it throws undoes it
    * @throws AppError invalid_request where it is on already; what `proven` throws
    */
@@ -97,9 +97,9 @@ export class TwoFactorService implements SecondFactors {
   }
 
   /**
-   * Puts the second factor in force; durable on return.
+   * Puts the second factor in force; durable when this returns.
    * @returns the recovery codes, told here and never again
-   * @throws AppError invalid_code; invalid_request where no set-up is under way, or it is on already
+   * @throws AppError invalid_code; invalid_request where no set-up is in progress, or it is on already
    */
   async enable(user: User, code: string, proven: Proven): Promise<readonly string[]> {
     return this.#options.writer.run((tx) => {
@@ -113,7 +113,7 @@ export class TwoFactorService implements SecondFactors {
       const step = this.#stepOf(user.id, row, code);
       if (step === undefined) throw invalidCode();
       this.#queries.enable.run(user.id, nowMs, step);
-      this.#tell(tx, user, "two_factor_on");
+      this.#emitChange(tx, user, "two_factor_on");
       return this.#renewCodes(user.id);
     });
   }
@@ -140,32 +140,32 @@ export class TwoFactorService implements SecondFactors {
   }
 
   /**
-   * New recovery codes in place of all former ones; durable on return.
+   * New recovery codes in place of all former ones; durable when this returns.
    * @throws AppError invalid_request where two-factor sign-in is off
    */
   async renewRecoveryCodes(user: User, proven: Proven): Promise<readonly string[]> {
     return this.#options.writer.run((tx) => {
       proven(tx);
       if (this.#findEnabled(user.id) === undefined) throw isOff();
-      this.#tell(tx, user, "recovery_codes");
+      this.#emitChange(tx, user, "recovery_codes");
       return this.#renewCodes(user.id);
     });
   }
 
   /**
-   * Switches the second factor off, in the caller's deed, with its recovery codes: for its owner, the administrator and
-   * the command line.
+   * Switches the second factor off, in the caller's transaction, with its recovery codes: for its owner, the
+   * administrator and the command line.
    * @returns whether it was on
    */
   disable(tx: Transaction, user: Pick<User, "id" | "viaDeviceId">): boolean {
     const wasOn = this.#findEnabled(user.id) !== undefined;
     this.#queries.remove.run(user.id);
     this.#queries.removeCodes.run(user.id);
-    if (wasOn) this.#tell(tx, user, "two_factor_off");
+    if (wasOn) this.#emitChange(tx, user, "two_factor_off");
     return wasOn;
   }
 
-  /** The same as a deed of its own, for its owner. @throws AppError invalid_request where it is off already */
+  /** The same as a transaction of its own, for its owner. @throws AppError invalid_request where it is off already */
   async switchOff(user: User, proven: Proven): Promise<void> {
     await this.#options.writer.run((tx) => {
       proven(tx);
@@ -220,7 +220,7 @@ export class TwoFactorService implements SecondFactors {
     return codes;
   }
 
-  #tell(
+  #emitChange(
     tx: Transaction,
     { id: accountId, viaDeviceId }: Pick<User, "id" | "viaDeviceId">,
     what: "two_factor_on" | "two_factor_off" | "recovery_codes",

@@ -1,18 +1,19 @@
 /**
  * How often a wrong code may follow the right password. The windows of sign-in are per address; somebody who knows the
- * password and has many addresses could guess on in each of them. Somebody like that can use up an account's tries, too: so
- * addresses from which the account is signed in keep to the windows of sign-in, and don't count here. In memory: a restart
- * gives new tries.
+ * password and has many addresses could guess on in each of them. Somebody like that can use up an account's tries,
+ * too: so addresses from which the account is signed in keep to the windows of sign-in, and don't count here. In
+ * memory: a restart gives new tries.
  */
 import type { Clock } from "../../../lib/clock.ts";
 import { RateLimitedError } from "../rate-limits/headers.ts";
 
 const WINDOW_MS = 60 * 60 * 1000;
-/** In any hour. Three codes of a million are right at a time: a day of guessing finds one in less than one of 600 tries. */
+/**
+ * In any hour. Three codes of a million are right at a time: a day of guessing finds one in less than one of 600 tries.
+ */
 const WRONG_MAX = 20;
 const ACCOUNTS_MAX = 10_000;
 
-/** See the head of this file. */
 export class WrongCodes {
   readonly #clock: Clock;
   readonly #times = new Map<number, number[]>();

@@ -18,14 +18,17 @@ export function emailForms(email: string): EmailForms {
   return { folded, skeleton: skeleton(folded) };
 }
 
-/** The skeletons that a new address must not share: also that of the letters as written, where a capital I looks like an l. */
+/**
+ * The skeletons that a new address must not share: also that of the letters as written, where a capital I looks like an
+ * l.
+ */
 export function skeletonsToCheck(email: string): readonly [folded: string, shown: string] {
   return [skeleton(fold(email)), skeleton(email.normalize("NFKC"))];
 }
 
 function fold(email: string): string {
   // Letter by letter: the final form of a sigma depends on its neighbours. By way of the capitals, ß becomes ss.
-  const letters = [...withoutIgnorable(email.trim().normalize("NFKC"))];
-  const folded = letters.map((letter) => letter.toUpperCase().toLowerCase()).join("");
+  const characters = [...withoutIgnorable(email.trim().normalize("NFKC"))];
+  const folded = characters.map((character) => character.toUpperCase().toLowerCase()).join("");
   return withoutIgnorable(folded.normalize("NFKC"));
 }

@@ -17,7 +17,7 @@ export function parseEmail(text: string, field = "email"): string {
   return email;
 }
 
-/** The form in which addresses are compared: case doesn't count (contract §2). */
+/** The form in which addresses are compared: case doesn't count. */
 export function emailKey(email: string): string {
   return email.trim().normalize("NFC").toLowerCase();
 }

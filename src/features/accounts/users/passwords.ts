@@ -1,6 +1,6 @@
 /**
- * Passwords by argon2id, off the event loop and at most two side by side, one on small machines: a storm of sign-ins must
- * not take all memory, nor every thread.
+ * Passwords by argon2id, off the event loop and at most two side by side, one on small machines: a storm of sign-ins
+ * must not take all memory, nor every thread.
  */
 import { availableParallelism } from "node:os";
 import { AppError, invalidField } from "../../../errors.ts";
@@ -58,7 +58,7 @@ export class PasswordHasher {
 }
 
 /**
- * Checks a new password's length, in characters after NFC (contract §2).
+ * Checks a new password's length, in characters after NFC.
  * @throws AppError invalid_field
  */
 export function checkNewPassword(password: string, field = "password"): string {

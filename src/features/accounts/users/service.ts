@@ -14,7 +14,7 @@ import { checkName } from "./name.ts";
 import { toUser, type UserRow, userQueries } from "./queries.ts";
 import type { NewUser, User, UserChanges } from "./types.ts";
 
-/** What {@link UserService} works with. */
+/** Dependencies of {@link UserService}. */
 export interface UserServiceOptions {
   readonly db: Db;
   readonly writer: Writer;
@@ -23,7 +23,7 @@ export interface UserServiceOptions {
   readonly events: Events;
   /** Whether the e-mail of an account must be confirmed before it shares. */
   readonly verifiesEmail?: boolean;
-  /** Makes the root folder of a new account, in the deed that makes the account. @returns the root's row id */
+  /** Makes the root folder of a new account, in the transaction that makes the account. @returns the root's row id */
   readonly createRoot: (tx: Transaction, accountId: number) => number;
 }
 
@@ -98,8 +98,8 @@ export class UserService {
   }
 
   /**
-   * Makes an account with its empty tree, and tells `user.created` in the deed; durable on return.
-   * @param within runs in the same deed, for what must happen together with it (a used invitation)
+   * Makes an account with its empty tree, and tells `user.created` in the transaction; durable when this returns.
+   * @param within runs in the same transaction, for what must happen together with it (a used invitation)
    * @param before runs first in it: what it throws undoes everything
    * @throws AppError invalid_field | email_taken | overloaded
    */
@@ -152,8 +152,8 @@ export class UserService {
   }
 
   /**
-   * Changes the account with this e-mail; durable on return. Disabling it, and a new password or e-mail, are for the
-   * caller to follow up with the end of its sessions.
+   * Changes the account with this e-mail; durable when this returns. Disabling it, and a new password or e-mail, are
+   * for the caller to follow up with the end of its sessions.
    * @throws AppError not_found | invalid_field | email_taken | last_admin | overloaded
    */
   async set(email: string, changes: UserChanges): Promise<User> {
@@ -166,7 +166,7 @@ export class UserService {
 
   /**
    * As {@link set}, for a known account.
-   * @param within runs afterwards in the same deed
+   * @param within runs afterwards in the same transaction
    * @param before runs first in it: what it throws undoes the change
    */
   async update(
@@ -226,8 +226,8 @@ export class UserService {
   }
 
   /**
-   * Replaces the settings by what `merge` makes of the present ones; durable on return.
-   * @param within runs afterwards in the same deed
+   * Replaces the settings by what `merge` makes of the present ones; durable when this returns.
+   * @param within runs afterwards in the same transaction
    */
   async changeSettings(
     userId: number,

@@ -1,4 +1,4 @@
-/** A user's settings (contract §6): what they are when nothing was set, and how a change is merged in. */
+/** A user's settings: what they are when nothing was set, and how a change is merged in. */
 import { invalidField } from "../../../errors.ts";
 
 /** When notifications are held back. Times are HH:MM in `timezone`. */

@@ -1,4 +1,4 @@
-/** What a user may do: `admin` manages accounts, `user` keeps files, `viewer` only reads (contract §2). */
+/** What a user may do: `admin` manages accounts, `user` keeps files, `viewer` only reads. */
 export type Role = "admin" | "user" | "viewer";
 
 /** Which limits hold for a user. */

@@ -16,11 +16,11 @@ import type { AccountAdministration, Check } from "./service.ts";
 
 /** The second factors of accounts. */
 export interface TwoFactorControl {
-  /** Takes all of an account's away, so that its password is enough again; durable on return. */
+  /** Takes all of an account's away, so that its password is enough again; durable when this returns. */
   disable(user: User, check: Check): Promise<void>;
 }
 
-/** What these routes work with. */
+/** Dependencies of these routes. */
 export interface AccessRoutesOptions {
   readonly accounts: AccountAdministration;
   readonly auth: AuthService;
@@ -32,7 +32,6 @@ export interface AccessRoutesOptions {
 const SessionParams = t.Object({ id: t.String(), sessionId: t.String() });
 const AccountDeviceParams = t.Object({ id: t.String(), deviceId: t.String() });
 
-/** See the head of this file. */
 export function accessRoutes({ accounts, auth, devices, guard, twoFactor, proof }: AccessRoutesOptions) {
   return new Router({ name: "admin-access-routes", prefix: "/api/admin", guard })
     .get(

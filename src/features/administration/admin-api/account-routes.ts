@@ -25,7 +25,7 @@ export interface ResetLinks {
   issue(user: User, baseUrl: string, check?: Check): Promise<{ readonly url: string; readonly expiresAtMs: number }>;
 }
 
-/** What these routes work with. */
+/** Dependencies of these routes. */
 export interface AccountRoutesOptions {
   readonly accounts: AccountAdministration;
   readonly guard: ReturnType<typeof authGuard>;
@@ -38,7 +38,6 @@ export interface AccountRoutesOptions {
   readonly proof: ProofService;
 }
 
-/** See the head of this file. */
 export function accountRoutes(options: AccountRoutesOptions) {
   const { accounts, guard, plans, usageOf, twoFactor, resetLinks, proof } = options;
   const present = (row: AccountRow) => presentAccount(row, plans[row.plan], twoFactor.isEnabled(row.id));

@@ -5,7 +5,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import type { Statistics } from "./statistics.ts";
 import type { DailySample } from "./types.ts";
 
-/** What {@link DailySamples} works with. */
+/** Dependencies of {@link DailySamples}. */
 export interface DailySamplesOptions {
   readonly sqlite: Database;
   readonly writer: Pick<Writer, "run">;
@@ -45,7 +45,6 @@ export interface DailyTransfers {
   readonly downloadedBytes: number | null;
 }
 
-/** See the head of this file. */
 export class DailySamples {
   readonly #options: DailySamplesOptions;
   readonly #keep;
@@ -65,7 +64,7 @@ export class DailySamples {
     );
   }
 
-  /** Takes a sample for today, in the place of an earlier one; durable on return. */
+  /** Takes a sample for today, in the place of an earlier one; durable when this returns. */
   async take(): Promise<DailySample> {
     const sample = await this.#now();
     // A server that nobody uses takes samples, too: they are no reason for another copy of its database.

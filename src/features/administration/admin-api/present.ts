@@ -3,7 +3,8 @@ import { environmentName, SETTINGS_BY_KEY } from "../../../config/settings.ts";
 import type { JobState } from "../../../jobs/scheduler.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
 import type { presentIntegrity } from "../../storage/integrity/present.ts";
-import { CATEGORIES, type Plan, WINDOW_SECONDS } from "../../accounts/plans/plans.ts";
+import { RATE_CATEGORIES } from "../../../config/settings.ts";
+import { type Plan, WINDOW_SECONDS } from "../../accounts/plans/plans.ts";
 import type { DailyTransfers } from "./daily-samples.ts";
 import { problemsOf } from "./health.ts";
 import type { AccountRow, Counted, DailySample, ServerHealth } from "./types.ts";
@@ -85,7 +86,7 @@ export function presentPlan(plan: Plan, isDefault: boolean) {
     maxNodes: plan.maxNodes,
     devices: plan.devices,
     limits: Object.fromEntries(
-      CATEGORIES.map((category) => [
+      RATE_CATEGORIES.map((category) => [
         category,
         { limit: plan.limits[category], windowSeconds: WINDOW_SECONDS[category] },
       ]),

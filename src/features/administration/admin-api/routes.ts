@@ -5,7 +5,7 @@ import { type AccountRoutesOptions, accountRoutes } from "./account-routes.ts";
 import { type ServerRoutesOptions, serverRoutes } from "./server-routes.ts";
 import { type StateRoutesOptions, stateRoutes } from "./state-routes.ts";
 
-/** What the routes of administration work with. */
+/** Dependencies of the routes of administration. */
 export interface AdminRoutesOptions
   extends AccountRoutesOptions,
     AccessRoutesOptions,

@@ -19,7 +19,7 @@ export interface JobControl {
   run(name: string): Promise<JobOutcome>;
 }
 
-/** What these routes work with. */
+/** Dependencies of these routes. */
 export interface ServerRoutesOptions {
   readonly statistics: Statistics;
   readonly guard: ReturnType<typeof authGuard>;
@@ -38,7 +38,6 @@ const JOB_WAIT_MS = 5_000;
 
 const JobParams = t.Object({ name: t.String() });
 
-/** See the head of this file. */
 export function serverRoutes(options: ServerRoutesOptions) {
   const { statistics, guard, clock, plans, defaultPlan, jobs, disk, version, integrity } = options;
   const startedAtMs = clock.nowMs();

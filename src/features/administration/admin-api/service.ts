@@ -10,7 +10,7 @@ import type { NewUser, User, UserChanges } from "../../accounts/users/types.ts";
 import { accountOf, accountPage } from "./queries.ts";
 import type { AccountQuery, AccountRow } from "./types.ts";
 
-/** What {@link AccountAdministration} works with. */
+/** Dependencies of {@link AccountAdministration}. */
 export interface AccountAdministrationOptions {
   readonly reader: Reader;
   readonly writer: Writer;
@@ -56,13 +56,13 @@ export class AccountAdministration {
     return user;
   }
 
-  /** Makes an account; durable on return. @throws AppError invalid_field | email_taken | overloaded */
+  /** Makes an account; durable when this returns. @throws AppError invalid_field | email_taken | overloaded */
   async add(input: NewUser, check?: Check): Promise<User> {
     return this.#options.users.add({ ...input, isByAdministrator: true }, check);
   }
 
   /**
-   * Changes an account; durable on return. See {@link changeAccount}.
+   * Changes an account; durable when this returns. See {@link changeAccount}.
    * @param endKeys with a new password: API keys end too
    * @throws AppError not_found | invalid_field | email_taken | last_admin | overloaded
    */
@@ -79,7 +79,10 @@ export class AccountAdministration {
     return user;
   }
 
-  /** Ends all sessions of an account, phones included; durable on return. API keys stay. @throws AppError not_found */
+  /**
+   * Ends all sessions of an account, phones included; durable when this returns. API keys stay.
+   * @throws AppError not_found
+   */
   async endSessions(publicId: string, check: Check): Promise<void> {
     const { id } = this.get(publicId);
     await this.#options.writer.run((tx) => {
@@ -89,8 +92,8 @@ export class AccountAdministration {
   }
 
   /**
-   * Whether the account is the caller's own. What is done there with the rights of an administrator would be a way around
-   * the settings of the account; it is refused.
+   * Whether the account is the caller's own. What is done there with the rights of an administrator would be a way
+   * around the settings of the account; it is refused.
    * @param changes what would be done to it
    * @throws AppError role; last_admin where it would leave no administrator
    */

@@ -14,7 +14,7 @@ import { presentConfig, presentHealth, presentHistory } from "./present.ts";
 import type { Statistics } from "./statistics.ts";
 import type { ServerHealth } from "./types.ts";
 
-/** What these routes work with. */
+/** Dependencies of these routes. */
 export interface StateRoutesOptions {
   readonly statistics: Pick<Statistics, "count">;
   readonly samples: Pick<DailySamples, "history">;
@@ -26,7 +26,6 @@ export interface StateRoutesOptions {
   readonly configuration: () => Pick<LoadedConfig, "values" | "sources" | "file"> | undefined;
 }
 
-/** See the head of this file. */
 export function stateRoutes(options: StateRoutesOptions) {
   const { statistics, samples, guard, clock, jobs, health, configuration } = options;
   const startedAtMs = clock.nowMs();

@@ -5,7 +5,7 @@ import { periodOf } from "../../accounts/plans/transfers.ts";
 import { accountCounts, blobSums, requestSums, storageSums, transferSums, uploadsUnderWay } from "./queries.ts";
 import type { Counted } from "./types.ts";
 
-/** What {@link Statistics} works with. */
+/** Dependencies of {@link Statistics}. */
 export interface StatisticsOptions {
   readonly reader: Reader;
   readonly clock: Clock;
@@ -18,11 +18,11 @@ const ACTIVE_MS = 30 * 24 * HOUR_MS;
 /** Sums that took longer than this are kept, */
 const QUICK_MS = 20;
 /** so many times as long as they took, */
-const KEPT_TIMES = 50;
+const CACHE_FACTOR = 50;
 /** and never longer than this. */
 const CACHE_MS_MAX = 60_000;
 
-interface Kept {
+interface CachedCounts {
   readonly counted: Counted;
   /** By the clock that only goes on. */
   readonly untilMs: number;
@@ -34,7 +34,7 @@ interface Kept {
  */
 export class Statistics {
   readonly #options: StatisticsOptions;
-  #kept: Kept | undefined;
+  #cached: CachedCounts | undefined;
   #counting: Promise<Counted> | undefined;
 
   constructor(options: StatisticsOptions) {
@@ -43,14 +43,14 @@ export class Statistics {
 
   /** Up to date in a small server; up to a minute old in one of millions of files. */
   async count(): Promise<Counted> {
-    if (this.#kept !== undefined && performance.now() < this.#kept.untilMs) return this.#kept.counted;
-    this.#counting ??= this.#countAnew().finally(() => {
+    if (this.#cached !== undefined && performance.now() < this.#cached.untilMs) return this.#cached.counted;
+    this.#counting ??= this.#countNow().finally(() => {
       this.#counting = undefined;
     });
     return this.#counting;
   }
 
-  async #countAnew(): Promise<Counted> {
+  async #countNow(): Promise<Counted> {
     const { reader, clock, queues } = this.#options;
     const nowMs = clock.nowMs();
     const period = periodOf(nowMs);
@@ -85,8 +85,8 @@ export class Statistics {
       queues: Object.fromEntries(waits.map(([name], index) => [name, waiting[index]?.[0]?.waiting ?? 0])),
       requests: only(requests),
     };
-    const keptMs = tookMs < QUICK_MS ? 0 : Math.min(tookMs * KEPT_TIMES, CACHE_MS_MAX);
-    this.#kept = { counted, untilMs: performance.now() + keptMs };
+    const cacheMs = tookMs < QUICK_MS ? 0 : Math.min(tookMs * CACHE_FACTOR, CACHE_MS_MAX);
+    this.#cached = { counted, untilMs: performance.now() + cacheMs };
     return counted;
   }
 }

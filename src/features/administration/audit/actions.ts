@@ -21,7 +21,7 @@ export function auditedAction(
   path: string,
   files: AuditFiles,
 ): AuditedAction | undefined {
-  if (audit === "unaudited" || !isWanted(audit, files)) return undefined;
+  if (audit === "unaudited" || !isAudited(audit, files)) return undefined;
   const { action, target, targetParam, accountParam, isGuess = false } = audit;
   const id = parameterOf(pattern, path, targetParam);
   return {
@@ -33,7 +33,7 @@ export function auditedAction(
   };
 }
 
-function isWanted({ files: level }: AuditRule, files: AuditFiles): boolean {
+function isAudited({ files: level }: AuditRule, files: AuditFiles): boolean {
   return level === undefined || files === "all" || files === level;
 }
 

@@ -1,8 +1,8 @@
 /**
  * Entries that nobody waits for: they are written within a second. Refusals, and what anybody may ask for, share a row
- * where they repeat within a minute: the first is written at once, the rest as one row with their number when the minute
- * is over. So a flood of wrong passwords writes a bounded number of rows, and is still seen when it begins. Downloads are
- * gathered alike, because of their ranges. Whatever else somebody has done has a row of its own.
+ * where they repeat within a minute: the first is written at once, the rest as one row with their number when the
+ * minute is over. So a flood of wrong passwords writes a bounded number of rows, and is still seen when it begins.
+ * Downloads are gathered alike, because of their ranges. Whatever else somebody has done has a row of its own.
  */
 import type { Clock } from "../../../lib/clock.ts";
 import type { AuditEntry } from "./types.ts";
@@ -32,7 +32,7 @@ interface Group {
   times: number;
 }
 
-/** See the head of this file. Knows no database: who writes takes what is ready. */
+/** Knows no database: who writes takes what is ready. */
 export class DeferredEntries {
   readonly #clock: Clock;
   readonly #groups = new Map<string, Group>();
@@ -69,9 +69,9 @@ export class DeferredEntries {
       group.atMs = atMs;
       return false;
     }
-    const kept = key === own ? entry : anybody(entry);
-    this.#groups.set(key, { entry: kept, sinceMs: atMs, atMs, times: 0 });
-    this.#push({ entry: kept, atMs });
+    const grouped = key === own ? entry : anybody(entry);
+    this.#groups.set(key, { entry: grouped, sinceMs: atMs, atMs, times: 0 });
+    this.#push({ entry: grouped, atMs });
     return true;
   }
 
@@ -86,7 +86,7 @@ export class DeferredEntries {
     }
   }
 
-  /** Takes so much of what is ready as one deed should write. */
+  /** Takes so much of what is ready as one transaction should write. */
   take(): WaitingEntry[] {
     return this.#ready.splice(0, ROWS_PER_TRANSACTION);
   }

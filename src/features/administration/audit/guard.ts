@@ -1,7 +1,7 @@
 /**
- * The log's place around every request: when the answer is known, what the table of actions names is written. Around the
- * application rather than among its hooks, so that it sees the status of every answer, refusals included, and costs what
- * is not audited no more than a look at the method.
+ * The log's place around every request: when the answer is known, what the table of actions names is written. Around
+ * the application rather than among its hooks, so that it sees the status of every answer, refusals included, and costs
+ * what is not audited no more than a look at the method.
  */
 import { type AuditNote, auditNoteOf } from "../../../http/audit-note.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
@@ -14,7 +14,7 @@ import { type AuditedAction, auditedAction } from "./actions.ts";
 import type { AuditLog } from "./service.ts";
 import type { AuditEntry, AuditFiles, AuditPerson, AuditVia } from "./types.ts";
 
-/** What the log's guard works with. */
+/** Dependencies of the log's guard. */
 export interface AuditGuardOptions {
   readonly audit: AuditLog;
   readonly log: Log;
@@ -48,16 +48,16 @@ const REJECTED_TOKENS = new Set(["invalid_token", "revoked_token"]);
 
 /**
  * Writes an audited request to the log once its response is known.
- * @returns a function that is given every request and the answer under way, and gives the answer to be sent
+ * @returns a function that is given every request and the answer in progress, and gives the answer to be sent
  */
 export function auditGuard(options: AuditGuardOptions) {
-  return (request: Request, answer: Response | Promise<Response>): Response | Promise<Response> => {
+  return (request: Request, response: Response | Promise<Response>): Response | Promise<Response> => {
     const isRead = request.method === "GET" || request.method === "HEAD";
     // Most requests are reads that are not audited: their responses do not wait.
-    if (isRead && auditedOf(options, request) === undefined) return answer;
-    return answer instanceof Promise
-      ? answer.then((response) => afterResponse(options, request, response))
-      : afterResponse(options, request, answer);
+    if (isRead && auditedOf(options, request) === undefined) return response;
+    return response instanceof Promise
+      ? response.then((settled) => afterResponse(options, request, settled))
+      : afterResponse(options, request, response);
   };
 }
 
@@ -95,9 +95,9 @@ async function whenDone(
   note: AuditNote,
 ): Promise<Response> {
   try {
-    const told =
+    const reported =
       request.method === "GET" ? { userId: note.userId, madeId: undefined } : await readResponse(response, note);
-    const entry = { ...entryOf(options, request, audited, note, told), outcome: "done" as const };
+    const entry = { ...entryOf(options, request, audited, note, reported), outcome: "done" as const };
     if (audited.write === "deferred") options.audit.note(entry);
     else await options.audit.record(entry);
   } catch (error) {
@@ -146,21 +146,21 @@ function entryOf(
   request: Request,
   audited: AuditedAction,
   note: AuditNote,
-  told?: Reported,
+  reported?: Reported,
 ): Omit<AuditEntry, "outcome"> {
   const { users } = options;
   const { principal } = identityOf(request);
-  const signedIn = told?.userId === undefined ? undefined : users.findByPublicId(told.userId);
+  const signedIn = reported?.userId === undefined ? undefined : users.findByPublicId(reported.userId);
   const given = note.email === undefined ? undefined : users.findByEmail(note.email);
   // Whoever was let in by an e-mail is the account of that name; whoever was not may be anybody.
   const user =
-    personOf(principal?.user ?? signedIn ?? (told === undefined ? undefined : given)) ?? unknownPerson(note.email);
+    personOf(principal?.user ?? signedIn ?? (reported === undefined ? undefined : given)) ?? unknownPerson(note.email);
   const subjectId = note.subjectId ?? audited.subjectId;
   const subject =
     subjectId === undefined
       ? (personOf(principal?.user ?? signedIn ?? given) ?? undefined)
       : (personOf(users.findByPublicId(subjectId)) ?? { id: subjectId, email: undefined });
-  const targetId = told?.madeId ?? audited.target?.id;
+  const targetId = reported?.madeId ?? audited.target?.id;
   const target =
     note.target ??
     (audited.target === undefined || targetId === undefined

@@ -14,7 +14,7 @@ const DETAILS_CHARACTERS_MAX = 4_096;
 
 type Value = string | number | null;
 
-/** What writes the log. Synchronous: for deeds. */
+/** What writes the log. Synchronous: for transactions. */
 export function auditWrites(sqlite: Database) {
   const insert = sqlite.prepare<void, Value[]>(
     `INSERT INTO audit (at, user_id, email, via, via_name, action, subject_id, subject_email, target_type, target_id,

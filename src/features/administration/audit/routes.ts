@@ -13,7 +13,7 @@ import { CSV_HEADING, presentActivity, presentAuditRow, presentCsvLine } from ".
 import type { AuditLog } from "./service.ts";
 import { AUDIT_OUTCOMES, type AuditFilter, type AuditRow } from "./types.ts";
 
-/** What the routes of the log work with. */
+/** Dependencies of the routes of the log. */
 export interface AuditRoutesOptions {
   readonly audit: AuditLog;
   readonly guard: ReturnType<typeof authGuard>;
@@ -48,10 +48,10 @@ export function auditRoutes({ audit, guard, clock, allowLong }: AuditRoutesOptio
       ({ request }) => {
         const query = readQuery(requestContextOf(request).query);
         const format = readChoice(query["format"], "format", ["jsonl", "csv"]) ?? "jsonl";
-        const pieces = audit.pieces(readFilter(query));
+        const pages = audit.pages(readFilter(query));
         allowLong(request);
         const name = `larder-audit-${toTimestamp(clock.nowMs()).slice(0, 10)}.${format}`;
-        return new Response(streamOf(format === "csv" ? asCsv(pieces) : asJsonLines(pieces)), {
+        return new Response(streamOf(format === "csv" ? asCsv(pages) : asJsonLines(pages)), {
           headers: {
             "content-type": format === "csv" ? "text/csv; charset=utf-8" : "application/jsonl; charset=utf-8",
             "content-disposition": `attachment; filename="${name}"`,
@@ -75,30 +75,30 @@ export function auditRoutes({ audit, guard, clock, allowLong }: AuditRoutesOptio
 }
 
 /** Made piece by piece as the client takes it. */
-function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+function streamOf(pages: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const next = await pieces.next();
+      const next = await pages.next();
       if (next.done === true) controller.close();
       else controller.enqueue(next.value);
     },
     async cancel() {
-      await pieces.return(undefined);
+      await pages.return(undefined);
     },
   });
 }
 
-async function* asJsonLines(pieces: AsyncGenerator<readonly AuditRow[]>): AsyncGenerator<Uint8Array> {
+async function* asJsonLines(pages: AsyncGenerator<readonly AuditRow[]>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
-  for await (const rows of pieces) {
+  for await (const rows of pages) {
     yield encoder.encode(rows.map((row) => `${JSON.stringify(presentAuditRow(row))}\n`).join(""));
   }
 }
 
-async function* asCsv(pieces: AsyncGenerator<readonly AuditRow[]>): AsyncGenerator<Uint8Array> {
+async function* asCsv(pages: AsyncGenerator<readonly AuditRow[]>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   yield encoder.encode(CSV_HEADING);
-  for await (const rows of pieces) yield encoder.encode(rows.map(presentCsvLine).join(""));
+  for await (const rows of pages) yield encoder.encode(rows.map(presentCsvLine).join(""));
 }
 
 function readPage(query: Query): { page: number; limit: number } {

@@ -8,7 +8,7 @@ import { DeferredEntries, GATHER_MS, type WaitingEntry } from "./deferred-entrie
 import { auditBefore, auditPage, auditWrites } from "./queries.ts";
 import type { AuditEntry, AuditFilter, AuditRow } from "./types.ts";
 
-/** What {@link AuditLog} works with. */
+/** Dependencies of {@link AuditLog}. */
 export interface AuditLogOptions {
   readonly db: Db;
   readonly reader: Reader;
@@ -24,13 +24,13 @@ const SWEEP_ROWS = 1_000;
 const SWEEP_REST_MS = 5;
 
 /**
- * Who did what, from where, and when. Three ways in: {@link write} within the deed that it tells of, {@link record} before
- * the answer to it, and {@link note} for what may be lost with the last second in a crash.
+ * Who did what, from where, and when. Three ways in: {@link write} within the transaction that it tells of, {@link
+ * record} before the answer to it, and {@link note} for what may be lost with the last second in a crash.
  */
 export class AuditLog {
   readonly #options: AuditLogOptions;
   readonly #writes: ReturnType<typeof auditWrites>;
-  readonly #behind: DeferredEntries;
+  readonly #deferred: DeferredEntries;
   readonly #writeBehind: WriteBehind<WaitingEntry[]>;
   #gathering: ReturnType<typeof setTimeout> | undefined;
 
@@ -38,35 +38,35 @@ export class AuditLog {
     this.#options = options;
     const { clock, writer, log } = options;
     const writes = auditWrites(options.db.sqlite);
-    const behind = new DeferredEntries(clock);
+    const deferred = new DeferredEntries(clock);
     this.#writes = writes;
-    this.#behind = behind;
+    this.#deferred = deferred;
     this.#writeBehind = new WriteBehind({
       writer,
       log,
       what: "audit log",
-      take: () => behind.take(),
-      isWaiting: () => behind.isReady,
+      take: () => deferred.take(),
+      isWaiting: () => deferred.isReady,
       write: (taken) => {
         for (const { entry, atMs } of taken) writes.insert(entry, atMs);
       },
-      giveBack: (taken) => behind.giveBack(taken),
+      giveBack: (taken) => deferred.giveBack(taken),
     });
   }
 
-  /** Writes an entry in the caller's deed: as durable as what it tells of. */
+  /** Writes an entry in the caller's transaction: as durable as what it tells of. */
   write(_tx: Transaction, entry: AuditEntry): void {
     this.#writes.insert(entry, this.#options.clock.nowMs());
   }
 
-  /** Writes an entry; durable on return. @throws AppError disk_full | database_busy | database_error */
+  /** Writes an entry; durable when this returns. @throws AppError disk_full | database_busy | database_error */
   async record(entry: AuditEntry): Promise<void> {
     await this.#options.writer.run((tx) => this.write(tx, entry));
   }
 
   /** Writes an entry within a second; repetitions within a minute share a row. */
   note(entry: AuditEntry): void {
-    if (this.#behind.add(entry)) this.#writeBehind.note();
+    if (this.#deferred.add(entry)) this.#writeBehind.note();
     this.#gather();
   }
 
@@ -81,13 +81,13 @@ export class AuditLog {
   }
 
   /** The whole log, newest first, piece by piece; what is written meanwhile is not in it. */
-  async *pieces(filter: AuditFilter): AsyncGenerator<readonly AuditRow[]> {
+  async *pages(filter: AuditFilter): AsyncGenerator<readonly AuditRow[]> {
     let beforeId = Number.MAX_SAFE_INTEGER;
     for (;;) {
-      const [piece] = await this.#options.reader.read([auditBefore(filter, beforeId, EXPORT_ROWS)]);
-      if (piece.length > 0) yield piece;
-      const last = piece.at(-1);
-      if (last === undefined || piece.length < EXPORT_ROWS) return;
+      const [page] = await this.#options.reader.read([auditBefore(filter, beforeId, EXPORT_ROWS)]);
+      if (page.length > 0) yield page;
+      const last = page.at(-1);
+      if (last === undefined || page.length < EXPORT_ROWS) return;
       beforeId = last.id;
     }
   }
@@ -109,8 +109,8 @@ export class AuditLog {
   /** Writes what waits; at shutdown. */
   async flush(): Promise<void> {
     clearTimeout(this.#gathering);
-    this.#behind.close(true);
-    if (this.#behind.isReady) this.#writeBehind.note();
+    this.#deferred.close(true);
+    if (this.#deferred.isReady) this.#writeBehind.note();
     await this.#writeBehind.flush();
   }
 
@@ -119,9 +119,9 @@ export class AuditLog {
     if (this.#gathering !== undefined) return;
     this.#gathering = setTimeout(() => {
       this.#gathering = undefined;
-      this.#behind.close();
-      if (this.#behind.isReady) this.#writeBehind.note();
-      if (this.#behind.isGathering) this.#gather();
+      this.#deferred.close();
+      if (this.#deferred.isReady) this.#writeBehind.note();
+      if (this.#deferred.isGathering) this.#gather();
     }, GATHER_MS);
     // Gathering alone keeps no process alive: the shutdown writes it.
     this.#gathering.unref();

@@ -1,4 +1,6 @@
-/** By which credential something was done: a session's kind, an API key, the command line, the program itself, nothing. */
+/**
+ * By which credential something was done: a session's kind, an API key, the command line, the program itself, nothing.
+ */
 export const AUDIT_VIAS = ["web", "mobile", "key", "cli", "system", "none"] as const;
 
 /** One of {@link AUDIT_VIAS}. */
@@ -19,7 +21,7 @@ export interface AuditPerson {
 
 /** Something to be written into the log. */
 export interface AuditEntry {
-  /** `sign_in`, `user.change`: what was asked for, in words with a dot between thing and deed. */
+  /** `sign_in`, `user.change`: what was asked for, in words with a dot between thing and transaction. */
   readonly action: string;
   readonly outcome: AuditOutcome;
   readonly reason?: string | undefined;

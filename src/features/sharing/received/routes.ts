@@ -8,7 +8,7 @@ import * as docs from "./openapi.ts";
 import { presentReceived } from "./present.ts";
 import type { ReceivedShareService } from "./service.ts";
 
-/** What the routes of received shares work with. */
+/** Dependencies of the routes of received shares. */
 export interface ReceivedShareRoutesOptions {
   readonly received: ReceivedShareService;
   readonly guard: ReturnType<typeof authGuard>;

@@ -1,12 +1,13 @@
 /**
- * Shares between accounts, from the side of those they were made for (contract §5). What a share lets them do is decided
+ * Shares between accounts, from the side of those they were made for. What a share lets them do is decided
  * by `permissions`; here they find it, and leave it.
  *
  * A share for an e-mail without an account waits until an account is made with it. With mail.verify it waits until the
- * owner of that account has confirmed the e-mail, which may also be one that they changed to. Without mail.verify nobody
- * confirms addresses: the account that is made with an e-mail first gets what waits, and an account that changes its
- * e-mail later gets nothing, because everybody could collect what waits for others so. A start without mail.verify gives
- * by these rules what waited while it was on. An administrator who confirms an e-mail gives its account what waits.
+ * owner of that account has confirmed the e-mail, which may also be one that they changed to. Without mail.verify
+ * nobody confirms addresses: the account that is made with an e-mail first gets what waits, and an account that changes
+ * its e-mail later gets nothing, because everybody could collect what waits for others so. A start without mail.verify
+ * gives by these rules what waited while it was on. An administrator who confirms an e-mail gives its account what
+ * waits.
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
@@ -23,7 +24,7 @@ import type { User } from "../../accounts/users/types.ts";
 import { receivedQueries } from "./queries.ts";
 import type { ReceivedRow, ReceivedShare } from "./types.ts";
 
-/** What {@link ReceivedShareService} works with. */
+/** Dependencies of {@link ReceivedShareService}. */
 export interface ReceivedShareOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
@@ -38,7 +39,7 @@ export interface ReceivedShareOptions {
 /** Shares that one transaction gives. */
 const GIVEN_AT_ONCE = 500;
 
-/** See the head of this file. All writing is durable when a promise resolves. */
+/** All writing is durable when a promise resolves. */
 export class ReceivedShareService {
   readonly #options: ReceivedShareOptions;
   readonly #queries: ReturnType<typeof receivedQueries>;
@@ -87,8 +88,8 @@ export class ReceivedShareService {
   }
 
   /**
-   * For a server without mail.verify that had it before: gives accounts what waits because their e-mail was not confirmed,
-   * as they would have got it without the setting, and notifies them. Durable on return.
+   * For a server without mail.verify that had it before: gives accounts what waits because their e-mail was not
+   * confirmed, as they would have got it without the setting, and notifies them. Durable when this returns.
    * @returns how many shares
    */
   async claimUnconfirmed(): Promise<number> {

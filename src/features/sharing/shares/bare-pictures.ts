@@ -1,4 +1,4 @@
-/** Pictures without location and camera data (D67), made once per content and kept for a while beside the thumbnails. */
+/** Pictures without location and camera data, made once per content and kept for a while beside the thumbnails. */
 import type { BlobStore } from "../../../blobs/blob-store.ts";
 import type { DerivedFile, DerivedStore } from "../../../blobs/derived.ts";
 import type { Digest } from "../../../blobs/digest.ts";
@@ -7,7 +7,7 @@ import type { Log } from "../../../lib/log.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import { canStrip, stripMetadata } from "./strip-metadata.ts";
 
-/** What {@link BarePictures} works with. */
+/** Dependencies of {@link BarePictures}. */
 export interface BarePicturesOptions {
   readonly blobs: Pick<BlobStore, "readRange" | "fetchLocal">;
   readonly derived: Pick<DerivedStore, "findOther" | "putOther" | "sweepOther">;
@@ -24,7 +24,6 @@ const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
 /** Pictures of which it is remembered, until a restart, that they can't be stripped: each try reads all of one. */
 const HOPELESS_MAX = 1_000;
 
-/** See the head of this file. */
 export class BarePictures {
   readonly #options: BarePicturesOptions;
   readonly #making = new Map<Digest, Promise<DerivedFile | undefined>>();
@@ -58,8 +57,8 @@ export class BarePictures {
 
   async #make(file: FileNode): Promise<DerivedFile | undefined> {
     const bytes = await this.#read(file);
-    const pieces = stripMetadata(bytes, file.mediaType);
-    if (pieces === undefined) {
+    const parts = stripMetadata(bytes, file.mediaType);
+    if (parts === undefined) {
       this.#options.log.debug("Cannot remove the metadata of a photo; the share does not send it.", {
         fileId: file.publicId,
       });
@@ -67,7 +66,7 @@ export class BarePictures {
       this.#hopeless.add(file.digest);
       return undefined;
     }
-    return this.#options.derived.putOther(file.digest, KIND, Buffer.concat(pieces));
+    return this.#options.derived.putOther(file.digest, KIND, Buffer.concat(parts));
   }
 
   async #read(file: FileNode): Promise<Uint8Array> {

@@ -1,6 +1,6 @@
 /**
  * Sends what a share opens, and counts it: a file or its thumbnail, the version that is pinned, and pictures without
- * location and camera data where the owner wants it so (contract §5, D67).
+ * location and camera data where the owner wants it so.
  */
 import { type BlobStore, contentMissing } from "../../../blobs/blob-store.ts";
 import type { DerivedFile, DerivedStore } from "../../../blobs/derived.ts";
@@ -27,7 +27,7 @@ import { hasCameraData, shownName } from "./shown-name.ts";
 import { type ShareStatistics, usedUp } from "./statistics.ts";
 import type { OpenedShare } from "./types.ts";
 
-/** What {@link ShareSender} works with. */
+/** Dependencies of {@link ShareSender}. */
 export interface ShareSenderOptions {
   readonly shareAccess: ShareAccess;
   readonly statistics: ShareStatistics;
@@ -52,7 +52,7 @@ export interface ShareContentRequest {
   readonly set: { headers: Record<string, string | number> };
 }
 
-/** What every answer about a share carries (contract §5). */
+/** What every answer about a share carries. */
 export const SHARE_HEADERS = { "referrer-policy": "no-referrer", "x-robots-tag": "noindex" } as const;
 /** The same: nobody keeps it without asking again whether it is still shared. */
 export const SHARE_CACHE_CONTROL = "private, no-cache";
@@ -67,7 +67,6 @@ interface Shown {
 
 const THUMBNAIL_WAIT_MS = 5_000;
 
-/** See the head of this file. */
 export class ShareSender {
   readonly #options: ShareSenderOptions;
   /** First ranges of a caller that are being counted: others of the same content wait for the result. */
@@ -78,36 +77,36 @@ export class ShareSender {
   }
 
   /**
-   * The answer to a download of this file through this share, as the query asks for it. Where downloads are limited, one
-   * is taken before the first byte.
+   * The answer to a download of this file through this share, as the query asks for it. Where downloads are limited,
+   * one is taken before the first byte.
    * @throws AppError share_used_up | share_permission | invalid_field | thumbnail_pending | precondition_failed |
    *   range_not_satisfiable | content_missing | rate_limited
    */
-  async send(opened: OpenedShare, file: FileNode, asked: ShareContentRequest): Promise<Response> {
-    const query = readQuery(requestContextOf(asked.request).query);
+  async send(opened: OpenedShare, file: FileNode, contentRequest: ShareContentRequest): Promise<Response> {
+    const query = readQuery(requestContextOf(contentRequest.request).query);
     const variant = readVariant(query["thumbnail"]);
-    this.checkLeft(opened, contentKeyOf(file), asked, variant !== undefined);
+    this.checkLeft(opened, contentKeyOf(file), contentRequest, variant !== undefined);
     if (variant !== undefined) {
       const thumbnail = await this.#thumbnail(opened, file, variant);
       if (thumbnail !== undefined) {
         const named = { ...thumbnail, fileName: `${shownName(opened, file)}.webp` };
-        const { response } = this.#answer(file, named, { inline: "true" }, asked);
-        asked.set.headers = {};
+        const { response } = this.#respond(file, named, { inline: "true" }, contentRequest);
+        contentRequest.set.headers = {};
         return response;
       }
     }
-    const sent = this.#answer(file, await this.#content(opened, file), query, asked);
-    if (this.#begins(opened, file, asked.request, sent.kind)) {
-      this.#options.rateGate.countWholeDownload(asked.request, asked.set.headers);
+    const sent = this.#respond(file, await this.#content(opened, file), query, contentRequest);
+    if (this.#begins(opened, file, contentRequest.request, sent.kind)) {
+      this.#options.rateGate.countWholeDownload(contentRequest.request, contentRequest.set.headers);
     }
-    const counted = await this.count(opened, factsOf(file), contentKeyOf(file), asked, sent.kind);
+    const counted = await this.count(opened, factsOf(file), contentKeyOf(file), contentRequest, sent.kind);
     const { access, transfers, clock, onCounted } = this.#options;
     if (counted !== undefined) {
       access.note(file.id, clock.nowMs(), counted);
       transfers.noteDownload(file.accountId, sent.bytesToSend, counted);
       if (counted === 1) onCounted?.(file);
     }
-    asked.set.headers = {};
+    contentRequest.set.headers = {};
     return sent.response;
   }
 
@@ -230,7 +229,7 @@ export class ShareSender {
     };
   }
 
-  #answer(file: FileNode, shown: Shown, query: Query, { request, set }: ShareContentRequest): SentBlob {
+  #respond(file: FileNode, shown: Shown, query: Query, { request, set }: ShareContentRequest): SentBlob {
     const inline = readBoolean(query["inline"], "inline") ?? false;
     const commonHeaders: Record<string, string> = {};
     for (const name in set.headers) commonHeaders[name] = String(set.headers[name]);

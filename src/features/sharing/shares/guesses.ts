@@ -1,8 +1,8 @@
 /**
- * Wrong passwords of one link, from wherever they come. An account is guarded by the windows of (address, account) alone,
- * since nobody may lock its owner out. A link has a short password as a rule and nobody to lock out: so from 50 wrong ones
- * an hour on, addresses that have not opened the link within 30 days wait for each other, longer with each wrong try.
- * Addresses that have opened it keep to their own windows.
+ * Wrong passwords of one link, from wherever they come. An account is guarded by the windows of (address, account)
+ * alone, since nobody may lock its owner out. A link has a short password as a rule and nobody to lock out: so from 50
+ * wrong ones an hour on, addresses that have not opened the link within 30 days wait for each other, longer with each
+ * wrong try. Addresses that have opened it keep to their own windows.
  */
 import { createHash } from "node:crypto";
 import type { Writer } from "../../../db/transaction.ts";
@@ -15,7 +15,7 @@ import type { ShareRows } from "./queries.ts";
 import { factsOfShare } from "./service.ts";
 import type { OpenedShare, Share } from "./types.ts";
 
-/** What {@link LinkGuesses} works with. */
+/** Dependencies of {@link LinkGuesses}. */
 export interface LinkGuessesOptions {
   readonly rows: ShareRows;
   readonly limiter: Pick<RateLimiter, "check" | "used">;
@@ -42,7 +42,6 @@ interface NewTries {
   lastWrongMs: number;
 }
 
-/** See the head of this file. */
 export class LinkGuesses {
   readonly #options: LinkGuessesOptions;
   /** By the share's public id. */

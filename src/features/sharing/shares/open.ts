@@ -12,7 +12,7 @@ import type { TreeWriter } from "../../../tree/writer.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import { type BarePicturesOptions, BarePictures } from "./bare-pictures.ts";
 import { ShareAccess } from "./share-access.ts";
-import { Grants } from "./grants.ts";
+import { PasswordGrants } from "./password-grants.ts";
 import { LinkGuesses } from "./guesses.ts";
 import type { PublicLinks } from "./public-links.ts";
 import { ShareRows } from "./queries.ts";
@@ -50,7 +50,15 @@ export function openShares(options: SharesOptions) {
     log.warn("The link key was replaced; all public links and drop boxes have new addresses.", { shares: reissued });
   const statistics = new ShareStatistics({ rows, writer, events, clock, log });
   const shares = new ShareService({ ...options, rows, tokens, statistics });
-  const shareAccess = new ShareAccess({ rows, grants: new Grants(secret), statistics, tree, users, passwords, clock });
+  const shareAccess = new ShareAccess({
+    rows,
+    grants: new PasswordGrants(secret),
+    statistics,
+    tree,
+    users,
+    passwords,
+    clock,
+  });
   const guesses = new LinkGuesses({ ...options, rows });
   return { rows, statistics, shares, shareAccess, guesses, barePictures: new BarePictures(options) };
 }

@@ -15,12 +15,12 @@ import {
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import { Router } from "../../accounts/routing/router.ts";
-import { GRANT_COOKIE, type ShareDownloads, linkRequestOf } from "./guard.ts";
-import { GRANT_MS } from "./grants.ts";
+import { GRANT_COOKIE, type ShareDownloads, linkRequestOf } from "./share-requests.ts";
+import { GRANT_MS } from "./password-grants.ts";
 import { PAGE_HEADERS, SharePages, type SharePagesOptions } from "./pages.ts";
 import { unlock, type UnlockOptions } from "./routes.ts";
 
-/** What the pages of links work with. */
+/** Dependencies of the pages of links. */
 export interface SharePageRoutesOptions extends SharePagesOptions {
   readonly downloads: ShareDownloads;
   readonly guesses: UnlockOptions["guesses"];
@@ -37,7 +37,7 @@ const SELECTION_BYTES_MAX = 64 * 1024;
 export function sharePageRoutes(options: SharePageRoutesOptions) {
   const { shareAccess, downloads, guard, basePath, dropBox } = options;
   const pages = new SharePages(options);
-  const refuse = sharePageRejection(options);
+  const toPage = sharePageRejection(options);
 
   return new Router({ name: "share-page-routes", guard })
     .get(
@@ -49,7 +49,7 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
           return await pages.show(opened, request);
         } catch (error) {
           const received = isReason(error, "not_found") ? await pages.received(params.token, request) : undefined;
-          const page = received ?? (await refuse(error, params.token));
+          const page = received ?? (await toPage(error, params.token));
           if (page === undefined) throw error;
           return page;
         }
@@ -82,7 +82,7 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
           const headers = { ...PAGE_HEADERS, location: path, "set-cookie": cookie.serialize() };
           return new Response(null, { status: 303, headers });
         } catch (error) {
-          const page = await refuse(error, token, true);
+          const page = await toPage(error, token, true);
           if (page === undefined) throw error;
           return page;
         }
@@ -100,7 +100,7 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
           return await pages.dropBox(shareAccess.open(visit), visit.grant, { received });
         } catch (error) {
           const page = isOfShare(error)
-            ? await refuse(error, token)
+            ? await toPage(error, token)
             : await pages.dropBox(shareAccess.open(visit), visit.grant, { error });
           if (page === undefined) throw error;
           return page;
@@ -116,7 +116,7 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
           const ids = (await readForm(request, SELECTION_BYTES_MAX)).getAll("id");
           return await downloads.sendSelection(params.token, ids, request, set);
         } catch (error) {
-          const page = await refuse(error, params.token);
+          const page = await toPage(error, params.token);
           if (page === undefined) throw error;
           return page;
         }
@@ -132,8 +132,8 @@ export function sharePageRejection({ basePath, scripts }: Pick<SharePagesOptions
   return async (error: unknown, token: string, isUnlocking = false): Promise<Response | undefined> => {
     if (!(error instanceof AppError)) return undefined;
     const { status, headers } = errorResponseOf(error, "");
-    const answer = (page: string) => pageResponse(page, status, { ...headers, ...PAGE_HEADERS });
-    const refused = (title: string, message: string) => answer(renderShareRejectedPage(basePath, title, message));
+    const respond = (page: string) => pageResponse(page, status, { ...headers, ...PAGE_HEADERS });
+    const rejectedPage = (title: string, message: string) => respond(renderShareRejectedPage(basePath, title, message));
     const locked = async (problem?: string) => {
       const frame: SharePageFrame = { basePath, scripts: await scripts() };
       const page = renderUnlockPage(frame, `${basePath}/s/${token}/unlock`, problem);
@@ -142,20 +142,20 @@ export function sharePageRejection({ basePath, scripts }: Pick<SharePagesOptions
     };
     switch (error.reason) {
       case "not_found":
-        return answer(renderShareNotFoundPage(basePath));
+        return respond(renderShareNotFoundPage(basePath));
       case "password_required":
         return locked();
       case "bad_credentials":
         return locked(error.message);
       case "rate_limited":
-        return isUnlocking ? locked(error.message) : refused("Too many attempts", error.message);
+        return isUnlocking ? locked(error.message) : rejectedPage("Too many attempts", error.message);
       case "share_expired":
-        return refused("This link has expired", ASK_FOR_NEW);
+        return rejectedPage("This link has expired", ASK_FOR_NEW);
       case "share_used_up":
-        return refused("This link has reached its download limit", ASK_FOR_NEW);
+        return rejectedPage("This link has reached its download limit", ASK_FOR_NEW);
       case "share_permission":
       case "csrf":
-        return refused("You can't do this with this link", error.message);
+        return rejectedPage("You can't do this with this link", error.message);
       default:
         return undefined;
     }
@@ -184,14 +184,14 @@ function isReason(error: unknown, reason: AppError["reason"]): boolean {
 
 /**
  * Forms come from our own pages. What browsers say of it: Fetch Metadata, which they leave out without TLS, and Origin,
- * which is `null` because the page sends no referrer. A request that says neither carries no cookie of ours from elsewhere:
- * it is SameSite.
+ * which is `null` because the page sends no referrer. A request that says neither carries no cookie of ours from
+ * elsewhere: it is SameSite.
  */
 function checkOrigin(request: Request): void {
   const site = request.headers.get("sec-fetch-site");
-  const { baseUrl, askedOrigin } = requestContextOf(request);
+  const { baseUrl, requestOrigin } = requestContextOf(request);
   const origin = URL.parse(request.headers.get("origin") ?? "")?.origin;
-  const ours = [baseUrl, askedOrigin ?? ""].map((url) => URL.parse(url)?.origin);
+  const ours = [baseUrl, requestOrigin ?? ""].map((url) => URL.parse(url)?.origin);
   const isElsewhere =
     site === null ? origin !== undefined && origin !== "null" && !ours.includes(origin) : site !== "same-origin";
   if (isElsewhere)

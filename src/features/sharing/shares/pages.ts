@@ -1,4 +1,4 @@
-/** Draws what a link shows in a browser: plain pages that work without script (contract §5). */
+/** Draws what a link shows in a browser: plain pages that work without script. */
 import { AppError } from "../../../errors.ts";
 import { errorResponseOf } from "../../../http/error-response.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
@@ -22,7 +22,7 @@ import type { FileNode, FolderNode, SortField, TreeNode } from "../../../tree/mo
 import type { User } from "../../accounts/users/types.ts";
 import { SHARE_CACHE_CONTROL, SHARE_HEADERS, type ShareSender } from "./content-sender.ts";
 import type { ShareAccess } from "./share-access.ts";
-import { linkRequestOf } from "./guard.ts";
+import { linkRequestOf } from "./share-requests.ts";
 import { readSharedListing, type SharedListing } from "./listing.ts";
 import { folderTitle, listedSize, relativePath } from "./present.ts";
 import { shownName } from "./shown-name.ts";
@@ -30,7 +30,7 @@ import type { ShareStatistics } from "./statistics.ts";
 import type { OpenedShare } from "./types.ts";
 import type { DropBox, DroppedFile } from "./upload-form.ts";
 
-/** What {@link SharePages} works with. */
+/** Dependencies of {@link SharePages}. */
 export interface SharePagesOptions {
   readonly shareAccess: ShareAccess;
   readonly sender: ShareSender;
@@ -106,7 +106,7 @@ export class SharePages {
   ): Promise<Response> {
     const { basePath, dropBox } = this.#options;
     const { received } = last;
-    const answer = last.error === undefined ? undefined : errorResponseOf(last.error, "");
+    const failure = last.error === undefined ? undefined : errorResponseOf(last.error, "");
     const address = `${basePath}/api/public/${opened.token}`;
     const isLocked = opened.share.passwordHash !== null;
     const page = renderDropBoxPage(await this.#frame(), {
@@ -117,9 +117,9 @@ export class SharePages {
       maxFileSizeBytes: dropBox.largestFile(opened),
       expiresAtMs: opened.share.expiresAtMs,
       received: received && { name: received.name, sizeBytes: received.size, checksum: received.checksum },
-      problem: answer?.body.error.message,
+      problem: failure?.body.error.message,
     });
-    return pageResponse(page, answer?.status ?? (received === undefined ? 200 : 201), FRAMED_HEADERS);
+    return pageResponse(page, failure?.status ?? (received === undefined ? 200 : 201), FRAMED_HEADERS);
   }
 
   async #file(opened: OpenedShare, file: FileNode): Promise<Response> {
@@ -146,11 +146,16 @@ export class SharePages {
   async #folder(opened: OpenedShare, listing: SharedListing, query: Query): Promise<Response> {
     const { folder, page, limit, total, sort, order } = listing;
     const pages = Math.max(1, Math.ceil(total / limit));
-    const asked = readChoice(query["view"], "view", VIEWS);
-    const view = asked ?? (this.#isMostlyPictures(listing.nodes) ? "grid" : "list");
+    const chosenView = readChoice(query["view"], "view", VIEWS);
+    const view = chosenView ?? (this.#isMostlyPictures(listing.nodes) ? "grid" : "list");
     const urlOf = (changes: Record<string, string>) => {
-      const kept = { folder: relativePath(opened, folder.path), sort, order, ...(asked !== undefined && { view }) };
-      return `${this.#urlOf(opened)}?${new URLSearchParams({ ...kept, ...changes }).toString()}`;
+      const currentChoices = {
+        folder: relativePath(opened, folder.path),
+        sort,
+        order,
+        ...(chosenView !== undefined && { view }),
+      };
+      return `${this.#urlOf(opened)}?${new URLSearchParams({ ...currentChoices, ...changes }).toString()}`;
     };
     const canArchive = !opened.share.hidesLocation;
     const drawn = renderSharedFolderPage(await this.#frame(), {

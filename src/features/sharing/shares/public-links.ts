@@ -1,4 +1,4 @@
-/** The link of a public file (contract §5): a share of the kind `public`, opened and closed with `isPublic`. */
+/** The link of a public file: a share of the kind `public`, opened and closed with `isPublic`. */
 import type { Database } from "bun:sqlite";
 import type { Transaction } from "../../../db/transaction.ts";
 import type { Events } from "../../../events/events.ts";
@@ -46,26 +46,29 @@ export class PublicLinks implements FilePublicLinks {
     );
   }
 
-  /** Gives a file a link, with a new token; one that it had before is dead. In the caller's deed. @returns the token */
+  /**
+   * Gives a file a link, with a new token; one that it had before is dead. In the caller's transaction.
+   * @returns the token
+   */
   open(tx: Transaction, nodeId: number): string {
     this.#delete.run(nodeId);
     const { token, nonce, hash } = this.#tokens.make();
     const nowMs = this.#clock.nowMs();
     this.#insert.run(newId("shr", nowMs), nodeId, nonce, hash, nowMs);
-    this.#tell(tx, "share.created", this.#byNode.get(nodeId));
+    this.#emit(tx, "share.created", this.#byNode.get(nodeId));
     return token;
   }
 
-  /** Ends the link of a file. In the caller's deed. */
+  /** Ends the link of a file. In the caller's transaction. */
   close(tx: Transaction, nodeId: number): void {
     const row = this.#byNode.get(nodeId);
     this.#delete.run(nodeId);
-    this.#tell(tx, "share.revoked", row);
+    this.#emit(tx, "share.revoked", row);
   }
 
   /**
-   * For after the transaction that ended a link or share, before the answer: from then on no rebuilt database and none that
-   * is put back brings it back.
+   * For after the transaction that ended a link or share, before the answer: from then on no rebuilt database and none
+   * that is put back brings it back.
    */
   async settleEnded(): Promise<void> {
     await this.#noteEnded?.();
@@ -77,7 +80,7 @@ export class PublicLinks implements FilePublicLinks {
     return row === null ? undefined : this.#tokens.tokenOf(row.nonce);
   }
 
-  #tell(tx: Transaction, name: "share.created" | "share.revoked", row: LinkRow | null): void {
+  #emit(tx: Transaction, name: "share.created" | "share.revoked", row: LinkRow | null): void {
     if (row === null || this.#events === undefined) return;
     const node = { type: "file", publicId: row.nodePublicId, name: row.nodeName } as const;
     const share = { publicId: row.publicId, kind: "public", label: row.label, expiresAtMs: null, node } as const;

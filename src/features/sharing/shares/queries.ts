@@ -34,7 +34,7 @@ const IS_NOT_IN_TRASH = "NOT EXISTS (SELECT 1 FROM trash WHERE trash.node_id = s
 /** Most shares that one file or folder may have. */
 export const SHARES_OF_NODE_MAX = 1_000;
 
-/** See the head of this file. What writes is called inside a deed. */
+/** What writes is called inside a transaction. */
 export class ShareRows {
   readonly #statements;
 

@@ -22,7 +22,7 @@ import {
   publicUrl,
   timestampOrNull,
 } from "./present.ts";
-import { type ShareDownloads, linkRequestOf } from "./guard.ts";
+import { type ShareDownloads, linkRequestOf } from "./share-requests.ts";
 import type { ShareSender } from "./content-sender.ts";
 import type { ShareAccess } from "./share-access.ts";
 import type { LinkGuesses } from "./guesses.ts";
@@ -30,7 +30,7 @@ import type { ShareStatistics } from "./statistics.ts";
 import type { OpenedShare } from "./types.ts";
 import type { DropBox } from "./upload-form.ts";
 
-/** What the routes of links work with. */
+/** Dependencies of the routes of links. */
 export interface PublicRoutesOptions {
   readonly shareAccess: ShareAccess;
   readonly guesses: LinkGuesses;
@@ -169,7 +169,7 @@ export function publicRoutes(options: PublicRoutesOptions) {
     );
 }
 
-/** What {@link unlock} works with. */
+/** Dependencies of {@link unlock}. */
 export type UnlockOptions = Pick<PublicRoutesOptions, "shareAccess" | "guesses" | "rateGate">;
 
 /**

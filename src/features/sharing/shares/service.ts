@@ -22,7 +22,7 @@ import type { ShareCounts, ShareStatistics } from "./statistics.ts";
 import type { ShareTokens } from "./tokens.ts";
 import type { OwnShare, Share, ShareRequest, ShareSettings } from "./types.ts";
 
-/** What {@link ShareService} works with. */
+/** Dependencies of {@link ShareService}. */
 export interface ShareServiceOptions {
   readonly rows: ShareRows;
   readonly tokens: ShareTokens;
@@ -47,7 +47,7 @@ export interface ShareTarget {
 /** Expired shares stay in the owner's list for so long. */
 const RETENTION_AFTER_EXPIRY_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** See the head of this file. All writing is durable when a promise resolves. */
+/** All writing is durable when a promise resolves. */
 export class ShareService {
   readonly #options: ShareServiceOptions;
 
@@ -59,13 +59,13 @@ export class ShareService {
    * Shares a file or folder of this user. Nothing tells whether an e-mail belongs to an account.
    * @throws AppError email_unconfirmed | invalid_field | invalid_request | not_found | share_permission | overloaded
    */
-  async create(user: User, target: ShareTarget, asked: ShareRequest): Promise<OwnShare> {
+  async create(user: User, target: ShareTarget, settings: ShareRequest): Promise<OwnShare> {
     const { rows, tokens, events, clock, writer, passwords } = this.#options;
     requireConfirmedEmail(user);
     // Before anything is looked at that takes time: a stranger learns nothing, and costs nothing.
     this.#find(user, target);
-    const { password, ...wanted } = checkNewShare(asked, target.type === "folder", clock.nowMs());
-    if (wanted.recipientEmailKey === emailKey(user.email)) {
+    const { password, ...checked } = checkNewShare(settings, target.type === "folder", clock.nowMs());
+    if (checked.recipientEmailKey === emailKey(user.email)) {
       throw invalidField("user", "You can't share with your own account. Choose another user.");
     }
     const passwordHash = password === null ? null : await passwords.hash(password);
@@ -78,7 +78,7 @@ export class ShareService {
           `This item already has ${SHARES_OF_NODE_MAX} shares. Delete some of them first.`,
         );
       }
-      const recipient = this.#recipientOf(wanted.recipientEmailKey);
+      const recipient = this.#recipientOf(checked.recipientEmailKey);
       const nowMs = clock.nowMs();
       const identity = {
         publicId: newId("shr", nowMs),
@@ -87,10 +87,10 @@ export class ShareService {
         nonce,
         hash,
         createdAtMs: nowMs,
-        pinnedVersion: wanted.isPinned && node.kind === "file" ? node.version : null,
+        pinnedVersion: checked.isPinned && node.kind === "file" ? node.version : null,
         recipientId: recipient?.id ?? null,
       };
-      rows.insert(identity, { ...wanted, passwordHash });
+      rows.insert(identity, { ...checked, passwordHash });
       const share = this.#own(user, identity.publicId);
       const facts = factsOfShare(share, node);
       events.emit(tx, "share.created", { accountId: user.id, share: facts });
@@ -132,12 +132,12 @@ export class ShareService {
    * Changes a share of this user; all grants of it end. Without a confirmed e-mail it can be tightened alone.
    * @throws AppError email_unconfirmed | not_found | invalid_field | invalid_request
    */
-  async update(user: User, publicId: string, asked: ShareSettings): Promise<OwnShare> {
+  async update(user: User, publicId: string, settings: ShareSettings): Promise<OwnShare> {
     const { rows, writer, passwords } = this.#options;
-    const { password } = this.#change(user, publicId, asked);
+    const { password } = this.#change(user, publicId, settings);
     const passwordHash = typeof password === "string" ? await passwords.hash(password) : null;
     return writer.run(() => {
-      const { share, node } = this.#change(user, publicId, asked);
+      const { share, node } = this.#change(user, publicId, settings);
       rows.update({ ...share, passwordHash: password === undefined ? share.passwordHash : passwordHash });
       return { share: this.#own(user, publicId), node };
     });
@@ -192,10 +192,10 @@ export class ShareService {
   }
 
   /** What a change makes of a share as it is now; its password is still the former one. @throws as {@link update} */
-  #change(user: User, publicId: string, asked: ShareSettings): OwnShare & Pick<CheckedChanges, "password"> {
+  #change(user: User, publicId: string, settings: ShareSettings): OwnShare & Pick<CheckedChanges, "password"> {
     const { share, node } = this.get(user, publicId);
     const nowMs = this.#options.clock.nowMs();
-    const { password, isPinned, share: checked } = checkChanges(share, asked, node.kind === "folder", nowMs);
+    const { password, isPinned, share: checked } = checkChanges(share, settings, node.kind === "folder", nowMs);
     const changed = { ...checked, pinnedVersion: pinnedVersion(share, node, isPinned) };
     if (loosens(share, changed, password)) requireConfirmedEmail(user);
     return { share: changed, node, password };
@@ -232,7 +232,7 @@ export function factsOfShare(share: Share, node: TreeNode): ShareFacts {
   };
 }
 
-function pinnedVersion(share: Share, node: TreeNode, wanted: boolean | undefined): number | null {
-  if (wanted === undefined) return share.pinnedVersion;
-  return wanted && node.kind === "file" ? node.version : null;
+function pinnedVersion(share: Share, node: TreeNode, isPinned: boolean | undefined): number | null {
+  if (isPinned === undefined) return share.pinnedVersion;
+  return isPinned && node.kind === "file" ? node.version : null;
 }

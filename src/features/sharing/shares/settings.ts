@@ -1,4 +1,4 @@
-/** What may be asked of a share, checked field by field (contract §5). */
+/** What may be asked of a share, checked field by field. */
 import { isInstant } from "../../../lib/instant.ts";
 import { parseDuration } from "../../../config/quantities.ts";
 import { AppError, invalidField } from "../../../errors.ts";
@@ -31,23 +31,23 @@ export interface CheckedRequest extends Omit<NewShare, "passwordHash"> {
  * @param isFolder whether it is a folder that is to be shared
  * @throws AppError invalid_field
  */
-export function checkNewShare(asked: ShareRequest, isFolder: boolean, nowMs: number): CheckedRequest {
-  const permissions = asked.permissions ?? "read";
-  const recipient = asked.user ?? undefined;
+export function checkNewShare(requested: ShareRequest, isFolder: boolean, nowMs: number): CheckedRequest {
+  const permissions = requested.permissions ?? "read";
+  const recipient = requested.user ?? undefined;
   const kind = checkKind(permissions, recipient !== undefined, isFolder);
-  checkFit(asked, kind, isFolder);
+  checkFit(requested, kind, isFolder);
   return {
     kind,
-    label: checkLabel(asked.label),
-    expiresAtMs: checkExpiry(asked, nowMs) ?? null,
-    password: checkPassword(asked.password),
-    maxDownloads: checkCount(asked.maxDownloads, "maxDownloads", DOWNLOADS_MAX),
-    isPinned: asked.pinned ?? false,
-    hidesLocation: asked.hideLocation ?? false,
-    maxUploadBytes: checkCount(asked.maxUploadBytes, "maxUploadBytes", UPLOAD_BYTES_MAX),
-    maxUploadsPerAddress: checkUploadsPerAddress(asked),
+    label: checkLabel(requested.label),
+    expiresAtMs: checkExpiry(requested, nowMs) ?? null,
+    password: checkPassword(requested.password),
+    maxDownloads: checkCount(requested.maxDownloads, "maxDownloads", DOWNLOADS_MAX),
+    isPinned: requested.pinned ?? false,
+    hidesLocation: requested.hideLocation ?? false,
+    maxUploadBytes: checkCount(requested.maxUploadBytes, "maxUploadBytes", UPLOAD_BYTES_MAX),
+    maxUploadsPerAddress: checkUploadsPerAddress(requested),
     canWrite: permissions === "write",
-    showsVersions: asked.versions ?? null,
+    showsVersions: requested.versions ?? null,
     recipientEmailKey: recipient === undefined ? null : emailKey(parseEmail(recipient, "user")),
   };
 }
@@ -62,8 +62,8 @@ export interface CheckedChanges {
 }
 
 /** @throws AppError invalid_field; invalid_request where nothing is to be changed */
-export function checkChanges(share: Share, asked: ShareSettings, isFolder: boolean, nowMs: number): CheckedChanges {
-  const given = Object.entries(asked).filter(([, value]) => value !== undefined);
+export function checkChanges(share: Share, requested: ShareSettings, isFolder: boolean, nowMs: number): CheckedChanges {
+  const given = Object.entries(requested).filter(([, value]) => value !== undefined);
   if (given.length === 0) {
     throw new AppError(
       "invalid_request",
@@ -71,30 +71,30 @@ export function checkChanges(share: Share, asked: ShareSettings, isFolder: boole
     );
   }
   if (share.kind === "public") checkPublic(given.map(([field]) => field));
-  if (asked.permissions !== undefined) checkSamePermissions(share, asked.permissions ?? "read");
-  checkFit(asked, share.kind, isFolder);
-  const expiresAtMs = checkExpiry(asked, nowMs);
+  if (requested.permissions !== undefined) checkSamePermissions(share, requested.permissions ?? "read");
+  checkFit(requested, share.kind, isFolder);
+  const expiresAtMs = checkExpiry(requested, nowMs);
   return {
     share: {
       ...share,
-      label: asked.label === undefined ? share.label : checkLabel(asked.label),
+      label: requested.label === undefined ? share.label : checkLabel(requested.label),
       expiresAtMs: expiresAtMs === undefined ? share.expiresAtMs : expiresAtMs,
       maxDownloads:
-        asked.maxDownloads === undefined
+        requested.maxDownloads === undefined
           ? share.maxDownloads
-          : checkCount(asked.maxDownloads, "maxDownloads", DOWNLOADS_MAX),
+          : checkCount(requested.maxDownloads, "maxDownloads", DOWNLOADS_MAX),
       maxUploadBytes:
-        asked.maxUploadBytes === undefined
+        requested.maxUploadBytes === undefined
           ? share.maxUploadBytes
-          : checkCount(asked.maxUploadBytes, "maxUploadBytes", UPLOAD_BYTES_MAX),
+          : checkCount(requested.maxUploadBytes, "maxUploadBytes", UPLOAD_BYTES_MAX),
       maxUploadsPerAddress:
-        asked.maxUploadsPerAddress === undefined ? share.maxUploadsPerAddress : checkUploadsPerAddress(asked),
-      hidesLocation: asked.hideLocation === undefined ? share.hidesLocation : (asked.hideLocation ?? false),
-      canWrite: asked.permissions === undefined ? share.canWrite : asked.permissions === "write",
-      showsVersions: asked.versions === undefined ? share.showsVersions : asked.versions,
+        requested.maxUploadsPerAddress === undefined ? share.maxUploadsPerAddress : checkUploadsPerAddress(requested),
+      hidesLocation: requested.hideLocation === undefined ? share.hidesLocation : (requested.hideLocation ?? false),
+      canWrite: requested.permissions === undefined ? share.canWrite : requested.permissions === "write",
+      showsVersions: requested.versions === undefined ? share.showsVersions : requested.versions,
     },
-    password: asked.password === undefined ? undefined : checkPassword(asked.password),
-    isPinned: asked.pinned === undefined ? undefined : (asked.pinned ?? false),
+    password: requested.password === undefined ? undefined : checkPassword(requested.password),
+    isPinned: requested.pinned === undefined ? undefined : (requested.pinned ?? false),
   };
 }
 
@@ -117,27 +117,27 @@ function checkKind(permissions: SharePermissions, hasRecipient: boolean, isFolde
 }
 
 /** Which settings make no sense where. */
-function checkFit(asked: ShareSettings, kind: Share["kind"], isFolder: boolean): void {
-  const refuse = (field: keyof ShareSettings, why: string): void => {
-    const value = asked[field];
+function checkFit(requested: ShareSettings, kind: Share["kind"], isFolder: boolean): void {
+  const rejectField = (field: keyof ShareSettings, why: string): void => {
+    const value = requested[field];
     if (value !== undefined && value !== null && value !== false) throw invalidField(field, why);
   };
   if (kind === "account") {
     const why = "This setting is only for public links. Leave it out for a share with a user.";
-    for (const field of ["password", "maxDownloads", "hideLocation"] as const) refuse(field, why);
+    for (const field of ["password", "maxDownloads", "hideLocation"] as const) rejectField(field, why);
   }
   if (kind !== "account") {
-    refuse("versions", "A public link can't show earlier versions. Share with a user, or leave this out.");
+    rejectField("versions", "A public link can't show earlier versions. Share with a user, or leave this out.");
   }
   if (kind === "upload") {
     const why = "This setting is only for downloads, which a drop box does not allow. Leave it out.";
-    for (const field of ["maxDownloads", "hideLocation"] as const) refuse(field, why);
+    for (const field of ["maxDownloads", "hideLocation"] as const) rejectField(field, why);
   } else {
     const why = "This setting is only for drop boxes. Set permissions to upload, or leave it out.";
-    for (const field of ["maxUploadBytes", "maxUploadsPerAddress"] as const) refuse(field, why);
+    for (const field of ["maxUploadBytes", "maxUploadsPerAddress"] as const) rejectField(field, why);
   }
   if (isFolder || kind === "account") {
-    refuse("pinned", "Only a public link to a file can be pinned to the current version.");
+    rejectField("pinned", "Only a public link to a file can be pinned to the current version.");
   }
 }
 
@@ -150,14 +150,14 @@ function checkPublic(fields: readonly string[]): void {
   );
 }
 
-function checkSamePermissions(share: Share, wanted: SharePermissions): void {
-  if (wanted === permissionsOf(share) || (share.kind === "account" && wanted !== "upload")) return;
+function checkSamePermissions(share: Share, newPermissions: SharePermissions): void {
+  if (newPermissions === permissionsOf(share) || (share.kind === "account" && newPermissions !== "upload")) return;
   throw invalidField("permissions", "You can't change the permissions of a link. Delete it and create a new one.");
 }
 
 /** Undefined where neither field is given. */
-function checkExpiry(asked: ShareSettings, nowMs: number): number | null | undefined {
-  const { expiresAt, expiresIn } = asked;
+function checkExpiry(requested: ShareSettings, nowMs: number): number | null | undefined {
+  const { expiresAt, expiresIn } = requested;
   if (typeof expiresAt === "string" && typeof expiresIn === "string") {
     throw invalidField("expiresIn", "Send either expiresAt or expiresIn, not both.");
   }

@@ -1,11 +1,11 @@
 /**
  * The one door of shares: every public route comes through here, and nothing else turns a token or an id from such a
- * request into a node (D51). A token names a share, the share names its node by id, and what is asked for below a shared
+ * request into a node. A token names a share, the share names its node by id, and what is asked for below a shared
  * folder is found by climbing from it to that folder, by ids; paths are only ever shown.
  *
- * What is asked, in this order: does the share exist (404), is its owner's account open and its node there (404), has it
- * expired (410), was its password given (401), are downloads left (410). So a locked share tells nothing but that it is
- * locked, or that its time is over (contract §5).
+ * What is asked, in this order: does the share exist (404), is its owner's account open and its node there (404), has
+ * it expired (410), was its password given (401), are downloads left (410). So a locked share tells nothing but that it
+ * is locked, or that its time is over.
  */
 import { AppError, notFound } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -15,15 +15,15 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import type { User } from "../../accounts/users/types.ts";
-import type { Grants } from "./grants.ts";
+import type { PasswordGrants } from "./password-grants.ts";
 import type { ShareRows } from "./queries.ts";
 import { type ShareStatistics, usedUp } from "./statistics.ts";
 import type { OpenedShare, Share } from "./types.ts";
 
-/** What {@link ShareAccess} works with. */
+/** Dependencies of {@link ShareAccess}. */
 export interface ShareAccessOptions {
   readonly rows: ShareRows;
-  readonly grants: Grants;
+  readonly grants: PasswordGrants;
   readonly statistics: ShareStatistics;
   readonly tree: TreeReader;
   readonly users: Pick<UserService, "findById">;
@@ -40,11 +40,14 @@ export interface LinkRequest {
    * downloads are taken (the sender asks); to `drop` a file into it.
    */
   readonly wants: "what" | "read" | "content" | "drop";
-  /** Whether the grant has let this request in already: its hour may end while bytes arrive, a new password still counts. */
+  /**
+   * Whether the grant has let this request in already: its hour may end while bytes arrive, a new password still
+   * counts.
+   */
   readonly hasBegun?: boolean;
 }
 
-/** See the head of this file. All but {@link unlock} is synchronous and may be called inside a deed. */
+/** All but {@link unlock} is synchronous and may be called inside a transaction. */
 export class ShareAccess {
   readonly #options: ShareAccessOptions;
 
@@ -126,8 +129,8 @@ export class ShareAccess {
     const { tree } = this.#options;
     if (node.kind !== "folder") throw new AppError("not_a_folder", "This link is for a single file, not a folder.");
     if (path === ROOT_PATH) return node;
-    const wanted = node.path === ROOT_PATH ? path : joinPath(node.path, path.slice(1));
-    const folder = tree.findFolderByPath(share.accountId, wanted);
+    const fullPath = node.path === ROOT_PATH ? path : joinPath(node.path, path.slice(1));
+    const folder = tree.findFolderByPath(share.accountId, fullPath);
     if (folder === undefined || !tree.isWithin(folder, node.id)) throw notFound("This folder");
     return folder;
   }
@@ -136,12 +139,12 @@ export class ShareAccess {
   findReceived(token: string, user: User): OpenedShare | undefined {
     const share = this.#options.rows.findByToken(token);
     if (share?.kind !== "account" || share.recipientId !== user.id || this.#isExpired(share)) return undefined;
-    return this.#place(token, share);
+    return this.#openNode(token, share);
   }
 
   #find(token: string): OpenedShare {
     const share = this.#options.rows.findByToken(token);
-    const opened = share === undefined || share.kind === "account" ? undefined : this.#place(token, share);
+    const opened = share === undefined || share.kind === "account" ? undefined : this.#openNode(token, share);
     if (opened === undefined) throw new AppError("not_found", LINK_NOT_FOUND);
     if (this.#isExpired(opened.share)) {
       throw new AppError("share_expired", "This link has expired. Ask the sender for a new link.");
@@ -149,7 +152,7 @@ export class ShareAccess {
     return opened;
   }
 
-  #place(token: string, share: Share): OpenedShare | undefined {
+  #openNode(token: string, share: Share): OpenedShare | undefined {
     const { tree, users } = this.#options;
     const owner = users.findById(share.accountId);
     if (owner === undefined || owner.disabledAtMs !== null) return undefined;

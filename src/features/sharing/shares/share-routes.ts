@@ -13,7 +13,7 @@ import { presentShare } from "./present.ts";
 import type { ShareService, ShareTarget } from "./service.ts";
 import type { OwnShare } from "./types.ts";
 
-/** What the routes of shares work with. */
+/** Dependencies of the routes of shares. */
 export interface ShareRoutesOptions {
   readonly shares: ShareService;
   readonly guard: ReturnType<typeof authGuard>;

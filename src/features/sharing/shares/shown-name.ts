@@ -1,13 +1,16 @@
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { OpenedShare } from "./types.ts";
 
-/** What pictures and films are called where their own names could tell the date (D67); what lies beside them is `notes`. */
+/** What photos and videos are called where their own names could tell the date; what lies beside them is `notes`. */
 const NEUTRAL: Readonly<Record<string, string>> = { image: "photo", video: "film" };
 const SHORT_EXTENSION = /\.([a-z0-9]{1,5})$/i;
-/** What programs for pictures write beside them: `IMG_1234.xmp`. Whatever its media type, it has all that the camera told. */
+/**
+ * What programs for pictures write beside them: `IMG_1234.xmp`. Whatever its media type, it has all that the camera
+ * told.
+ */
 const SIDECAR = /\.xmp$/i;
 
-/** Whether a file may tell where and with what a picture or film was taken. */
+/** Whether a file may tell where and with what a photo or video was taken. */
 export function hasCameraData({ name, mediaType }: Pick<FileNode, "name" | "mediaType">): boolean {
   return mediaType.startsWith("image/") || mediaType.startsWith("video/") || SIDECAR.test(name);
 }

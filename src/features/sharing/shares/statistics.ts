@@ -1,7 +1,7 @@
 /**
- * How often shares are looked at and downloaded. Written behind: no download waits for it, and a crash may cost the last
- * second. The exception are shares with a maximum: there each download is taken in a transaction of its own before its
- * first byte, however many ask at once (contract §5).
+ * How often shares are looked at and downloaded. Written behind: no download waits for it, and a crash may cost the
+ * last second. The exception are shares with a maximum: there each download is taken in a transaction of its own before
+ * its first byte, however many ask at once.
  */
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
@@ -13,7 +13,7 @@ import type { Log } from "../../../lib/log.ts";
 import type { ShareRows } from "./queries.ts";
 import type { Share } from "./types.ts";
 
-/** What {@link ShareStatistics} works with. */
+/** Dependencies of {@link ShareStatistics}. */
 export interface ShareStatisticsOptions {
   readonly rows: ShareRows;
   readonly writer: Writer;
@@ -42,7 +42,6 @@ const PENDING_MAX = 20_000;
 /** Downloads of one share within a second that are told one by one. */
 const REPORTED_MAX = 100;
 
-/** See the head of this file. */
 export class ShareStatistics {
   readonly #options: ShareStatisticsOptions;
   readonly #writeBehind: WriteBehind<Map<string, Pending>>;
@@ -75,8 +74,8 @@ export class ShareStatistics {
   }
 
   /**
-   * Counts a download through a share as it is now: it may have changed since it was opened. Where it has a maximum one is
-   * taken, which is to be waited for; else nothing is.
+   * Counts a download through a share as it is now: it may have changed since it was opened. Where it has a maximum one
+   * is taken, which is to be waited for; else nothing is.
    * @throws AppError share_used_up | not_found
    */
   count(share: Share, file: FileFacts): Promise<void> | undefined {
@@ -102,7 +101,7 @@ export class ShareStatistics {
       // Those that were noted before it had a maximum, and are not written yet, are taken, too.
       const waiting = this.#pending.get(share.publicId)?.downloads ?? 0;
       if (!rows.takeDownload(share.id, clock.nowMs(), waiting)) throw usedUp();
-      this.#tell(tx, current, file, current.downloadedAtMs === null);
+      this.#emit(tx, current, file, current.downloadedAtMs === null);
     });
   }
 
@@ -137,12 +136,12 @@ export class ShareStatistics {
       if (share === undefined) continue;
       rows.addCounts(share.id, counts);
       for (const [index, file] of counts.files.entries()) {
-        this.#tell(tx, share, file, index === 0 && share.downloadedAtMs === null);
+        this.#emit(tx, share, file, index === 0 && share.downloadedAtMs === null);
       }
     }
   }
 
-  #tell(tx: Transaction, share: Share, file: FileFacts, isFirst: boolean): void {
+  #emit(tx: Transaction, share: Share, file: FileFacts, isFirst: boolean): void {
     this.#options.events.emit(tx, "share.downloaded", {
       accountId: share.accountId,
       file,

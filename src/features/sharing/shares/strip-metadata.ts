@@ -1,7 +1,7 @@
 /**
- * Pictures without what their camera wrote into them: place, time, device, remarks (D67). Nothing is encoded anew: the
- * pieces that make the picture are kept as they are, and of all else only how it is to be turned and its colour profile.
- * What is kept is named; what is not known goes.
+ * Pictures without what their camera wrote into them: place, time, device, remarks. Nothing is encoded anew: the
+ * pieces that make the picture are kept as they are, and of all else only how it is to be turned and its colour
+ * profile. What is kept is named; what is not known goes.
  */
 
 /** The types that {@link stripMetadata} can do. */
@@ -34,7 +34,10 @@ const APP0 = 0xe0;
 const APP1 = 0xe1;
 const APP2 = 0xe2;
 const APP14 = 0xee;
-/** Besides the applications' own: tables, frames and scans (T.81 table B.1; 0xc8 is reserved). What else there may be goes. */
+/**
+ * Besides the applications' own: tables, frames and scans (T.81 table B.1; 0xc8 is reserved). What else there may be
+ * goes.
+ */
 const isOfPicture = (marker: number) => marker >= 0xc0 && marker <= 0xdf && marker !== 0xc8;
 /** A photo has some dozens. Of more each costs time, and nothing good is to be expected. */
 const SEGMENTS_MAX = 10_000;
@@ -67,8 +70,8 @@ function stripJpeg(bytes: Uint8Array): Uint8Array[] | undefined {
     if (length < 2 || end > bytes.length) return undefined;
     const body = bytes.subarray(at + 4, end);
     if (marker === APP1 && hasAscii(body, "Exif\0\0")) orientation ??= readOrientation(body.subarray(6));
-    const kept = keepSegment(marker, body, bytes.subarray(at, end));
-    if (kept !== undefined) (marker === APP0 ? head : rest).push(kept);
+    const parts = keepSegment(marker, body, bytes.subarray(at, end));
+    if (parts !== undefined) (marker === APP0 ? head : rest).push(parts);
     at = end;
     if (marker !== SOS) continue;
     hasPicture = true;
@@ -123,23 +126,23 @@ const PNG_CHUNKS = new Set(
 function stripPng(bytes: Uint8Array): Uint8Array[] | undefined {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (!buffer.subarray(0, 8).equals(PNG_SIGNATURE)) return undefined;
-  const kept: Uint8Array[] = [buffer.subarray(0, 8)];
+  const parts: Uint8Array[] = [buffer.subarray(0, 8)];
   let orientation: number | undefined;
   /** Where the note how to turn it goes: before the picture. */
-  let place = 0;
+  let insertAt = 0;
   for (let at = 8, count = 0; at + 12 <= buffer.length; count++) {
     const length = buffer.readUInt32BE(at);
     const end = at + 12 + length;
     if (end > buffer.length || count > CHUNKS_MAX) return undefined;
     const name = buffer.toString("latin1", at + 4, at + 8);
     if (name === "eXIf") orientation ??= readOrientation(buffer.subarray(at + 8, end - 4));
-    if (name === "IHDR") place = kept.length + 1;
-    if (PNG_CHUNKS.has(name)) kept.push(buffer.subarray(at, end));
+    if (name === "IHDR") insertAt = parts.length + 1;
+    if (PNG_CHUNKS.has(name)) parts.push(buffer.subarray(at, end));
     at = end;
     if (name !== "IEND") continue;
-    if (place === 0) return undefined;
-    if (!isUpright(orientation)) kept.splice(place, 0, pngChunk("eXIf", exifOf(orientation)));
-    return kept;
+    if (insertAt === 0) return undefined;
+    if (!isUpright(orientation)) parts.splice(insertAt, 0, pngChunk("eXIf", exifOf(orientation)));
+    return parts;
   }
   return undefined;
 }
@@ -162,7 +165,7 @@ const HAS_EXIF = 0x08;
 function stripWebp(bytes: Uint8Array): Uint8Array[] | undefined {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (!hasAscii(buffer, "RIFF") || !hasAscii(buffer.subarray(8), "WEBP") || buffer.length < 20) return undefined;
-  const kept: Buffer[] = [];
+  const parts: Buffer[] = [];
   let orientation: number | undefined;
   const riffEnd = Math.min(buffer.length, buffer.readUInt32LE(4) + 8);
   for (let at = 12, count = 0; at + 8 <= riffEnd; count++) {
@@ -172,20 +175,20 @@ function stripWebp(bytes: Uint8Array): Uint8Array[] | undefined {
     if (at + 8 + length > riffEnd || count > CHUNKS_MAX) return undefined;
     if (name === "ANMF" && !isPlainFrame(buffer.subarray(at + 8, at + 8 + length))) return undefined;
     if (name === "EXIF") orientation ??= readWebpOrientation(buffer.subarray(at + 8, at + 8 + length));
-    if (WEBP_CHUNKS.has(name)) kept.push(padded(buffer.subarray(at, Math.min(end, riffEnd)), 8 + length));
+    if (WEBP_CHUNKS.has(name)) parts.push(padded(buffer.subarray(at, Math.min(end, riffEnd)), 8 + length));
     at = end;
   }
-  const [first] = kept;
+  const [first] = parts;
   if (first === undefined) return undefined;
   if (first.toString("latin1", 0, 4) === "VP8X") {
     const extended = Buffer.from(first);
     extended[8] = ((extended[8] ?? 0) & ~(HAS_XMP | HAS_EXIF)) | (isUpright(orientation) ? 0 : HAS_EXIF);
-    kept[0] = extended;
-    if (!isUpright(orientation)) kept.push(riffChunk("EXIF", exifOf(orientation)));
+    parts[0] = extended;
+    if (!isUpright(orientation)) parts.push(riffChunk("EXIF", exifOf(orientation)));
   }
   const header = Buffer.from(buffer.subarray(0, 12));
-  header.writeUInt32LE(4 + kept.reduce((sum, { length }) => sum + length, 0), 4);
-  return [header, ...kept];
+  header.writeUInt32LE(4 + parts.reduce((sum, { length }) => sum + length, 0), 4);
+  return [header, ...parts];
 }
 
 const FRAME_HEAD_BYTES = 16;

@@ -1,7 +1,7 @@
 /**
  * Tokens of shares. A token is made from a random nonce by the server's link key and kept nowhere: the database has the
  * nonce, to show the link to its owner again, and the token's digest, to find it. So a copy of the database alone opens
- * no link (D53).
+ * no link.
  */
 import type { Database } from "bun:sqlite";
 import { createHmac } from "node:crypto";
@@ -49,8 +49,9 @@ export function hashShareToken(token: string): Uint8Array {
 }
 
 /**
- * Makes the digests of tokens those of this key: where the key was replaced or lost, links get other addresses, which their
- * owners are shown, and those that were given out open nothing. Nothing is written while the key is the one of before.
+ * Makes the digests of tokens those of this key: where the key was replaced or lost, links get other addresses, which
+ * their owners are shown, and those that were given out open nothing. Nothing is written while the key is the one of
+ * before.
  * @returns how many shares got another address
  */
 export function reissueTokens(sqlite: Database, tokens: ShareTokens): number {

@@ -14,7 +14,7 @@ import type { ShareAccess, LinkRequest } from "./share-access.ts";
 import type { ShareRows } from "./queries.ts";
 import type { OpenedShare, Share } from "./types.ts";
 
-/** What {@link DropBox} works with. */
+/** Dependencies of {@link DropBox}. */
 export interface DropBoxOptions {
   readonly shareAccess: ShareAccess;
   readonly rows: ShareRows;
@@ -34,7 +34,6 @@ const SENDER_CHARACTERS_MAX = 100;
 /** Text fields and part headers, at most, beside the file. */
 const FORM_OVERHEAD_BYTES = 64 * 1024;
 
-/** See the head of this file. */
 export class DropBox {
   readonly #options: DropBoxOptions;
 
@@ -75,7 +74,7 @@ export class DropBox {
   /**
    * Makes a file of what has arrived, by whatever way. The arrival is used up, also on failure.
    * @param fields what a sender may say: `checksum`, `sender`
-   * @param hooks called in the deed: before the file is made, and with it
+   * @param hooks called in the transaction: before the file is made, and with it
    * @throws AppError as {@link receive}
    */
   async finish(
@@ -101,9 +100,9 @@ export class DropBox {
           this.#checkStill(visit, path);
           hooks.before?.(tx);
         },
-        onDone: (tx, done, wanted) => {
+        onDone: (tx, done, requested) => {
           this.#countIn(visit, done.sizeBytes);
-          hooks.onDone?.(tx, done, wanted);
+          hooks.onDone?.(tx, done, requested);
         },
       },
     );
@@ -147,7 +146,7 @@ export class DropBox {
     });
   }
 
-  /** What a sender is told in place of what the owner would be: nothing of what they hold (contract §1: limit and plan). */
+  /** What a sender is told in place of what the owner would be: nothing of what they hold. */
   #noRoom({ owner }: OpenedShare, cause: AppError): AppError {
     const { limit, of } = cause.details;
     const { plan } = this.#options.limitsOf(owner);

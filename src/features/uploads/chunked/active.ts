@@ -1,8 +1,10 @@
-/** What is kept in memory of uploads that are being worked on: which chunks are there, and what is arriving just now. */
+/**
+ * What is kept in memory of uploads that are being worked on: which chunks are there, and what is arriving just now.
+ */
 import type { ChunkSet } from "./chunk-plan.ts";
 
 /** A chunk on its way in. */
-export interface Arriving {
+export interface IncomingChunk {
   /** Set once another request for the same chunk has taken over; nothing more may be written then. */
   isSuperseded: boolean;
   /** All its bytes are there; it is being made durable and will not give way any more. */
@@ -14,12 +16,12 @@ export interface Arriving {
 /** One upload that somebody is working on. */
 export interface ActiveUpload {
   readonly chunks: ChunkSet;
-  readonly arriving: Map<number, Arriving>;
+  readonly incoming: Map<number, IncomingChunk>;
   /** Chunks whose other bytes a crash, or a failing disk, kept from being put in place. */
   readonly unfinished: Set<number>;
   /** Puts them in place. */
   recovering: Promise<void> | undefined;
-  /** The completion that is under way. */
+  /** The completion that is in progress. */
   completing: Promise<unknown> | undefined;
 }
 
@@ -46,13 +48,13 @@ export class ActiveUploads {
 
   /** Forgets an upload that has ended; what is arriving for it is refused from now on. */
   drop(id: number): void {
-    for (const arriving of this.#uploads.get(id)?.arriving.values() ?? []) arriving.isSuperseded = true;
+    for (const incoming of this.#uploads.get(id)?.incoming.values() ?? []) incoming.isSuperseded = true;
     this.#uploads.delete(id);
   }
 
   #evict(): void {
     for (const [id, upload] of this.#uploads) {
-      if (upload.arriving.size > 0 || upload.recovering !== undefined || upload.completing !== undefined) continue;
+      if (upload.incoming.size > 0 || upload.recovering !== undefined || upload.completing !== undefined) continue;
       this.#uploads.delete(id);
       return;
     }

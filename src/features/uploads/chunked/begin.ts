@@ -1,4 +1,4 @@
-/** How an upload session begins (contract §7, upload/init): each file is checked by itself before anything is held for it. */
+/** How an upload session begins: each file is checked by itself before anything is held for it. */
 import { randomBytes } from "node:crypto";
 import { type Digest, parseChecksum } from "../../../blobs/digest.ts";
 import type { Transaction } from "../../../db/transaction.ts";
@@ -10,7 +10,7 @@ import type { StorageLimits } from "../../library/files/service.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { planChunks } from "./chunk-plan.ts";
-import { deletedByYou, findSameFile, type KnownContents, type WantedFile } from "./known-contents.ts";
+import { deletedByYou, findSameFile, type KnownContents, type PlannedName } from "./known-contents.ts";
 import { NONCE_BYTES, type NewUpload } from "./queries.ts";
 import { SESSION_MS, type ReleaseRoom, type UploadStore } from "./store.ts";
 import type { FilePlan, PlannedFile, PlannedSession, Upload, UploadEntry, UploadOptions } from "./types.ts";
@@ -35,9 +35,9 @@ export interface Replacement {
 }
 
 /** Counts files against the sender's rate limit, and says how many of them may go on, and what the others are told. */
-export type TakeFiles = (wanted: number) => { readonly taken: number; readonly rejection: AppError | undefined };
+export type TakeFiles = (intended: number) => { readonly taken: number; readonly rejection: AppError | undefined };
 
-/** What {@link SessionStarter} works with. */
+/** Dependencies of {@link SessionStarter}. */
 export interface SessionStarterOptions {
   readonly store: UploadStore;
   readonly tree: TreeReader;
@@ -45,7 +45,10 @@ export interface SessionStarterOptions {
   readonly limitsOf: (user: User) => StorageLimits;
   /** Holds room on the disk. @throws AppError disk_full */
   readonly reserveDisk: (bytes: number) => ReleaseRoom;
-  /** Asked inside the deed, for each file to be replaced: refuses where a device replaces far more than it is wont to (D12). */
+  /**
+   * Asked inside the transaction, for each file to be replaced: refuses where a device replaces far more than it is
+   * wont to.
+   */
   readonly admitReplacement: (tx: Transaction, device: DeviceFacts, replacement: Replacement) => AppError | undefined;
 }
 
@@ -60,7 +63,7 @@ type Draft = Omit<NewUpload, "publicId" | "sessionId" | "nonce"> & { readonly is
 
 /** All addresses of one answer are made at once, so there is a bound to them. */
 const CHUNKS_PER_CALL_MAX = 50_000;
-/** Rows written in one deed. */
+/** Rows written in one transaction. */
 const FILES_PER_TRANSACTION = 100;
 const TEXT_CHARACTERS_MAX = 1024;
 
@@ -104,7 +107,7 @@ export class SessionStarter {
   #draftAll(sender: Sender, entries: readonly UploadEntry[], options: UploadOptions): (Draft | AppError)[] {
     const { tree, limitsOf } = this.#options;
     const limits = limitsOf(sender.user);
-    // Held against the quota here so that files which can't fit are not counted as uploads; the deed decides.
+    // Held against the quota here so that files which can't fit are not counted as uploads; the transaction decides.
     let freeBytes = limits.quotaBytes === null ? Infinity : limits.quotaBytes - tree.usage(sender.user.id).usedBytes;
     let chunks = 0;
     let newFiles = 0;
@@ -153,14 +156,14 @@ export class SessionStarter {
       throw deletedByYou(digest);
     }
     const onConflict = entry.onConflict ?? "rename";
-    const wanted = { accountId: user.id, folderPath, name, digest, onConflict, isAutomatic };
+    const intended = { accountId: user.id, folderPath, name, digest, onConflict, isAutomatic };
     return {
       ...chunkPlan,
-      ...wanted,
+      ...intended,
       deviceId: device.id,
       localId: entry.localId,
-      // What is there already will be the answer: it takes no more room, however full the account is (D24).
-      reservedBytes: isAlreadyStored && entry.fileId === undefined && isThere(tree, wanted) ? 0 : entry.size,
+      // What is there already will be the answer: it takes no more room, however full the account is.
+      reservedBytes: isAlreadyStored && entry.fileId === undefined && isThere(tree, intended) ? 0 : entry.size,
       mediaType: entry.mimeType?.slice(0, TEXT_CHARACTERS_MAX),
       targetId: entry.fileId,
       baseDigest,
@@ -199,18 +202,18 @@ export class SessionStarter {
     };
     for (let from = 0; from < drafts.length; from += FILES_PER_TRANSACTION) {
       const some = drafts.slice(from, from + FILES_PER_TRANSACTION);
-      const heldIds: number[] = [];
+      const reservedIds: number[] = [];
       const holdSome = (tx: Transaction) =>
         some.map((draft, position): PlannedFile => {
           const localId = entries[from + position]?.localId ?? "";
           if (draft instanceof AppError) return { localId, error: draft };
-          return { localId, ...this.#plan(tx, { user, device }, draft, openSession, heldIds) };
+          return { localId, ...this.#plan(tx, { user, device }, draft, openSession, reservedIds) };
         });
       try {
         // Room on the disk is held outside the database, so this is done once or not at all.
         files.push(...(await store.writer.run(holdSome, { isRepeatable: false })));
       } catch (error) {
-        for (const id of heldIds) store.releaseRoom(id);
+        for (const id of reservedIds) store.releaseRoom(id);
         throw error;
       }
     }
@@ -219,13 +222,13 @@ export class SessionStarter {
     return files;
   }
 
-  /** Plans one file, or says why not. @param heldIds gets the upload for which room on the disk was held here */
+  /** Plans one file, or says why not. @param reservedIds gets the upload for which room on the disk was held here */
   #plan(
     tx: Transaction,
     { user, device }: Sender,
     draft: Draft,
     openSession: () => OpenSession,
-    heldIds: number[],
+    reservedIds: number[],
   ): FilePlan {
     const { isAlreadyStored } = draft;
     const former = this.#findFormer(draft);
@@ -237,7 +240,7 @@ export class SessionStarter {
         return { ...this.#goOn(former, draft, openSession()), isAlreadyStored };
       }
       const upload = this.#hold(tx, user, draft, openSession, former);
-      heldIds.push(upload.id);
+      reservedIds.push(upload.id);
       return { upload, completedChunks: [], isAlreadyStored };
     } catch (error) {
       if (error instanceof AppError) return { error };
@@ -262,10 +265,10 @@ export class SessionStarter {
   #goOn(former: Upload, draft: Draft, session: OpenSession): { upload: Upload; completedChunks: number[] } {
     const { rows } = this.#options.store;
     const { mediaType, onConflict, baseDigest, isAutomatic } = draft;
-    const wanted = { sessionId: session.id, mediaType, onConflict, baseDigest, isAutomatic };
-    rows.renew(former.id, wanted);
+    const intended = { sessionId: session.id, mediaType, onConflict, baseDigest, isAutomatic };
+    rows.renew(former.id, intended);
     const completedChunks = rows.chunks(former.id).map(({ idx }) => idx);
-    return { upload: { ...former, ...wanted, expiresAtMs: session.expiresAtMs }, completedChunks };
+    return { upload: { ...former, ...intended, expiresAtMs: session.expiresAtMs }, completedChunks };
   }
 
   /**
@@ -311,9 +314,9 @@ export function checkRetries(maxRetries: number | undefined): number {
 /** Whether the file that would be made is there. */
 function isThere(
   tree: TreeReader,
-  { digest, ...wanted }: Omit<WantedFile, "digest"> & { digest?: Digest | undefined },
+  { digest, ...intended }: Omit<PlannedName, "digest"> & { digest?: Digest | undefined },
 ) {
-  return digest !== undefined && findSameFile(tree, { ...wanted, digest }) !== undefined;
+  return digest !== undefined && findSameFile(tree, { ...intended, digest }) !== undefined;
 }
 
 /** Runs a check of the quota; what it refuses names the plan. */

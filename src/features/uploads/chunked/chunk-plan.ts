@@ -1,4 +1,4 @@
-/** How a file is cut into chunks (contract §7, upload/init), and which of them are there. Pure. */
+/** How a file is cut into chunks, and which of them are there. Pure. */
 import { AppError } from "../../../errors.ts";
 
 const KIB = 1024;
@@ -115,9 +115,9 @@ export class ChunkSet {
 
   /** The indexes that are there (true) or missing (false), ascending. */
   list(isThere: boolean): number[] {
-    const wanted = isThere ? 1 : 0;
+    const expected = isThere ? 1 : 0;
     const found: number[] = [];
-    for (let index = 0; index < this.#isThere.length; index++) if (this.#isThere[index] === wanted) found.push(index);
+    for (let index = 0; index < this.#isThere.length; index++) if (this.#isThere[index] === expected) found.push(index);
     return found;
   }
 }

@@ -1,4 +1,4 @@
-/** How an upload becomes a file: its bytes become the blob where they lie, and one deed does all the rest. */
+/** How an upload becomes a file: its bytes become the blob where they lie, and one transaction does all the rest. */
 import type { BlobStore, BlobLease } from "../../../blobs/blob-store.ts";
 import { type Digest, toChecksum } from "../../../blobs/digest.ts";
 import type { Transaction } from "../../../db/transaction.ts";
@@ -16,7 +16,7 @@ import type { User } from "../../accounts/users/types.ts";
 import type { ActiveUpload } from "./active.ts";
 import { type ExifData, EXIF_HEAD_BYTES, readExif } from "../../media/metadata/exif.ts";
 import { deletedByYou, findSameFile, type KnownContents } from "./known-contents.ts";
-import type { ChunkReceiver } from "./receive.ts";
+import type { ChunkReceiver } from "./receive-chunk.ts";
 import type { UploadStore } from "./store.ts";
 import type { Upload } from "./types.ts";
 
@@ -25,10 +25,10 @@ export interface Completion {
   /** What the whole must have. */
   readonly digest: Digest | undefined;
   /** As the client tells; what it does not tell is read from the picture. */
-  readonly capture: ExifData;
+  readonly exif: ExifData;
 }
 
-/** What {@link Completer} works with. */
+/** Dependencies of {@link Completer}. */
 export interface CompleterOptions {
   readonly store: UploadStore;
   readonly receiver: ChunkReceiver;
@@ -45,15 +45,15 @@ interface FinishedContent {
   readonly blob: StoredBlob;
   readonly head: Uint8Array<ArrayBuffer>;
   /** There where it was stored just now. */
-  readonly held: BlobLease | undefined;
+  readonly lease: BlobLease | undefined;
 }
 
 /** A content with what is to be said of its file. */
 interface NamedContent {
   readonly blob: StoredBlob;
   readonly mediaType: string;
-  readonly capture: ExifData;
-  readonly held: BlobLease | undefined;
+  readonly exif: ExifData;
+  readonly lease: BlobLease | undefined;
 }
 
 /** Completes uploads. */
@@ -65,8 +65,8 @@ export class Completer {
   }
 
   /**
-   * Makes the file, unless there is one that is the same (see {@link findSameFile}). Durable on return; called again, also
-   * at the same time, it gives the same file. After any error the upload is as it was.
+   * Makes the file, unless there is one that is the same (see {@link findSameFile}). Durable when this returns; called
+   * again, also at the same time, it gives the same file. After any error the upload is as it was.
    * @throws what `uploader.confirm` throws; AppError upload_state with `missingChunks`; checksum_mismatch; upload_expired; version_conflict where the
    *   content to be followed is not the file's any more; deleted_by_you; name_taken, quota_exceeded, disk_full, storage_error; not_found
    *   where the file that it became is gone
@@ -101,22 +101,22 @@ export class Completer {
 
   async #complete(uploader: Uploader, upload: Upload, active: ActiveUpload, completion: Completion): Promise<FileNode> {
     // From here on no chunk begins. What is whole already may still count; what is not gives way.
-    for (const arriving of active.arriving.values()) {
-      if (arriving.isSettling) await arriving.ended;
-      else arriving.isSuperseded = true;
+    for (const incomingChunk of active.incoming.values()) {
+      if (incomingChunk.isSettling) await incomingChunk.ended;
+      else incomingChunk.isSuperseded = true;
     }
-    const { blob, head, held } = await this.#contentOf(upload, active, completion);
+    const { blob, head, lease } = await this.#contentOf(upload, active, completion);
     let isNamed = false;
     try {
       const { transfers, thumbnails, limitsOf } = this.#options;
       const mediaType = await detectMediaType(head.subarray(0, MEDIA_TYPE_HEAD_BYTES), upload.mediaType, upload.name);
-      const capture = await fillIn(completion.capture, head, mediaType);
+      const exif = await fillIn(completion.exif, head, mediaType);
       const { user, confirm } = uploader;
       const { plan } = limitsOf(user);
       const { file, isNew } = await this.#options.store.writer
         .run((tx) => {
           confirm();
-          return this.#name(tx, user, upload, { blob, mediaType, capture, held });
+          return this.#name(tx, user, upload, { blob, mediaType, exif, lease });
         })
         .catch((error: unknown) => {
           if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
@@ -127,7 +127,7 @@ export class Completer {
       thumbnails.schedule(blob.digest, mediaType);
       return file;
     } finally {
-      held?.release(isNamed);
+      lease?.release(isNamed);
     }
   }
 
@@ -142,8 +142,8 @@ export class Completer {
       });
       try {
         checkDigests(upload, digest, incoming.digest());
-        const held = await incoming.commit();
-        return { blob: held, held, head: new Uint8Array() };
+        const lease = await incoming.commit();
+        return { blob: lease, lease, head: new Uint8Array() };
       } finally {
         incoming.abort();
       }
@@ -157,8 +157,8 @@ export class Completer {
     } finally {
       staged.release();
     }
-    const held = await blobs.adopt(store.staging.pathOf(publicId), { ...sums, sizeBytes });
-    return { blob: held, held, head };
+    const lease = await blobs.adopt(store.staging.pathOf(publicId), { ...sums, sizeBytes });
+    return { blob: lease, lease, head };
   }
 
   /** A content that the account holds already, so that it need not be sent. */
@@ -178,16 +178,18 @@ export class Completer {
     }
     checkDigests(upload, digest, announced);
     const head = await blobs.read(announced, 0, Math.min(sizeBytes, EXIF_HEAD_BYTES));
-    return { blob: { digest: announced, sizeBytes, crc32: blob.crc32 }, head, held: undefined };
+    return { blob: { digest: announced, sizeBytes, crc32: blob.crc32 }, head, lease: undefined };
   }
 
-  /** The one deed: quota settled, file made, replaced or found (`isNew` is false then), upload ended, event told. */
+  /**
+   * The one transaction: quota settled, file made, replaced or found (`isNew` is false then), upload ended, event told.
+   */
   #name(tx: Transaction, user: User, { id }: Upload, content: NamedContent): { file: FileNode; isNew: boolean } {
     const { store, contents } = this.#options;
     const { treeWriter, events } = store;
     const upload = store.getOpen(id);
     const { accountId, deviceId, sizeBytes, publicId } = upload;
-    if (content.held === undefined && !contents.isStored(accountId, content.blob.digest, sizeBytes)) {
+    if (content.lease === undefined && !contents.isStored(accountId, content.blob.digest, sizeBytes)) {
       throw new AppError("upload_state", "The server no longer has this file content. Send the chunks.", {
         missingChunks: store.activeOf(upload).chunks.list(false),
       });
@@ -208,13 +210,13 @@ export class Completer {
   }
 
   /** The file that has this content already, so that nothing need be made. */
-  #findSame(upload: Upload, { blob, held }: NamedContent): FileNode | undefined {
+  #findSame(upload: Upload, { blob, lease }: NamedContent): FileNode | undefined {
     const { tree, contents } = this.#options;
     const { accountId, targetId, baseDigest } = upload;
     const { digest } = blob;
     if (targetId === undefined) {
       const same = findSameFile(tree, { ...upload, digest });
-      if (same !== undefined && held?.isNew === true) contents.markWhole(digest);
+      if (same !== undefined && lease?.isNew === true) contents.markWhole(digest);
       return same;
     }
     const target = tree.findFile(accountId, targetId);
@@ -222,13 +224,13 @@ export class Completer {
     return target?.digest === digest && baseDigest !== undefined && baseDigest !== digest ? target : undefined;
   }
 
-  #write(tx: Transaction, user: User, upload: Upload, { blob, mediaType, capture }: NamedContent): FileNode {
+  #write(tx: Transaction, user: User, upload: Upload, { blob, mediaType, exif }: NamedContent): FileNode {
     const { store, tree, limitsOf } = this.#options;
     const { treeWriter } = store;
     const { accountId, targetId, baseDigest } = upload;
     const { quotaBytes } = limitsOf(user);
-    const metadata = metadataOf(capture);
-    const given = { blob, mediaType, createdBy: user.id, quotaBytes, capturedAt: capture.capturedAt };
+    const metadata = metadataOf(exif);
+    const given = { blob, mediaType, createdBy: user.id, quotaBytes, capturedAt: exif.capturedAt };
     if (targetId === undefined) {
       return treeWriter.createFile(tx, {
         ...given,
@@ -256,16 +258,16 @@ export class Completer {
   }
 }
 
-/** What is kept of time and place among a file's metadata (contract §7, complete). */
+/** What is kept of time and place among a file's metadata. */
 export function metadataOf({ location, capturedAt }: ExifData): Record<string, string> {
   return { ...(location !== undefined && { location }), ...(capturedAt !== undefined && { capturedAt }) };
 }
 
 /** What the client told, and for what it did not, what the picture tells. */
-export async function fillIn(told: ExifData, head: Uint8Array<ArrayBuffer>, mediaType: string): Promise<ExifData> {
-  if (told.capturedAt !== undefined && told.location !== undefined) return told;
+export async function fillIn(given: ExifData, head: Uint8Array<ArrayBuffer>, mediaType: string): Promise<ExifData> {
+  if (given.capturedAt !== undefined && given.location !== undefined) return given;
   const found = await readExif(head, mediaType);
-  return { capturedAt: told.capturedAt ?? found.capturedAt, location: told.location ?? found.location };
+  return { capturedAt: given.capturedAt ?? found.capturedAt, location: given.location ?? found.location };
 }
 
 /** @throws AppError checksum_mismatch */

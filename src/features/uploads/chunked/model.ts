@@ -112,7 +112,7 @@ export const SessionRecord = t.Object({
 
 const Indexes = t.Array(Index);
 
-/** The server's own truth of an upload (contract §7). */
+/** The server's own truth of an upload. */
 export const ProgressRecord = t.Object({
   uploadId: t.String(),
   status: t.String({ enum: ["pending", "uploading", "paused", "completed", "failed", "cancelled", "expired"] }),

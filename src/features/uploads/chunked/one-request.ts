@@ -1,4 +1,4 @@
-/** What a device's upload of one request has beside an ordinary one (contract §7, `POST /api/mobile/upload`). */
+/** What a device's upload of one request has beside an ordinary one. */
 import type { BlobStore } from "../../../blobs/blob-store.ts";
 import type { Events } from "../../../events/events.ts";
 import type { UploadHooks } from "../../library/files/service.ts";
@@ -8,7 +8,7 @@ import { type ExifData, EXIF_HEAD_BYTES } from "../../media/metadata/exif.ts";
 import { fillIn, metadataOf } from "./complete.ts";
 import { deletedByYou, findSameFile, type KnownContents } from "./known-contents.ts";
 
-/** What {@link deviceUploadHooks} works with. */
+/** Dependencies of {@link deviceUploadHooks}. */
 export interface OneRequestOptions {
   readonly blobs: BlobStore;
   readonly contents: KnownContents;
@@ -21,7 +21,7 @@ export interface DeviceUpload {
   readonly accountId: number;
   readonly deviceId: number;
   /** As the form tells. */
-  readonly capture: ExifData;
+  readonly exif: ExifData;
   /** Sent by an unattended backup. */
   readonly isAutomatic: boolean;
 }
@@ -29,14 +29,14 @@ export interface DeviceUpload {
 /** Rejects what its user deleted, makes nothing twice, keeps time and place, and tells that the upload is complete. */
 export function deviceUploadHooks(options: OneRequestOptions, upload: DeviceUpload): UploadHooks {
   const { blobs, contents, events, tree } = options;
-  const { accountId, deviceId, capture, isAutomatic } = upload;
+  const { accountId, deviceId, exif, isAutomatic } = upload;
   return {
     admit: (digest) => {
       if (isAutomatic && contents.wasDeleted(accountId, digest)) throw deletedByYou(digest);
     },
     describe: async ({ digest, sizeBytes }, mediaType) => {
       const head = await blobs.read(digest, 0, Math.min(sizeBytes, EXIF_HEAD_BYTES));
-      const filled = await fillIn(capture, head, mediaType);
+      const filled = await fillIn(exif, head, mediaType);
       return { metadata: metadataOf(filled), capturedAt: filled.capturedAt };
     },
     findSame: ({ folderPath, onConflict }, name, { digest, isNew }) => {

@@ -54,7 +54,7 @@ function presentPlanned(file: PlannedFile, baseUrl: string, sign: Sign) {
   };
 }
 
-/** The server's own truth of an upload (contract §7, progress). */
+/** The server's own truth of an upload. */
 export function presentProgress({ upload, status, completedChunks, missingChunks, bytesUploaded }: UploadProgress) {
   const { publicId: uploadId, sizeBytes: totalBytes, totalChunks, fileId } = upload;
   const share = totalBytes === 0 ? (status === "completed" ? 1 : 0) : bytesUploaded / totalBytes;

@@ -1,4 +1,7 @@
-/** The rows of upload sessions, uploads and chunks. Statements for the writing connection; changes only inside a deed. */
+/**
+ * The rows of upload sessions, uploads and chunks. Statements for the writing connection; changes only inside a
+ * transaction.
+ */
 import type { Database } from "bun:sqlite";
 import { type Digest, digestFromBytes, digestToBytes } from "../../../blobs/digest.ts";
 import type { OnConflict } from "../../../tree/model/types.ts";
@@ -48,7 +51,6 @@ export const NONCE_BYTES = 16;
 
 const SELECT = "SELECT u.*, s.expires_at FROM uploads u JOIN upload_sessions s ON s.id = u.session_id";
 
-/** See the head of this file. */
 export class UploadRows {
   readonly #sqlite: Database;
 
@@ -79,8 +81,8 @@ export class UploadRows {
   }
 
   /** The open upload that a device began for this very file, the newest. Index uploads_open. */
-  findOpen(wanted: UploadIdentity): Upload | undefined {
-    const { deviceId, localId, name, folderPath, sizeBytes, digest, targetId = null } = wanted;
+  findOpen(identity: UploadIdentity): Upload | undefined {
+    const { deviceId, localId, name, folderPath, sizeBytes, digest, targetId = null } = identity;
     return toUpload(
       this.#sqlite
         .query<UploadRow, [number, string, string, string, number, Uint8Array, string | null]>(
@@ -163,9 +165,9 @@ export class UploadRows {
   /** Moves an upload to another session, with what its device wants of it now. */
   renew(
     id: number,
-    wanted: Pick<NewUpload, "sessionId" | "mediaType" | "onConflict" | "baseDigest" | "isAutomatic">,
+    identity: Pick<NewUpload, "sessionId" | "mediaType" | "onConflict" | "baseDigest" | "isAutomatic">,
   ): void {
-    const { sessionId, mediaType = null, onConflict, baseDigest, isAutomatic } = wanted;
+    const { sessionId, mediaType = null, onConflict, baseDigest, isAutomatic } = identity;
     this.#sqlite
       .query<undefined, [number, number, string | null, string, Uint8Array | null, number]>(
         `UPDATE uploads SET session_id = ?2, media_type = ?3, on_conflict = ?4, base_digest = ?5, is_automatic = ?6

@@ -26,7 +26,7 @@ import type { UploadService } from "./service.ts";
 import type { UploadScope } from "./signatures.ts";
 import type { Upload } from "./types.ts";
 
-/** What the upload routes work with. */
+/** Dependencies of the upload routes. */
 export interface UploadRoutesOptions {
   readonly uploads: UploadService;
   readonly files: FileService;
@@ -84,7 +84,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
           const hooks = uploads.hooksFor({
             accountId: user.id,
             deviceId: deviceOf(principal).id,
-            capture: { location: checkLocation(last("location"), "location"), capturedAt: fields.capturedAt },
+            exif: { location: checkLocation(last("location"), "location"), capturedAt: fields.capturedAt },
             isAutomatic: readBoolean(last("automatic"), "automatic") ?? false,
           });
           const keyed = (digest: Digest) =>
@@ -110,7 +110,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
       },
       async ({ body, principal, request, set }) => {
         const given = body.uploadOptions ?? {};
-        const count = (wanted: number) => rateGate.countPlanned(request, set.headers, wanted);
+        const count = (requested: number) => rateGate.countPlanned(request, set.headers, requested);
         const sender = { user: principal.user, device: deviceOf(principal) };
         const session = await uploads.begin(
           sender,
@@ -156,7 +156,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
         const { location, capturedAt } = body.metadata ?? {};
         const completion = {
           digest: body.checksum === undefined ? undefined : parseChecksum(body.checksum),
-          capture: {
+          exif: {
             location: checkLocation(location, "metadata.location"),
             capturedAt: readInstant(capturedAt, "metadata.capturedAt"),
           },

@@ -13,7 +13,7 @@ import { spanOf } from "./chunk-plan.ts";
 import { Completer, type Completion } from "./complete.ts";
 import { type DeviceUpload, deviceUploadHooks } from "./one-request.ts";
 import type { KnownContents } from "./known-contents.ts";
-import { ChunkReceiver, type ChunkReceipt, type ChunkRequest } from "./receive.ts";
+import { ChunkReceiver, type ChunkReceipt, type ChunkRequest } from "./receive-chunk.ts";
 import { type UploadScope, UploadSigner } from "./signatures.ts";
 import { isOpen, type ReleaseRoom, SESSION_MS, type UploadStore } from "./store.ts";
 import {
@@ -26,7 +26,7 @@ import {
   type UploadProgress,
 } from "./types.ts";
 
-/** What {@link UploadService} works with. */
+/** Dependencies of {@link UploadService}. */
 export interface UploadServiceOptions {
   readonly store: UploadStore;
   readonly blobs: BlobStore;
@@ -40,11 +40,11 @@ export interface UploadServiceOptions {
   /** Holds room that was promised before the last stop, whether it is there or not. */
   readonly holdDisk: (bytes: number) => ReleaseRoom;
   /** Reported that bytes are arriving; gives what is called when no more are. */
-  readonly noteArriving: () => () => void;
+  readonly noteReceiving: () => () => void;
   /** @see SessionStarterOptions.admitReplacement */
   readonly admitReplacement: SessionStarterOptions["admitReplacement"];
   readonly findUser: (id: number) => User | undefined;
-  /** Whether a device is registered and has not been signed out: its addresses are good for nothing otherwise (D19). */
+  /** Whether a device is registered and has not been signed out: its addresses are good for nothing otherwise. */
   readonly isSignedIn: (deviceId: number) => boolean;
   /** Key of the signatures. */
   readonly secret: Uint8Array;
@@ -52,10 +52,10 @@ export interface UploadServiceOptions {
 
 /** How long what became of an upload can be asked for, after its session's time. */
 const RETENTION_MS = 7 * SESSION_MS;
-/** Sessions that one deed of the sweep ends. */
+/** Sessions that one transaction of the sweep ends. */
 const SWEEP_SESSIONS = 20;
 
-/** Files that devices send in chunks (contract §7): sessions, chunks, progress, completion. */
+/** Files that devices send in chunks: sessions, chunks, progress, completion. */
 export class UploadService {
   readonly #options: UploadServiceOptions;
   readonly #signer: UploadSigner;
@@ -67,7 +67,7 @@ export class UploadService {
     this.#options = options;
     this.#signer = new UploadSigner(options.secret);
     this.#starter = new SessionStarter(options);
-    this.#receiver = new ChunkReceiver(options.store, options.noteArriving);
+    this.#receiver = new ChunkReceiver(options.store, options.noteReceiving);
     this.#completer = new Completer({ ...options, receiver: this.#receiver });
   }
 
@@ -178,7 +178,7 @@ export class UploadService {
   }
 
   /**
-   * A device is about to sign in, in the caller's deed. Addresses that died with an earlier sign-out stay dead (D19);
+   * A device is about to sign in, in the caller's transaction. Addresses that died with an earlier sign-out stay dead;
    * those of a device that is signed in live on.
    */
   onSignIn(_tx: Transaction, deviceId: number): void {
@@ -186,7 +186,7 @@ export class UploadService {
     if (!isSignedIn(deviceId)) store.rows.renewNonces(deviceId);
   }
 
-  /** Ends all uploads of a device that have not ended, in the caller's deed. */
+  /** Ends all uploads of a device that have not ended, in the caller's transaction. */
   cancelOfDevice(tx: Transaction, deviceId: number): void {
     const { store } = this.#options;
     for (const upload of store.rows.listOpen({ deviceId })) store.end(tx, upload, "cancelled");
@@ -260,7 +260,9 @@ export class UploadService {
     return ended;
   }
 
-  /** Of bytes that are to replace a chunk's: whether its row says so. One whose crash came before counts for nothing. */
+  /**
+   * Of bytes that are to replace a chunk's: whether its row says so. One whose crash came before counts for nothing.
+   */
   #isWaited(fileName: string): boolean {
     const [publicId = "", index, kind] = fileName.split(".");
     if (kind !== "next") return true;

@@ -1,4 +1,4 @@
-/** The signatures in the addresses of chunks (contract §7): they open one chunk of one upload for writing, and nothing else. */
+/** The signatures in the addresses of chunks: they open one chunk of one upload for writing, and nothing else. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 /** What an address is for: one chunk, or the whole file. */

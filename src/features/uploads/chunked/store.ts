@@ -14,7 +14,7 @@ import { NO_DEVICE, type Upload } from "./types.ts";
 /** Gives room on the disk back: so many bytes, as they reach the disk, or all that is left. */
 export type ReleaseRoom = (bytes?: number) => void;
 
-/** What {@link UploadStore} works with. */
+/** Dependencies of {@link UploadStore}. */
 export interface UploadStoreOptions {
   readonly rows: UploadRows;
   readonly staging: Staging;
@@ -25,10 +25,9 @@ export interface UploadStoreOptions {
   readonly treeWriter: TreeWriter;
 }
 
-/** How long an upload stays open after its last chunk (contract §7). */
+/** How long an upload stays open after its last chunk. */
 export const SESSION_MS = 24 * 60 * 60 * 1000;
 
-/** See the head of this file. */
 export class UploadStore {
   readonly rows: UploadRows;
   readonly staging: Staging;
@@ -82,12 +81,12 @@ export class UploadStore {
           upload,
           rows.map((row) => row.idx),
         ),
-        arriving: new Map(),
+        incoming: new Map(),
         unfinished: new Set(rows.filter((row) => row.is_replacing === 1).map((row) => row.idx)),
         recovering: undefined,
         completing: undefined,
       };
-      // After a restart the hash begins anew, while the rest of the file is still on its way (D17).
+      // After a restart the hash begins anew, while the rest of the file is still on its way.
       if (active.unfinished.size === 0) this.hashAhead(upload, active);
       return active;
     });
@@ -103,14 +102,18 @@ export class UploadStore {
     this.#rooms.set(uploadId, release);
   }
 
-  /** Gives room back: for bytes that have reached the disk, or without a number all of it, because the upload is no more. */
+  /**
+   * Gives room back: for bytes that have reached the disk, or without a number all of it, because the upload is no
+   * more.
+   */
   releaseRoom(uploadId: number, bytes?: number): void {
     this.#rooms.get(uploadId)?.(bytes);
     if (bytes === undefined) this.#rooms.delete(uploadId);
   }
 
   /**
-   * Ends an upload, in the caller's deed: its quota is free, its addresses are dead, its bytes go once that is durable.
+   * Ends an upload, in the caller's transaction: its quota is free, its addresses are dead, its bytes go once that is
+   * durable.
    * @param fileId the file that it became
    */
   end(
@@ -128,7 +131,7 @@ export class UploadStore {
     });
   }
 
-  /** Tells once that a device's upload has failed, in the caller's deed. */
+  /** Tells once that a device's upload has failed, in the caller's transaction. */
   emitFailure(tx: Transaction, upload: Upload, reason: string): void {
     if (upload.deviceId === NO_DEVICE) return;
     if (!this.rows.noteFailure(upload.id, this.clock.nowMs())) return;

@@ -3,7 +3,7 @@ import type { AppError } from "../../../errors.ts";
 import type { OnConflict } from "../../../tree/model/types.ts";
 import type { ChunkPlan } from "./chunk-plan.ts";
 
-/** Where an upload stands (contract §7, progress). The last three are ends. */
+/** Where an upload stands. The last three are ends. */
 export type UploadStatus = "pending" | "uploading" | "paused" | "failed" | "completed" | "cancelled" | "expired";
 
 /** What a client may claim of its upload. */
@@ -62,7 +62,7 @@ export interface UploadOptions {
   readonly wifiOnly: boolean;
   readonly chunkSizeBytes: number;
   readonly maxRetries: number;
-  /** Sent by an unattended backup: what its user deleted is not taken again (D25). */
+  /** Sent by an unattended backup: what its user deleted is not taken again. */
   readonly isAutomatic: boolean;
 }
 
@@ -88,7 +88,7 @@ export interface PlannedSession {
   readonly expiresAtMs: number;
 }
 
-/** The server's own truth of an upload (contract §7, progress). */
+/** The server's own truth of an upload. */
 export interface UploadProgress {
   readonly upload: Upload;
   readonly status: UploadStatus;

@@ -3,7 +3,7 @@ import { AppError } from "../../../errors.ts";
 import type { TusUpload } from "./types.ts";
 
 /** A request whose bytes are on their way in. */
-export interface Arriving {
+export interface IncomingRequest {
   /** Why nothing more may be written: another request has taken over, the upload has ended, or the device failed. */
   rejection: Error | undefined;
 }
@@ -16,7 +16,7 @@ export interface ActiveTus {
   writtenBytes: number;
   /** Up to so many the quota is held. */
   reservedBytes: number;
-  arriving: Arriving | undefined;
+  incoming: IncomingRequest | undefined;
   /** What puts written bytes on the device. */
   flushing: Promise<void> | undefined;
   /** What makes it a file. */
@@ -39,7 +39,7 @@ export class ActiveTusUploads {
       durableBytes: offsetBytes,
       writtenBytes: offsetBytes,
       reservedBytes: upload.reservedBytes,
-      arriving: undefined,
+      incoming: undefined,
       flushing: undefined,
       finishing: undefined,
     };
@@ -51,28 +51,28 @@ export class ActiveTusUploads {
   release(id: number): void {
     const active = this.#uploads.get(id);
     if (active === undefined) return;
-    const { arriving, flushing, finishing } = active;
-    if (arriving === undefined && flushing === undefined && finishing === undefined) this.#uploads.delete(id);
+    const { incoming, flushing, finishing } = active;
+    if (incoming === undefined && flushing === undefined && finishing === undefined) this.#uploads.delete(id);
   }
 
   /** Rejects whatever still arrives for an upload that has ended. */
   drop(id: number): void {
     const active = this.#uploads.get(id);
-    supersede(active?.arriving);
+    supersede(active?.incoming);
     this.#uploads.delete(id);
   }
 }
 
 /** Lets nothing more be written by a request, if there is one. */
-export function supersede(arriving: Arriving | undefined): void {
-  if (arriving === undefined) return;
-  arriving.rejection ??= new AppError(
+export function supersede(incoming: IncomingRequest | undefined): void {
+  if (incoming === undefined) return;
+  incoming.rejection ??= new AppError(
     "upload_state",
     "Another request resumed this upload, or it has ended. Send HEAD to get the current offset.",
   );
 }
 
 /** @throws what the request was refused with */
-export function checkArriving({ rejection }: Arriving): void {
+export function checkNotRejected({ rejection }: IncomingRequest): void {
   if (rejection !== undefined) throw rejection;
 }

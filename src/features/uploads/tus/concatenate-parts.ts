@@ -4,7 +4,7 @@ import { isOpen, type UploadStore } from "../chunked/store.ts";
 import type { TusRows } from "./queries.ts";
 import type { TusSender, TusUpload } from "./types.ts";
 
-/** What {@link PartConcatenator} works with. */
+/** Dependencies of {@link PartConcatenator}. */
 export interface PartConcatenatorOptions {
   readonly store: UploadStore;
   readonly rows: TusRows;
@@ -19,8 +19,8 @@ const HASH_STEP_BYTES = 16 * 1024 * 1024;
 /** Joins parts. */
 export class PartConcatenator {
   readonly #options: PartConcatenatorOptions;
-  /** Joinings under way, by their parts. */
-  readonly #underWay = new Map<string, Promise<unknown>>();
+  /** Joinings in progress, by their parts. */
+  readonly #inProgress = new Map<string, Promise<unknown>>();
 
   constructor(options: PartConcatenatorOptions) {
     this.#options = options;
@@ -28,12 +28,12 @@ export class PartConcatenator {
 
   /** Resolves when these parts are not being joined, or not any more, whatever came of it. */
   async settled(ids: readonly string[]): Promise<void> {
-    await this.#underWay.get(keyOf(ids))?.catch(() => undefined); // the rows tell
+    await this.#inProgress.get(keyOf(ids))?.catch(() => undefined); // the rows tell
   }
 
   /** Whether an upload is a part of what is being joined just now. */
   isJoining(publicId: string): boolean {
-    return [...this.#underWay.keys()].some((key) => key.split(" ").includes(publicId));
+    return [...this.#inProgress.keys()].some((key) => key.split(" ").includes(publicId));
   }
 
   /**
@@ -76,11 +76,11 @@ export class PartConcatenator {
   async join<T>(tus: TusUpload, parts: readonly TusUpload[], finish: () => Promise<T>): Promise<T> {
     const key = keyOf(tus.parts);
     const work = this.#write(tus, parts).then(finish);
-    this.#underWay.set(key, work);
+    this.#inProgress.set(key, work);
     try {
       return await work;
     } finally {
-      if (this.#underWay.get(key) === work) this.#underWay.delete(key);
+      if (this.#inProgress.get(key) === work) this.#inProgress.delete(key);
     }
   }
 
@@ -101,8 +101,8 @@ function keyOf(parts: readonly string[]): string {
 }
 
 /**
- * Writes parts one behind the other into the file of the upload that they are joined to, in bounded pieces between which
- * others have their turn. Durable on return. The parts stay as they are.
+ * Writes parts one behind the other into the file of the upload that they are joined to, in bounded pieces between
+ * which others have their turn. Durable when this returns. The parts stay as they are.
  * @throws AppError disk_full | storage_error; upload_state | upload_expired where a part ended meanwhile
  */
 async function writeParts(store: UploadStore, { upload }: TusUpload, parts: readonly TusUpload[]): Promise<void> {
@@ -119,11 +119,11 @@ async function writeParts(store: UploadStore, { upload }: TusUpload, parts: read
       const source = staging.open(part.publicId, part.sizeBytes);
       try {
         for (let at = 0; at < part.sizeBytes; at += COPY_BYTES) {
-          const piece = source.read(Math.min(COPY_BYTES, part.sizeBytes - at), at);
-          target.write(piece, position);
-          position += piece.length;
+          const buffer = source.read(Math.min(COPY_BYTES, part.sizeBytes - at), at);
+          target.write(buffer, position);
+          position += buffer.length;
           // Left to the collector, megabytes would pile up.
-          piece.buffer.transfer(0);
+          buffer.buffer.transfer(0);
           if (position - hashedBytes >= HASH_STEP_BYTES) {
             hashedBytes = position;
             staging.hashAhead(upload.publicId, hashedBytes);

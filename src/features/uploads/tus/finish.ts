@@ -1,4 +1,4 @@
-/** How an upload becomes a file: its bytes become the blob where they lie, and one deed does all the rest. */
+/** How an upload becomes a file: its bytes become the blob where they lie, and one transaction does all the rest. */
 import type { BlobStore, BlobLease } from "../../../blobs/blob-store.ts";
 import { AppError } from "../../../errors.ts";
 import type { PendingUpload } from "../../library/files/service.ts";
@@ -10,8 +10,8 @@ import { readMetadata } from "./metadata.ts";
 import type { TusRows } from "./queries.ts";
 import type { Naming, TusSender, TusUpload } from "./types.ts";
 
-/** What {@link Finisher} works with. */
-export interface FinisherOptions {
+/** Dependencies of {@link TusCompleter}. */
+export interface TusCompleterOptions {
   readonly store: UploadStore;
   readonly rows: TusRows;
   readonly active: ActiveTusUploads;
@@ -19,16 +19,16 @@ export interface FinisherOptions {
 }
 
 /** Makes files of uploads whose bytes are all there. */
-export class Finisher {
-  readonly #options: FinisherOptions;
+export class TusCompleter {
+  readonly #options: TusCompleterOptions;
 
-  constructor(options: FinisherOptions) {
+  constructor(options: TusCompleterOptions) {
     this.#options = options;
   }
 
   /**
-   * Makes the file. Called again, also at the same time, it does so once. After an error the upload is as it was, but for
-   * bytes that are not what was announced: that upload has ended, since nothing could mend it.
+   * Makes the file. Called again, also at the same time, it does so once. After an error the upload is as it was, but
+   * for bytes that are not what was announced: that upload has ended, since nothing could mend it.
    * @returns undefined where it was made before
    * @throws AppError as an upload in one request
    */
@@ -59,7 +59,7 @@ export class Finisher {
     const { store, active } = this.#options;
     const { upload } = tus;
     store.getOpen(upload.id);
-    const pendingUpload = await this.#arrivalOf(tus);
+    const pendingUpload = await this.#pendingUploadOf(tus);
     try {
       return await sender.name(pendingUpload, readMetadata(tus.metadata), this.#naming(tus));
     } catch (error) {
@@ -75,7 +75,10 @@ export class Finisher {
     }
   }
 
-  /** In the deed that makes the file: what was held for the upload, and for its parts, makes room for it, and they end. */
+  /**
+   * In the transaction that makes the file: what was held for the upload, and for its parts, makes room for it, and
+   * they end.
+   */
   #naming(tus: TusUpload): Naming {
     const { store, rows, active } = this.#options;
     const { treeWriter } = store;
@@ -107,8 +110,8 @@ export class Finisher {
     };
   }
 
-  /** The staged file as what an upload in one request would have brought: nothing is copied (D17). */
-  async #arrivalOf({ upload: { id, publicId, sizeBytes } }: TusUpload): Promise<PendingUpload> {
+  /** The staged file as what an upload in one request would have brought: nothing is copied. */
+  async #pendingUploadOf({ upload: { id, publicId, sizeBytes } }: TusUpload): Promise<PendingUpload> {
     const { store, blobs } = this.#options;
     if (sizeBytes === 0) {
       const incoming = blobs.begin({

@@ -8,13 +8,14 @@ import type { TusSender } from "./types.ts";
 
 /**
  * A guest who sends into a drop box, found by the address of the upload alone: nobody else is told it. Of what they say
- * of the file its name, type, checksum and their own name count; folder, labels and names that are taken are the owner's.
+ * of the file its name, type, checksum and their own name count; folder, labels and names that are taken are the
+ * owner's.
  * @param address by which the guest is counted
  * @throws AppError as the door
  */
-export function guestSender(dropBox: DropBox, asked: LinkRequest, address: string): TusSender {
-  const { share } = dropBox.destination(asked);
-  const visit = { ...asked, hasBegun: true };
+export function guestSender(dropBox: DropBox, linkRequest: LinkRequest, address: string): TusSender {
+  const { share } = dropBox.destination(linkRequest);
+  const visit = { ...linkRequest, hasBegun: true };
   return {
     confirm: () => void dropBox.destination(visit),
     senderId: undefined,

@@ -1,4 +1,4 @@
-/** What Upload-Metadata says of the file (contract §4 says what an upload may say). */
+/** What Upload-Metadata says of the file. */
 import { invalidField } from "../../../errors.ts";
 import { joinPath, normalizePath, ROOT_PATH, uploadedName } from "../../../lib/path.ts";
 import { readUploadFields, type UploadFields } from "../../library/files/upload-form.ts";
@@ -36,8 +36,9 @@ export function readPairs(header: string): Map<string, string> {
 }
 
 /**
- * Reads the header: `filename` (or `name`), `filetype` (or `type`), `folder`, `relativePath` below it with the name at its
- * end, `onConflict`, `checksum`, `tags`, `metadata`, `description`, `lastModified` (ISO 8601, or milliseconds since 1970),
+ * Reads the header: `filename` (or `name`), `filetype` (or `type`), `folder`, `relativePath` below it with the name at
+ * its end, `onConflict`, `checksum`, `tags`, `metadata`, `description`, `lastModified` (ISO 8601, or milliseconds since
+ * 1970),
  * `capturedAt`, `share`, `sender`. Other keys are kept and mean nothing.
  * @throws AppError invalid_field | invalid_path
  */

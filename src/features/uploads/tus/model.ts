@@ -25,7 +25,7 @@ export const TusRecord = {
   properties: { ...progress, folder: t.String({ description: "As sent by the client" }), file: FILE },
 };
 
-/** Uploads of an account that are under way. */
+/** Uploads of an account that are in progress. */
 export const TusListRecord = {
   type: "object",
   required: ["uploads"],

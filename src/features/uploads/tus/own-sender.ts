@@ -7,7 +7,7 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { TusSender } from "./types.ts";
 
-/** What {@link ownSender} works with. */
+/** Dependencies of {@link ownSender}. */
 export interface OwnSenderOptions {
   readonly files: Pick<FileService, "finishUpload">;
   readonly permissions: Pick<Permissions, "location">;

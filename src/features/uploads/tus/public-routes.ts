@@ -3,16 +3,16 @@ import { rateLimitKey } from "../../../http/client-address.ts";
 import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
-import { linkRequestOf } from "../../sharing/shares/guard.ts";
+import { linkRequestOf } from "../../sharing/shares/share-requests.ts";
 import type { DropBox } from "../../sharing/shares/upload-form.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { guestSender } from "./guest-sender.ts";
-import { capabilities, homeOf, type TusCall, TusCalls, type TusCallsOptions } from "./guard.ts";
+import { capabilities, homeOf, type TusRequest, TusRequests, type TusRequestsOptions } from "./tus-requests.ts";
 import { presentGuestTus } from "./present.ts";
 
-/** What the routes of guests work with. */
-export interface PublicTusRoutesOptions extends TusCallsOptions {
+/** Dependencies of the routes of guests. */
+export interface PublicTusRoutesOptions extends TusRequestsOptions {
   readonly dropBox: DropBox;
   readonly guard: ReturnType<typeof authGuard>;
 }
@@ -21,7 +21,7 @@ const TokenParams = t.Object({ token: t.String() });
 const UploadParams = t.Object({ token: t.String(), uploadId: t.String({ description: "tus_…, as Location gave it" }) });
 const HOME = "/api/public/:token/tus";
 
-const setCapabilities = ({ set }: { set: TusCall["set"] }) => {
+const setCapabilities = ({ set }: { set: TusRequest["set"] }) => {
   Object.assign(set.headers, capabilities(null));
   return new Response(null, { status: 204 });
 };
@@ -29,8 +29,8 @@ const setCapabilities = ({ set }: { set: TusCall["set"] }) => {
 /** /api/public/{token}/tus: as /api/tus, into a drop box. */
 export function publicTusRoutes(options: PublicTusRoutesOptions) {
   const { dropBox, guard } = options;
-  const calls = new TusCalls(options);
-  const callOf = (token: string, request: Request, set: TusCall["set"]): TusCall => ({
+  const requests = new TusRequests(options);
+  const callOf = (token: string, request: Request, set: TusRequest["set"]): TusRequest => ({
     sender: guestSender(
       dropBox,
       linkRequestOf(request, token, "drop"),
@@ -58,14 +58,14 @@ export function publicTusRoutes(options: PublicTusRoutesOptions) {
         parse: "none",
       },
       async ({ params, request, set }) => {
-        return ok(presentGuestTus(await calls.create(callOf(params.token, request, set))));
+        return ok(presentGuestTus(await requests.create(callOf(params.token, request, set))));
       },
     )
     .get(
       `${HOME}/:uploadId`,
       { access: "public", rate: "general", audit: "unaudited", docs: docs.progressInDropBox, params: UploadParams },
       async ({ params, request, set }) => {
-        return ok(presentGuestTus(await calls.show(callOf(params.token, request, set), params.uploadId)));
+        return ok(presentGuestTus(await requests.show(callOf(params.token, request, set), params.uploadId)));
       },
     )
     .patch(
@@ -78,7 +78,7 @@ export function publicTusRoutes(options: PublicTusRoutesOptions) {
         params: UploadParams,
         parse: "none",
       },
-      ({ params, request, set }) => calls.append(callOf(params.token, request, set), params.uploadId),
+      ({ params, request, set }) => requests.append(callOf(params.token, request, set), params.uploadId),
     )
     .post(
       `${HOME}/:uploadId`,
@@ -90,11 +90,11 @@ export function publicTusRoutes(options: PublicTusRoutesOptions) {
         params: UploadParams,
         parse: "none",
       },
-      ({ params, request, set }) => calls.override(callOf(params.token, request, set), params.uploadId),
+      ({ params, request, set }) => requests.override(callOf(params.token, request, set), params.uploadId),
     )
     .delete(
       `${HOME}/:uploadId`,
       { access: "public", rate: "general", audit: "unaudited", docs: docs.endInDropBox, params: UploadParams },
-      ({ params, request, set }) => calls.end(callOf(params.token, request, set), params.uploadId),
+      ({ params, request, set }) => requests.end(callOf(params.token, request, set), params.uploadId),
     );
 }

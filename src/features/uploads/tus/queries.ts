@@ -1,4 +1,7 @@
-/** The rows of uploads by tus, beside those of `uploads`. Statements for the writing connection; changes only inside a deed. */
+/**
+ * The rows of uploads by tus, beside those of `uploads`. Statements for the writing connection; changes only inside a
+ * transaction.
+ */
 import type { Database } from "bun:sqlite";
 import { invariant } from "../../../lib/invariant.ts";
 import type { UploadStore } from "../chunked/store.ts";
@@ -16,7 +19,6 @@ interface TusRow {
   readonly metadata: string;
 }
 
-/** See the head of this file. */
 export class TusRows {
   readonly #sqlite: Database;
   readonly #uploads: UploadStore["rows"];
@@ -36,7 +38,9 @@ export class TusRows {
     return upload && this.#of(upload);
   }
 
-  /** Those below a {@link senderKey} or {@link sendingKey} that have not ended, the newest first. Index uploads_open. */
+  /**
+   * Those below a {@link senderKey} or {@link sendingKey} that have not ended, the newest first. Index uploads_open.
+   */
   listOpenOf(key: string, limit: number): TusUpload[] {
     return this.#sqlite
       .query<{ id: number }, [number, string, string, number]>(

@@ -1,10 +1,10 @@
-/** Refusals by the quota (contract §1: they name limit and plan). */
+/** Refusals by the quota. */
 import { AppError } from "../../../errors.ts";
 import type { Acting, Target } from "../../library/permissions/acting.ts";
 
 /**
- * Awaits a write. A refusal by the quota names the plan, and where the account is another user's, it shows nothing of what
- * that account holds. @throws what the write throws
+ * Awaits a write. A refusal by the quota names the plan, and where the account is another user's, it shows nothing of
+ * what that account holds. @throws what the write throws
  */
 export async function explainingQuota<T>(acting: Acting, target: Target, write: Promise<T>): Promise<T> {
   try {

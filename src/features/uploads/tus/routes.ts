@@ -11,13 +11,13 @@ import type { FileNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
-import { capabilities, homeOf, type TusCall, TusCalls, type TusCallsOptions } from "./guard.ts";
+import { capabilities, homeOf, type TusRequest, TusRequests, type TusRequestsOptions } from "./tus-requests.ts";
 import { type OwnSenderOptions, ownSender } from "./own-sender.ts";
 import { presentTus } from "./present.ts";
 import type { TusProgress } from "./service.ts";
 
-/** What the routes of accounts work with. */
-export interface TusRoutesOptions extends OwnSenderOptions, TusCallsOptions {
+/** Dependencies of the routes of accounts. */
+export interface TusRoutesOptions extends OwnSenderOptions, TusRequestsOptions {
   readonly permissions: Permissions;
   readonly limitsOf: (user: User) => StorageLimits;
   readonly guard: ReturnType<typeof authGuard>;
@@ -31,8 +31,8 @@ const LISTED_MAX = 1_000;
 /** /api/tus (https://tus.io/protocols/resumable-upload): files of any size, in uploads that can be resumed. */
 export function tusRoutes(options: TusRoutesOptions) {
   const { tus, permissions, limitsOf, guard, hasThumbnail } = options;
-  const calls = new TusCalls(options);
-  const callOf = (request: Request, set: TusCall["set"]): TusCall => ({
+  const requests = new TusRequests(options);
+  const callOf = (request: Request, set: TusRequest["set"]): TusRequest => ({
     sender: ownSender(options, uploaderOf(request)),
     request,
     set,
@@ -43,7 +43,7 @@ export function tusRoutes(options: TusRoutesOptions) {
     const file = progress.file ?? (fileId === undefined ? undefined : findFile(permissions, user, fileId));
     return presentTus(progress, file, { baseUrl: requestContextOf(request).baseUrl, hasThumbnail });
   };
-  const setCapabilities = ({ request, set }: { request: Request; set: TusCall["set"] }) => {
+  const setCapabilities = ({ request, set }: { request: Request; set: TusRequest["set"] }) => {
     const caller = callerOf(request);
     Object.assign(set.headers, capabilities(caller === undefined ? null : limitsOf(caller.user).maxFileSizeBytes));
     return new Response(null, { status: 204 });
@@ -79,7 +79,7 @@ export function tusRoutes(options: TusRoutesOptions) {
       },
       async ({ principal, request, set }) => {
         const key = request.headers.get("idempotency-key");
-        const progress = await calls.create(callOf(request, set), (parts) =>
+        const progress = await requests.create(callOf(request, set), (parts) =>
           keyedRequest(principal.user.id, key, parts),
         );
         return ok(present(principal, progress, request));
@@ -96,7 +96,7 @@ export function tusRoutes(options: TusRoutesOptions) {
         params: UploadParams,
       },
       async ({ principal, params, request, set }) => {
-        const progress = await calls.show(callOf(request, set), params.uploadId);
+        const progress = await requests.show(callOf(request, set), params.uploadId);
         return ok(present(principal, progress, request));
       },
     )
@@ -111,7 +111,7 @@ export function tusRoutes(options: TusRoutesOptions) {
         params: UploadParams,
         parse: "none",
       },
-      ({ params, request, set }) => calls.append(callOf(request, set), params.uploadId),
+      ({ params, request, set }) => requests.append(callOf(request, set), params.uploadId),
     )
     .post(
       `${HOME}/:uploadId`,
@@ -124,7 +124,7 @@ export function tusRoutes(options: TusRoutesOptions) {
         params: UploadParams,
         parse: "none",
       },
-      ({ params, request, set }) => calls.override(callOf(request, set), params.uploadId),
+      ({ params, request, set }) => requests.override(callOf(request, set), params.uploadId),
     )
     .delete(
       `${HOME}/:uploadId`,
@@ -136,7 +136,7 @@ export function tusRoutes(options: TusRoutesOptions) {
         docs: docs.end,
         params: UploadParams,
       },
-      ({ params, request, set }) => calls.end(callOf(request, set), params.uploadId),
+      ({ params, request, set }) => requests.end(callOf(request, set), params.uploadId),
     );
 }
 

@@ -12,17 +12,17 @@ import { isOpen, type ReleaseRoom, SESSION_MS, type UploadStore } from "../chunk
 import { NO_DEVICE, type Upload } from "../chunked/types.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { ActiveTusUploads, supersede } from "./active.ts";
-import { Finisher } from "./finish.ts";
+import { TusCompleter } from "./finish.ts";
 import { PartConcatenator } from "./concatenate-parts.ts";
 import { readMetadata, type TusMetadata } from "./metadata.ts";
-import { Places } from "./places.ts";
+import { UploadSlots } from "./upload-slots.ts";
 import type { Concatenation } from "./protocol.ts";
 import { sendingKey, senderKey, TusRows } from "./queries.ts";
 import { explainingQuota, outOfQuota } from "./quota.ts";
-import { type BytesRequest, BytesReceiver, wrongOffset } from "./receive.ts";
+import { type BytesRequest, BytesReceiver, wrongOffset } from "./receive-bytes.ts";
 import type { Destination, TusSender, TusUpload } from "./types.ts";
 
-/** What {@link TusService} works with. */
+/** Dependencies of {@link TusService}. */
 export interface TusServiceOptions {
   readonly sqlite: Database;
   readonly store: UploadStore;
@@ -36,7 +36,7 @@ export interface TusServiceOptions {
   readonly reserveDisk: (bytes: number) => ReleaseRoom;
   /** Holds room that was promised before the last stop, whether it is there or not. */
   readonly holdDisk: (bytes: number) => ReleaseRoom;
-  readonly noteArriving: () => () => void;
+  readonly noteReceiving: () => () => void;
 }
 
 /** What a request to begin an upload says. */
@@ -70,9 +70,9 @@ export class TusService {
   readonly #rows: TusRows;
   readonly #active = new ActiveTusUploads();
   readonly #receiver: BytesReceiver;
-  readonly #finisher: Finisher;
+  readonly #completer: TusCompleter;
   readonly #partConcatenator: PartConcatenator;
-  readonly #places: Places;
+  readonly #slots: UploadSlots;
 
   constructor(options: TusServiceOptions) {
     this.#options = options;
@@ -81,10 +81,10 @@ export class TusService {
     this.#rows = new TusRows(sqlite, store.rows);
     const parts = { ...options, acting: this.#acting, rows: this.#rows, active: this.#active };
     this.#receiver = new BytesReceiver(parts);
-    this.#finisher = new Finisher(parts);
+    this.#completer = new TusCompleter(parts);
     const find = (sender: TusSender, id: string) => this.get(sender, id);
     this.#partConcatenator = new PartConcatenator({ store, rows: this.#rows, find });
-    this.#places = new Places({
+    this.#slots = new UploadSlots({
       ...parts,
       partConcatenator: this.#partConcatenator,
       end: (tx, { upload }) => this.#end(tx, upload),
@@ -147,9 +147,9 @@ export class TusService {
   }
 
   /**
-   * How far an upload is: all that has arrived is durable on return. One that has all its bytes becomes a file, where a
-   * crash or a refusal kept it from that.
-   * @throws as {@link Finisher.finish}
+   * How far an upload is: all that has arrived is durable when this returns. One that has all its bytes becomes a file,
+   * where a crash or a refusal kept it from that.
+   * @throws as {@link TusCompleter.finish}
    */
   async progress(sender: TusSender, tus: TusUpload): Promise<TusProgress> {
     const offsetBytes = await this.#receiver.offsetOf(tus);
@@ -159,14 +159,14 @@ export class TusService {
     if (current.kind === "partial" || offsetBytes !== current.lengthBytes) {
       return { tus: current, offsetBytes, file: undefined };
     }
-    const file = await this.#finisher.finish(sender, current);
+    const file = await this.#completer.finish(sender, current);
     return { tus: this.#rows.get(tus.upload.id) ?? current, offsetBytes, file };
   }
 
   /**
    * Takes the bytes of a request, and makes the file when they were the last.
    * @param lengthBytes what a deferred length turns out to be
-   * @throws AppError as {@link BytesReceiver.receive} and {@link Finisher.finish}; invalid_field for another length;
+   * @throws AppError as {@link BytesReceiver.receive} and {@link TusCompleter.finish}; invalid_field for another length;
    *   final_upload for one that is joined of parts
    */
   async receive(
@@ -177,7 +177,7 @@ export class TusService {
   ): Promise<TusProgress> {
     if (tus.kind === "final")
       throw new AppError("final_upload", "This upload is joined from parts, so you can't send data to it.");
-    if (tus.upload.status === "completed") return this.#answerAgain(tus, request);
+    if (tus.upload.status === "completed") return this.#repeatResponse(tus, request);
     const destination = sender.destination(readMetadata(tus.metadata));
     const current = lengthBytes === undefined ? tus : await this.#setLength(sender, tus, destination, lengthBytes);
     await this.#receiver.receive(current, destination, request);
@@ -200,8 +200,8 @@ export class TusService {
   }
 
   /**
-   * Takes up what a stop or a crash left: ends joinings that it broke off, holds room again, and forgets bytes that are not
-   * there, as after a restored backup. Once, before the first request; by the server alone.
+   * Takes up what a stop or a crash left: ends joinings that it broke off, holds room again, and forgets bytes that are
+   * not there, as after a restored backup. Once, before the first request; by the server alone.
    */
   async recover(): Promise<void> {
     const { store, holdDisk } = this.#options;
@@ -225,7 +225,10 @@ export class TusService {
     }
   }
 
-  /** What a request with this key began; where that was refused or ended since, it is begun anew. @throws AppError idempotency_key */
+  /**
+   * What a request with this key began; where that was refused or ended since, it is begun anew.
+   * @throws AppError idempotency_key
+   */
   #findKeyed(keyed: KeyedRequest | undefined): TusUpload | undefined {
     const { store, idempotency } = this.#options;
     const publicId = keyed && idempotency.find(keyed);
@@ -233,7 +236,10 @@ export class TusService {
     return tus === undefined || tus.upload.status === "cancelled" || store.isExpired(tus.upload) ? undefined : tus;
   }
 
-  /** Of an upload that another request with the same key began. @throws AppError upload_state while parts are being joined */
+  /**
+   * Of an upload that another request with the same key began.
+   * @throws AppError upload_state while parts are being joined
+   */
   async #progressOfKnown(sender: TusSender, tus: TusUpload): Promise<TusProgress> {
     if (tus.kind === "final" && isOpen(tus.upload)) {
       throw new AppError("upload_state", "The parts are being joined. Try again in a few seconds.");
@@ -256,16 +262,16 @@ export class TusService {
     const { owner, folderPath } = destination;
     const { store, idempotency, reserveDisk, quotaOf, planOf, tree } = this.#options;
     const { kind, parts } = concatenation;
-    const isHeld = sender.isTrusted && kind !== "final";
+    const isReserved = sender.isTrusted && kind !== "final";
     const quotaBytes = quotaOf(owner);
-    // The parts hold what a final one needs, and give it up in the deed that makes the file.
+    // The parts hold what a final one needs, and give it up in the transaction that makes the file.
     if (!sender.isTrusted && kind !== "final" && quotaBytes !== null) {
       const { usedBytes } = tree.usage(owner.id);
       if (usedBytes + (lengthBytes ?? 0) > quotaBytes) throw outOfQuota(quotaBytes, planOf(owner));
     }
-    const release = reserveDisk(isHeld || kind === "final" ? (lengthBytes ?? 0) : 0);
+    const release = reserveDisk(isReserved || kind === "final" ? (lengthBytes ?? 0) : 0);
     const nowMs = store.clock.nowMs();
-    const reservedBytes = isHeld ? (lengthBytes ?? 0) : 0;
+    const reservedBytes = isReserved ? (lengthBytes ?? 0) : 0;
     const draft: Omit<Upload, "id" | "status" | "expiresAtMs" | "fileId" | "sessionId"> = {
       publicId: `tus_${newSecretToken(ID_BITS)}`,
       accountId: owner.id,
@@ -303,7 +309,7 @@ export class TusService {
         const before = this.#findKeyed(keyed);
         if (before !== undefined) return before.upload.publicId;
         // A final one ends with its request, and its parts have their places.
-        if (kind !== "final") this.#places.take(tx, sender);
+        if (kind !== "final") this.#slots.take(tx, sender);
         store.treeWriter.reserveBytes(tx, owner.id, reservedBytes, quotaBytes);
         const made = begin();
         if (keyed !== undefined) idempotency.finish(keyed, made);
@@ -311,12 +317,12 @@ export class TusService {
       });
       madeId = await explainingQuota(this.#acting, destination, begun);
     } finally {
-      if (madeId !== draft.publicId || !(isHeld || kind === "final")) release();
+      if (madeId !== draft.publicId || !(isReserved || kind === "final")) release();
     }
     const tus = this.#rows.find(madeId);
     if (tus === undefined) throw notFound("This upload");
     const isNew = madeId === draft.publicId;
-    if (isNew && (isHeld || kind === "final")) store.holdRoom(tus.upload.id, release);
+    if (isNew && (isReserved || kind === "final")) store.holdRoom(tus.upload.id, release);
     return { tus, isNew };
   }
 
@@ -334,7 +340,7 @@ export class TusService {
     if (limitBytes !== null && lengthBytes > limitBytes) throw tooLarge();
     // Only asked for: the rest comes now, as a rule.
     reserveDisk(Math.max(0, lengthBytes - tus.offsetBytes))();
-    const told = store.writer.run((tx) => {
+    const lengthSet = store.writer.run((tx) => {
       const { accountId, reservedBytes } = store.getOpen(id);
       const current = this.#rows.get(id) ?? tus;
       const active = this.#active.find(id);
@@ -347,21 +353,21 @@ export class TusService {
         );
       }
       // It was let in without an end.
-      supersede(active?.arriving);
-      const heldBytes = sender.isTrusted ? lengthBytes : Math.min(reservedBytes, lengthBytes);
-      store.treeWriter.reserveBytes(tx, accountId, heldBytes - reservedBytes, quotaOf(owner));
+      supersede(active?.incoming);
+      const newReservedBytes = sender.isTrusted ? lengthBytes : Math.min(reservedBytes, lengthBytes);
+      store.treeWriter.reserveBytes(tx, accountId, newReservedBytes - reservedBytes, quotaOf(owner));
       this.#rows.setLength(id, lengthBytes);
-      this.#rows.setReserved(id, heldBytes);
+      this.#rows.setReserved(id, newReservedBytes);
       tx.afterCommit(() => {
-        if (active !== undefined) active.reservedBytes = heldBytes;
+        if (active !== undefined) active.reservedBytes = newReservedBytes;
       });
     });
-    await explainingQuota(this.#acting, destination, told);
+    await explainingQuota(this.#acting, destination, lengthSet);
     return this.#rows.get(id) ?? tus;
   }
 
   /** The last request of an upload that is a file by now, sent once more because its answer was lost. */
-  #answerAgain(tus: TusUpload, { offsetBytes, declaredBytes }: BytesRequest): TusProgress {
+  #repeatResponse(tus: TusUpload, { offsetBytes, declaredBytes }: BytesRequest): TusProgress {
     if (offsetBytes !== tus.offsetBytes || (declaredBytes ?? 0) > 0) throw wrongOffset(offsetBytes, tus.offsetBytes);
     return { tus, offsetBytes, file: undefined };
   }

@@ -17,7 +17,10 @@ export interface TusUpload {
   /** Public id of the drop box's share. */
   readonly shareId: string | undefined;
   readonly kind: TusKind;
-  /** Of a final one: the public ids of its parts, in their order. Of a part that was joined: of the one that it went into. */
+  /**
+   * Of a final one: the public ids of its parts, in their order. Of a part that was joined: of the one that it went
+   * into.
+   */
   readonly parts: readonly string[];
   /** So many bytes from the start are on the device. */
   readonly offsetBytes: number;
@@ -27,7 +30,7 @@ export interface TusUpload {
   readonly metadata: string;
 }
 
-/** Called in the deed that gives the content its file. */
+/** Called in the transaction that gives the content its file. */
 export interface Naming {
   /** Before the file is made: what was held for it makes room for it. */
   readonly before: (tx: Transaction) => void;
@@ -40,7 +43,9 @@ export interface Destination extends Target {
   readonly folderPath: string;
   /** Largest file that is taken; null for no limit. */
   readonly limitBytes: number | null;
-  /** What may come in all of all uploads of this sender that are under way, as of now, in bytes; null for no limit. */
+  /**
+   * What may come in all of all uploads of this sender that are in progress, as of now, in bytes; null for no limit.
+   */
   readonly leftBytes: () => number | null;
   /** What is said of a larger one. */
   readonly tooLarge: () => Error;
@@ -61,7 +66,10 @@ export interface TusSender {
   readonly isTrusted: boolean;
   /** Called when the bytes of a request have arrived. @throws AppError where the sender may send no more */
   readonly confirm: () => void;
-  /** Asked before an upload begins: better told now than after all its bytes. @throws AppError name_taken | invalid_field */
+  /**
+   * Asked before an upload begins: better told now than after all its bytes.
+   * @throws AppError name_taken | invalid_field
+   */
   admit(metadata: TusMetadata, destination: Destination): void;
   /** Whether the upload makes one more file, as far as can be known before its bytes arrive. */
   makesFile(kind: TusKind, metadata: TusMetadata, destination: Destination): boolean;

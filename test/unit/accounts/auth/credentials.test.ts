@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { CLIENT, HOUR_MS, openCredentials, PASSWORD, reasonOf } from "./support.ts";
 
 describe("a token", () => {
-  test("is over with its session, also when it is remembered (D57)", async () => {
+  test("is over with its session, also when it is remembered", async () => {
     const { auth, clock } = await openCredentials();
     const checked = await auth.checkPassword("ada@example.org", PASSWORD);
     const { token } = await auth.signIn(checked, CLIENT);
@@ -50,16 +50,16 @@ describe("a user who proved themselves otherwise", () => {
 
   test("gets no session where the proof is refused in the deed", async () => {
     const { auth, user } = await openCredentials();
-    const refuse = () => {
+    const reject = () => {
       throw new Error("used");
     };
-    await expect(auth.signInConfirmed(user, CLIENT, refuse)).rejects.toThrow("used");
+    await expect(auth.signInConfirmed(user, CLIENT, reject)).rejects.toThrow("used");
     expect(auth.listSessions(user.id)).toEqual([]);
   });
 });
 
 describe("an API key", () => {
-  test("is over at its time, also when it is remembered (D57)", async () => {
+  test("is over at its time, also when it is remembered", async () => {
     const { apiKeys, clock, user } = await openCredentials();
     const { key } = await apiKeys.add({ name: "x", expiresAtMs: clock.ms + HOUR_MS }, () => user);
     expect(apiKeys.identify(key).user.id).toBe(user.id);
@@ -101,7 +101,7 @@ describe("an API key", () => {
     expect(await used()).toBe(clock.ms);
   });
 
-  test("of an administrator is one no longer once they are not (D57)", async () => {
+  test("of an administrator is one no longer once they are not", async () => {
     const { apiKeys, users } = await openCredentials();
     const input = { password: PASSWORD, role: "admin", plan: "free" } as const;
     await users.add({ ...input, email: "root@example.org" });

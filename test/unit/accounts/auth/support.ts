@@ -28,8 +28,8 @@ export async function openCredentials() {
   const writer = new Writer(db.sqlite, silentLog);
   const clock = { ms: Date.UTC(2026, 0, 1), nowMs: () => clock.ms };
   const events = new Events();
-  const told: EventOf<"security.credentials_changed">["what"][] = [];
-  events.on("security.credentials_changed", (_tx, { what }) => void told.push(what));
+  const emitted: EventOf<"security.credentials_changed">["what"][] = [];
+  events.on("security.credentials_changed", (_tx, { what }) => void emitted.push(what));
   const passwords = new PasswordHasher({ memoryCost: 8, timeCost: 1 });
   const users = new UserService({ db, writer, clock, passwords, events, createRoot: () => 1 });
   const { sqlite } = db;
@@ -60,7 +60,7 @@ export async function openCredentials() {
     defaultPlan: "free",
   });
   const user = await users.add({ email: "ada@example.org", password: PASSWORD, role: "user", plan: "free" });
-  return { db, writer, clock, users, passkeys, twoFactor, openTwoFactor, apiKeys, auth, user, told };
+  return { db, writer, clock, users, passkeys, twoFactor, openTwoFactor, apiKeys, auth, user, emitted };
 }
 
 /** The reason of the refusal; `none` where there was none. */

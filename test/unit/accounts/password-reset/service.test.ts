@@ -73,9 +73,9 @@ test("a link works for 30 minutes and not a moment longer", async () => {
 test("a link that ends while the password is hashed changes nothing", async () => {
   const token = await resets.issueNow(ada.id);
   const before = users.findCredentials(ada.email)?.passwordHash;
-  const refused = resets.reset(token, "a new password", false).catch((error: unknown) => error);
+  const rejection = resets.reset(token, "a new password", false).catch((error: unknown) => error);
   await resets.issueNow(ada.id);
-  expect(await refused).toBeInstanceOf(Error);
+  expect(await rejection).toBeInstanceOf(Error);
   expect(users.findCredentials(ada.email)?.passwordHash).toBe(before ?? "");
   expect(endedSessionsOf).toEqual([]);
 });

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { buildPlans, CATEGORIES } from "../../../../src/features/accounts/plans/plans.ts";
+import { RATE_CATEGORIES } from "../../../../src/config/settings.ts";
+import { buildPlans } from "../../../../src/features/accounts/plans/plans.ts";
 import { accountUsage, percentageOf } from "../../../../src/features/accounts/plans/usage.ts";
 
 describe("plans", () => {
   test("have the numbers of the API", () => {
     const { free, pro, enterprise, signinCeiling } = buildPlans();
-    const column = (plan: typeof free) => CATEGORIES.map((category) => plan.limits[category]);
+    const column = (plan: typeof free) => RATE_CATEGORIES.map((category) => plan.limits[category]);
     expect(column(free)).toEqual([5, 3, 10, 10, 50, 100, 50, 100, 50, 200, 1000]);
     expect(column(pro)).toEqual([10, 5, 50, 100, 500, 1000, 500, 1000, 500, 2000, 10_000]);
     expect(column(enterprise)).toEqual([20, 10, 100, 1000, null, 10_000, 5000, 10_000, 5000, 20_000, 100_000]);
@@ -38,7 +39,7 @@ describe("plans", () => {
   test("have no rate limits where these are off, whatever else is configured", () => {
     const plans = buildPlans({ rateLimits: "off", overrides: { pro: { devices: 1, limits: { uploads: 7 } } } });
     for (const plan of [plans.free, plans.pro, plans.enterprise]) {
-      expect(Object.values(plan.limits)).toEqual(CATEGORIES.map(() => null));
+      expect(Object.values(plan.limits)).toEqual(RATE_CATEGORIES.map(() => null));
     }
     expect(plans.signinCeiling).toBeNull();
     expect(plans.wrongPasswords).toEqual({ perMinute: 5, perMinuteOfAddress: 20, perHour: 50 });

@@ -7,54 +7,54 @@ const tx = { afterCommit: () => {} };
 /** Growths of one account, and the marks that were told. */
 function bench(quotaBytes: number | null) {
   const events = new Events();
-  const told: number[] = [];
-  events.on("storage.warning", (_tx, { percentage }) => void told.push(percentage));
+  const emitted: number[] = [];
+  events.on("storage.warning", (_tx, { percentage }) => void emitted.push(percentage));
   const marks = new StorageMarks({ events, quotaOf: () => quotaBytes });
   return {
-    told,
+    emitted,
     grow: (usedBeforeBytes: number, usedAfterBytes: number) =>
       marks.storageGrown(tx, { accountId: 1, usedBeforeBytes, usedAfterBytes }),
   };
 }
 
 test("each crossing of a mark is told once, the highest only", () => {
-  const { told, grow } = bench(500);
+  const { emitted, grow } = bench(500);
   grow(0, 390);
-  expect(told).toEqual([]);
+  expect(emitted).toEqual([]);
   grow(390, 400);
   grow(400, 410);
-  expect(told).toEqual([80]);
+  expect(emitted).toEqual([80]);
   grow(410, 500);
   grow(390, 480);
-  expect(told).toEqual([80, 100, 95]);
+  expect(emitted).toEqual([80, 100, 95]);
 });
 
 test("without a quota nothing is told", () => {
-  const { told, grow } = bench(null);
+  const { emitted, grow } = bench(null);
   grow(0, 1e12);
-  expect(told).toEqual([]);
+  expect(emitted).toEqual([]);
 });
 
 test("a deed asks once for the quota of an account, and the next deed anew", () => {
   const events = new Events();
-  const told: [number, number][] = [];
-  events.on("storage.warning", (_tx, { accountId, percentage }) => void told.push([accountId, percentage]));
-  const asked: number[] = [];
+  const emitted: [number, number][] = [];
+  events.on("storage.warning", (_tx, { accountId, percentage }) => void emitted.push([accountId, percentage]));
+  const queried: number[] = [];
   let quotaBytes = 1000;
   const quotaOf = (accountId: number) => {
-    asked.push(accountId);
+    queried.push(accountId);
     return quotaBytes;
   };
   const marks = new StorageMarks({ events, quotaOf });
-  const deed = { afterCommit: () => {} };
+  const tx = { afterCommit: () => {} };
   for (const usedBeforeBytes of [0, 1, 2]) {
-    marks.storageGrown(deed, { accountId: 1, usedBeforeBytes, usedAfterBytes: usedBeforeBytes + 1 });
+    marks.storageGrown(tx, { accountId: 1, usedBeforeBytes, usedAfterBytes: usedBeforeBytes + 1 });
   }
-  marks.storageGrown(deed, { accountId: 2, usedBeforeBytes: 0, usedAfterBytes: 800 });
+  marks.storageGrown(tx, { accountId: 2, usedBeforeBytes: 0, usedAfterBytes: 800 });
   quotaBytes = 10;
   marks.storageGrown({ afterCommit: () => {} }, { accountId: 2, usedBeforeBytes: 0, usedAfterBytes: 10 });
-  expect(asked).toEqual([1, 2, 2]);
-  expect(told).toEqual([
+  expect(queried).toEqual([1, 2, 2]);
+  expect(emitted).toEqual([
     [2, 80],
     [2, 100],
   ]);

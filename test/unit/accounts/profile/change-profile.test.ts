@@ -10,7 +10,7 @@ import { TestTree } from "../../tree/support.ts";
 let tree: TestTree;
 let principal: Principal;
 let services: Parameters<typeof changeProfile>[0];
-let told: EventOf<"security.credentials_changed">[];
+let emitted: EventOf<"security.credentials_changed">[];
 
 beforeEach(async () => {
   tree = new TestTree();
@@ -23,8 +23,8 @@ beforeEach(async () => {
     events,
     createRoot: (tx, accountId) => tree.write.createAccountRoot(tx, accountId),
   });
-  told = [];
-  events.on("security.credentials_changed", (_tx, event) => void told.push(event));
+  emitted = [];
+  events.on("security.credentials_changed", (_tx, event) => void emitted.push(event));
   const auth = { endSessions: () => {} };
   services = { users, auth, apiKeys: { revokeAll: () => {} }, events };
   const user = await users.add({ email: "a@example.com", password: "correct horse", role: "user", plan: "free" });
@@ -45,10 +45,10 @@ describe("security.credentials_changed", () => {
   test("is told for password and e-mail, with the device that did it", async () => {
     const accountId = principal.user.id;
     await changeProfile(services, principal, { newPassword: "another horse" });
-    expect(told.splice(0)).toEqual([{ accountId, what: "password", deviceId: null }]);
+    expect(emitted.splice(0)).toEqual([{ accountId, what: "password", deviceId: null }]);
     const viaDevice = { ...principal, user: { ...principal.user, viaDeviceId: 7 } };
     await changeProfile(services, viaDevice, { email: "b@example.com", newPassword: "a third horse" });
-    expect(told.map(({ what, deviceId }) => [what, deviceId])).toEqual([
+    expect(emitted.map(({ what, deviceId }) => [what, deviceId])).toEqual([
       ["password", 7],
       ["email", 7],
     ]);
@@ -59,6 +59,6 @@ describe("security.credentials_changed", () => {
     await changeProfile(services, principal, { email: principal.user.email });
     await services.users.add({ email: "b@example.com", password: "correct horse", role: "user", plan: "free" });
     await expect(changeProfile(services, principal, { email: "b@example.com" })).rejects.toThrow("email");
-    expect(told).toEqual([]);
+    expect(emitted).toEqual([]);
   });
 });

@@ -43,7 +43,7 @@ describe("sign-in tries", () => {
     }
   });
 
-  test("that are wrong look the same for every plan and for an unknown name (D58)", async () => {
+  test("that are wrong look the same for every plan and for an unknown name", async () => {
     for (const plan of ["free", "pro", "enterprise", undefined] as const) {
       const { attempt, clock } = setUp();
       const seen: string[] = [];
@@ -132,8 +132,8 @@ describe("sign-in tries", () => {
       const { signin } = setUp();
       const gates = Array.from({ length: 15 }, () => signin.before(HERE, ADA, plan));
       const outcomes = await Promise.all(
-        gates.map(async (asked) => {
-          const gate = await asked;
+        gates.map(async (pending) => {
+          const gate = await pending;
           if (!gate.allowed) return "refused";
           await Promise.resolve();
           gate.attempt.failed();

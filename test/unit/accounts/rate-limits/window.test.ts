@@ -12,9 +12,9 @@ class NaiveWindow {
   inWindow(nowMs: number): number[] {
     return this.accepted.filter((atMs) => atMs > nowMs - this.lengthMs);
   }
-  take(nowMs: number, limit: number | null, wanted: number): number {
-    const free = limit === null ? wanted : Math.max(0, limit - this.inWindow(nowMs).length);
-    const taken = Math.min(wanted, free);
+  take(nowMs: number, limit: number | null, requested: number): number {
+    const free = limit === null ? requested : Math.max(0, limit - this.inWindow(nowMs).length);
+    const taken = Math.min(requested, free);
     for (let i = 0; i < taken; i++) this.accepted.push(nowMs);
     return taken;
   }
@@ -106,8 +106,8 @@ describe("the sliding window", () => {
       if (pace > 0.6) nowMs += Math.floor(random() * 3000);
       if (pace > 0.995) nowMs += MINUTE - 1 + Math.floor(random() * 3);
       if (random() < 0.01) limit = random() < 0.2 ? null : 1 + Math.floor(random() * 40);
-      const wanted = random() < 0.9 ? 1 : 1 + Math.floor(random() * 8);
-      expect(window.take(nowMs, limit, wanted)).toBe(naive.take(nowMs, limit, wanted));
+      const requested = random() < 0.9 ? 1 : 1 + Math.floor(random() * 8);
+      expect(window.take(nowMs, limit, requested)).toBe(naive.take(nowMs, limit, requested));
       expect(window.used(nowMs)).toBe(naive.inWindow(nowMs).length);
       expect(window.resetAtMs(nowMs, limit)).toBe(naive.resetAtMs(nowMs, limit));
     }

@@ -37,14 +37,14 @@ describe("a code", () => {
   });
 
   test("is worth nothing before it is switched on, and after it was switched off", async () => {
-    const { twoFactor, user, clock, codeAt, use, told } = await setUp();
+    const { twoFactor, user, clock, codeAt, use, emitted } = await setUp();
     expect(await use(codeAt(0))).toBe("invalid_code");
     const [code = ""] = await twoFactor.enable(user, codeAt(0), proven);
     clock.ms += STEP_MS;
     await twoFactor.switchOff(user, proven);
     expect(await use(codeAt(0))).toBe("invalid_code");
     expect(await use(code)).toBe("invalid_code");
-    expect(told).toEqual(["two_factor_on", "two_factor_off"]);
+    expect(emitted).toEqual(["two_factor_on", "two_factor_off"]);
   });
 
   test("is refused after twenty wrong ones, until an hour has passed", async () => {

@@ -3,45 +3,45 @@ import { DeferredEntries, GATHER_MS } from "../../../../src/features/administrat
 import type { AuditEntry } from "../../../../src/features/administration/audit/types.ts";
 
 const clock = { ms: 0, nowMs: () => clock.ms };
-let behind: DeferredEntries;
+let deferred: DeferredEntries;
 
 beforeEach(() => {
   clock.ms = 1_000_000;
-  behind = new DeferredEntries(clock);
+  deferred = new DeferredEntries(clock);
 });
 
-function refused(email: string, clientAddress = "192.0.2.1"): AuditEntry {
+function rejectedSignIn(email: string, clientAddress = "192.0.2.1"): AuditEntry {
   return { action: "sign_in", outcome: "refused", via: "none", user: { id: undefined, email }, clientAddress };
 }
-const taken = () => behind.take().map(({ entry }) => [entry.user?.email, entry.times ?? 1]);
+const taken = () => deferred.take().map(({ entry }) => [entry.user?.email, entry.times ?? 1]);
 
 describe("what repeats within a minute", () => {
   test("is told at once, and the rest in one row when the minute is over", () => {
-    expect(behind.add(refused("a"))).toBe(true);
-    expect(behind.add(refused("a"))).toBe(false);
-    behind.add(refused("a"));
+    expect(deferred.add(rejectedSignIn("a"))).toBe(true);
+    expect(deferred.add(rejectedSignIn("a"))).toBe(false);
+    deferred.add(rejectedSignIn("a"));
     expect(taken()).toEqual([["a", 1]]);
-    behind.close();
+    deferred.close();
     expect(taken()).toEqual([]);
     clock.ms += GATHER_MS;
-    behind.close();
+    deferred.close();
     expect(taken()).toEqual([["a", 2]]);
-    expect(behind.isGathering).toBe(false);
-    expect(behind.add(refused("a"))).toBe(true);
+    expect(deferred.isGathering).toBe(false);
+    expect(deferred.add(rejectedSignIn("a"))).toBe(true);
   });
 
   test("leaves nothing behind where it came once", () => {
-    behind.add(refused("a"));
+    deferred.add(rejectedSignIn("a"));
     taken();
     clock.ms += GATHER_MS;
-    behind.close();
-    expect(behind.isReady).toBe(false);
+    deferred.close();
+    expect(deferred.isReady).toBe(false);
   });
 
   test("is told apart by whom and from where", () => {
-    behind.add(refused("a"));
-    behind.add(refused("b"));
-    behind.add(refused("a", "192.0.2.2"));
+    deferred.add(rejectedSignIn("a"));
+    deferred.add(rejectedSignIn("b"));
+    deferred.add(rejectedSignIn("a", "192.0.2.2"));
     expect(taken()).toEqual([
       ["a", 1],
       ["b", 1],
@@ -50,8 +50,8 @@ describe("what repeats within a minute", () => {
   });
 
   test("is all written at the end of the program", () => {
-    for (let i = 0; i < 5; i++) behind.add(refused("a"));
-    behind.close(true);
+    for (let i = 0; i < 5; i++) deferred.add(rejectedSignIn("a"));
+    deferred.close(true);
     expect(taken()).toEqual([
       ["a", 1],
       ["a", 4],
@@ -59,10 +59,10 @@ describe("what repeats within a minute", () => {
   });
 
   test("is not gathered for ever when the clock goes back", () => {
-    behind.add(refused("a"));
-    behind.add(refused("a"));
+    deferred.add(rejectedSignIn("a"));
+    deferred.add(rejectedSignIn("a"));
     clock.ms -= 3_600_000;
-    behind.close();
+    deferred.close();
     expect(taken()).toEqual([
       ["a", 1],
       ["a", 1],
@@ -71,11 +71,11 @@ describe("what repeats within a minute", () => {
 });
 
 test("a flood of different refusals writes a bounded number of rows, and counts them all", () => {
-  for (let i = 0; i < 5_000; i++) behind.add(refused(`user${i}@example.com`, `192.0.2.${i % 250}`));
-  behind.close(true);
+  for (let i = 0; i < 5_000; i++) deferred.add(rejectedSignIn(`user${i}@example.com`, `192.0.2.${i % 250}`));
+  deferred.close(true);
   let rows = 0;
   let times = 0;
-  for (let some = behind.take(); some.length > 0; some = behind.take()) {
+  for (let some = deferred.take(); some.length > 0; some = deferred.take()) {
     rows += some.length;
     times += some.reduce((sum, { entry }) => sum + (entry.times ?? 1), 0);
   }
@@ -91,10 +91,10 @@ test("what people did is never thrown together, however much it is", () => {
     user: { id: "usr_1", email: "a" },
     target: { type: "file", id: `file_${id}` },
   });
-  for (let i = 0; i < 3_000; i++) behind.add(done(i));
-  behind.add(done(0));
+  for (let i = 0; i < 3_000; i++) deferred.add(done(i));
+  deferred.add(done(0));
   const ids: (string | undefined)[] = [];
-  for (let some = behind.take(); some.length > 0; some = behind.take())
+  for (let some = deferred.take(); some.length > 0; some = deferred.take())
     ids.push(...some.map(({ entry }) => entry.target?.id));
   expect(ids).toHaveLength(3_001);
   expect(new Set(ids).size).toBe(3_000);
@@ -107,8 +107,8 @@ test("the ranges of one download share a row", () => {
     via: "web",
     user: { id: "usr_1", email: "a" },
   };
-  for (let i = 0; i < 100; i++) behind.add(download);
-  behind.close(true);
+  for (let i = 0; i < 100; i++) deferred.add(download);
+  deferred.close(true);
   expect(taken()).toEqual([
     ["a", 1],
     ["a", 99],
@@ -116,10 +116,10 @@ test("the ranges of one download share a row", () => {
 });
 
 test("what could not be written comes again, in its order", () => {
-  behind.add(refused("a"));
-  const waiting = behind.take();
-  behind.add(refused("b"));
-  behind.giveBack(waiting);
+  deferred.add(rejectedSignIn("a"));
+  const waiting = deferred.take();
+  deferred.add(rejectedSignIn("b"));
+  deferred.giveBack(waiting);
   expect(taken()).toEqual([
     ["a", 1],
     ["b", 1],

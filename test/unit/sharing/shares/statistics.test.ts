@@ -14,10 +14,10 @@ function build(tree: TestTree) {
   const file = tree.addFile(accountId, "/photos", "a.jpg");
   const events = new Events();
   const heard: EventOf<"share.downloaded">[] = [];
-  const told: string[] = [];
+  const emitted: string[] = [];
   events.on("share.downloaded", (_tx, event) => void heard.push(event));
-  events.on("share.created", () => void told.push("created"));
-  events.on("share.revoked", () => void told.push("revoked"));
+  events.on("share.created", () => void emitted.push("created"));
+  events.on("share.revoked", () => void emitted.push("revoked"));
   const links = new PublicLinks(tree.db.sqlite, new Uint8Array(32), tree.clock, events);
   const rows = new ShareRows(tree.db.sqlite);
   const statistics = new ShareStatistics({ rows, writer: tree.writer, events, clock: tree.clock, log: silentLog });
@@ -26,7 +26,7 @@ function build(tree: TestTree) {
     if (share === undefined) throw new Error("a link was just opened");
     return share;
   };
-  return { accountId, file, facts: factsOf(file), heard, told, links, rows, statistics, open };
+  return { accountId, file, facts: factsOf(file), heard, emitted, links, rows, statistics, open };
 }
 
 test("each download through a link is told once, the first as the first, and again for a new link", async () => {
@@ -122,11 +122,11 @@ test("expired shares go after their time, oldest first, so many at once", () => 
 test("opening and closing a public link are told", () => {
   const tree = new TestTree();
   try {
-    const { file, links, told, open } = build(tree);
+    const { file, links, emitted, open } = build(tree);
     open();
     tree.run((tx) => links.close(tx, file.id));
     tree.run((tx) => links.close(tx, file.id));
-    expect(told).toEqual(["created", "revoked"]);
+    expect(emitted).toEqual(["created", "revoked"]);
     expect(links.findToken(file.id)).toBeUndefined();
   } finally {
     tree.close();

@@ -17,9 +17,9 @@ const picture = () =>
     .withIccProfile("p3");
 
 function strip(bytes: Uint8Array, mediaType: string): Buffer {
-  const pieces = stripMetadata(bytes, mediaType);
-  if (pieces === undefined) throw new Error("it was not stripped");
-  return Buffer.concat(pieces);
+  const parts = stripMetadata(bytes, mediaType);
+  if (parts === undefined) throw new Error("it was not stripped");
+  return Buffer.concat(parts);
 }
 
 const pixels = async (bytes: Uint8Array) => sharp(bytes).raw().toBuffer();
@@ -35,7 +35,8 @@ describe.each([
     const before = await make();
     const after = strip(before, mediaType);
     expect(before.includes("LarderCam")).toBe(true);
-    for (const told of ["LarderCam", "Somebody", "LarderXmp", "GPS"]) expect(after.includes(told)).toBe(false);
+    for (const withRemark of ["LarderCam", "Somebody", "LarderXmp", "GPS"])
+      expect(after.includes(withRemark)).toBe(false);
     const { exif, xmp, icc, width, height } = await sharp(after).metadata();
     expect({ exif, xmp, width, height }).toEqual({ exif: undefined, xmp: undefined, width: 48, height: 32 });
     expect(icc).toBeDefined();
@@ -47,8 +48,8 @@ describe.each([
   test("cut anywhere, or of random bytes, never throws and never gives metadata away", async () => {
     const whole = await make();
     for (let length = 0; length < whole.length; length += 7) {
-      const pieces = stripMetadata(whole.subarray(0, length), mediaType);
-      if (pieces !== undefined) expect(Buffer.concat(pieces).includes("LarderCam")).toBe(false);
+      const parts = stripMetadata(whole.subarray(0, length), mediaType);
+      if (parts !== undefined) expect(Buffer.concat(parts).includes("LarderCam")).toBe(false);
     }
     for (let seed = 1; seed < 400; seed++) {
       const damaged = Buffer.from(whole);
@@ -132,20 +133,20 @@ test("frames of an animated WebP have nothing but their pictures, or it is not s
   const frame = animation.indexOf("ANMF");
   const length = animation.readUInt32LE(frame + 4);
   const remark = Buffer.from("NOTE\x06\0\0\0remark", "latin1");
-  const told = Buffer.concat([
+  const withRemark = Buffer.concat([
     animation.subarray(0, frame + 8 + length),
     remark,
     animation.subarray(frame + 8 + length),
   ]);
-  told.writeUInt32LE(length + remark.length, frame + 4);
-  told.writeUInt32LE(told.length - 8, 4);
-  expect(stripMetadata(told, "image/webp")).toBeUndefined();
+  withRemark.writeUInt32LE(length + remark.length, frame + 4);
+  withRemark.writeUInt32LE(withRemark.length - 8, 4);
+  expect(stripMetadata(withRemark, "image/webp")).toBeUndefined();
 });
 
 test("a file of nothing but pieces is given up, not read to its end: it took seconds once", () => {
-  const isStripped = (mediaType: string, count: number, head: string, piece: string, end: string) => {
-    const pieces = Array.from({ length: count }, () => Buffer.from(piece, "hex"));
-    const bytes = Buffer.concat([Buffer.from(head, "hex"), ...pieces, Buffer.from(end, "hex")]);
+  const isStripped = (mediaType: string, count: number, head: string, part: string, end: string) => {
+    const parts = Array.from({ length: count }, () => Buffer.from(part, "hex"));
+    const bytes = Buffer.concat([Buffer.from(head, "hex"), ...parts, Buffer.from(end, "hex")]);
     return stripMetadata(bytes, mediaType) !== undefined;
   };
   const idat = "000000004944415400000000";

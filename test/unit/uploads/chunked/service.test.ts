@@ -21,7 +21,7 @@ let tree: TestTree;
 let uploads: UploadService;
 let room: DiskReservations;
 let freeBytes: number;
-let told: string[];
+let emitted: string[];
 let marked: string[];
 let isDeleted: boolean;
 let close: () => Promise<void>;
@@ -46,8 +46,8 @@ function start() {
   });
   blobs.makeFolders();
   const events = new Events();
-  events.on("upload.failed", (_tx, { name, reason }) => void told.push(`failed ${name}: ${reason}`));
-  events.on("upload.completed", (_tx, { file }) => void told.push(`completed ${file.name}`));
+  events.on("upload.failed", (_tx, { name, reason }) => void emitted.push(`failed ${name}: ${reason}`));
+  events.on("upload.completed", (_tx, { file }) => void emitted.push(`completed ${file.name}`));
   room = new DiskReservations(tree.directory, 0, { availableBytes: () => freeBytes, totalBytes: () => 1e9 });
   const transfers = new TransferCounters({ db, writer, clock, log: silentLog });
   const opened = openUploads({
@@ -67,7 +67,7 @@ function start() {
     admitReplacement: () => new AppError("confirmation_required", "Wait."),
     reserveDisk: (bytes) => room.reserve(bytes),
     holdDisk: (bytes) => room.hold(bytes),
-    noteArriving: () => () => {},
+    noteReceiving: () => () => {},
     findUser: () => user,
     secret: Buffer.alloc(32, 1),
   });
@@ -83,8 +83,8 @@ function start() {
 async function begin(entry: Partial<UploadEntry> = {}, chunkSizeBytes = CHUNK_BYTES): Promise<Upload> {
   const options = { wifiOnly: false, chunkSizeBytes, maxRetries: 3, isAutomatic: false };
   const entries = [{ localId: "1", name: "a.bin", size: 3000, ...entry }];
-  const session = await uploads.begin({ user, device }, entries, options, (wanted) => ({
-    taken: wanted,
+  const session = await uploads.begin({ user, device }, entries, options, (requested) => ({
+    taken: requested,
     rejection: undefined,
   }));
   const [file] = session.files;
@@ -113,7 +113,7 @@ async function reasonOf(promise: Promise<unknown>): Promise<string | undefined> 
   }
 }
 
-const nothing = { digest: undefined, capture: { location: undefined, capturedAt: undefined } };
+const nothing = { digest: undefined, exif: { location: undefined, capturedAt: undefined } };
 const sweep = () => uploads.sweep(new AbortController().signal);
 /** A sender who may write. */
 const permit = () => undefined;
@@ -123,7 +123,7 @@ const stagedFiles = () => fs.readdirSync(join(tree.directory, "uploads"));
 
 beforeEach(() => {
   tree = new TestTree();
-  told = [];
+  emitted = [];
   marked = [];
   isDeleted = false;
   freeBytes = 1_000_000;
@@ -172,7 +172,7 @@ describe("an upload session", () => {
     expect(reservedBytes()).toBe(3000);
   });
 
-  test("that has expired is swept: quota, room and bytes are free, and its failure is told once (D16)", async () => {
+  test("that has expired is swept: quota, room and bytes are free, and its failure is told once", async () => {
     const begun = await begin();
     await send(begun, 0);
     await begin({ name: "never-begun.bin" });
@@ -185,7 +185,7 @@ describe("an upload session", () => {
     expect(await sweep()).toBe(3);
     expect(await sweep()).toBe(0);
     expect([reservedBytes(), room.reservedBytes, stagedFiles()]).toEqual([0, 0, []]);
-    expect(told.sort()).toEqual(["failed a.bin: expired", "failed failed.bin: reported by the device"]);
+    expect(emitted.sort()).toEqual(["failed a.bin: expired", "failed failed.bin: reported by the device"]);
     expect(stateOf(begun)).toMatchObject({ status: "expired", completedChunks: [], bytesUploaded: 0 });
     expect(await reasonOf(send(begun, 1))).toBe("upload_expired");
   });
@@ -201,10 +201,10 @@ describe("an upload session", () => {
     await sweep();
     expect(() => uploads.get(user, upload.publicId)).toThrow("not found");
     expect(tree.read.findFile(user.id, file.publicId)).toBeDefined();
-    expect(told).toEqual(["completed a.bin"]);
+    expect(emitted).toEqual(["completed a.bin"]);
   });
 
-  test("holds room on the disk until its bytes are there, also after a restart (D13)", async () => {
+  test("holds room on the disk until its bytes are there, also after a restart", async () => {
     freeBytes = 10_000;
     const upload = await begin({ size: 6000 });
     expect(await reasonOf(begin({ size: 6000 }))).toBe("disk_full");
@@ -220,7 +220,7 @@ describe("an upload session", () => {
     expect(room.reservedBytes).toBe(0);
   });
 
-  test("that is offered again goes on with its room and time; one that has expired gives way (D13, D16)", async () => {
+  test("that is offered again goes on with its room and time; one that has expired gives way", async () => {
     const file = { checksum: `sha256:${"a".repeat(64)}` };
     const first = await begin(file);
     await send(first, 0);
@@ -257,7 +257,7 @@ describe("an upload session", () => {
     await send(upload, 0);
     const replacement = `${upload.publicId}.0.next`;
     // Other bytes, and the upload ends while they are on their way.
-    const refused = uploads.receive(upload, {
+    const rejection = uploads.receive(upload, {
       scope: 0,
       declaredBytes: undefined,
       digest: undefined,
@@ -267,7 +267,7 @@ describe("an upload session", () => {
         tree.clock.advance(24 * HOUR_MS);
       },
     });
-    expect(await reasonOf(refused)).toBe("upload_expired");
+    expect(await reasonOf(rejection)).toBe("upload_expired");
     expect(stagedFiles()).toEqual([upload.publicId]);
     tree.clock.advance(-24 * HOUR_MS);
     // As after a crash between the bytes and their row, and as after one behind it.
@@ -294,10 +294,10 @@ describe("an upload session", () => {
     await send(upload, 0);
     await tree.writer.run((tx) => uploads.cancelOfDevice(tx, device.id));
     expect(stateOf(upload).status).toBe("cancelled");
-    expect([reservedBytes(), room.reservedBytes, stagedFiles(), told]).toEqual([0, 0, [], []]);
+    expect([reservedBytes(), room.reservedBytes, stagedFiles(), emitted]).toEqual([0, 0, [], []]);
   });
 
-  test("that is refused a replacement holds nothing (D12)", async () => {
+  test("that is refused a replacement holds nothing", async () => {
     const { publicId } = tree.addFile(user.id, "/", "old.bin");
     expect(await reasonOf(begin({ fileId: publicId }))).toBe("confirmation_required");
     expect([reservedBytes(), room.reservedBytes]).toEqual([0, 0]);
@@ -305,7 +305,7 @@ describe("an upload session", () => {
 });
 
 describe("complete", () => {
-  test("settles the quota, and a recount finds no drift (D22)", async () => {
+  test("settles the quota, and a recount finds no drift", async () => {
     const upload = await begin();
     for (const index of [2, 0, 1]) await send(upload, index);
     await uploads.complete({ user, confirm: permit }, upload, nothing);
@@ -343,7 +343,7 @@ describe("complete", () => {
 });
 
 describe("an automatic upload", () => {
-  test("whose content is there makes nothing; a damaged one is whole again (D10)", async () => {
+  test("whose content is there makes nothing; a damaged one is whole again", async () => {
     const made = async (entry: Partial<UploadEntry> = {}) => {
       const upload = await begin({ automatic: true, ...entry });
       for (const index of [0, 1, 2]) await send(upload, index);
@@ -357,15 +357,15 @@ describe("an automatic upload", () => {
     expect(marked).toEqual([digest]);
     expect(fs.existsSync(new Layout(tree.directory).blob(digest))).toBe(true);
     expect(tree.read.usage(user.id)).toMatchObject({ reservedBytes: 0, fileBytes: 3000 });
-    expect(told).toEqual(["completed a.bin", "completed a.bin", "completed a.bin"]);
+    expect(emitted).toEqual(["completed a.bin", "completed a.bin", "completed a.bin"]);
   });
 
-  test("whose content, unknown before, its user deleted is refused and stays as it was (D25)", async () => {
+  test("whose content, unknown before, its user deleted is refused and stays as it was", async () => {
     const upload = await begin({ automatic: true });
     for (const index of [0, 1, 2]) await send(upload, index);
     isDeleted = true;
     expect(await reasonOf(uploads.complete({ user, confirm: permit }, upload, nothing))).toBe("deleted_by_you");
-    expect([stateOf(upload).status, reservedBytes(), told]).toEqual(["uploading", 3000, []]);
+    expect([stateOf(upload).status, reservedBytes(), emitted]).toEqual(["uploading", 3000, []]);
   });
 });
 

@@ -8,9 +8,9 @@ function header(pairs: Record<string, string>): string {
     .join(",");
 }
 
-function reasonOf(deed: () => unknown): string | undefined {
+function reasonOf(action: () => unknown): string | undefined {
   try {
-    deed();
+    action();
     return undefined;
   } catch (error) {
     if (error instanceof AppError) return error.reason;
@@ -38,15 +38,15 @@ describe("readPairs", () => {
 
 describe("readMetadata", () => {
   test("puts a file where folder and relativePath say", () => {
-    const placeOf = (pairs: Record<string, string>) => {
+    const targetOf = (pairs: Record<string, string>) => {
       const { name, fields } = readMetadata(header(pairs));
       return [fields.folderPath, name];
     };
-    expect(placeOf({})).toEqual(["/", "file"]);
-    expect(placeOf({ filename: "C:\\docs\\a.txt" })).toEqual(["/", "a.txt"]);
-    expect(placeOf({ folder: "/a/", relativePath: "b/c/d.txt" })).toEqual(["/a/b/c", "d.txt"]);
-    expect(placeOf({ relativePath: "/b/d.txt", filename: "other.txt" })).toEqual(["/b", "other.txt"]);
-    expect(placeOf({ relativePath: "null", filename: "a" })).toEqual(["/", "a"]);
+    expect(targetOf({})).toEqual(["/", "file"]);
+    expect(targetOf({ filename: "C:\\docs\\a.txt" })).toEqual(["/", "a.txt"]);
+    expect(targetOf({ folder: "/a/", relativePath: "b/c/d.txt" })).toEqual(["/a/b/c", "d.txt"]);
+    expect(targetOf({ relativePath: "/b/d.txt", filename: "other.txt" })).toEqual(["/b", "other.txt"]);
+    expect(targetOf({ relativePath: "null", filename: "a" })).toEqual(["/", "a"]);
   });
 
   test("takes no way out of the folder", () => {

@@ -18,7 +18,7 @@ export const GRANT_COOKIE = "larder_grant";
 /** As many as one call of POST /api/files/archive takes. */
 const SELECTION_MAX = 1_000;
 
-type Answering = ShareContentRequest["set"];
+type ResponseSet = ShareContentRequest["set"];
 
 /** A request's way in: the grant comes in a header, or in the cookie of the share's pages. */
 export function linkRequestOf(request: Request, token: string, wants: LinkRequest["wants"]): LinkRequest {
@@ -30,7 +30,7 @@ export function linkRequestOf(request: Request, token: string, wants: LinkReques
 }
 
 /**
- * Puts on every answer about a share what it carries (contract §5), refusals included, whoever refuses: to be mounted
+ * Puts on every answer about a share what it carries, refusals included, whoever refuses: to be mounted
  * before all that may.
  */
 export function shareHeaders() {
@@ -41,7 +41,7 @@ export function shareHeaders() {
   });
 }
 
-/** What {@link ShareDownloads} works with. */
+/** Dependencies of {@link ShareDownloads}. */
 export interface ShareDownloadsOptions {
   readonly shareAccess: ShareAccess;
   readonly sender: ShareSender;
@@ -61,7 +61,7 @@ export class ShareDownloads {
   }
 
   /** @throws AppError as the door and the sender */
-  async send(token: string, request: Request, set: Answering): Promise<Response> {
+  async send(token: string, request: Request, set: ResponseSet): Promise<Response> {
     const { shareAccess, sender } = this.#options;
     const opened = shareAccess.open(linkRequestOf(request, token, "content"));
     const fileId = readQuery(requestContextOf(request).query)["fileId"] || undefined;
@@ -75,23 +75,23 @@ export class ShareDownloads {
    * Some of what a shared folder holds, as one ZIP that counts as one download.
    * @throws AppError invalid_field | not_found | not_a_folder, and as the door and the sender
    */
-  async sendSelection(token: string, ids: readonly string[], request: Request, set: Answering): Promise<Response> {
+  async sendSelection(token: string, ids: readonly string[], request: Request, set: ResponseSet): Promise<Response> {
     const { shareAccess } = this.#options;
     const opened = shareAccess.open(linkRequestOf(request, token, "content"));
-    const wanted = [...new Set(ids)];
-    if (wanted.length === 0)
+    const selectedIds = [...new Set(ids)];
+    if (selectedIds.length === 0)
       throw invalidField("id", "Nothing was selected. Go back and select the files that you want.");
-    if (wanted.length > SELECTION_MAX)
+    if (selectedIds.length > SELECTION_MAX)
       throw invalidField("id", `A ZIP can contain at most ${SELECTION_MAX} selected items. Select fewer.`);
     return this.#sendArchive(
       opened,
-      wanted.map((id) => shareAccess.entry(opened, id)),
+      selectedIds.map((id) => shareAccess.entry(opened, id)),
       { request, set },
     );
   }
 
   /** As {@link send}, where a browser is shown a page in place of a refusal. */
-  async sendToPage(token: string, request: Request, set: Answering): Promise<Response> {
+  async sendToPage(token: string, request: Request, set: ResponseSet): Promise<Response> {
     try {
       return await this.send(token, request, set);
     } catch (error) {
@@ -102,7 +102,11 @@ export class ShareDownloads {
     }
   }
 
-  async #sendArchive(opened: OpenedShare, roots: readonly TreeNode[], asked: ShareContentRequest): Promise<Response> {
+  async #sendArchive(
+    opened: OpenedShare,
+    roots: readonly TreeNode[],
+    contentRequest: ShareContentRequest,
+  ): Promise<Response> {
     const { sender, archives, archiveSender, rateGate } = this.#options;
     if (opened.share.hidesLocation) {
       throw new AppError(
@@ -111,8 +115,8 @@ export class ShareDownloads {
       );
     }
     const plan = await archives.plan(roots);
-    const { request, set } = asked;
-    sender.checkLeft(opened, plan.etag, asked);
+    const { request, set } = contentRequest;
+    sender.checkLeft(opened, plan.etag, contentRequest);
     let isSent = false;
     const response = await archiveSender.send(plan, {
       request,
@@ -135,7 +139,7 @@ export class ShareDownloads {
       digest: plan.etag.slice(1, -1),
     };
     try {
-      await sender.count(opened, facts, plan.etag, asked, response.status === 206 ? "range" : "whole");
+      await sender.count(opened, facts, plan.etag, contentRequest, response.status === 206 ? "range" : "whole");
       return response;
     } catch (error) {
       await response.body?.cancel();

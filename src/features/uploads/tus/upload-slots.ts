@@ -1,4 +1,4 @@
-/** How many uploads may be under way, and which gives way for another where there are that many. */
+/** How many uploads may be in progress, and which gives way for another where there are that many. */
 import type { Transaction } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import { UPLOADS_OF_DROP_BOX } from "../../sharing/shares/types.ts";
@@ -15,28 +15,27 @@ const ANNOUNCED_MS_MIN = 60 * 1000;
 /** A guest's upload with bytes gives way only after so long without more: a lost connection is back by then. */
 const IDLE_MS_MIN = 5 * 60 * 1000;
 
-/** What {@link Places} works with. */
-export interface PlacesOptions {
+/** Dependencies of {@link UploadSlots}. */
+export interface UploadSlotsOptions {
   readonly store: Pick<UploadStore, "clock">;
   readonly rows: Pick<TusRows, "countOpenOf" | "listOpenOf">;
   readonly active: Pick<ActiveTusUploads, "find">;
   readonly partConcatenator: Pick<PartConcatenator, "isJoining">;
-  /** Ends an upload, in the caller's deed. */
+  /** Ends an upload, in the caller's transaction. */
   readonly end: (tx: Transaction, tus: TusUpload) => void;
 }
 
-/** See the head of this file. */
-export class Places {
-  readonly #options: PlacesOptions;
+export class UploadSlots {
+  readonly #options: UploadSlotsOptions;
 
-  constructor(options: PlacesOptions) {
+  constructor(options: UploadSlotsOptions) {
     this.#options = options;
   }
 
   /**
-   * Sees to it that there is a place for one more upload, in the deed that begins it: two at once can't take the same one.
-   * One that was only announced gives way, so that nobody can fill a drop box with announcements; among guests, where
-   * there is none, the one that has been without bytes longest.
+   * Sees to it that there is a place for one more upload, in the transaction that begins it: two at once can't take the
+   * same one. One that was only announced gives way, so that nobody can fill a drop box with announcements; among
+   * guests, where there is none, the one that has been without bytes longest.
    * @throws AppError overloaded where none may give way
    */
   take(tx: Transaction, sender: TusSender): void {
@@ -56,10 +55,10 @@ export class Places {
     const count = rows.countOpenOf(key);
     if (count < max) return;
     const nowMs = store.clock.nowMs();
-    const resting = rows.listOpenOf(key, count).filter(({ kind, upload }) => {
+    const idle = rows.listOpenOf(key, count).filter(({ kind, upload }) => {
       return kind !== "final" && active.find(upload.id) === undefined && !partConcatenator.isJoining(upload.publicId);
     });
-    const one = givingWay(resting, nowMs, idleMsMin);
+    const one = pickEvictable(idle, nowMs, idleMsMin);
     if (one === undefined) {
       throw new AppError("overloaded", "Too many uploads in progress. Finish or cancel some before starting new ones.");
     }
@@ -70,11 +69,11 @@ export class Places {
 /**
  * The first of these uploads to give way: of those that were only announced, else of those with bytes, the one that has
  * been without longest, and for long enough.
- * @param resting uploads that nobody works on just now
+ * @param idle uploads that nobody works on just now
  * @param idleMsMin how long is long enough for one with bytes
  */
-export function givingWay(resting: readonly TusUpload[], nowMs: number, idleMsMin: number): TusUpload | undefined {
-  const byIdleness = resting.toSorted((a, b) => lastBytesMs(a) - lastBytesMs(b));
+export function pickEvictable(idle: readonly TusUpload[], nowMs: number, idleMsMin: number): TusUpload | undefined {
+  const byIdleness = idle.toSorted((a, b) => lastBytesMs(a) - lastBytesMs(b));
   const announced = byIdleness.find(({ offsetBytes }) => offsetBytes === 0);
   if (announced !== undefined && nowMs - lastBytesMs(announced) >= ANNOUNCED_MS_MIN) return announced;
   return byIdleness.find((one) => one.offsetBytes > 0 && nowMs - lastBytesMs(one) >= idleMsMin);

@@ -1,5 +1,5 @@
 /**
- * Grants: short-lived proofs that a share's password was given (contract §5, D52). A grant is bound to its share and to
+ * Grants: short-lived proofs that a share's password was given. A grant is bound to its share and to
  * the state of it: it opens nothing else, and nothing once share or password changed. Nothing is stored of it.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
@@ -11,7 +11,7 @@ export const GRANT_MS = 3_600_000;
 const GRANT = /^([0-9a-z]{1,11})\.([A-Za-z0-9_-]{43})$/;
 
 /** Makes and checks grants. */
-export class Grants {
+export class PasswordGrants {
   readonly #key: Uint8Array;
 
   /** @param key the link key; grants are told from all else that is made with it by what is signed */

@@ -20,12 +20,12 @@ import {
   TUS_EXTENSIONS,
   TUS_VERSION,
 } from "./protocol.ts";
-import type { BytesRequest } from "./receive.ts";
+import type { BytesRequest } from "./receive-bytes.ts";
 import type { TusProgress, TusService } from "./service.ts";
 import type { TusSender, TusUpload } from "./types.ts";
 
 /** A request for an upload by tus, and where its answer is written. */
-export interface TusCall {
+export interface TusRequest {
   readonly sender: TusSender;
   readonly request: Request;
   readonly set: { status?: number | string; headers: Record<string, string | number> };
@@ -33,8 +33,8 @@ export interface TusCall {
   readonly home: string;
 }
 
-/** What {@link TusCalls} works with. */
-export interface TusCallsOptions {
+/** Dependencies of {@link TusRequests}. */
+export interface TusRequestsOptions {
   readonly tus: TusService;
   /** Lets a request take as long as it needs. */
   readonly allowLong: (request: Request) => void;
@@ -46,8 +46,8 @@ const TAKEN_OVER: ReadonlySet<string> = new Set(["upload_state", "upload_offset"
 const PATHS = /^\/api\/(tus|public\/[^/]+\/tus)(\/|$)/;
 
 /**
- * Names the version on every answer, refusals included, whoever refuses: to be mounted before all that may. Whoever spoke
- * another one is told which are spoken (tus, Core: 412).
+ * Names the version on every answer, refusals included, whoever refuses: to be mounted before all that may. Whoever
+ * spoke another one is told which are spoken (tus, Core: 412).
  */
 export function tusHeaders() {
   return new Elysia({ name: "tus-headers" }).onRequest(({ request, set }) => {
@@ -74,16 +74,16 @@ export function homeOf(request: Request, path: string): string {
 }
 
 /** The requests of tus, for accounts and guests alike. */
-export class TusCalls {
-  readonly #options: TusCallsOptions;
+export class TusRequests {
+  readonly #options: TusRequestsOptions;
 
-  constructor(options: TusCallsOptions) {
+  constructor(options: TusRequestsOptions) {
     this.#options = options;
   }
 
   /** POST to the home of uploads: 201, with Location. @param keyed the request's idempotency key */
   async create(
-    call: TusCall,
+    call: TusRequest,
     keyed: (parts: readonly unknown[]) => KeyedRequest | undefined = () => undefined,
   ): Promise<TusProgress> {
     const { sender, request, set, home } = call;
@@ -97,7 +97,7 @@ export class TusCalls {
     const checksum = hasBytes ? readChecksum(headers) : undefined;
     const metadata = headers.get("upload-metadata") ?? "";
     if (concatenation.kind === "final") this.#options.allowLong(request);
-    return explained(sender, async () => {
+    return withExplainedError(sender, async () => {
       const { tus } = this.#options;
       const creation = { lengthBytes, concatenation, metadata };
       let progress = await tus.create(sender, {
@@ -112,28 +112,28 @@ export class TusCalls {
       }
       set.status = 201;
       set.headers["location"] = `${home}/${progress.tus.upload.publicId}`;
-      answer(call, progress);
+      setResponseHeaders(call, progress);
       return progress;
     });
   }
 
   /** HEAD, or GET where somebody wants to read it. */
-  async show(call: TusCall, id: string): Promise<TusProgress> {
+  async show(call: TusRequest, id: string): Promise<TusProgress> {
     const { sender, request } = call;
     const { tus } = this.#options;
     const found = tus.get(sender, id);
     if (request.method !== "GET") checkVersion(request.headers);
     // One that has all its bytes becomes a file now, and after a restart they are read once more for that.
     this.#options.allowLong(request);
-    return explained(sender, async () => {
+    return withExplainedError(sender, async () => {
       const progress = await tus.progress(sender, found);
-      answer(call, progress);
+      setResponseHeaders(call, progress);
       return progress;
     });
   }
 
   /** PATCH: 204, with the new offset. */
-  async append(call: TusCall, id: string): Promise<Response> {
+  async append(call: TusRequest, id: string): Promise<Response> {
     const { sender, request, set } = call;
     const { headers } = request;
     const { tus } = this.#options;
@@ -145,15 +145,15 @@ export class TusCalls {
       throw invalidField("Upload-Offset", "Upload-Offset is missing. Send HEAD to get it.");
     const bytes = { offsetBytes, checksum: readChecksum(headers), ...this.#bodyOf(call) };
     const lengthBytes = readBytes(headers, "Upload-Length");
-    return explained(sender, async () => {
-      answer(call, await tus.receive(sender, found, bytes, lengthBytes));
+    return withExplainedError(sender, async () => {
+      setResponseHeaders(call, await tus.receive(sender, found, bytes, lengthBytes));
       set.status = 204;
       return new Response(null, { status: 204 });
     });
   }
 
   /** DELETE: 204. */
-  async end({ sender, request, set }: TusCall, id: string): Promise<Response> {
+  async end({ sender, request, set }: TusRequest, id: string): Promise<Response> {
     const { tus } = this.#options;
     const found = tus.get(sender, id);
     checkVersion(request.headers);
@@ -164,7 +164,7 @@ export class TusCalls {
   }
 
   /** POST to an upload, for clients that can send no other method. @throws AppError method_not_allowed */
-  async override(call: TusCall, id: string): Promise<Response> {
+  async override(call: TusRequest, id: string): Promise<Response> {
     const method = overriddenMethod(call.request.headers);
     if (method === "PATCH") return this.append(call, id);
     if (method === "DELETE") return this.end(call, id);
@@ -186,8 +186,8 @@ export class TusCalls {
     try {
       return await tus.receive(sender, begun, bytes, undefined);
     } catch (error) {
-      // An account that went away finds it by its list, or by the key of the request, and may have done so: then it is in
-      // another request's hands. Else nobody was told its address, and it would hold quota for a day.
+      // An account that went away finds it by its list, or by the key of the request, and may have done so: then it is
+      // in another request's hands. Else nobody was told its address, and it would hold quota for a day.
       const isOthers = error instanceof AppError && TAKEN_OVER.has(error.reason);
       const isFound = sender.shareId === undefined && !(error instanceof AppError);
       if (!isOthers && !isFound) await tus.terminate(begun);
@@ -195,7 +195,7 @@ export class TusCalls {
     }
   }
 
-  #bodyOf({ request, sender }: TusCall): Pick<BytesRequest, "declaredBytes" | "read"> {
+  #bodyOf({ request, sender }: TusRequest): Pick<BytesRequest, "declaredBytes" | "read"> {
     const bytes = incomingBytes(request, sender.shareId === undefined ? "file" : "guestFile");
     const read: BytesRequest["read"] = async (take) => {
       await bytes.read(take);
@@ -207,7 +207,7 @@ export class TusCalls {
   }
 }
 
-function answer({ request, set, home, sender }: TusCall, progress: TusProgress): void {
+function setResponseHeaders({ request, set, home, sender }: TusRequest, progress: TusProgress): void {
   const { file, tus } = progress;
   Object.assign(
     set.headers,
@@ -218,9 +218,9 @@ function answer({ request, set, home, sender }: TusCall, progress: TusProgress):
   noteAudit(request, file === undefined ? { isNotDone: true } : { target: { type: "file", id: file.publicId } });
 }
 
-async function explained<T>(sender: TusSender, deed: () => Promise<T>): Promise<T> {
+async function withExplainedError<T>(sender: TusSender, action: () => Promise<T>): Promise<T> {
   try {
-    return await deed();
+    return await action();
   } catch (error) {
     throw sender.explain(error);
   }

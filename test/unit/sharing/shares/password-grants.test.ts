@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Grants } from "../../../../src/features/sharing/shares/grants.ts";
+import { PasswordGrants } from "../../../../src/features/sharing/shares/password-grants.ts";
 import type { Share } from "../../../../src/features/sharing/shares/types.ts";
 
 const share: Share = {
@@ -30,7 +30,7 @@ const share: Share = {
   recipientEmailKey: null,
   recipientId: null,
 };
-const grants = new Grants(new Uint8Array(32).fill(1));
+const grants = new PasswordGrants(new Uint8Array(32).fill(1));
 const NOW = 1_800_000_000_000;
 
 test("a grant opens its share for an hour, and not longer than the share lasts", () => {
@@ -46,7 +46,7 @@ test("it opens no other share, none that changed, and none of another server", (
   const { grant } = grants.issue(share, NOW);
   expect(grants.isValid({ ...share, publicId: "shr_2" }, grant, NOW)).toBe(false);
   expect(grants.isValid({ ...share, grantEpoch: 1 }, grant, NOW)).toBe(false);
-  expect(new Grants(new Uint8Array(32).fill(2)).isValid(share, grant, NOW)).toBe(false);
+  expect(new PasswordGrants(new Uint8Array(32).fill(2)).isValid(share, grant, NOW)).toBe(false);
 });
 
 test("nothing that was not issued is one", () => {

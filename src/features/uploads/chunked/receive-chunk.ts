@@ -8,14 +8,14 @@ import type { ReplacementFile, StagedFile } from "../../../blobs/staging.ts";
 import type { Transaction } from "../../../db/transaction.ts";
 import { AppError, notFound } from "../../../errors.ts";
 import type { Uploader } from "../../accounts/auth/principal.ts";
-import type { ActiveUpload, Arriving } from "./active.ts";
+import type { ActiveUpload, IncomingChunk } from "./active.ts";
 import { type ChunkSpan, spanOf } from "./chunk-plan.ts";
 import type { UploadScope } from "./signatures.ts";
 import { SESSION_MS, type UploadStore } from "./store.ts";
 import type { Upload } from "./types.ts";
 
 /** Takes the next piece of a body. */
-export type TakeBytes = (piece: Uint8Array) => Promise<void> | void;
+export type TakeBytes = (buffer: Uint8Array) => Promise<void> | void;
 
 /** Hands on a body piece by piece, each after the last was taken. */
 export type ReadBody = (take: TakeBytes) => Promise<void>;
@@ -45,17 +45,17 @@ const COPY_BYTES = 1024 * 1024;
 /** Receives chunks. */
 export class ChunkReceiver {
   readonly #store: UploadStore;
-  readonly #noteArriving: () => () => void;
+  readonly #noteReceiving: () => () => void;
 
-  /** @param noteArriving told that bytes are arriving; gives what is called when no more are */
-  constructor(store: UploadStore, noteArriving: () => () => void) {
+  /** @param noteReceiving told that bytes are arriving; gives what is called when no more are */
+  constructor(store: UploadStore, noteReceiving: () => () => void) {
     this.#store = store;
-    this.#noteArriving = noteArriving;
+    this.#noteReceiving = noteReceiving;
   }
 
   /**
-   * Takes a chunk, or the whole file. Durable on return. Chunks of a whole file count one by one, so that what is whole
-   * of a broken transfer is kept.
+   * Takes a chunk, or the whole file. Durable when this returns. Chunks of a whole file count one by one, so that what
+   * is whole of a broken transfer is kept.
    * @throws AppError not_found for an index that the file does not have; upload_state | upload_expired; chunk_size for a
    *   wrong length; checksum_mismatch; disk_full | storage_error. Nothing of a refused chunk counts.
    */
@@ -70,7 +70,7 @@ export class ChunkReceiver {
       throw wrongLength(scope, span, declaredBytes);
     const active = await this.ready(upload);
     rejectCompleting(active);
-    const stop = this.#noteArriving();
+    const stop = this.#noteReceiving();
     const file = store.staging.open(upload.publicId, upload.sizeBytes);
     try {
       if (scope === "whole") await this.#receiveWhole(upload, active, file, request);
@@ -104,12 +104,12 @@ export class ChunkReceiver {
     const chunk = await this.#begin(upload, active, file, span, confirm);
     const hasher = digest && new Bun.CryptoHasher("sha256");
     try {
-      await read((piece) => {
-        if (piece.length > chunk.missingBytes) {
-          throw wrongLength(scope, span, span.lengthBytes - chunk.missingBytes + piece.length);
+      await read((buffer) => {
+        if (buffer.length > chunk.missingBytes) {
+          throw wrongLength(scope, span, span.lengthBytes - chunk.missingBytes + buffer.length);
         }
-        hasher?.update(piece);
-        return chunk.write(piece);
+        hasher?.update(buffer);
+        return chunk.write(buffer);
       });
       confirm();
       if (chunk.missingBytes > 0) throw wrongLength(scope, span, span.lengthBytes - chunk.missingBytes);
@@ -132,8 +132,8 @@ export class ChunkReceiver {
     const added: number[] = [];
     let chunk: ChunkWriter | undefined;
     let receivedBytes = 0;
-    const takeRest = async (piece: Uint8Array) => {
-      for (let rest = piece; rest.length > 0; ) {
+    const takeRest = async (buffer: Uint8Array) => {
+      for (let rest = buffer; rest.length > 0; ) {
         const span = spanOf(upload, Math.floor(receivedBytes / upload.chunkSizeBytes));
         if (span === undefined) throw wrongLength(scope, whole, receivedBytes + rest.length);
         if (chunk === undefined) {
@@ -154,14 +154,14 @@ export class ChunkReceiver {
       }
     };
     try {
-      await read((piece) => {
-        hasher?.update(piece);
+      await read((buffer) => {
+        hasher?.update(buffer);
         // The common case without a promise: the piece lies within the present chunk.
-        if (chunk !== undefined && piece.length < chunk.missingBytes) {
-          receivedBytes += piece.length;
-          return chunk.write(piece);
+        if (chunk !== undefined && buffer.length < chunk.missingBytes) {
+          receivedBytes += buffer.length;
+          return chunk.write(buffer);
         }
-        return takeRest(piece);
+        return takeRest(buffer);
       });
       await Promise.all(settling);
       confirm();
@@ -179,7 +179,7 @@ export class ChunkReceiver {
     }
   }
 
-  /** Takes the place of a chunk; whoever was filling it gives way at once (D15). */
+  /** Takes the place of a chunk; whoever was filling it gives way at once. */
   async #begin(
     upload: Upload,
     active: ActiveUpload,
@@ -187,7 +187,7 @@ export class ChunkReceiver {
     span: ChunkSpan,
     confirm: Uploader["confirm"],
   ): Promise<ChunkWriter> {
-    for (let other = active.arriving.get(span.index); other !== undefined; other = active.arriving.get(span.index)) {
+    for (let other = active.incoming.get(span.index); other !== undefined; other = active.incoming.get(span.index)) {
       if (!other.isSettling) {
         other.isSuperseded = true;
         break;
@@ -217,7 +217,7 @@ export class ChunkReceiver {
     try {
       for (const index of active.unfinished) {
         const span = spanOf(upload, index);
-        if (span !== undefined) await putInPlace(this.#store, upload, active, file, span);
+        if (span !== undefined) await replaceChunk(this.#store, upload, active, file, span);
       }
       this.#store.hashAhead(upload, active);
     } finally {
@@ -234,7 +234,7 @@ class ChunkWriter {
   readonly #file: StagedFile;
   readonly #span: ChunkSpan;
   readonly #confirm: Uploader["confirm"];
-  readonly #entry: Arriving;
+  readonly #entry: IncomingChunk;
   readonly #markEnded: () => void;
   /** Whether the chunk is there already, so that its place must not be touched. */
   readonly #isRepeat: boolean;
@@ -260,7 +260,7 @@ class ChunkWriter {
     this.#position = span.offset;
     this.#entry = { isSuperseded: false, isSettling: false, ended: promise };
     this.#markEnded = resolve;
-    active.arriving.set(span.index, this.#entry);
+    active.incoming.set(span.index, this.#entry);
   }
 
   /** Bytes that are still to come. */
@@ -268,20 +268,20 @@ class ChunkWriter {
     return this.#span.offset + this.#span.lengthBytes - this.#position;
   }
 
-  write(piece: Uint8Array): Promise<void> | void {
+  write(buffer: Uint8Array): Promise<void> | void {
     this.#rejectSuperseded();
     const at = this.#position;
-    this.#position += piece.length;
+    this.#position += buffer.length;
     if (!this.#isRepeat) {
-      this.#file.write(piece, at);
+      this.#file.write(buffer, at);
       return;
     }
     if (this.#side !== undefined) {
-      this.#side.append(piece);
+      this.#side.append(buffer);
       return;
     }
-    if (this.#file.contains(piece, at)) return;
-    return this.#stepAside(piece, at);
+    if (this.#file.contains(buffer, at)) return;
+    return this.#stepAside(buffer, at);
   }
 
   /** Makes it durable and counts it. */
@@ -292,7 +292,7 @@ class ChunkWriter {
     if (this.#side === undefined) await this.#file.sync();
     else await this.#side.commit(replacement);
     await this.#count(replacement);
-    if (this.#side !== undefined) await putInPlace(this.#store, this.#upload, this.#active, this.#file, this.#span);
+    if (this.#side !== undefined) await replaceChunk(this.#store, this.#upload, this.#active, this.#file, this.#span);
     if (!this.#isRepeat) this.#store.hashAhead(this.#upload, this.#active);
   }
 
@@ -327,18 +327,18 @@ class ChunkWriter {
   /** To be called in every case, once. */
   end(): void {
     this.#side?.abort();
-    if (this.#active.arriving.get(this.#span.index) === this.#entry) this.#active.arriving.delete(this.#span.index);
+    if (this.#active.incoming.get(this.#span.index) === this.#entry) this.#active.incoming.delete(this.#span.index);
     this.#markEnded();
   }
 
   /** Goes on beside the chunk that is there: what was alike so far is copied. */
-  async #stepAside(piece: Uint8Array, position: number): Promise<void> {
+  async #stepAside(buffer: Uint8Array, position: number): Promise<void> {
     this.#side = this.#store.staging.beginReplacement();
     for (let at = this.#span.offset; at < position; at += COPY_BYTES) {
       this.#side.append(this.#file.read(Math.min(COPY_BYTES, position - at), at));
       await new Promise(setImmediate);
     }
-    this.#side.append(piece);
+    this.#side.append(buffer);
   }
 
   #rejectSuperseded(): void {
@@ -350,8 +350,11 @@ class ChunkWriter {
   }
 }
 
-/** Puts other bytes, which wait beside the file whole and durable, in the place of a chunk. Safe to do again after a crash. */
-async function putInPlace(
+/**
+ * Puts other bytes, which wait beside the file whole and durable, in the place of a chunk. Safe to do again after a
+ * crash.
+ */
+async function replaceChunk(
   { staging, writer, rows }: UploadStore,
   upload: Upload,
   active: ActiveUpload,

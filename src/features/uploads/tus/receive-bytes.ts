@@ -1,14 +1,14 @@
 /**
- * Bytes as they arrive. They are written behind what is there, and count in steps: once a step is on the device its end is
- * committed as the offset, so that a crash costs what came since, and HEAD never tells more than what is durable (D14).
- * A request takes over from an earlier one at once, however silent that is (D15): nothing is locked.
+ * Bytes as they arrive. They are written behind what is there, and count in steps: once a step is on the device its end
+ * is committed as the offset, so that a crash costs what came since, and HEAD never tells more than what is durable. A
+ * request takes over from an earlier one at once, however silent that is: nothing is locked.
  */
 import type { StagedFile } from "../../../blobs/staging.ts";
 import { AppError, notFound } from "../../../errors.ts";
 import type { Acting } from "../../library/permissions/acting.ts";
-import type { ReadBody } from "../chunked/receive.ts";
+import type { ReadBody } from "../chunked/receive-chunk.ts";
 import { isOpen, type ReleaseRoom, SESSION_MS, type UploadStore } from "../chunked/store.ts";
-import { type ActiveTus, type ActiveTusUploads, type Arriving, checkArriving, supersede } from "./active.ts";
+import { type ActiveTus, type ActiveTusUploads, type IncomingRequest, checkNotRejected, supersede } from "./active.ts";
 import type { RequestChecksum } from "./protocol.ts";
 import { senderKey, type TusRows } from "./queries.ts";
 import { explainingQuota } from "./quota.ts";
@@ -24,13 +24,13 @@ export interface BytesRequest {
   readonly read: ReadBody;
 }
 
-/** What {@link BytesReceiver} works with. */
+/** Dependencies of {@link BytesReceiver}. */
 export interface BytesReceiverOptions {
   readonly store: UploadStore;
   readonly rows: TusRows;
   readonly active: ActiveTusUploads;
   /** Reported that bytes are arriving; gives what is called when no more are. */
-  readonly noteArriving: () => () => void;
+  readonly noteReceiving: () => () => void;
   /** Asks whether there is room on the disk, and holds it. @throws AppError disk_full | store_missing */
   readonly reserveDisk: (bytes: number) => ReleaseRoom;
   readonly quotaOf: (owner: Destination["owner"]) => number | null;
@@ -67,8 +67,8 @@ export class BytesReceiver {
   }
 
   /**
-   * Takes the bytes of a request. What of them was whole before the request ended, in whatever way, is durable and counts;
-   * of one with a checksum all or nothing.
+   * Takes the bytes of a request. What of them was whole before the request ended, in whatever way, is durable and
+   * counts; of one with a checksum all or nothing.
    * @param tus an open upload that lacks bytes, or whose length is not known
    * @returns the new offset
    * @throws AppError upload_offset for bytes that belong elsewhere; file_too_large for more than was declared or may be;
@@ -77,19 +77,19 @@ export class BytesReceiver {
    */
   async receive({ upload }: TusUpload, destination: Destination, request: BytesRequest): Promise<number> {
     const { limitBytes, tooLarge } = destination;
-    const { active: all, rows, store, noteArriving } = this.#options;
+    const { active: all, rows, store, noteReceiving } = this.#options;
     // As it is in this very moment: others may have been at it since it was looked up.
     const tus = rows.get(upload.id);
     if (tus === undefined) throw notFound("This upload");
     store.getOpen(upload.id);
     const active = all.get(tus);
-    const mine: Arriving = { rejection: undefined };
-    supersede(active.arriving);
-    active.arriving = mine;
-    const stop = noteArriving();
+    const mine: IncomingRequest = { rejection: undefined };
+    supersede(active.incoming);
+    active.incoming = mine;
+    const stop = noteReceiving();
     try {
       await this.#settle(tus, active, mine);
-      checkArriving(mine);
+      checkNotRejected(mine);
       const { durableBytes } = active;
       if (request.offsetBytes !== durableBytes) throw wrongOffset(request.offsetBytes, durableBytes);
       const end = tus.lengthBytes ?? limitBytes ?? Number.MAX_SAFE_INTEGER;
@@ -100,7 +100,7 @@ export class BytesReceiver {
       return active.durableBytes;
     } finally {
       stop();
-      if (active.arriving === mine) active.arriving = undefined;
+      if (active.incoming === mine) active.incoming = undefined;
       all.release(upload.id);
     }
   }
@@ -114,7 +114,7 @@ export class BytesReceiver {
       request: { read, checksum },
     }: {
       active: ActiveTus;
-      mine: Arriving;
+      mine: IncomingRequest;
       bounds: { destination: Destination; end: number; rejection: () => Error };
       request: BytesRequest;
     },
@@ -124,24 +124,24 @@ export class BytesReceiver {
     const file = store.staging.open(publicId, tus.lengthBytes === undefined ? Number.MAX_SAFE_INTEGER : sizeBytes);
     const hasher = checksum && new Bun.CryptoHasher(checksum.algorithm);
     let position = active.durableBytes;
-    const write = (piece: Uint8Array) => {
-      checkArriving(mine);
-      file.write(piece, position);
-      position += piece.length;
+    const write = (buffer: Uint8Array) => {
+      checkNotRejected(mine);
+      file.write(buffer, position);
+      position += buffer.length;
       // What is to be checked first counts once it is.
       if (hasher === undefined) active.writtenBytes = position;
-      else hasher.update(piece);
+      else hasher.update(buffer);
     };
-    const writeWithRoom = async (piece: Uint8Array) => {
-      await this.#reserve(tus, active, destination, position + piece.length);
-      write(piece);
+    const writeWithRoom = async (buffer: Uint8Array) => {
+      await this.#reserve(tus, active, destination, position + buffer.length);
+      write(buffer);
     };
     try {
-      await read((piece) => {
-        checkArriving(mine);
-        if (position + piece.length > end) throw rejection();
-        if (position + piece.length > active.reservedBytes) return writeWithRoom(piece);
-        write(piece);
+      await read((buffer) => {
+        checkNotRejected(mine);
+        if (position + buffer.length > end) throw rejection();
+        if (position + buffer.length > active.reservedBytes) return writeWithRoom(buffer);
+        write(buffer);
         const unflushedBytes = active.writtenBytes - active.durableBytes;
         if (unflushedBytes < STEP_BYTES) return;
         const flushed = this.#flush(tus, active);
@@ -150,13 +150,13 @@ export class BytesReceiver {
         flushed.catch(() => {}); // refuses the next piece
       });
       if (checksum !== undefined && hasher !== undefined) {
-        checkArriving(mine);
+        checkNotRejected(mine);
         if (hasher.digest("hex") !== checksum.digest) throw wrongChecksum(checksum);
         active.writtenBytes = position;
       }
       await this.#flush(tus, active);
       // A step that failed before takes all with it that came since.
-      if (active.durableBytes < position) checkArriving(mine);
+      if (active.durableBytes < position) checkNotRejected(mine);
     } catch (error) {
       // Of a request that broke off, what came whole is kept; whoever took over does it otherwise.
       if (mine.rejection === undefined) await this.#flush(tus, active).catch(() => {});
@@ -188,7 +188,7 @@ export class BytesReceiver {
     const { id } = tus.upload;
     // Only asked for: it is written in a moment, and the next step asks again.
     reserveDisk(toBytes - active.reservedBytes)();
-    const held = store.writer.run((tx) => {
+    const reservation = store.writer.run((tx) => {
       const { accountId, reservedBytes } = store.getOpen(id);
       // What all of them hold counts: else each could bring as much as the drop box takes in all.
       const left = leftBytes();
@@ -200,15 +200,15 @@ export class BytesReceiver {
         active.reservedBytes = Math.max(toBytes, reservedBytes);
       });
     });
-    await explainingQuota(acting, destination, held);
+    await explainingQuota(acting, destination, reservation);
   }
 
   /**
-   * Puts on the device what has arrived so far. Where somebody removed the file or cut it, nothing counts any more: written
-   * on behind what is gone, it would be whole by its length and hold zeros.
+   * Puts on the device what has arrived so far. Where somebody removed the file or cut it, nothing counts any more:
+   * written on behind what is gone, it would be whole by its length and hold zeros.
    * @param mine the request that waits for this; any other is refused then
    */
-  async #settle(tus: TusUpload, active: ActiveTus, mine?: Arriving): Promise<void> {
+  async #settle(tus: TusUpload, active: ActiveTus, mine?: IncomingRequest): Promise<void> {
     await this.#flush(tus, active);
     const { store, rows } = this.#options;
     const { id, publicId } = tus.upload;
@@ -224,7 +224,7 @@ export class BytesReceiver {
       store.log.warn("Received bytes of an upload are missing; the client must send them again.", {
         bytes: active.durableBytes,
       });
-      if (active.arriving !== mine) supersede(active.arriving);
+      if (active.incoming !== mine) supersede(active.incoming);
       store.staging.remove(publicId);
       rows.setOffset(id, 0);
       tx.afterCommit(() => {
@@ -234,7 +234,9 @@ export class BytesReceiver {
     });
   }
 
-  /** Puts what is written on the device and commits it as the offset. Who comes while one is under way gets the next. */
+  /**
+   * Puts what is written on the device and commits it as the offset. Who comes while one is in progress gets the next.
+   */
   async #flush(tus: TusUpload, active: ActiveTus): Promise<void> {
     const target = active.writtenBytes;
     while (active.flushing !== undefined) await active.flushing;
@@ -271,8 +273,8 @@ export class BytesReceiver {
     } catch (error) {
       // What reached the device is not known: the bytes since the last step must be sent again.
       active.writtenBytes = active.durableBytes;
-      if (active.arriving !== undefined) {
-        active.arriving.rejection ??= error instanceof Error ? error : new Error(String(error));
+      if (active.incoming !== undefined) {
+        active.incoming.rejection ??= error instanceof Error ? error : new Error(String(error));
       }
       throw error;
     } finally {

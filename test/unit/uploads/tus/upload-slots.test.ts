@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { givingWay } from "../../../../src/features/uploads/tus/places.ts";
+import { pickEvictable } from "../../../../src/features/uploads/tus/upload-slots.ts";
 import type { TusUpload } from "../../../../src/features/uploads/tus/types.ts";
 import { SESSION_MS } from "../../../../src/features/uploads/chunked/store.ts";
 import { NO_DEVICE } from "../../../../src/features/uploads/chunked/types.ts";
@@ -44,7 +44,7 @@ function upload(id: number, idleMs: number, offsetBytes: number): TusUpload {
   };
 }
 
-const firstOf = (...uploads: TusUpload[]) => givingWay(uploads, nowMs, 5 * MINUTE)?.upload.id;
+const firstOf = (...uploads: TusUpload[]) => pickEvictable(uploads, nowMs, 5 * MINUTE)?.upload.id;
 
 test("none gives way that was just announced, or got bytes a moment ago", () => {
   expect(firstOf()).toBeUndefined();
@@ -62,7 +62,7 @@ test("one that was only announced goes before those with bytes, which would be l
 });
 
 test("where bytes are kept, only what was announced gives way", () => {
-  const kept = upload(1, 20 * 60 * MINUTE, 1);
-  expect(givingWay([kept], nowMs, Number.POSITIVE_INFINITY)).toBeUndefined();
-  expect(givingWay([kept, upload(2, MINUTE, 0)], nowMs, Number.POSITIVE_INFINITY)?.upload.id).toBe(2);
+  const stored = upload(1, 20 * 60 * MINUTE, 1);
+  expect(pickEvictable([stored], nowMs, Number.POSITIVE_INFINITY)).toBeUndefined();
+  expect(pickEvictable([stored, upload(2, MINUTE, 0)], nowMs, Number.POSITIVE_INFINITY)?.upload.id).toBe(2);
 });
