@@ -1,7 +1,7 @@
 /**
- * Brings contents from one store into another, whole or not at all: `.part`, sync, rename, many at a time. Where both
- * lie on one file system a content may get a second name (contents never change), or share its bytes (reflink);
- * everything else is copied, and its digest computed while its bytes pass.
+ * Copies blobs from one store into another, many at a time: `.part` file, sync, rename, so that a blob is whole or missing. On
+ * one file system a blob may be hard-linked, because blobs never change, or share its blocks (reflink). Other blobs are copied
+ * and compared with their digest.
  */
 import * as fs from "node:fs";
 import { type Digest, toDigest } from "../../../blobs/digest.ts";
@@ -14,13 +14,13 @@ import type { Content, LostContent } from "./types.ts";
 export interface BlobCopierOptions {
   readonly source: Layout;
   readonly target: Layout;
-  /** Whether a second name for the same bytes will do. */
+  /** Whether hard links replace copies. */
   readonly mayLink: boolean;
-  /** Called as bytes pass. */
+  /** Called with the bytes of each buffer. */
   readonly onBytes?: (bytes: number) => void;
 }
 
-/** How a content came to be in the target, or why it did not. */
+/** How a blob was copied, or why it was not. */
 export type CopyResult = "linked" | "cloned" | "copied" | LostContent["why"];
 
 interface Part {
@@ -29,11 +29,11 @@ interface Part {
   readonly digest: Digest;
 }
 
-/** So many files, and so many bytes, are made durable by one sync. Each holds a descriptor until then. */
+/** Limits of a batch, which one sync makes durable. Each file has an open descriptor until then. */
 const BATCH_FILES = 64;
 const BATCH_BYTES = 64 * 1024 * 1024;
 const BUFFER_BYTES = 1024 * 1024;
-/** What file systems say that can't do it, or not across to another. */
+/** Errors of file systems that can't link or share blocks, or not with another file system. */
 export const NOT_HERE: ReadonlySet<string> = new Set([
   "EXDEV",
   "EPERM",
@@ -45,20 +45,20 @@ export const NOT_HERE: ReadonlySet<string> = new Set([
   "ENOTTY",
   "EINVAL",
 ]);
-/** What is the source's fault. */
+/** Reading the source failed. */
 const UNREADABLE = new Set(["EIO", "EACCES", "EPERM", "ELOOP", "EISDIR", "ESTALE"]);
 
-/** Whether an error says that a file is there, and that its disk doesn't give it. */
+/** Whether a file exists and its disk can't read it. */
 export function isUnreadable(error: unknown): boolean {
   return UNREADABLE.has(errorCode(error) ?? "");
 }
 
-/** See the head of this file. For a process of its own: it blocks while it works. */
+/** Copies blobs. Blocks while it copies: for a process of its own. */
 export class BlobCopier {
   readonly #options: BlobCopierOptions;
-  readonly #piece = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  readonly #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   readonly #folders = new Set<string>();
-  /** Folders whose entries are not durable yet. */
+  /** Folders whose entries are not yet durable. */
   readonly #unsynced = new Set<string>();
   #parts: Part[] = [];
   #partBytes = 0;
@@ -74,15 +74,15 @@ export class BlobCopier {
   }
 
   /**
-   * Brings one content that the target has not. It has its name there by the next {@link flush} at the latest.
+   * Copies a blob that the target does not have. It gets its name by the next {@link flush} at the latest.
    * @throws the system's error where the target fails
    */
-  place({ digest, sizeBytes, isDamaged }: Content): CopyResult {
+  copy({ digest, sizeBytes, isDamaged }: Content): CopyResult {
     const { source, target } = this.#options;
     let from = source.blob(digest);
     let found = this.#look(from);
     if (found === "missing") {
-      // The collector has set it aside since the database was copied.
+      // Garbage collection has moved it to quarantine since the snapshot.
       from = source.quarantined(digest);
       found = this.#look(from);
     }
@@ -90,7 +90,7 @@ export class BlobCopier {
     if (found.size !== sizeBytes) return "damaged";
     const to = target.blob(digest);
     this.#makeFolders(digest);
-    // What was found damaged before is read, so that no second name is given to it.
+    // A damaged blob is read, so that it is not hard-linked.
     if (this.#mayLink && !isDamaged && this.#tryLink(from, to)) {
       this.#options.onBytes?.(sizeBytes);
       return "linked";
@@ -101,7 +101,7 @@ export class BlobCopier {
     return outcome;
   }
 
-  /** Makes what was brought durable and gives it its name. @throws the system's error */
+  /** Makes copied blobs durable and gives them their names. @throws the system's error */
   flush(): void {
     const parts = this.#parts;
     this.#parts = [];
@@ -117,15 +117,15 @@ export class BlobCopier {
     }
   }
 
-  /** {@link flush}, and makes the names durable too. To be called before a database that names them is put beside them. */
+  /** {@link flush}, and makes the names durable as well. Call before a database that names the blobs is added. */
   finish(): void {
     this.flush();
-    // In any case: what was brought by a run that was killed is there by name, and perhaps not on the disk yet.
+    // Always: blobs of a run that was killed have their names, but may not be durable.
     if (!syncFileSystem(this.#options.target.root)) for (const folder of this.#unsynced) syncFolder(folder);
     this.#unsynced.clear();
   }
 
-  /** Lets go of what is not whole. Harmless at any time, also where the target is not there any more. */
+  /** Deletes unfinished files. Safe at any time, even where the target is missing. */
   abandon(): void {
     const parts = this.#parts;
     this.#parts = [];
@@ -133,11 +133,11 @@ export class BlobCopier {
       for (const { fd } of parts) fs.closeSync(fd);
       this.sweep();
     } catch {
-      // The disk was taken away, and why this ends is known already: the next run removes what is left.
+      // The disk is gone, and its error was thrown already. The next run deletes the files.
     }
   }
 
-  /** Removes what an earlier run left that was ended. */
+  /** Deletes unfinished files of an earlier run. */
   sweep(): void {
     const { staging } = this.#options.target;
     for (const name of fs.readdirSync(staging)) {
@@ -222,19 +222,19 @@ export class BlobCopier {
     return read === "unreadable" ? "unreadable" : "damaged";
   }
 
-  /** Reads a file to its end. @returns the digest of its bytes; "unreadable" where the disk doesn't give them */
+  /** Reads a file to its end. @returns the digest of its bytes; "unreadable" where the disk fails */
   #pass(fd: number, write: (bytes: Uint8Array) => void): Digest | "unreadable" {
     const hasher = new Bun.CryptoHasher("sha256");
     for (;;) {
       let got: number;
       try {
-        got = fs.readSync(fd, this.#piece);
+        got = fs.readSync(fd, this.#buffer);
       } catch (error) {
         if (isUnreadable(error)) return "unreadable";
         throw error;
       }
       if (got === 0) return toDigest(hasher.digest("hex"));
-      const bytes = this.#piece.subarray(0, got);
+      const bytes = this.#buffer.subarray(0, got);
       hasher.update(bytes);
       write(bytes);
       this.#partBytes += got;
@@ -265,7 +265,7 @@ export function canSyncFileSystem(path: string): boolean {
   return syncfs !== undefined && syncsWhole(path);
 }
 
-/** Makes everything durable that was written to the file system of a path. @returns false where that can't be told */
+/** Makes everything durable that was written to the file system of a path. @returns false where the file system does not support it */
 export function syncFileSystem(path: string): boolean {
   if (syncfs === undefined || !syncsWhole(path)) return false;
   const fd = fs.openSync(path, "r");

@@ -1,4 +1,4 @@
-/** What a database names, and what lies in a store: both by the first byte of the digests, so that memory stays small. */
+/** Lists the blobs that a database names, and those in a store, by the first byte of their digests to save memory. */
 import type { Database } from "bun:sqlite";
 import * as fs from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ export const FIRST_BYTES: readonly string[] = Array.from({ length: 256 }, (_, by
 const DIGEST_BYTES = 32;
 const NAMES_MAX = 5;
 
-/** The contents that a database names under one first byte, in the order of their digests. */
+/** The blobs with this first byte that a database names, by digest. */
 export function listNamed(sqlite: Database, firstByte: string): Content[] {
   const byte = Number.parseInt(firstByte, 16);
   const from = Buffer.alloc(DIGEST_BYTES);
@@ -35,7 +35,7 @@ export function listNamed(sqlite: Database, firstByte: string): Content[] {
     }));
 }
 
-/** How many contents a database names, and their bytes. */
+/** Number and bytes of the blobs that a database names. */
 export function countNamed(sqlite: Database): { contents: number; bytes: number } {
   const row = sqlite
     .query<{ contents: number; bytes: number }, []>(
@@ -45,7 +45,7 @@ export function countNamed(sqlite: Database): { contents: number; bytes: number 
   return row ?? { contents: 0, bytes: 0 };
 }
 
-/** Whether a database names a content. */
+/** Whether a database names a blob. */
 export function isNamed(sqlite: Database, digest: Digest): boolean {
   return (
     sqlite
@@ -54,9 +54,9 @@ export function isNamed(sqlite: Database, digest: Digest): boolean {
   );
 }
 
-/** Whether a database knows a content to lie in a bucket as well, or there alone: missing here, it is not lost. */
+/** Whether the bucket has a blob, according to a database. */
 export function isInBucket(sqlite: Database, digest: Digest): boolean {
-  // A database of an earlier version knows no buckets.
+  // A database of an earlier version has no such table.
   const known = sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'remote_blobs'").get();
   if (known === null) return false;
   return (
@@ -66,7 +66,7 @@ export function isInBucket(sqlite: Database, digest: Digest): boolean {
   );
 }
 
-/** Names of some of the files that are or were a content. */
+/** Names of some of the files that use a blob. */
 export function namesOf(sqlite: Database, digest: Digest): string[] {
   return sqlite
     .query<{ name: string }, [Uint8Array, number]>(
@@ -78,7 +78,7 @@ export function namesOf(sqlite: Database, digest: Digest): string[] {
     .map(({ name }) => name);
 }
 
-/** The digests of all files of a store under one first byte. Names only: no file is looked at. */
+/** The digests of all files of a store with this first byte, from their names alone. */
 export function listStored(layout: Layout, firstByte: string): Set<Digest> {
   const found = new Set<Digest>();
   const top = layout.firstByteFolder(firstByte);
@@ -92,8 +92,8 @@ export function listStored(layout: Layout, firstByte: string): Set<Digest> {
 }
 
 /**
- * What a database names and the store has not: how many, and of some of them the names. What the collector has set aside
- * is there: going back to that database brings it back; and so is what the database knows in a bucket.
+ * Counts blobs that a database names and the store does not have, with the names of some. Blobs in quarantine count as stored,
+ * because restoring the database returns them, and so do blobs in the bucket.
  */
 export function findAbsent(sqlite: Database, layout: Layout, listMax: number): { count: number; some: LostContent[] } {
   let count = 0;
@@ -115,7 +115,7 @@ function namesIn(folder: string): string[] {
   try {
     return fs.readdirSync(folder);
   } catch (error) {
-    // No folder: nothing begins like this. Not a folder: nothing of ours.
+    // The folder is missing, so no digest begins like this; or it is no folder.
     if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR")) return [];
     throw error;
   }

@@ -9,34 +9,33 @@ import type { Content, Progress, CopyTotals } from "./types.ts";
 
 /** What {@link copyBlobs} works with. */
 export interface CopyBlobsOptions {
-  /** Names the contents. */
+  /** The database whose blobs are copied. */
   readonly sqlite: Database;
   readonly source: Layout;
   readonly target: Layout;
-  /** Whether a second name for the same bytes will do where both lie on one file system. */
+  /** Whether hard links replace copies where both stores are on one file system. */
   readonly mayLink: boolean;
-  /** Brings a content to the source's disk that lies elsewhere (a bucket). @returns whether it is there now */
+  /** Fetches a blob from the bucket to the source's disk. @returns whether it is there now */
   readonly fetchContent?: ((digest: Digest) => Promise<boolean>) | undefined;
   readonly onProgress: (progress: Progress) => void;
 }
 
 /**
- * Brings everything that a database names and the target has not from the source. What the target has is left as it is,
- * and found by name and length: nothing gets its name there before it is whole and on the disk. What its disk has cut
- * short since is set aside and copied again; what it shares with the source is replaced by a copy where links are not wanted.
- * Durable on return.
- * @throws the system's error where the target fails; what was brought until then stays
+ * Copies all blobs that a database names and the target does not have. Existing blobs are found by name and size, because a
+ * blob gets its name only when it is whole and durable. A truncated one is moved to quarantine and copied again. A hard link
+ * to the source's file is replaced by a copy, unless links are allowed. Durable on return.
+ * @throws the system's error where the target fails; copied blobs stay
  */
 export async function copyBlobs(options: CopyBlobsOptions): Promise<CopyTotals> {
   const { sqlite, source, target, mayLink, onProgress } = options;
   const { contents: ofContents, bytes: ofBytes } = countNamed(sqlite);
   const totals: CopyTotals = { contents: ofContents, bytes: ofBytes, ...NOTHING, lost: [] };
   const at = { contents: 0, bytes: 0 };
-  const tell = () => onProgress({ ...at, ofContents, ofBytes, newBytes: totals.newBytes });
+  const report = () => onProgress({ ...at, ofContents, ofBytes, newBytes: totals.newBytes });
   const onBytes = (bytes: number) => {
     at.bytes += bytes;
     totals.newBytes += bytes;
-    tell();
+    report();
   };
   const blobCopier = new BlobCopier({ source, target, mayLink, onBytes });
   try {
@@ -55,7 +54,7 @@ export async function copyBlobs(options: CopyBlobsOptions): Promise<CopyTotals> 
         } else await copyBlob(content, blobCopier, options, totals);
         at.contents++;
       }
-      tell();
+      report();
     }
     blobCopier.finish();
     return totals;
@@ -65,7 +64,7 @@ export async function copyBlobs(options: CopyBlobsOptions): Promise<CopyTotals> 
   }
 }
 
-/** Whether a content that lies in a store has all its bytes. One that has not is set aside. */
+/** Whether a stored blob has all its bytes. Moves a truncated one to quarantine. */
 function hasLength({ digest, sizeBytes }: Content, store: Layout): boolean {
   const path = store.blob(digest);
   const found = fs.lstatSync(path);
@@ -83,14 +82,14 @@ async function copyBlob(
   { sqlite, fetchContent }: CopyBlobsOptions,
   totals: CopyTotals,
 ): Promise<boolean> {
-  let placed = blobCopier.place(content);
-  if (placed === "missing" && (await fetchContent?.(content.digest)) === true) placed = blobCopier.place(content);
-  if (placed === "linked" || placed === "cloned" || placed === "copied") {
-    totals[placed]++;
+  let result = blobCopier.copy(content);
+  if (result === "missing" && (await fetchContent?.(content.digest)) === true) result = blobCopier.copy(content);
+  if (result === "linked" || result === "cloned" || result === "copied") {
+    totals[result]++;
     return true;
   }
   const { digest, sizeBytes } = content;
-  if (placed === "missing" && isInBucket(sqlite, digest)) totals.elsewhere++;
-  else totals.lost.push({ digest, sizeBytes, why: placed, names: namesOf(sqlite, digest) });
+  if (result === "missing" && isInBucket(sqlite, digest)) totals.elsewhere++;
+  else totals.lost.push({ digest, sizeBytes, why: result, names: namesOf(sqlite, digest) });
   return false;
 }

@@ -1,7 +1,7 @@
 /**
- * Backups: a directory that is itself an openable data directory, of snapshots, contents and keys, without a database
- * of its own. First everything that a new snapshot names is brought, then the snapshot gets its place: one that is broken
- * off leaves the former backup as it was, and the next goes on where it ended.
+ * Makes backups. A backup is a data directory that can be opened: it has snapshots, blobs and keys, but no database. All blobs
+ * that a new snapshot names are copied before the snapshot is added. So an interrupted backup leaves the former one as it was,
+ * and the next run continues where it ended.
  */
 import { type Database, SQLiteError } from "bun:sqlite";
 import * as fs from "node:fs";
@@ -25,45 +25,45 @@ import type { BackupSummary, BackupLocation, Plan, Progress, CopyTotals } from "
 /** What {@link backUp} works with. */
 export interface BackupOptions {
   readonly source: BackupLocation;
-  /** There, and held by this process alone. */
+  /** Existing, and locked by this process. */
   readonly target: BackupLocation;
-  /** Copies the source's database into a folder, digest beside it. Called again where contents went meanwhile. */
+  /** Copies the source's database and its digest into a folder. Called again where blobs were deleted in between. */
   readonly takeSnapshot: (folder: string) => Snapshot | Promise<Snapshot>;
-  /** Whether another call of `takeSnapshot` gives a later state. */
+  /** Whether another call of `takeSnapshot` returns a later state. */
   readonly isLive: boolean;
   readonly mayLink: boolean;
-  /** Brings a content to the source's disk that lies elsewhere (a bucket). @returns whether it is there now */
+  /** Fetches a blob from the bucket to the source's disk. @returns whether it is there now */
   readonly fetchContent?: ((digest: Digest) => Promise<boolean>) | undefined;
-  /** How many snapshots the target keeps. */
+  /** Number of snapshots that the target retains. */
   readonly keep: number;
-  /** Whether contents go that none of them names. */
+  /** Whether blobs are deleted that no snapshot names. */
   readonly prune: boolean;
   /**
-   * Whether the target is for one account alone: the keys and settings by which its holder could act as anybody on the
-   * original stay behind.
+   * Whether the target is for one account alone: keys and settings that would let its holder act as another user of the
+   * original are left out.
    */
   readonly isOneAccount?: boolean;
-  /** Marks the target as a backup: the last step. */
+  /** Marks the target as a backup; the last step. */
   readonly markBackup: () => void;
-  /** Called once, before the first content is written. */
+  /** Called once, before the first blob is written. */
   readonly onPlan?: ((plan: Plan) => void) | undefined;
   readonly onProgress: (progress: Progress) => void;
   readonly nowMs: number;
 }
 
-/** Name of the file that tells people what a backup is and how it went; the program doesn't need it. */
+/** Name of a file that describes the backup to people; the program does not read it. */
 export const MANIFEST = "larder-backup.json";
-/** Name of the configuration in a data directory. */
+/** Name of the configuration file in a data directory. */
 const CONFIG_FILE = "larder.toml";
-/** Within `snapshots/`: the new one, until all that it names is there. */
+/** Folder in `snapshots/` of the new snapshot, until all its blobs are copied. */
 const INCOMING = ".incoming";
-/** How often a new snapshot is taken because contents went while they were being brought. */
+/** Number of new snapshots because blobs were deleted before they were copied. */
 const ATTEMPTS_MAX = 5;
 
 /**
- * Makes a backup, or brings one up to date. Durable on return.
- * @throws StartupError where the target is no backup of this store, or fails: full, gone, read-only. The former backup
- * opens as before
+ * Makes or updates a backup. Durable on return.
+ * @throws StartupError where the target is no backup of this store, or fails: full, missing, read-only. The former backup
+ * can be opened as before
  */
 export async function backUp(options: BackupOptions): Promise<BackupSummary> {
   const { source, target } = options;
@@ -74,21 +74,21 @@ export async function backUp(options: BackupOptions): Promise<BackupSummary> {
     fs.mkdirSync(target.snapshots, { recursive: true, mode: 0o700 });
     const { snapshot, totals, store } = await gather(options, incoming);
     const warnings = options.isOneAccount === true ? copyFactors(source, target) : copyKeys(source, target);
-    const kept = putInPlace(snapshot, target.snapshots);
+    const added = addSnapshot(snapshot, target.snapshots);
     fs.rmSync(incoming, { recursive: true, force: true });
     const { superfluous, rest } = thin(target.snapshots, options);
     for (const old of superfluous) removeSnapshot(old);
-    const { pruned, refused } = options.prune ? prune(target, rest) : { pruned: 0, refused: [] };
+    const { pruned, problems } = options.prune ? prune(target, rest) : { pruned: 0, problems: [] };
     const summary: BackupSummary = {
       target: target.root,
-      snapshot: kept.name,
-      takenAtMs: kept.takenAtMs,
+      snapshot: added.name,
+      takenAtMs: added.takenAtMs,
       store,
       totals,
       snapshots: rest.length,
       pruned,
       durationMs: performance.now() - startedMs,
-      warnings: [...warnings, ...refused],
+      warnings: [...warnings, ...problems],
     };
     writeManifest(target, summary);
     options.markBackup();
@@ -99,8 +99,8 @@ export async function backUp(options: BackupOptions): Promise<BackupSummary> {
 }
 
 /**
- * Rejects a target that holds anything but a backup of this store, or the beginning of one.
- * @param store of the source; undefined where it has no contents yet
+ * Rejects a target that is not empty and no backup of this store.
+ * @param store of the source; undefined where it has no blobs yet
  * @throws StartupError
  */
 export function requireOwnTarget(target: BackupLocation, store: string | undefined): void {
@@ -124,7 +124,7 @@ export function requireOwnTarget(target: BackupLocation, store: string | undefin
   }
 }
 
-/** The identity of a store as its marker says it; undefined where there is none. */
+/** The identity of a store from its marker; undefined where that is missing. */
 export function readMarker(path: string): string | undefined {
   try {
     return fs.readFileSync(path, "utf8").trim();
@@ -134,17 +134,17 @@ export function readMarker(path: string): string | undefined {
   }
 }
 
-/** Whether a directory holds nothing yet, or what is left of a backup that ended before its first content. */
+/** Whether a directory is empty, or has only the rest of a backup that ended before its first blob. */
 export function isEmpty({ root, snapshots }: BackupLocation): boolean {
   const names = fs.readdirSync(root).filter((name) => !IGNORED.test(name));
   if (names.length === 0) return true;
   return names.length === 1 && join(root, names[0] ?? "") === snapshots && listSnapshots(snapshots).length === 0;
 }
 
-/** What may lie in an empty target: the file system's own, and our lock. */
+/** Files that an empty target may have: those of the file system, and the lock. */
 const IGNORED = /^(lost\+found|larder\.lock(-journal)?|\.Trash.*|System Volume Information)$/;
 
-/** Takes a snapshot and brings what it names; again, where the source let go of something meanwhile. */
+/** Takes a snapshot and copies its blobs. Starts again where the source deleted some of them in between. */
 async function gather(
   options: BackupOptions,
   incoming: string,
@@ -168,7 +168,7 @@ async function gather(
       const totals = await copyBlobs({ sqlite: db.sqlite, ...layouts, mayLink, fetchContent, onProgress });
       const whole = before === undefined ? totals : addUp(before, totals);
       const isLost = totals.lost.some(({ why }) => why === "missing");
-      // Collected while we were at it (`larder gc --now`): a later state doesn't name it. What stays away is lost.
+      // Garbage collection (`larder gc --now`) deleted it: a later state does not name it. Otherwise it is lost.
       const isDone = !isLost || !isLive || attempt === ATTEMPTS_MAX || before?.lost.length === totals.lost.length;
       if (isDone) return { snapshot, totals: whole, store };
       before = whole;
@@ -178,12 +178,12 @@ async function gather(
   }
 }
 
-/** What several runs brought together; what is there and what is lost, as the last one says. */
+/** The totals of several runs; existing and lost blobs are those of the last run. */
 function addUp(before: CopyTotals, last: CopyTotals): CopyTotals {
-  const brought = before.linked + before.cloned + before.copied;
+  const copied = before.linked + before.cloned + before.copied;
   return {
     ...last,
-    already: Math.max(0, last.already - brought),
+    already: Math.max(0, last.already - copied),
     linked: before.linked + last.linked,
     cloned: before.cloned + last.cloned,
     copied: before.copied + last.copied,
@@ -192,7 +192,7 @@ function addUp(before: CopyTotals, last: CopyTotals): CopyTotals {
   };
 }
 
-/** Rejects the database of a server that has only just begun to make it. */
+/** Rejects a database that a starting server has not finished yet. */
 function requireSchema(sqlite: Database, source: BackupLocation): void {
   if (pendingMigrations(sqlite).length < MIGRATIONS.length) return;
   throw new StartupError(
@@ -220,7 +220,7 @@ function claim(sqlite: Database, source: BackupLocation, target: BackupLocation)
   return store;
 }
 
-/** The keys and the configuration. @returns what the operator should know */
+/** Copies the keys and the configuration. @returns warnings for the operator */
 function copyKeys(source: BackupLocation, target: BackupLocation): string[] {
   const config = join(source.root, CONFIG_FILE);
   if (fs.existsSync(config)) copyPrivateFile(config, join(target.root, CONFIG_FILE));
@@ -228,7 +228,7 @@ function copyKeys(source: BackupLocation, target: BackupLocation): string[] {
   return copySecrets(source.secrets, target.secrets);
 }
 
-/** The key without which nobody with an authenticator app could sign in; it opens what lies in the database alone. */
+/** Copies the key without which nobody with an authenticator app could sign in. It only decrypts values of the database. */
 function copyFactors(source: BackupLocation, target: BackupLocation): string[] {
   const key = join(source.secrets, "factors.json");
   fs.mkdirSync(target.secrets, { recursive: true, mode: 0o700 });
@@ -238,10 +238,10 @@ function copyFactors(source: BackupLocation, target: BackupLocation): string[] {
 }
 
 /**
- * Gives the new snapshot its place, digest first, so that none is ever there without one. Where the newest that is kept
- * has the very same bytes, nothing has happened since: that one stays.
+ * Adds the new snapshot, digest first, so that no snapshot is ever without one. Where the newest snapshot has the same bytes,
+ * nothing has changed since, and that one is used.
  */
-function putInPlace(snapshot: Snapshot, folder: string): Snapshot {
+function addSnapshot(snapshot: Snapshot, folder: string): Snapshot {
   const [newest] = listSnapshots(folder);
   const isSame = newest?.sizeBytes === snapshot.sizeBytes && digestOf(newest.path) === digestOf(snapshot.path);
   if (isSame && isWhole(newest.path)) return newest;
@@ -260,22 +260,22 @@ function thin(folder: string, { keep, nowMs }: BackupOptions): { superfluous: Sn
 }
 
 /**
- * Removes contents of the target that none of its snapshots names; none any more from where one can't be read.
- * @returns how many, and what the operator should know
+ * Deletes blobs of the target that none of its snapshots names. Stops where a snapshot can't be read.
+ * @returns the number of deleted blobs, and problems for the operator
  */
-function prune(target: BackupLocation, snapshots: readonly Snapshot[]): { pruned: number; refused: string[] } {
+function prune(target: BackupLocation, snapshots: readonly Snapshot[]): { pruned: number; problems: string[] } {
   const layout = new Layout(target.root);
   const opened: { path: string; db: Db }[] = [];
   let pruned = 0;
-  let asked = "";
+  let current = "";
   const names = (digest: Digest) =>
     opened.some(({ path, db }) => {
-      asked = path;
+      current = path;
       return isNamed(db.sqlite, digest);
     });
   try {
     for (const { path } of snapshots) {
-      asked = path;
+      current = path;
       opened.push({ path, db: openReadOnly(path) });
     }
     for (const firstByte of FIRST_BYTES) {
@@ -285,11 +285,11 @@ function prune(target: BackupLocation, snapshots: readonly Snapshot[]): { pruned
         pruned++;
       }
     }
-    return { pruned, refused: [] };
+    return { pruned, problems: [] };
   } catch (error) {
     if (!(error instanceof SQLiteError)) throw error;
-    const refused = `Cannot read snapshot ${asked} (${error.message}), so no more blobs were removed. Move it to another place.`;
-    return { pruned, refused: [refused] };
+    const problem = `Cannot read snapshot ${current} (${error.message}), so no more blobs were removed. Move it to another place.`;
+    return { pruned, problems: [problem] };
   } finally {
     for (const { db } of opened) db.close();
   }

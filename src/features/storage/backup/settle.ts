@@ -1,24 +1,24 @@
-/** What is changed in a database of the past before it goes on. */
+/** Changes to a restored database before a server uses it. */
 import type { Database } from "bun:sqlite";
 
-/** What a snapshot of this age still has to send was sent since, or is of no use any more. */
+/** Queued messages in an older snapshot were sent since, or are of no use any more. */
 const STALE_MS = 60 * 60 * 1000;
 
-/** How many mails, pushes and webhook deliveries were given up. */
+/** Numbers of dropped messages. */
 export interface GivenUp {
   readonly mails: number;
   readonly pushes: number;
   readonly webhooks: number;
 }
 
-/** Whether what waits in a snapshot is not to be sent any more. */
+/** Whether the queued messages of a snapshot must not be sent any more. */
 export function isStale(takenAtMs: number, nowMs: number): boolean {
   return nowMs - takenAtMs > STALE_MS;
 }
 
 /**
- * Gives up what waits to be sent: a server that goes on from the past would send a second time what went out since.
- * For a database that was brought up to date.
+ * Drops queued messages: a server that continues from a snapshot would send messages again that were sent since. Call after
+ * the migrations.
  */
 export function giveUpOutboxes(sqlite: Database, nowMs: number): GivenUp {
   const reason = "Dropped: the server was restored from a snapshot.";

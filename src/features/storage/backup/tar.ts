@@ -1,6 +1,6 @@
 /**
- * A backup as a tar archive: the same files as in a directory, so that `tar xf` makes an openable one. What says that it is
- * whole comes last.
+ * A backup as a tar archive with the same files as a backup directory, so that `tar xf` makes one that can be opened. The file
+ * that marks it as whole comes last.
  */
 import type { Database } from "bun:sqlite";
 import * as fs from "node:fs";
@@ -19,12 +19,12 @@ import type { Content, LostContent, BackupLocation, Progress, CopyTotals } from 
 /** What {@link writeTar} works with. */
 export interface TarBackupOptions {
   readonly source: BackupLocation;
-  /** A copy of the source's database, and again for a later state. */
+  /** Copies the source's database; called again for a later state. */
   readonly takeSnapshot: () => Snapshot;
   readonly isLive: boolean;
-  /** Brings a content to the source's disk that lies elsewhere (a bucket). @returns whether it is there now */
+  /** Fetches a blob from the bucket to the source's disk. @returns whether it is there now */
   readonly fetchContent?: ((digest: Digest) => Promise<boolean>) | undefined;
-  /** Takes bytes, and waits where the reader is slow. */
+  /** Writes bytes; waits for a slow reader. */
   readonly write: (bytes: Uint8Array) => void;
   readonly onProgress: (progress: Progress) => void;
 }
@@ -34,11 +34,11 @@ const ATTEMPTS_MAX = 5;
 const MARK = `${JSON.stringify({ state: "backup" })}\n`;
 const STATE = "larder.state";
 
-/** Writes a backup as an archive. @throws StartupError where database and contents don't belong together */
+/** Writes a backup as an archive. @throws StartupError where the database does not match the blobs */
 export async function writeTar(options: TarBackupOptions): Promise<{ snapshot: Snapshot; totals: CopyTotals }> {
   const { source, isLive } = options;
   const writer = new TarWriter(options.write);
-  // Or whoever unpacks it would make a folder that others may read.
+  // Otherwise unpacking would make a folder that other users can read.
   writer.folder("secrets/");
   for (const name of ["larder.toml", ...listSecrets(source)]) writer.small(name, join(source.root, name));
   writer.small("blobs/.larder-store", source.storeMarker);
@@ -51,7 +51,7 @@ export async function writeTar(options: TarBackupOptions): Promise<{ snapshot: S
       opened.push(db);
       const totals = await writeContents(db.sqlite, writer, isWritten, options);
       const lost = new Set(totals.lost.map(({ digest }) => digest));
-      // Collected meanwhile: a later state, which comes behind, doesn't name it.
+      // Garbage collection deleted it: the later state that follows does not name it.
       if (totals.lost.some(({ why }) => why === "missing") && isLive && attempt < ATTEMPTS_MAX) {
         const before = isWritten;
         isWritten = (digest) => before(digest) || (!lost.has(digest) && isNamed(db.sqlite, digest));
@@ -68,7 +68,7 @@ export async function writeTar(options: TarBackupOptions): Promise<{ snapshot: S
   }
 }
 
-/** The state is what nothing can stand in for. @throws StartupError */
+/** The database can't be replaced by anything. @throws StartupError */
 function requireWritten(written: Written, { path }: Snapshot): void {
   if ("digest" in written && written.digest === digestOf(path)) return;
   throw new StartupError(
@@ -121,8 +121,8 @@ async function writeContents(
 }
 
 /**
- * Writes one content. It can't be taken back once its header is written: one whose bytes turn out to be others is told,
- * and told again by whoever restores the archive, who checks every digest.
+ * Writes one blob. It can't be removed once its header is written: a damaged one is reported now, and again by the restore, which
+ * checks every digest.
  */
 function writeContent(
   { digest, sizeBytes }: Content,
@@ -149,12 +149,12 @@ function listSecrets({ secrets }: BackupLocation): string[] {
     .map((name) => `secrets/${name}`);
 }
 
-/** The sha256 of the bytes that were written, or why the file, or its end, could not be had. */
+/** The sha256 of the written bytes, or why the file or its end could not be read. */
 type Written = { readonly digest: Digest } | { readonly why: LostContent["why"] };
 
 class TarWriter {
   readonly #write: (bytes: Uint8Array) => void;
-  readonly #piece = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  readonly #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   readonly #nowMs = Date.now();
 
   constructor(write: (bytes: Uint8Array) => void) {
@@ -177,7 +177,7 @@ class TarWriter {
   }
 
   /**
-   * Writes a file as long as it is when it is opened. Where the disk stops giving it, zeros stand for the rest.
+   * Writes a file with the size that it has when it is opened. Where the disk fails, zeros replace the rest.
    */
   large(name: string, path: string): Written {
     let fd: number;
@@ -198,10 +198,10 @@ class TarWriter {
         const got = why === undefined ? this.#read(fd, length) : length;
         if (typeof got === "string") {
           why = got;
-          this.#piece.fill(0);
+          this.#buffer.fill(0);
           continue;
         }
-        const bytes = this.#piece.subarray(0, got);
+        const bytes = this.#buffer.subarray(0, got);
         hasher.update(bytes);
         this.#write(bytes);
         left -= got;
@@ -213,10 +213,10 @@ class TarWriter {
     }
   }
 
-  /** @returns how many bytes, at least one; or why there are none, where it became shorter or the disk fails */
+  /** @returns the number of bytes, at least one; or why there are none: the file was truncated or the disk failed */
   #read(fd: number, length: number): number | "damaged" | "unreadable" {
     try {
-      return fs.readSync(fd, this.#piece, 0, length, null) || "damaged";
+      return fs.readSync(fd, this.#buffer, 0, length, null) || "damaged";
     } catch (error) {
       if (isUnreadable(error)) return "unreadable";
       throw error;
@@ -224,18 +224,18 @@ class TarWriter {
   }
 }
 
-/** Of an extended header, which is read as a whole: a name and a size have room many times over. */
+/** Largest extended header, which is read as a whole; a name and a size need much less. */
 const EXTENDED_BYTES_MAX = 1024 * 1024;
 
-/** The only members that are taken out of an archive (D48): nothing in it chooses another place. */
+/** The only members that are unpacked: no path in an archive leads outside of the target. */
 const MEMBER =
   /^(larder\.toml|larder\.state|larder-backup\.json|secrets\/[a-z]+\.json|snapshots\/larder-[0-9TZ-]+-[a-z-]+\.db(\.sha256)?|blobs\/\.larder-store|blobs\/sha256\/[0-9a-f]{2}\/[0-9a-f]{2}\/[0-9a-f]{64})$/;
 
 /**
- * Unpacks an archive into a directory, all but the mark that says that it is a whole backup. Contents that differ from their
- * digests are left out. Durable on return.
- * @returns how many contents differed
- * @throws StartupError where it is none of Larder's, or ends early
+ * Unpacks an archive into a directory, except for the file that marks it as whole. Blobs that do not match their digests are
+ * left out. Durable on return.
+ * @returns the number of damaged blobs
+ * @throws StartupError where the archive is not from Larder, or ends early
  */
 export async function readTar(input: AsyncIterable<Uint8Array>, root: string): Promise<{ damaged: number }> {
   const reader = new TarReader(input);
@@ -258,8 +258,8 @@ export async function readTar(input: AsyncIterable<Uint8Array>, root: string): P
       isWhole ||= name === STATE;
       if (header.kind === "folder") continue;
       if (!MEMBER.test(name)) throw new TarError(`The archive has an entry that a backup does not have: ${name}`);
-      const place = { path: name === STATE ? undefined : join(root, name), isSyncingEach };
-      if (!(await unpack(reader, place, name, sizeBytes))) damaged++;
+      const member = { path: name === STATE ? undefined : join(root, name), isSyncingEach };
+      if (!(await unpack(reader, member, name, sizeBytes))) damaged++;
       await reader.take(paddingOf(sizeBytes));
     }
   } catch (error) {
@@ -271,7 +271,7 @@ export async function readTar(input: AsyncIterable<Uint8Array>, root: string): P
   return { damaged };
 }
 
-/** @returns false where it is a content with other bytes than its name says; it is removed then */
+/** @returns false for a blob that does not match its digest; it is deleted then */
 async function unpack(
   reader: TarReader,
   { path, isSyncingEach }: { path: string | undefined; isSyncingEach: boolean },
@@ -301,7 +301,7 @@ async function unpack(
   return isRight;
 }
 
-/** Hands out a stream in pieces of wanted lengths. */
+/** Reads a stream in requested lengths. */
 class TarReader {
   readonly #input: AsyncIterator<Uint8Array>;
   #rest: Uint8Array = new Uint8Array();
@@ -310,26 +310,26 @@ class TarReader {
     this.#input = input[Symbol.asyncIterator]();
   }
 
-  /** So many bytes: for headers. @throws TarError where the stream ends before */
+  /** Reads exactly so many bytes, for headers. @throws TarError where the stream ends before */
   async take(length: number): Promise<Uint8Array> {
-    const pieces: Uint8Array[] = [];
+    const buffers: Uint8Array[] = [];
     for (let left = length; left > 0; ) {
-      const piece = await this.some(left);
-      pieces.push(piece);
-      left -= piece.byteLength;
+      const buffer = await this.some(left);
+      buffers.push(buffer);
+      left -= buffer.byteLength;
     }
-    return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
+    return buffers.length === 1 && buffers[0] !== undefined ? buffers[0] : Buffer.concat(buffers);
   }
 
-  /** What is there, at most so many bytes and at least one. @throws TarError at the end of the stream */
+  /** Reads at least one and at most so many bytes. @throws TarError at the end of the stream */
   async some(lengthMax: number): Promise<Uint8Array> {
     while (this.#rest.byteLength === 0) {
       const next = await this.#input.next();
       if (next.done === true) throw new TarError("The archive is incomplete.");
       this.#rest = next.value;
     }
-    const piece = this.#rest.subarray(0, lengthMax);
-    this.#rest = this.#rest.subarray(piece.byteLength);
-    return piece;
+    const buffer = this.#rest.subarray(0, lengthMax);
+    this.#rest = this.#rest.subarray(buffer.byteLength);
+    return buffer;
   }
 }

@@ -34,36 +34,36 @@ export interface CopyTotals {
   /** All that it names. */
   contents: number;
   bytes: number;
-  /** Lie in a bucket alone, and were not taken along. */
+  /** Only in the bucket, and not copied. */
   elsewhere: number;
-  /** Were there before. */
+  /** Already in the target. */
   already: number;
-  /** Got a second name for the same bytes on the disk. */
+  /** Hard-linked to the source's file. */
   linked: number;
-  /** Share their bytes on the disk with the original until one of them changes (reflink). */
+  /** Share their blocks with the source's file (reflink). */
   cloned: number;
   copied: number;
-  /** Of the cloned and copied: were the source's own files before, by a hard link. */
+  /** Of the cloned and copied: those that replaced a hard link. */
   unshared: number;
-  /** Bytes of what is new. */
+  /** Bytes of new blobs. */
   newBytes: number;
   readonly lost: LostContent[];
 }
 
-/** What a backup is about to write. */
+/** What a backup will write. */
 export interface Plan {
   /** Hard links, clones that share their bytes on the disk until one of them changes, or copies. */
   readonly how: "link" | "clone" | "copy";
   readonly contents: number;
   readonly bytes: number;
-  /** Contents of the target that are the very files of the source, from an earlier backup with links. */
+  /** Blobs of the target that are hard links to the source, from an earlier backup with links. */
   readonly shared: number;
   readonly availableBytes: number;
 }
 
-/** Reported while contents are brought, often. */
+/** Progress of copying blobs; reported often. */
 export interface Progress {
-  /** How far: contents and bytes that are there. */
+  /** Blobs and bytes that the target has. */
   readonly contents: number;
   readonly bytes: number;
   readonly ofContents: number;
@@ -72,29 +72,29 @@ export interface Progress {
   readonly newBytes: number;
 }
 
-/** How a backup went. */
+/** The result of a backup. */
 export interface BackupSummary {
   readonly target: string;
-  /** Name of the copy of the database that it is. */
+  /** Name of its snapshot. */
   readonly snapshot: string;
   readonly takenAtMs: number;
   readonly store: string;
   readonly totals: CopyTotals;
-  /** Copies of the database that are kept in it, this one included. */
+  /** Number of snapshots in it, this one included. */
   readonly snapshots: number;
-  /** Contents that were removed because no kept copy of the database names them. */
+  /** Blobs that were deleted because no snapshot names them. */
   readonly pruned: number;
   readonly durationMs: number;
   readonly warnings: readonly string[];
 }
 
-/** What a database holds, as a restore tells it (D42). */
+/** Counts of a database, for the report of a restore. */
 export interface DatabaseCounts {
   readonly users: number;
   readonly files: number;
   readonly folders: number;
-  /** Of all files, earlier versions and what lies in the trash. */
+  /** Bytes of all files, earlier versions and the trash. */
   readonly bytes: number;
-  /** Undefined where nothing was ever changed, or the database is of a time before this was kept. */
+  /** Undefined where nothing was ever changed, or an earlier version of Larder did not record it. */
   readonly lastChangeMs: number | undefined;
 }

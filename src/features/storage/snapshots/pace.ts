@@ -5,9 +5,9 @@
 
 const SMALL_BYTES = 1024 * 1024;
 const LARGE_BYTES = 64 * SMALL_BYTES;
-/** With a look each second and the copying itself, a snapshot is there within 20 s of a change, */
+/** With a check each second and the time of copying, a snapshot exists within 20 s of a change. */
 const SMALL_REST_MS = 15_000;
-/** and within a minute. */
+/** A snapshot of a large database exists within a minute. */
 const LARGE_REST_MS = 45_000;
 const URGENT_REST_MS = 2_000;
 const URGENT_REST_MS_MAX = 60_000;
@@ -26,7 +26,7 @@ export function restMs(sizeBytes: number, everyMs: number): number {
   return Math.min(everyMs, LARGE_REST_MS * (sizeBytes / LARGE_BYTES) ** 2);
 }
 
-/** The same where a copy must have the change at once. People can bring this about, so that it is bounded as well. */
+/** The interval for changes that a copy must have soon. Users can cause such changes, so this is bounded as well. */
 export function urgentRestMs(sizeBytes: number, everyMs: number): number {
   const rest = Math.min(URGENT_REST_MS_MAX, Math.max(URGENT_REST_MS, sizeBytes / URGENT_BYTES_PER_MS));
   return Math.min(rest, restMs(sizeBytes, everyMs));

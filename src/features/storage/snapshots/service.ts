@@ -1,7 +1,7 @@
 /**
- * Copies of the database, taken while the server runs: what makes a copy of the data directory a backup (contract §9).
- * One is taken some time after a change, never where nothing changed, and old ones are thinned out. Contents that a kept
- * one names stay in the store: the collector asks here.
+ * Snapshots: copies of the database that are taken while the server runs. They make a copy of the data directory a backup. A
+ * snapshot is taken some time after a change, and old ones are thinned out. Garbage collection retains blobs that a stored
+ * snapshot names.
  */
 import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
@@ -24,41 +24,41 @@ export interface SnapshotsOptions {
   readonly writer: Pick<Writer, "changes" | "isDamaged" | "noteDamage">;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long after a change one is taken at the latest. */
+  /** Longest time between a change and a snapshot. */
   readonly everyMs: number;
-  /** Older ones are removed. */
+  /** Older snapshots are deleted. */
   readonly keepMs: number;
-  /** Room that other users of the disk still have, in bytes. */
+  /** Free disk space in bytes. */
   readonly availableBytes: () => number;
-  /** Another text each time that something changed which a copy must have at once: accounts and passwords. */
+  /** Changes with each change that needs a snapshot soon: of accounts and passwords. */
   readonly urgentMark: () => string;
 }
 
-/** Of the pages of one kept snapshot, in memory while the collector asks: all together a few megabytes. */
+/** Page cache of one snapshot during garbage collection; a few megabytes for all snapshots. */
 const CACHE_KIB = 256;
 const SNAPSHOTS_MAX = 40;
-/** Thinned out in one go, so that few vanish under a tool that copies the folder. */
+/** Snapshots are thinned out together once there are so many, so that few vanish while a tool copies the folder. */
 const PRE_MIGRATION_SNAPSHOTS_MAX = 60;
-/** All snapshots together may take so many times the database, and this much in any case. */
-const KEPT_TIMES = 12;
+/** All snapshots together may have so many times the size of the database, and at least the minimum. */
+const TOTAL_TIMES = 12;
 const SNAPSHOT_BYTES_MIN = 512 * 1024 * 1024;
-/** Free room is not used up by snapshots: so many times the database must be left after one. */
+/** Free space that a snapshot needs, as a multiple of the database. */
 const ROOM_TIMES = 2;
 
-/** What the writer and the database say. */
-interface Seen {
+/** The state of the database, as far as snapshots compare it. */
+interface DatabaseState {
   readonly changes: number;
   readonly version: number;
   readonly urgent: string;
 }
 
-/** See the head of this file. */
+/** Takes and deletes snapshots. */
 export class Snapshots {
   readonly #options: SnapshotsOptions;
   readonly #dataVersion;
-  /** What the writer and the database said when the newest snapshot was begun; undefined before the first of this run. */
-  #seen: Seen | undefined;
-  /** What the clock said then. */
+  /** The state when the newest snapshot was begun; undefined before the first one of this process. */
+  #seen: DatabaseState | undefined;
+  /** The time of that state. */
   #begunAtMs = Number.POSITIVE_INFINITY;
   #taking: Promise<Snapshot> | undefined;
   #working: Promise<unknown> = Promise.resolve();
@@ -68,29 +68,28 @@ export class Snapshots {
     this.#dataVersion = options.sqlite.query<{ data_version: number }, []>("PRAGMA data_version");
   }
 
-  /** The snapshots that are kept, newest first. */
+  /** The stored snapshots, newest first. */
   list(): Snapshot[] {
     return listSnapshots(this.#options.folder);
   }
 
   /**
-   * Takes one where something has changed since the last and it is time for another, then thins out. A large database is
-   * copied less often than a small one.
-   * @returns the new one; undefined where none was due
-   * @throws Error where it could not be taken; those before stay
+   * Takes a snapshot if one is due, then thins out. A large database is copied less often than a small one.
+   * @returns the new snapshot; undefined where none was due
+   * @throws Error where it could not be taken; earlier snapshots stay
    */
   takeWhenDue(): Promise<Snapshot | undefined> {
     return this.#alone(async () => (this.isDue() ? this.#take("scheduled") : undefined));
   }
 
-  /** Whether something has changed since the newest and it is time for another, or there is none; none is being taken. */
+  /** Whether the database has changed and the interval has passed, or there is no snapshot. False while one is taken. */
   isDue(): boolean {
     if (this.#taking !== undefined) return false;
     const [newest] = this.list();
     return newest === undefined || (this.#hasChanged() && this.#isTime(newest));
   }
 
-  /** At a clean stop: takes one where something has changed. A failure is logged alone: the database itself is whole. */
+  /** Takes a snapshot at a clean stop, if the database has changed. A failure is only logged: the database is whole. */
   async takeAtStop(): Promise<void> {
     const { writer, log } = this.#options;
     try {
@@ -100,31 +99,31 @@ export class Snapshots {
     }
   }
 
-  /** Takes one now, whether or not anything changed. @param label why: small letters and hyphens */
+  /** Takes a snapshot now. @param label its reason: lowercase letters and hyphens */
   take(label: string): Promise<Snapshot> {
     return this.#alone(() => this.#take(label));
   }
 
-  /** Does `work` while no snapshot is taken or removed. */
+  /** Runs `work` while no snapshot is taken or deleted. */
   whileStill<T>(work: () => Promise<T>): Promise<T> {
     return this.#alone(work);
   }
 
-  /** Removes all but the newest, for an operator who needs the room that they hold. Within {@link whileStill}. */
+  /** Deletes all snapshots but the newest, to free disk space. Call within {@link whileStill}. */
   removeOlder(): number {
     const [, ...older] = this.list();
     for (const snapshot of older) removeSnapshot(snapshot);
     return older.length;
   }
 
-  /** As {@link openSnapshotReferences}, with the one that is being taken now, if any: it names what is let go meanwhile. */
+  /** Like {@link openSnapshotReferences}, but waits for a snapshot in progress, which may name blobs that are deleted now. */
   async openSnapshotReferencesSoon(): Promise<SnapshotReferences> {
-    // Whether it fails is told to whoever takes it.
+    // Its caller handles an error.
     await Promise.allSettled([this.#taking]);
     return this.openSnapshotReferences();
   }
 
-  /** Opens the kept snapshots for the collector. One that can't be read counts as naming everything. */
+  /** Opens the references of stored snapshots. An unreadable snapshot counts as naming every blob. */
   openSnapshotReferences(): SnapshotReferences {
     const opened = this.list().map((snapshot) => openNamed(snapshot, this.#options.log));
     return {
@@ -145,7 +144,7 @@ export class Snapshots {
     const nowMs = clock.nowMs();
     const isUrgent = this.#seen !== undefined && this.#seen.urgent !== this.#options.urgentMark();
     const waitMs = isUrgent ? urgentRestMs(sizeBytes, everyMs) : restMs(sizeBytes, everyMs);
-    // A clock that was set back must neither put it off until it gets there again, nor have one taken each time.
+    // A clock that was set back must neither delay the next snapshot until it catches up, nor cause one each time.
     const sinceMs = nowMs - (takenAtMs <= nowMs ? takenAtMs : this.#begunAtMs);
     return sinceMs < 0 || sinceMs >= waitMs;
   }
@@ -158,13 +157,13 @@ export class Snapshots {
     this.#thin();
     this.#requireRoom();
     const seen = { ...this.#now(), urgent: this.#options.urgentMark() };
-    // Their order is that of their names, whatever the clock does: the newest is what a copy begins from.
+    // Names must ascend even if the clock goes back: a copy begins with the newest snapshot.
     const begunAtMs = clock.nowMs();
     const nowMs = Math.max(begunAtMs, (this.list()[0]?.takenAtMs ?? 0) + 1);
     this.#taking = takeSnapshotAside({ database: databasePath, folder, label, nowMs });
     const snapshot = await this.#taking
       .catch((error: unknown) => {
-        // Every table is read for it, so it is here that damage may show first.
+        // A snapshot reads every table, so it may be the first to find damage.
         if (isDamage(error)) writer.noteDamage(String(error));
         throw error;
       })
@@ -176,7 +175,7 @@ export class Snapshots {
     return snapshot;
   }
 
-  /** A snapshot must never be what fills the disk. */
+  /** A snapshot must never fill the disk. */
   #requireRoom(): void {
     const { databasePath, availableBytes } = this.#options;
     const sizeBytes = statSync(databasePath).size;
@@ -189,13 +188,13 @@ export class Snapshots {
     const { clock, keepMs, databasePath } = this.#options;
     const keeping = {
       maxAgeMs: keepMs,
-      maxBytes: Math.max(SNAPSHOT_BYTES_MIN, statSync(databasePath).size * KEPT_TIMES),
+      maxBytes: Math.max(SNAPSHOT_BYTES_MIN, statSync(databasePath).size * TOTAL_TIMES),
       maxCount: this.list().length > PRE_MIGRATION_SNAPSHOTS_MAX ? SNAPSHOTS_MAX : PRE_MIGRATION_SNAPSHOTS_MAX,
     };
     for (const snapshot of chooseSuperfluous(this.list(), clock.nowMs(), keeping)) removeSnapshot(snapshot);
   }
 
-  #now(): Omit<Seen, "urgent"> {
+  #now(): Omit<DatabaseState, "urgent"> {
     return { changes: this.#options.writer.changes, version: this.#dataVersion.get()?.data_version ?? 0 };
   }
 
@@ -206,7 +205,7 @@ export class Snapshots {
   }
 }
 
-/** Which contents one snapshot names. One that can't be read, from the start or at a page, names everything. */
+/** The references of one snapshot. A snapshot that can't be read, as a whole or at a page, names every blob. */
 function openNamed({ path }: Snapshot, log: Log): SnapshotReferences {
   let isReadable = true;
   const giveUp = (error: unknown) => {

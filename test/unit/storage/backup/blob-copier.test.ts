@@ -35,7 +35,7 @@ describe("a content", () => {
   test("that is copied has its name only once it is whole and synced", () => {
     const content = put("one");
     const blobCopier = new BlobCopier({ source, target, mayLink: false });
-    expect(blobCopier.place(content)).toMatch(/copied|cloned/);
+    expect(blobCopier.copy(content)).toMatch(/copied|cloned/);
     expect(fs.existsSync(target.blob(content.digest))).toBe(false);
     blobCopier.finish();
     expect(fs.readFileSync(target.blob(content.digest), "utf8")).toBe("one");
@@ -45,7 +45,7 @@ describe("a content", () => {
   test("that is linked is the same file", () => {
     const content = put("one");
     const blobCopier = new BlobCopier({ source, target, mayLink: true });
-    expect(blobCopier.place(content)).toBe("linked");
+    expect(blobCopier.copy(content)).toBe("linked");
     blobCopier.finish();
     expect(fs.statSync(target.blob(content.digest)).ino).toBe(fs.statSync(source.blob(content.digest)).ino);
   });
@@ -62,7 +62,7 @@ describe("a content", () => {
     fs.symlinkSync(join(root, "elsewhere"), source.blob(link.digest));
     const blobCopier = new BlobCopier({ source, target, mayLink: false });
     const all = [changed, cut, missing, link];
-    expect(all.map((content) => blobCopier.place(content))).toEqual(["damaged", "damaged", "missing", "missing"]);
+    expect(all.map((content) => blobCopier.copy(content))).toEqual(["damaged", "damaged", "missing", "missing"]);
     blobCopier.finish();
     expect(all.some(({ digest }) => fs.existsSync(target.blob(digest)))).toBe(false);
     expect(fs.readdirSync(target.staging)).toEqual([]);
@@ -72,13 +72,13 @@ describe("a content", () => {
     const content = put("right");
     fs.writeFileSync(source.blob(content.digest), "wrong");
     const blobCopier = new BlobCopier({ source, target, mayLink: true });
-    expect(blobCopier.place({ ...content, isDamaged: true })).toBe("damaged");
+    expect(blobCopier.copy({ ...content, isDamaged: true })).toBe("damaged");
   });
 
   test("that the collector has set aside is brought from there", () => {
     const content = put("aside", (digest) => source.quarantined(digest));
     const blobCopier = new BlobCopier({ source, target, mayLink: true });
-    expect(blobCopier.place(content)).toBe("linked");
+    expect(blobCopier.copy(content)).toBe("linked");
   });
 });
 
@@ -93,10 +93,10 @@ test("a target that fails is told, and what was brought before stays", () => {
   const first = put("first");
   const second = put("second");
   const blobCopier = new BlobCopier({ source, target, mayLink: false });
-  blobCopier.place(first);
+  blobCopier.copy(first);
   blobCopier.flush();
   fs.rmSync(target.staging, { recursive: true });
-  expect(() => blobCopier.place(second)).toThrow("ENOENT");
+  expect(() => blobCopier.copy(second)).toThrow("ENOENT");
   expect(fs.existsSync(target.blob(first.digest))).toBe(true);
 });
 
