@@ -1,4 +1,3 @@
-import { t } from "elysia";
 import { PAGE_ROUTE } from "../../features/accounts/routing/declaration.ts";
 import { Router } from "../../features/accounts/routing/router.ts";
 import { AppError } from "../../errors.ts";
@@ -7,8 +6,6 @@ import { renderManifest, renderServiceWorker } from "./app-install.ts";
 import { APP_POLICY, PAGE_ROUTES, renderAppShell } from "./app-shell.ts";
 import { type ClientFiles, clientFiles, ENCODINGS, type Encoding } from "./client-files.ts";
 import type { PackedFile } from "./client-manifest.ts";
-
-const AssetParams = t.Object({ version: t.String(), name: t.String() });
 
 /**
  * The application: its document at every page's address, its files, its manifest and its service worker. Public, outside
@@ -19,9 +16,9 @@ export function appRoutes({ basePath }: { readonly basePath: string }) {
   const manifest = document(async (files) => renderManifest(basePath, files));
   const worker = document(async (files) => renderServiceWorker(basePath, files));
   const app = new Router({ name: "app" })
-    .get("/assets/:version/:name", { ...PAGE_ROUTE, params: AssetParams }, async ({ request, params }) => {
+    .get("/assets/:version/:name", PAGE_ROUTE, async ({ request, params }) => {
       const files = await clientFiles();
-      const file = params.version === files.version ? files.find(params.name) : undefined;
+      const file = params["version"] === files.version ? files.find(params["name"] ?? "") : undefined;
       if (file === undefined) {
         throw new AppError("not_found", "This file belongs to a different version of Larder. Reload the page.");
       }

@@ -38,7 +38,7 @@ export type RouteDeclaration = AccessRule &
     readonly audit: AuditRule | "unaudited";
     /** Its text in the OpenAPI document, made when the document is requested; `hidden` for pages. */
     readonly docs: (() => RouteDocs) | "hidden";
-    /** Parameters of the path. */
+    /** Parameters of the path, to be validated. Without it, one that cannot be decoded is undefined. */
     readonly params?: TSchema;
   };
 
@@ -57,7 +57,7 @@ export interface RouteContext<D extends RouteDeclaration> {
   readonly request: Request;
   readonly set: { headers: ResponseHeaders; status?: number | string };
   readonly principal: D["access"] extends "public" ? undefined : Principal;
-  readonly params: StaticOf<D["params"], undefined>;
+  readonly params: StaticOf<D["params"], Readonly<Record<string, string | undefined>>>;
   readonly body: StaticOf<D["body"], undefined>;
 }
 

@@ -134,6 +134,3 @@ export const ChunkRecord = t.Object({
   bytesUploaded: Bytes,
   totalChunks: Type.Integer({ minimum: 0 }),
 });
-
-export const UploadParams = t.Object({ uploadId: t.String() });
-export const ChunkParams = t.Object({ uploadId: t.String(), index: t.String() });

@@ -15,7 +15,6 @@ import type { FileNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
-import { UploadParams, ChunkParams } from "./model.ts";
 import { checkRetries } from "./begin.ts";
 import { readLocation } from "../../media/metadata/exif.ts";
 import { checkChunkSize } from "./chunk-plan.ts";
@@ -174,9 +173,9 @@ export function uploadRoutes(options: UploadRoutesOptions) {
         rate: "general",
         audit: "unaudited",
         docs: docs.progress,
-        params: UploadParams,
       },
-      ({ principal, params }) => ok(presentProgress(uploads.progress(uploads.get(principal.user, params.uploadId)))),
+      ({ principal, params }) =>
+        ok(presentProgress(uploads.progress(uploads.get(principal.user, params["uploadId"] ?? "")))),
     )
     .delete(
       "/:uploadId",
@@ -186,10 +185,9 @@ export function uploadRoutes(options: UploadRoutesOptions) {
         rate: "general",
         audit: "unaudited",
         docs: docs.cancel,
-        params: UploadParams,
       },
       async ({ principal, params }) => {
-        const upload = await uploads.cancel(uploads.get(principal.user, params.uploadId));
+        const upload = await uploads.cancel(uploads.get(principal.user, params["uploadId"] ?? ""));
         return ok(presentProgress(uploads.progress(upload)), "The upload was canceled.");
       },
     )
@@ -200,10 +198,9 @@ export function uploadRoutes(options: UploadRoutesOptions) {
         rate: "general",
         audit: "unaudited",
         docs: docs.sendChunk,
-        params: ChunkParams,
         parse: "none",
       },
-      ({ request, params }) => receive(request, params.uploadId, readIndex(params.index)),
+      ({ request, params }) => receive(request, params["uploadId"] ?? "", readIndex(params["index"] ?? "")),
     )
     .put(
       "/:uploadId/content",
@@ -212,10 +209,9 @@ export function uploadRoutes(options: UploadRoutesOptions) {
         rate: "general",
         audit: "unaudited",
         docs: docs.sendWhole,
-        params: UploadParams,
         parse: "none",
       },
-      ({ request, params }) => receive(request, params.uploadId, "whole"),
+      ({ request, params }) => receive(request, params["uploadId"] ?? "", "whole"),
     );
 }
 
