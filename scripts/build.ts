@@ -49,7 +49,7 @@ const ROOT = resolve(import.meta.dir, "..");
 const WORKER_PATTERN = "src/**/*.worker.ts";
 
 /** Where the pages come from, when they are not in the executable. */
-const CLIENT_PACK_MODULE = /[\\/]src[\\/]web[\\/]client-pack\.ts$/;
+const CLIENT_PACK_MODULE = join(ROOT, "src/web/bundle/client-pack.ts");
 
 const NATIVE_MODULE = join(ROOT, "src/features/media/thumbnails/native.ts");
 
@@ -227,13 +227,17 @@ async function embedPages(): Promise<BunPlugin> {
   return {
     name: "embed-pages",
     setup(bundler) {
-      bundler.onLoad({ filter: CLIENT_PACK_MODULE }, () => ({
-        loader: "js",
-        contents: `
+      bundler.onLoad({ filter: /[\\/]client-pack\.ts$/ }, ({ path: loaded }) => {
+        if (loaded !== CLIENT_PACK_MODULE)
+          throw new Error(`${loaded} is not ${CLIENT_PACK_MODULE}. Correct scripts/build.ts.`);
+        return {
+          loader: "js",
+          contents: `
           import pack from ${JSON.stringify(path)} with { type: "file" };
           const manifest = ${manifest};
           export async function loadPack() { return { manifest, pack }; }`,
-      }));
+        };
+      });
     },
   };
 }
