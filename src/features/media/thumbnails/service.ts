@@ -1,63 +1,13 @@
-import type { BlobStore } from "../../../blobs/blob-store.ts";
-import type { DerivedFile, DerivedStore } from "../../../blobs/derived.ts";
+import type { DerivedFile } from "../../../blobs/derived.ts";
 import type { Digest } from "../../../blobs/digest.ts";
-import type { Log } from "../../../lib/log.ts";
 import { LIBVIPS_VERSION, VERSION } from "../../../version.ts";
 import { BUN_FORMATS, isVideoFormat, promisedFormat } from "./formats.ts";
-import type { FromChild, Hello, RenderFailed, ThumbnailStatus } from "./protocol.ts";
+import type { ThumbnailResult, ThumbnailServiceOptions } from "./options.ts";
+import type { Rendered, RenderFailed, ThumbnailStatus } from "./protocol.ts";
 import { Job, type JobOutcome, JobQueue } from "./queue.ts";
-import { type ProcessEnd, RenderProcess } from "./render-process.ts";
+import { describeEnd, RenderHost } from "./render-host.ts";
+import type { ProcessEnd } from "./render-process.ts";
 import { SCHEDULED_VARIANTS, type ThumbnailVariant, VARIANTS } from "./sizes.ts";
-
-/** Failures of blobs that no thumbnail can be made of, stored in the database. */
-export interface FailureStore {
-  /** The last failure of this blob; `program` is the version in which it failed. */
-  find(digest: Digest): { readonly reason: string; readonly program: string } | undefined;
-  /** Stores the failure, replacing an earlier one. */
-  record(digest: Digest, reason: string, program: string): void;
-}
-
-/** Limits and paths. */
-export interface ThumbnailConfig {
-  /** How many pictures are decoded concurrently: 1 or 2. */
-  readonly concurrency: number;
-  /** A rendering that takes longer is ended with its process. */
-  readonly timeoutMs: number;
-  /** A process that holds more resident memory is ended. */
-  readonly memoryLimitBytes: number;
-  /**
-   * Folder for the native libraries of the executable: `LARDER_NATIVE_DIR` or `<data>/native`. If absent, they are
-   * loaded from memory.
-   */
-  readonly nativeDir?: string;
-  /** `LARDER_LIBVIPS`: a libvips-cpp that replaces the embedded one. */
-  readonly libvips?: string;
-  /** How long a scheduled job waits while {@link ThumbnailServiceOptions.isBusy}; default 1 s. */
-  readonly patienceMs?: number;
-  /** How long an idle process stays; default 60 s. */
-  readonly idleMs?: number;
-}
-
-/** What a {@link ThumbnailService} needs. */
-export interface ThumbnailServiceOptions {
-  readonly blobs: Pick<BlobStore, "pathOf" | "fetchLocal">;
-  readonly derived: DerivedStore;
-  readonly failures: FailureStore;
-  readonly log: Log;
-  readonly config: ThumbnailConfig;
-  /** Executable and arguments that run `runThumbnailChild()`. */
-  readonly childCommand: readonly string[];
-  /** The environment of the server; the child gets only the few variables that a program needs, and no secrets. */
-  readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Whether uploads are running: scheduled work then waits for a while. */
-  readonly isBusy?: () => boolean;
-}
-
-/** Result of {@link ThumbnailService.get}. */
-export type ThumbnailResult =
-  | { readonly state: "ready"; readonly path: string; readonly sizeBytes: number }
-  | { readonly state: "pending" }
-  | { readonly state: "none"; readonly reason: string };
 
 interface Running {
   readonly job: Job;
@@ -66,29 +16,12 @@ interface Running {
   readonly source: ThumbnailVariant | undefined;
 }
 
-interface StartFailure {
-  readonly reason: string;
-  readonly withoutSharp: boolean;
-  readonly untilMs: number;
-}
-
 const QUEUE_LIMITS = { demanded: 512, scheduled: 4096 };
-const IDLE_MS = 60_000;
-const WATCH_INTERVAL_MS = 100;
 /** How long a scheduled job waits for uploads to end. With endless uploads the work is late, but not starved. */
 const PATIENCE_MS = 1_000;
 const BUSY_POLL_MS = 100;
-/** Loading the libraries takes 0.1 s, from a slow memory card some seconds. */
-const START_TIMEOUT_MS = 30_000;
-/** How long the child starts without sharp, or not at all, after a process crashed while loading. */
-const START_RETRY_MS = 10 * 60_000;
-/** An idle process larger than this is replaced: memory of WebAssembly never shrinks. */
-const RECYCLE_BYTES = 256 * 1024 * 1024;
 /** After this many crashes a blob counts as the cause. */
 const CRASHES_MAX = 2;
-/** Environment variables passed to the child. All others stay with the server. */
-const PASSED_ENVIRONMENT = ["PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH"];
-const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /**
  * Makes and finds thumbnails. All decoding happens in a child process, started on demand and ended after a minute
@@ -101,32 +34,30 @@ const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
  */
 export class ThumbnailService {
   readonly #options: ThumbnailServiceOptions;
-  readonly #environment: Readonly<Record<string, string>>;
-  readonly #ffmpeg: string | undefined;
+  readonly #host: RenderHost;
   readonly #queue = new JobQueue(QUEUE_LIMITS);
   /** Every queued or running job. */
   readonly #jobs = new Map<Digest, Job>();
   readonly #running = new Map<number, Running>();
   #nextId = 1;
-  #process: RenderProcess | undefined;
-  #isReady = false;
-  #startTimer: Timer | undefined;
-  #idleTimer: Timer | undefined;
-  #watchTimer: Timer | undefined;
   #busyTimer: Timer | undefined;
-  #status: ThumbnailStatus | undefined;
   #statusWaiters: ((status: ThumbnailStatus) => void)[] = [];
-  /** The last crash while loading with or without sharp, and until when it counts. */
-  #startFailure: StartFailure | undefined;
   #isClosed = false;
 
   constructor(options: ThumbnailServiceOptions) {
     this.#options = options;
-    const given = options.environment ?? {};
-    const passed = PASSED_ENVIRONMENT.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]]));
-    // Two arenas: otherwise the allocator keeps one for each thread that ever decoded.
-    this.#environment = { PATH: DEFAULT_PATH, ...Object.fromEntries(passed), MALLOC_ARENA_MAX: "2" };
-    this.#ffmpeg = Bun.which("ffmpeg", { PATH: this.#environment.PATH ?? DEFAULT_PATH }) ?? undefined;
+    this.#host = new RenderHost({
+      ...options,
+      environment: options.environment ?? {},
+      runningCount: () => this.#running.size,
+      onReady: (status) => {
+        this.#reportStatus(status);
+        this.#pump();
+      },
+      onMessage: (message) => this.#receive(message),
+      onEnd: (end, wasReady) => this.#onEnd(end, wasReady),
+      onUnavailable: (status) => this.#giveUp(status),
+    });
   }
 
   /** Renderings that have not started. */
@@ -142,9 +73,9 @@ export class ThumbnailService {
   /** Whether thumbnails of this media type can be made here. Reads no file and starts nothing. */
   canRender(mediaType: string): boolean {
     const format = promisedFormat(mediaType);
-    if (format === undefined || this.#status?.renderer === "none") return false;
-    if (isVideoFormat(format)) return this.#ffmpeg !== undefined;
-    return this.#status?.renderer !== "bun" || BUN_FORMATS.has(format);
+    if (format === undefined || this.#host.status?.renderer === "none") return false;
+    if (isVideoFormat(format)) return this.#host.hasFfmpeg;
+    return this.#host.status?.renderer !== "bun" || BUN_FORMATS.has(format);
   }
 
   /**
@@ -195,7 +126,7 @@ export class ThumbnailService {
    * nothing into this process.
    */
   async status(): Promise<ThumbnailStatus> {
-    const known = this.#status ?? this.#unavailable();
+    const known = this.#host.status ?? this.#host.unavailable();
     if (known !== undefined) return known;
     const { promise, resolve } = Promise.withResolvers<ThumbnailStatus>();
     this.#statusWaiters.push(resolve);
@@ -206,15 +137,14 @@ export class ThumbnailService {
   /** Ends the child and all queued jobs. None of them is stored as failed. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const timer of [this.#startTimer, this.#idleTimer, this.#watchTimer, this.#busyTimer]) clearTimeout(timer);
+    clearTimeout(this.#busyTimer);
     for (const { timer } of this.#running.values()) clearTimeout(timer);
     this.#running.clear();
     this.#finishAll({ kind: "cancelled" });
     this.#reportStatus(
-      this.#status ?? { renderer: "none", reason: "the server is closing", heic: false, ffmpeg: false },
+      this.#host.status ?? { renderer: "none", reason: "the server is closing", heic: false, ffmpeg: false },
     );
-    this.#process?.kill("the server is closing");
-    await this.#process?.ended();
+    await this.#host.close("the server is closing");
   }
 
   // Jobs
@@ -222,16 +152,10 @@ export class ThumbnailService {
   /** Why no thumbnail can be made of this blob, or undefined. */
   #findObstacle(digest: Digest, mediaType: string): string | undefined {
     if (!this.canRender(mediaType)) return `no thumbnails are made of ${mediaType} here`;
-    const unavailable = this.#unavailable();
+    const unavailable = this.#host.unavailable();
     if (unavailable !== undefined) return unavailable.reason;
     const failure = this.#options.failures.find(digest);
     return failure?.program === this.program ? failure.reason : undefined;
-  }
-
-  #unavailable(): ThumbnailStatus | undefined {
-    const failure = this.#currentStartFailure();
-    if (failure === undefined || !failure.withoutSharp) return undefined;
-    return { renderer: "none", reason: failure.reason, heic: false, ffmpeg: this.#ffmpeg !== undefined };
   }
 
   #missing(digest: Digest, variants: readonly ThumbnailVariant[]): ThumbnailVariant[] {
@@ -289,17 +213,12 @@ export class ThumbnailService {
   /** Starts all jobs that may run now. Called after everything that could change which ones may. */
   #pump(): void {
     if (this.#isClosed) return;
-    if (this.#queue.size > 0 || this.#statusWaiters.length > 0) this.#ensureProcess();
-    while (this.#canTakeWork() && this.#mayStart(this.#queue.peek())) {
+    if (this.#queue.size > 0 || this.#statusWaiters.length > 0) this.#host.ensureProcess();
+    while (this.#host.canTakeWork && this.#mayStart(this.#queue.peek())) {
       const job = this.#queue.take();
       if (job !== undefined) this.#orFail(job, () => this.#start(job));
     }
-    this.#watch();
-  }
-
-  /** A process that is ending takes no more jobs; the next one does. */
-  #canTakeWork(): boolean {
-    return this.#isReady && this.#process?.isTerminating === false;
+    this.#host.watch(this.#queue.size > 0);
   }
 
   #mayStart(job: Job | undefined): job is Job {
@@ -326,11 +245,11 @@ export class ThumbnailService {
     }
     const id = this.#nextId;
     this.#nextId += 1;
-    const timer = setTimeout(() => this.#process?.kill(`took longer than ${config.timeoutMs} ms`), config.timeoutMs);
+    const timer = setTimeout(() => this.#host.kill(`took longer than ${config.timeoutMs} ms`), config.timeoutMs);
     timer.unref();
     job.isRunning = true;
     this.#running.set(id, { job, timer, source: source?.variant });
-    this.#process?.request({
+    this.#host.request({
       type: "render",
       id,
       digest: job.digest,
@@ -357,21 +276,13 @@ export class ThumbnailService {
     return { variants: usual, source: undefined };
   }
 
-  #receive(message: Exclude<FromChild, Hello>): void {
-    if (this.#isClosed) return;
-    if (message.type === "ready") {
-      clearTimeout(this.#startTimer);
-      this.#isReady = true;
-      this.#status = message.status;
-      this.#reportStatus(message.status);
-    } else {
-      const running = this.#running.get(message.id);
-      if (running === undefined) return;
-      clearTimeout(running.timer);
-      this.#running.delete(message.id);
-      if (message.type === "rendered") this.#finish(running.job, { kind: "rendered" });
-      else this.#fail(running, message);
-    }
+  #receive(message: Rendered | RenderFailed): void {
+    const running = this.#running.get(message.id);
+    if (running === undefined) return;
+    clearTimeout(running.timer);
+    this.#running.delete(message.id);
+    if (message.type === "rendered") this.#finish(running.job, { kind: "rendered" });
+    else this.#fail(running, message);
     this.#pump();
   }
 
@@ -392,55 +303,11 @@ export class ThumbnailService {
 
   // The child process
 
-  #ensureProcess(): void {
-    if (this.#process !== undefined) return;
-    const failure = this.#currentStartFailure();
-    if (failure?.withoutSharp === true) {
-      this.#giveUp(failure.reason);
-      return;
-    }
-    const { config, derived, childCommand, log } = this.#options;
-    const sharpRejection = failure?.reason;
-    try {
-      const started = new RenderProcess({
-        command: childCommand,
-        log,
-        environment: this.#environment,
-        configure: {
-          type: "configure",
-          thumbsDir: derived.directory,
-          nativeDir: config.nativeDir,
-          libvips: config.libvips,
-          sharpRejection,
-          ffmpeg: this.#ffmpeg,
-          memoryLimitBytes: config.memoryLimitBytes,
-          timeoutMs: config.timeoutMs,
-        },
-        onMessage: (message) => this.#receive(message),
-        onEnd: (end) => this.#onEnd(end, sharpRejection !== undefined),
-      });
-      this.#process = started;
-      this.#startTimer = setTimeout(
-        () => started.kill(`was not ready within ${START_TIMEOUT_MS} ms`),
-        START_TIMEOUT_MS,
-      );
-      this.#startTimer.unref();
-    } catch (error) {
-      this.#onStartFailure(error instanceof Error ? error.message : String(error), true);
-    }
-  }
-
-  #onEnd(end: ProcessEnd, withoutSharp: boolean): void {
-    const wasReady = this.#isReady;
-    clearTimeout(this.#startTimer);
-    this.#process = undefined;
-    this.#isReady = false;
-    if (this.#isClosed) return;
+  #onEnd(end: ProcessEnd, wasReady: boolean): void {
     const suspects = [...this.#running.values()];
     this.#running.clear();
     for (const { timer } of suspects) clearTimeout(timer);
-    if (!wasReady) this.#onStartFailure(describeEnd(end), withoutSharp);
-    else for (const { job } of suspects) this.#handleCrash(job, end, suspects.length === 1);
+    if (wasReady) for (const { job } of suspects) this.#handleCrash(job, end, suspects.length === 1);
     this.#pump();
   }
 
@@ -461,59 +328,13 @@ export class ThumbnailService {
     }
   }
 
-  /** A process crashed before it was ready: the next one starts without sharp; after another crash none starts. */
-  #onStartFailure(reason: string, withoutSharp: boolean): void {
-    this.#options.log.warn(
-      withoutSharp
-        ? "Cannot start the thumbnail process; no thumbnails are created."
-        : "Cannot load the image library; using the built-in decoder of Bun.",
-      { reason },
-    );
-    this.#startFailure = { reason, withoutSharp, untilMs: performance.now() + START_RETRY_MS };
-    if (withoutSharp) this.#giveUp(reason);
-  }
-
-  #currentStartFailure(): StartFailure | undefined {
-    if (this.#startFailure !== undefined && performance.now() > this.#startFailure.untilMs) {
-      this.#startFailure = undefined;
-      this.#status = undefined;
-    }
-    return this.#startFailure;
-  }
-
-  #giveUp(reason: string): void {
-    this.#finishAll({ kind: "failed", reason });
-    this.#reportStatus({ renderer: "none", reason, heic: false, ffmpeg: this.#ffmpeg !== undefined });
+  #giveUp(status: ThumbnailStatus): void {
+    this.#finishAll({ kind: "failed", reason: status.reason ?? "" });
+    this.#reportStatus(status);
   }
 
   #reportStatus(status: ThumbnailStatus): void {
     for (const waiter of this.#statusWaiters.splice(0)) waiter(status);
-  }
-
-  /** Watches the memory while a job runs, and ends an idle process after a while. */
-  #watch(): void {
-    if (this.#running.size > 0) {
-      clearTimeout(this.#idleTimer);
-      this.#idleTimer = undefined;
-      this.#watchTimer ??= setInterval(() => this.#checkMemory(), WATCH_INTERVAL_MS);
-      this.#watchTimer.unref();
-      return;
-    }
-    clearInterval(this.#watchTimer);
-    this.#watchTimer = undefined;
-    if (!this.#canTakeWork() || this.#queue.size > 0) return;
-    if ((this.#process?.findResidentBytes() ?? 0) > RECYCLE_BYTES) this.#process?.kill("has grown and is replaced");
-    this.#idleTimer ??= setTimeout(() => {
-      this.#idleTimer = undefined;
-      if (this.#running.size === 0) this.#process?.kill("had nothing to do");
-    }, this.#options.config.idleMs ?? IDLE_MS);
-    this.#idleTimer.unref();
-  }
-
-  #checkMemory(): void {
-    const { memoryLimitBytes } = this.#options.config;
-    if ((this.#process?.findResidentBytes() ?? 0) <= memoryLimitBytes) return;
-    this.#process?.kill(`needed more than ${Math.round(memoryLimitBytes / 1024 / 1024)} MiB of memory`);
   }
 }
 
@@ -531,10 +352,4 @@ async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined
   } finally {
     clearTimeout(timer);
   }
-}
-
-function describeEnd(end: ProcessEnd): string {
-  if (end.killReason !== undefined) return `the image process ${end.killReason}`;
-  const how = end.signal === undefined ? `with code ${end.exitCode}` : `by ${end.signal}`;
-  return `the image process ended ${how}${end.lastWords === "" ? "" : `: ${end.lastWords}`}`;
 }

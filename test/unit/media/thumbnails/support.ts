@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DerivedStore } from "../../../../src/blobs/derived.ts";
 import { type Digest, toDigest } from "../../../../src/blobs/digest.ts";
-import {
-  type FailureStore,
-  type ThumbnailConfig,
-  ThumbnailService,
-  type ThumbnailServiceOptions,
-} from "../../../../src/features/media/thumbnails/service.ts";
+import { ThumbnailService } from "../../../../src/features/media/thumbnails/service.ts";
+import type {
+  FailureStore,
+  ThumbnailConfig,
+  ThumbnailServiceOptions,
+} from "../../../../src/features/media/thumbnails/options.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
 
 export const FIXTURES = join(import.meta.dir, "../../../fixtures/images");
