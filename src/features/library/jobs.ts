@@ -92,11 +92,12 @@ function oldVersionsJob({ config, clock, users, writer, treeWriter }: LibraryJob
     async run({ signal }) {
       let pruned = 0;
       let afterNodeId = 0;
-      const kept = new Map<number, number>();
+      const keepCounts = new Map<number, number>();
       const keepOf = (accountId: number) => {
         const keep =
-          kept.get(accountId) ?? readSettings(users.settingsJson(accountId), config.versions.keep).versioning.keep;
-        kept.set(accountId, keep);
+          keepCounts.get(accountId) ??
+          readSettings(users.settingsJson(accountId), config.versions.keep).versioning.keep;
+        keepCounts.set(accountId, keep);
         return keep;
       };
       do {
@@ -168,7 +169,7 @@ function undoJob({ config, clock, users, writer, treeWriter }: LibraryJobsOption
       let removed = 0;
       for (const { id } of users.list()) {
         for (let some = -1; some !== 0 && !signal.aborted; removed += Math.max(0, some)) {
-          // The time machine shows and brings back what devices deleted, as far back as it looks.
+          // The history shows and restores what devices deleted, as far back as it reaches.
           const ageMs = Math.max(UNDO_MS, reachOf(config.versions.maxAgeMs));
           some = await writer.run((tx) => treeWriter.sweepUndo(tx, id, clock.nowMs() - ageMs, SWEEP_ROWS));
           await Bun.sleep(REAP_REST_MS);

@@ -58,7 +58,7 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
         const uploader = uploaderOf(request);
         const { user } = uploader;
         const key = request.headers.get("idempotency-key");
-        // Below which share it goes, if any, is told by a field that may come last.
+        // The share to upload into, if any, is in a field that may come last.
         const hosts = [user, ...permissions.hosts(user)];
         return receiveForm(files, request, { user, hosts, key, kind: "file" }, async (pendingUpload, form) => {
           const fields = readUploadFields(form.fields);

@@ -1,6 +1,6 @@
 /**
- * Where the bytes of every upload come in, whatever its protocol: here they are read, at the pace that is asked of the
- * sender, and here it is known who sends, what was declared of the length, and for whom room is reserved.
+ * Receives the bytes of every upload, in any protocol. The sender, the declared length and the account that reserves
+ * space are known here, and the pace of the sender is enforced.
  */
 import { requestContextOf } from "../../../http/request-context.ts";
 import { DEFAULT_FORM_LIMITS, type Form, readMultipart } from "../../../http/read-multipart.ts";
@@ -12,7 +12,7 @@ import type { FileService, PendingUpload } from "./service.ts";
 export interface IncomingFile {
   /** The account whose plan limits the size: the sender's, or the owner's of a drop box. */
   readonly user: User;
-  /** Accounts of which one will hold the file; by default `user`. */
+  /** Accounts, one of which will own the file; by default `user`. */
   readonly hosts?: readonly User[];
   /** The request's idempotency key. */
   readonly key: string | null;
@@ -20,13 +20,13 @@ export interface IncomingFile {
 
 /** A {@link IncomingFile} of a form. */
 export interface IncomingForm extends IncomingFile {
-  /** `guestFile` for senders without an account: less patience with slow ones. */
+  /** `guestFile` for senders without an account: slow ones are disconnected earlier. */
   readonly kind: "file" | "guestFile";
-  /** Called before each piece with the size that the file will have with it. What it throws ends the upload. */
+  /** Called before each chunk with the size that the file will have with it. Throwing ends the upload. */
   readonly checkSize?: (sizeBytes: number) => void;
 }
 
-/** Makes the file of what has arrived. */
+/** Creates the file from the received bytes. */
 type Finish<Given extends readonly unknown[], T> = (pendingUpload: PendingUpload, ...given: Given) => Promise<T>;
 
 type Files = Pick<FileService, "beginUpload">;
@@ -43,9 +43,9 @@ export async function receiveForm<T>(
 ): Promise<T> {
   return pending(files, request, sender, true, async (pendingUpload) => {
     const { incoming } = pendingUpload;
-    const write = (piece: Uint8Array) => {
-      checkSize?.(incoming.sizeBytes + piece.length);
-      return incoming.write(piece);
+    const write = (chunk: Uint8Array) => {
+      checkSize?.(incoming.sizeBytes + chunk.length);
+      return incoming.write(chunk);
     };
     const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
       beginFile: () => ({ write }),
@@ -64,16 +64,18 @@ export async function receiveBody<T>(
   finish: Finish<[], T>,
 ): Promise<T> {
   return pending(files, request, sender, false, async (pendingUpload) => {
-    await readBody(request, "file", (piece) => pendingUpload.incoming.write(piece));
+    await readBody(request, "file", (chunk) => pendingUpload.incoming.write(chunk));
     return finish(pendingUpload);
   });
 }
 
-/** The bytes of a part of a file, for protocols that store them as they come: their room was reserved when they began. */
+/**
+ * The bytes of a part of a file, for protocols that store them as they arrive: their space was reserved at the start.
+ */
 export function incomingBytes(request: Request, kind: IncomingForm["kind"]) {
   return {
     declaredBytes: declaredBytes(request),
-    read: (take: (piece: Uint8Array) => Promise<void> | void) => readBody(request, kind, freeing(take)),
+    read: (take: (chunk: Uint8Array) => Promise<void> | void) => readBody(request, kind, freeing(take)),
   };
 }
 

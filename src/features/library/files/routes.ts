@@ -33,10 +33,10 @@ export interface FileRoutesOptions {
   readonly clock: Clock;
   readonly hasThumbnail: (file: FileNode) => boolean;
   readonly mediaInfo: Pick<MediaInfoService, "find">;
-  /** The tree as it was at the time that a query tells. */
+  /** The history of the tree, for queries with a time. */
   readonly past: {
     list(user: User, query: Query, context: PresentContext): Promise<object>;
-    /** A file, and what its record says besides or otherwise than one of today. */
+    /** A file, and the fields in which its record differs from one of today. */
     find(user: User, fileId: string, query: Query, context: PresentContext): { file: FileNode; fields: object };
   };
 }
@@ -135,7 +135,7 @@ export function fileRoutes(options: FileRoutesOptions) {
     );
 }
 
-/** If-Match of a request, to be held against the file inside the deed (RFC 9110 §13.1.1). */
+/** The If-Match of a request, checked against the file inside the transaction (RFC 9110 §13.1.1). */
 export function preconditionOf(request: Request): Precondition | undefined {
   const header = request.headers.get("if-match");
   if (header === null) return undefined;

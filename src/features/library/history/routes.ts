@@ -30,15 +30,15 @@ export function historyRoutes({ history, guard, allowLong }: HistoryRoutesOption
     },
     async ({ principal, body, request }) => {
       allowLong(request);
-      const asked = {
+      const restoreRequest = {
         folderPath: normalizePath(body.folder),
         atMs: readAt(body.at),
         isDryRun: body.dryRun ?? false,
         removesNew: body.removeNew ?? false,
         isPartial: body.partial ?? false,
       };
-      const record = presentRestore(asked, await history.restore(principal.user, asked));
-      return ok(record, asked.isDryRun ? "Preview only: nothing was changed." : "The folder was restored.");
+      const record = presentRestore(restoreRequest, await history.restore(principal.user, restoreRequest));
+      return ok(record, restoreRequest.isDryRun ? "Preview only: nothing was changed." : "The folder was restored.");
     },
   );
 }

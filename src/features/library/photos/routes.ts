@@ -40,7 +40,7 @@ export function photoRoutes({ photos, guard, hasThumbnail }: PhotoRoutesOptions)
       { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.timeline },
       async ({ principal, request }) => {
         const accountId = principal.user.id;
-        // Asked before the days are counted: where it is over, they are the last word on what came until then.
+        // Read before the days are counted: once it is false, the counts include everything stored until then.
         const state = { isIndexing: !photos.isComplete, isSettling: photos.isSettling(accountId) };
         const timeline = await photos.timeline(accountId, readFilter(readQuery(requestContextOf(request).query)));
         return ok({ ...presentTimeline(timeline), ...state });

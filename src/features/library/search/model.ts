@@ -38,9 +38,9 @@ export const QUERY_OF_SEARCH = {
 };
 
 /** The language, for the document. */
-export const SEARCH_DESCRIPTION = `Searches one's own files and folders by name, tags, description, metadata values, media type and what pictures, sounds and films tell of themselves. Everything in \`q\` must hold; upper and lower case and accents don't count.
+export const SEARCH_DESCRIPTION = `Searches your own files and folders by name, tags, description, metadata values, media type and embedded metadata (EXIF, ID3). Everything in \`q\` must match; case and accents are ignored.
 
-- \`beach hous\`: words; each may go on (house, houses). \`"beach house"\`: exactly these words in this order. \`-beach\`: without it.
+- \`beach hous\`: words; each may be a prefix (house, houses). \`"beach house"\`: exactly these words in this order. \`-beach\`: without it.
 - \`type:image\` (or video, audio, document, pdf, archive, text, folder, or a media type), \`tag:holiday\`, \`name:beach\`, \`ext:jpg\`, \`camera:canon\`, \`is:public\`; each also excluded by a minus.
 - \`in:/photos\`: there and below it.
 - \`size:>10MB\`, \`size:<1GB\`, \`size:1MB..5MB\` (1 MB = 1,048,576 bytes).

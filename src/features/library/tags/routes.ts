@@ -42,11 +42,11 @@ export function tagRoutes({ tags, guard, hasThumbnail }: TagRoutesOptions) {
     );
 }
 
-/** @throws AppError the first refusal, where no file was changed or found as wanted */
+/** @throws AppError the first error, if no file was changed or already had the tags */
 function presentOutcomes<T>(outcomes: readonly TagOutcome[], present: (file: FileNode) => T) {
   const updated = outcomes.flatMap((outcome) => ("file" in outcome ? [present(outcome.file)] : []));
-  const refused = outcomes.flatMap((outcome) => ("error" in outcome ? [outcome] : []));
-  const [first] = refused;
+  const rejected = outcomes.flatMap((outcome) => ("error" in outcome ? [outcome] : []));
+  const [first] = rejected;
   if (updated.length === 0 && first !== undefined) throw first.error;
-  return { updated, failed: refused.map(({ id, error }) => ({ id, error: errorItem(error) })) };
+  return { updated, failed: rejected.map(({ id, error }) => ({ id, error: errorItem(error) })) };
 }
