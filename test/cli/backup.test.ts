@@ -88,7 +88,7 @@ const withEightFiles = stoppedServer(async ({ client }) => {
 });
 
 describe("a backup", () => {
-  test("put in place and started, is the server of its moment, in another place (D42)", async () => {
+  test("put in place and started, is the server of its moment, in another place", async () => {
     await withServer({}, async (server) => {
       const { client, email, password } = await server.signUp();
       const files = new Map<string, Uint8Array>();
@@ -203,7 +203,7 @@ describe("a backup", () => {
     });
   });
 
-  test("reports a damaged content by name and puts nothing over the good one that it has (D9)", async () => {
+  test("reports a damaged content by name and puts nothing over the good one that it has", async () => {
     await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
       await client.storedId("good bytes", { name: "good.txt" });
@@ -223,7 +223,7 @@ describe("a backup", () => {
     });
   });
 
-  test("says which content is missing, and is openable for the rest (D42)", async () => {
+  test("says which content is missing, and is openable for the rest", async () => {
     await withEightFiles(async (server) => {
       await rm(blobPath(server.dataDir, "gone"));
       const dir = join(await folder(), "backup");
@@ -505,7 +505,7 @@ describe("a backup is refused", () => {
     expect(await readdir(dir)).toEqual(["thesis.txt"]);
   });
 
-  test("into the backup of another server (D5)", async () => {
+  test("into the backup of another server", async () => {
     await withServer({ hasAccounts: true }, async (other) => {
       const dir = join(await folder(), "backup");
       await backUp(server().dataDir, dir);

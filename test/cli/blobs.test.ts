@@ -134,7 +134,7 @@ describe("larder blobs move", () => {
   });
 });
 
-test("a copy of the data directory reads the bucket, and removes nothing there before it was told to (D43)", async () => {
+test("a copy of the data directory reads the bucket, and removes nothing there before it was told to", async () => {
   const content = randomContent(30_000);
   await server.restart({ env: s3.settings });
   const id = await admin.client.storedId(content);

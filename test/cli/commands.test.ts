@@ -53,7 +53,7 @@ describe("version", () => {
     for (const word of ["bun", "sqlite", "libvips"]) expect(printed.stdout.toLowerCase()).toContain(word);
   });
 
-  test("tells a SQLite of at least 3.51.3 (D45)", () => {
+  test("tells a SQLite of at least 3.51.3", () => {
     const [, major = "0", minor = "0", patch = "0"] = /sqlite\D*(\d+)\.(\d+)\.(\d+)/i.exec(printed.stdout) ?? [];
     const number = Number(major) * 1_000_000 + Number(minor) * 1000 + Number(patch);
     expect(number).toBeGreaterThanOrEqual(3_051_003);
@@ -61,7 +61,7 @@ describe("version", () => {
 });
 
 describe("healthcheck", () => {
-  test("exits 0 beside a running server, and not 0 without one (D41)", async () => {
+  test("exits 0 beside a running server, and not 0 without one", async () => {
     const env = { LARDER_PORT: String(server().port), LARDER_HOST: "127.0.0.1" };
     expect((await server().larder(["healthcheck"], { env })).code).toBe(0);
     const none = await server().larder(["healthcheck"], { env: { ...env, LARDER_PORT: "1" } });
@@ -152,7 +152,7 @@ describe("a bad setting", () => {
   });
 });
 
-test("contents can be read back before they are acknowledged (D4)", async () => {
+test("contents can be read back before they are acknowledged", async () => {
   await withServer({ hasAccounts: true, env: { LARDER_VERIFY_AFTER_WRITE: "on" } }, async (own) => {
     const { client } = await own.signUp();
     const id = await client.storedId("read back");
@@ -199,7 +199,7 @@ describe("serve", () => {
       expect({ name, made: await isFolder(join(dataDir, name)) }).toEqual({ name, made: true });
   });
 
-  test("prints a set-up address at first start, and no default account exists (D56)", async () => {
+  test("prints a set-up address at first start, and no default account exists", async () => {
     await eventually("an address to set up is printed", () => /http:\/\/127\.0\.0\.1:\d+\/\S{16,}/.test(own.log));
     const tried = await own.visitor.post("/api/auth/signin", { email: "admin@example.com", password: "adminadmin" });
     expect(tried.status).toBe(401);
@@ -207,7 +207,7 @@ describe("serve", () => {
     expect({ code, empty: !stdout.includes("@") }).toEqual({ code: 0, empty: true });
   });
 
-  test("ends on SIGTERM with exit code 0 (D41)", async () => {
+  test("ends on SIGTERM with exit code 0", async () => {
     await own.signUp();
     expect(await own.stop()).toBe(0);
   });
@@ -231,7 +231,7 @@ describe("serve", () => {
 });
 
 describe("gc --now", () => {
-  test("ends the grace period of what nothing refers to in one run, and takes nothing else (D8)", async () => {
+  test("ends the grace period of what nothing refers to in one run, and takes nothing else", async () => {
     // One run only set the bytes aside, for a second one to remove.
     const { client } = await server().signUp();
     const contents = Array.from({ length: 20 }, (_, index) => new Uint8Array(5000).fill(index + 1));

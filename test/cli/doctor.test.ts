@@ -1,4 +1,4 @@
-// What `larder doctor` says of the address that people use (D36). Through real proxies: test/proxies.
+// What `larder doctor` says of the address that people use. Through real proxies: test/proxies.
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { repositoryRoot, type TestServer, withServer } from "../support/server.ts";

@@ -48,7 +48,7 @@ async function expectWhole(client: Client, contents: Uint8Array[], ids: string[]
 const heal = (server: TestServer, ...args: string[]) => runLarder(["heal", "--data", server.dataDir, ...args]);
 
 describe("larder heal", () => {
-  test("takes good contents from a copy, beside the running server, which sends them again at once (D9)", async () => {
+  test("takes good contents from a copy, beside the running server, which sends them again at once", async () => {
     await withDamage(async (server, client, contents, ids, copy) => {
       expect((await server.larder(["verify"])).code).toBe(1);
       for (const id of ids) expect((await client.get(`/api/files/${id}/download`)).status).toBe(500);

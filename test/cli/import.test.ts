@@ -195,7 +195,7 @@ describe("import", () => {
     expect(reasons).toEqual({ thing: "name_taken", dir: "name_taken" });
   });
 
-  test("leaves out links, pipes and sockets without following them, and tells (D49)", async () => {
+  test("leaves out links, pipes and sockets without following them, and tells", async () => {
     const account = await server().signUp();
     const path = await source({ "a.txt": "one" });
     await symlink("/etc/passwd", join(path, "passwd"));

@@ -269,7 +269,7 @@ describe("from a source", () => {
     });
   });
 
-  test("a damaged content is told by name and not brought (D42)", async () => {
+  test("a damaged content is told by name and not brought", async () => {
     await withTwoFiles(async (server) => {
       const dir = await backUp(server, "--copy");
       await writeFile(blobPath(dir, "bad!"), "BAD!");
@@ -390,7 +390,7 @@ describe("from a source", () => {
 
   const isRoot = process.getuid?.() === 0;
 
-  test.skipIf(!isRoot)("it opens as another user, under another path and host name (D42)", async () => {
+  test.skipIf(!isRoot)("it opens as another user, under another path and host name", async () => {
     await withTwoFiles(async (server, { email, password }) => {
       const dir = await backUp(server, "--copy");
       const target = join(await folder(), "elsewhere");

@@ -78,7 +78,7 @@ describe("user add", () => {
 });
 
 describe("user set", () => {
-  test("changes role and plan at once (D57)", async () => {
+  test("changes role and plan at once", async () => {
     const { client, email } = await server().signUp();
     expect((await server().larder(["user", "set", email, "--plan", "pro"])).code).toBe(0);
     const signedIn = await server().visitor.post("/api/auth/signin", { email, password });
@@ -89,7 +89,7 @@ describe("user set", () => {
     expect([401, 403]).toContain(upload.status);
   });
 
-  test("changes the password at once, and the old sessions end (D57)", async () => {
+  test("changes the password at once, and the old sessions end", async () => {
     const { client, email } = await server().signUp();
     const set = await server().larder(["user", "set", email, "--password-stdin"], { stdin: "another password" });
     expect(set.code).toBe(0);
@@ -98,7 +98,7 @@ describe("user set", () => {
     expectError(await client.get("/api/auth/session"), 401, "revoked_token");
   });
 
-  test("disables at once: no session, no link, and only the right password learns why (D57, D58)", async () => {
+  test("disables at once: no session, no link, and only the right password learns why", async () => {
     const { client, email } = await server().signUp();
     const id = await client.storedId("x", { fields: { isPublic: "true" } });
     const link = new URL((await client.get(`/api/files/${id}`)).string("data.shareLink")).pathname;
@@ -287,7 +287,7 @@ describe("user setup-link", () => {
   });
 
   // The last one, because it makes an administrator.
-  test("gives a new link beside the running server, which ends the one before (D56)", async () => {
+  test("gives a new link beside the running server, which ends the one before", async () => {
     const own = empty();
     await own.restart();
     const printed = /.*(\/setup\?token=[\w-]+)/s.exec(own.log)?.[1] ?? "";

@@ -96,7 +96,7 @@ describe("larder verify beside a running server", () => {
     });
   });
 
-  test("names each file of each fault, exit 1; from then on it is refused, and healed by the same bytes (D9, D10)", async () => {
+  test("names each file of each fault, exit 1; from then on it is refused, and healed by the same bytes", async () => {
     await withFiles(async (server, client, [present, former, trashed], email) => {
       await flipBit(blobPath(server.dataDir, present));
       await truncate(blobPath(server.dataDir, former), 7);
@@ -275,7 +275,7 @@ describe("rows", () => {
     });
   });
 
-  test("a damaged page is found (D45)", async () => {
+  test("a damaged page is found", async () => {
     await withFiles(async (server) => {
       await server.stop();
       const path = join(server.dataDir, "larder.db");

@@ -39,12 +39,12 @@ interface Setup {
   readonly target: PushTarget;
   /** The same channel, towards an address where nobody listens. */
   readonly dead: () => Promise<{ channel: PushChannel; target: PushTarget }>;
-  /** What of the target must never be told to anybody. */
+  /** The secrets of the target, which must never be logged. */
   readonly secrets: readonly string[];
   /** How this service says that a token is no longer valid. */
   readonly gone: Behaviour;
   /** How it says that it will not take this message. */
-  readonly refused: Behaviour;
+  readonly rejected: Behaviour;
   /** Whether data reaches the app. */
   readonly carriesData: boolean;
 }
@@ -72,7 +72,7 @@ async function webPush(isTls: boolean): Promise<Setup> {
     dead: async () => ({ channel, target: targetAt(`http://127.0.0.1:${await deadPort()}/send/x`) }),
     secrets: ["secret-of-one-browser", keys.privateKey],
     gone: { status: 410, body: "push subscription has unsubscribed or expired.\n" },
-    refused: { status: 413, body: "payload too large" },
+    rejected: { status: 413, body: "payload too large" },
     carriesData: true,
   };
 }
@@ -87,7 +87,7 @@ async function url(platform: string): Promise<Setup> {
     dead: async () => ({ channel, target: { token: `http://127.0.0.1:${await deadPort()}/x`, platform } }),
     secrets: ["secret-topic"],
     gone: { status: 404, body: "{}" },
-    refused: { status: 413, body: "{}" },
+    rejected: { status: 413, body: "{}" },
     carriesData: platform === "unifiedpush",
   };
 }
@@ -122,7 +122,7 @@ async function fcm(): Promise<Setup> {
     dead: async () => ({ channel: await open(`http://127.0.0.1:${await deadPort()}`), target }),
     secrets: [target.token, "PRIVATE KEY", "ya29."],
     gone: googleError(404, "NOT_FOUND", detail),
-    refused: googleError(400, "INVALID_ARGUMENT"),
+    rejected: googleError(400, "INVALID_ARGUMENT"),
     carriesData: true,
   };
 }
@@ -159,7 +159,7 @@ async function apns(): Promise<Setup> {
     dead: async () => ({ channel: await open(`https://127.0.0.1:${await deadPort()}`), target }),
     secrets: [target.token, "PRIVATE KEY"],
     gone: { status: 410, body: JSON.stringify({ reason: "Unregistered", timestamp: 1_700_000_000_000 }) },
-    refused: { status: 400, body: JSON.stringify({ reason: "BadTopic" }) },
+    rejected: { status: 400, body: JSON.stringify({ reason: "BadTopic" }) },
     carriesData: true,
   };
 }
@@ -255,7 +255,7 @@ describe.each(SETUPS)("%s", (_, open) => {
 
   test("says rejected when the service refuses this message", async () => {
     const setup = await set();
-    setup.service.behaviours = [setup.refused];
+    setup.service.behaviours = [setup.rejected];
     expect(await deliver(setup)).toMatchObject({ state: "rejected" });
   });
 
@@ -266,13 +266,10 @@ describe.each(SETUPS)("%s", (_, open) => {
     expect(await deliver(setup)).not.toHaveProperty("afterMs");
   });
 
-  test.each([[500], [502], [503]])(
-    "tries again later when the service answers %d, with whatever text",
-    async (status) => {
-      const setup = await set({ status, body: "<html>\u0000 broken {" });
-      expect(await deliver(setup)).toMatchObject({ state: "retry" });
-    },
-  );
+  test.each([[500], [502], [503]])("tries again later when the service answers %d, with any text", async (status) => {
+    const setup = await set({ status, body: "<html>\u0000 broken {" });
+    expect(await deliver(setup)).toMatchObject({ state: "retry" });
+  });
 
   test.each([["garbage"], ["cut"]] as const)("tries again later after %s, and succeeds then", async (behaviour) => {
     const setup = await set(behaviour);

@@ -145,7 +145,7 @@ test("three incremental backups with changes in between: each state is restored 
 
 describe.skipIf(mountingFails !== undefined)("the disk of a backup", () => {
   test.each(["ext4", "tmpfs"])(
-    "of %s that fills up ends it with a clear message; the former backup opens, and with room it goes on",
+    "of %s that fills up ends it with a clear message; the former backup opens, and with free space it continues",
     async (kind) => {
       const disk = kind === "ext4" ? await mountExt4(48) : await mountTmpfs(24);
       try {
@@ -165,7 +165,7 @@ describe.skipIf(mountingFails !== undefined)("the disk of a backup", () => {
           expect(full.stderr).not.toMatch(/\n\s+at .+:\d+:\d+/);
           await expectOpens(dir, account, ["small"]);
           for (const id of ids.slice(2)) await client.delete(`/api/files/${id}`);
-          // Room: what was brought and is not needed goes with the states that name it, so none.
+          // Frees space: copied blobs that are not needed are deleted with the snapshots that name them, so with none.
           const blobs = join(dir, "blobs", "sha256");
           for (const name of await readdir(blobs, { recursive: true, withFileTypes: true }))
             if (name.isFile() && Bun.file(join(name.parentPath, name.name)).size === 4_000_000)
@@ -181,7 +181,7 @@ describe.skipIf(mountingFails !== undefined)("the disk of a backup", () => {
     120_000,
   );
 
-  test("that is mounted for reading only is told, and a restore from it works", async () => {
+  test("that is mounted read-only is reported, and a restore from it works", async () => {
     const disk = await mountExt4(32);
     try {
       await withServer({ hasAccounts: true }, async (server) => {
@@ -191,8 +191,8 @@ describe.skipIf(mountingFails !== undefined)("the disk of a backup", () => {
         const dir = join(disk.path, "backup");
         expect((await runLarder(["backup", dir, "--data", server.dataDir])).code).toBe(0);
         expect((await run(["mount", "-o", "remount,ro", disk.path])).code).toBe(0);
-        const refused = await runLarder(["backup", dir, "--data", server.dataDir]);
-        expect([refused.code, refused.stderr.includes("read-only")]).toEqual([2, true]);
+        const rejected = await runLarder(["backup", dir, "--data", server.dataDir]);
+        expect([rejected.code, rejected.stderr.includes("read-only")]).toEqual([2, true]);
         const drill = await runLarder(["backup", "--drill", dir, "--data", server.dataDir]);
         expect([drill.code, drill.stderr]).toEqual([0, ""]);
         const base = await temporaryDirectory();

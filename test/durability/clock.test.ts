@@ -13,7 +13,7 @@ const HOUR = 3_600;
 const YEAR = 365 * 24 * HOUR;
 
 test.skipIf(clockFails !== undefined)(
-  "a clock that jumps back and forth loses nothing, locks nobody out and ends no upload that goes on (D1, D8)",
+  "a clock that jumps back and forth loses nothing, locks nobody out and ends no upload in progress",
   async () => {
     const clock = await movableClock();
     const server = await startServer({ env: { ...clock.env, LARDER_RATE_LIMITS: "on" } });
@@ -48,12 +48,12 @@ test.skipIf(clockFails !== undefined)(
         const aheadSeconds = (Date.parse(response.string("data.uploadedAt")) - Date.now()) / 1000;
         expect(Math.abs(aheadSeconds - seconds)).toBeLessThan(HOUR / 2);
         expectStatus(await client.putContent(replaced, name), 200);
-        // A change is told to a device by its place in the order of changes, whatever the clock said.
+        // A device gets a change by its number in the journal, regardless of the clock.
         const changes = await device.get(`/api/mobile/sync/status?syncToken=${encodeURIComponent(syncToken)}`);
         expectStatus(changes, 200);
         expect(changes.text).toContain(`"${name}"`);
         syncToken = changes.string("data.nextSyncToken");
-        // Within its day, an unfinished upload goes on whatever the clock does.
+        // Within its day, an unfinished upload continues regardless of the clock.
         if (Math.abs(seconds) <= 2 * HOUR) {
           await sendChunks(device, plan, content, [chunksSent]);
           chunksSent += 1;
@@ -76,7 +76,7 @@ test.skipIf(clockFails !== undefined)(
       await clock.set(YEAR);
       expect(await server.stop()).toBe(0);
       await server.start();
-      await eventually("the leap is told", () => server.log.includes("The clock is far ahead"));
+      await eventually("the leap is logged", () => server.log.includes("The clock is far ahead"));
       await clock.set(0);
       const later = await signIn();
       const restored = await later.post("/api/files/trash/restore", { fileIds: [trashed] });

@@ -1,4 +1,4 @@
-// Contents that nothing refers to: taken away in the end, and never one that somebody still needs (D8).
+// Garbage collection: deletes blobs without references in the end, and never one that is still needed.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
@@ -9,7 +9,7 @@ import { runJob } from "../support/jobs.ts";
 import { run } from "../support/mounts.ts";
 import { type TestServer, testCommand, withServer } from "../support/server.ts";
 
-/** How often a content is deleted and brought again; scripts/rounds/collection sets it. */
+/** How often a blob is deleted and uploaded again; scripts/rounds/collection sets it. */
 const rounds = Number(process.env["LARDER_TEST_ROUNDS"] ?? 240);
 const roundMsMax = 200;
 const contentCount = 4;
@@ -28,7 +28,7 @@ async function collectNow(server: TestServer): Promise<void> {
 }
 
 test(
-  `${rounds} times delete, collect and re-upload of the same bytes at once never lose a blob (D8)`,
+  `${rounds} times delete, collect and re-upload of the same bytes at once never lose a blob`,
   async () => {
     await withServer({ hasAccounts: true, env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
       const admin = await server.addUser(["--admin"]);
@@ -85,7 +85,7 @@ test(
   120_000 + rounds * roundMsMax,
 );
 
-test("what a kept snapshot names stays, whatever the passes find, until the snapshot is gone (D8)", async () => {
+test("blobs that a stored snapshot names stay until the snapshot is deleted", async () => {
   await withServer({ hasAccounts: true, env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
     const admin = await server.addUser(["--admin"]);
     const { client } = await server.signUp();
@@ -117,7 +117,7 @@ test("what a kept snapshot names stays, whatever the passes find, until the snap
   });
 });
 
-test("what was set aside and came anew is not kept twice, whatever snapshots name it", async () => {
+test("a quarantined blob that was uploaded again is not stored twice, even if snapshots name it", async () => {
   await withServer({ hasAccounts: true, env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
     const admin = await server.addUser(["--admin"]);
     const { client } = await server.signUp();

@@ -51,7 +51,7 @@ const beginnings: [string, string][] = [
 ];
 
 test.skipIf(!isLinux).each(beginnings)(
-  "with 256 descriptors, 400 connections %s lose nothing and make room by themselves",
+  "with 256 descriptors, 400 connections %s lose nothing and are closed automatically",
   async (_, beginning) => {
     await withServer({ hasAccounts: true, prefix: ["prlimit", "--nofile=256:256"] }, async (server) => {
       const { client, token } = await server.signUp();
@@ -66,7 +66,7 @@ test.skipIf(!isLinux).each(beginnings)(
       );
       const later = await client.stored("after", { name: "after.txt" });
       expectStatus(later, 201);
-      // What was under way is not taken for idle.
+      // Connections with a request in progress do not count as idle.
       await connection.write(rest);
       expectStatus(await connection.response(), 201);
       expect((await client.names()).toSorted()).toEqual(["after.txt", "file.txt", "slow.txt"]);
@@ -103,14 +103,14 @@ test.skipIf(!isLinux)(
         // Closed as idle before it was heard, put off, or there was room again by then.
         if (response !== undefined && response.status >= 300) expectError(response, 503, "overloaded");
       }
-      // One that goes by a connection which was closed as idle meanwhile gets no answer.
+      // A request on a connection that was just closed as idle gets no response.
       const isTaken = () =>
         client.upload("later", { name: "later.txt" }).then(
           ({ status }) => status === 201,
           () => false,
         );
       await eventually("room", isTaken, 120_000);
-      // A thread that was started meanwhile, for a snapshot say, ended the whole server.
+      // A thread that was started during this, for a snapshot for example, ended the whole server.
       expect(server.log).not.toContain("ran out of file descriptors");
       expect(server.log).not.toContain("Uncaught exception");
       end(crowd);
@@ -149,7 +149,7 @@ test.skipIf(!isLinux || descriptorLimit() < 11_000)(
 );
 
 test.skipIf(!isLinux)(
-  "readers that stop reading hold no memory, and get the rest once they go on",
+  "readers that stop reading hold no memory, and get the rest once they continue",
   async () => {
     await withServer({ hasAccounts: true }, async (server) => {
       const { client, token } = await server.signUp();
@@ -167,7 +167,7 @@ test.skipIf(!isLinux)(
           return { socket, first };
         }),
       );
-      await client.stored("others go on", { name: "others.txt" });
+      await client.stored("others continue", { name: "others.txt" });
       expect((await residentBytes(server)) - before).toBeLessThan(60_000_000);
       const [reader] = readers;
       if (reader === undefined) throw new Error("no reader");

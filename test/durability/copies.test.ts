@@ -1,4 +1,4 @@
-// Copies of a data directory, taken from under a running server at any moment: each must open to what was (D42, D43).
+// Copies of a data directory, taken while the server runs: each must open in the state of its snapshot.
 import { afterAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { readdir, readFile, rm, stat, truncate } from "node:fs/promises";
@@ -82,7 +82,7 @@ async function takeCopy(
 }
 
 test(
-  `${rounds} copies taken under load open to what the original was, with every content (D43)`,
+  `${rounds} copies taken under load open in the state of the original, with every blob`,
   async () => {
     const { copiers, absent } = await availableCopiers();
     for (const name of absent) console.warn(`NOT TRIED, because this machine has no such tool: ${name}`);
@@ -114,7 +114,7 @@ test(
             const { files, bytes, momentMs } = await checkCopy(copy, load.accounts, { fromMs, untilMs });
             filesSeen += files;
             const back = /"?broughtBack"?[=:] ?(\d+)/.exec(copy.log)?.[1];
-            const note = back === undefined ? "" : `, ${back} brought back`;
+            const note = back === undefined ? "" : `, ${back} restored`;
             const ageMs = untilMs - momentMs;
             if (rounds > copiers.length) {
               console.warn(`${round + 1} ${copier.name}: ${files} files, ${bytes} B, ${ageMs} ms old${note}`);
@@ -136,7 +136,7 @@ test(
             stop.abort();
             await Promise.allSettled([load.stop(), house]);
           }
-          // The load rests meanwhile: it would only take the time of the copies.
+          // The load pauses: it would only slow down the copies.
           for (const [index, copy] of taken.entries()) await check(first + index, copy);
           load = MixedLoad.resume(load.accounts, 15);
         }
@@ -150,7 +150,7 @@ test(
   60_000 + rounds * roundMsMax,
 );
 
-/** Rejects with a failure of something that otherwise ends when it is told to. */
+/** Rejects with a failure of something that otherwise ends when it is stopped. */
 async function rejectionOf(work: Promise<void>): Promise<never> {
   await work;
   return new Promise(() => {});
@@ -292,7 +292,7 @@ async function checksumOfFile(path: string): Promise<string> {
   return checksumOf(new Uint8Array(await readFile(path)));
 }
 
-test("a copy goes on from its snapshot: newer files are merged, unfinished uploads are asked for again", async () => {
+test("a copy continues from its snapshot: newer files are merged, unfinished uploads are requested again", async () => {
   const folder = await temporaryDirectory();
   try {
     const { dataDir, account, phone, before, after, upload, syncTokens } = await copyUnderWay(folder);
@@ -354,7 +354,7 @@ test.skipIf(straceFails)(
         ["larder.db", "larder.db-wal"].map(async (name) => checksumOfFile(join(unopened, name))),
       );
       let crashes = 0;
-      // Each kind of call is counted by itself. What is left out comes before anything is changed.
+      // Each kind of call is counted separately. Skipped calls come before anything is changed.
       const kinds: [calls: string, first: number, each: number][] = [
         ["fsync,fdatasync", 1, 3],
         ["rename,renameat,renameat2", 1, 1],
@@ -468,7 +468,7 @@ test("a copy of which no snapshot is whole is refused, and left as it is", async
 });
 
 test.skipIf(mountingFails !== undefined)(
-  "on a full disk no snapshot is taken, the job says so, those before stay, and the server goes on",
+  "on a full disk no snapshot is taken, the job says so, earlier ones stay, and the server keeps running",
   async () => {
     const disk = await mountTmpfs(48);
     const server = await startServer({ dataDir: disk.path, env: { LARDER_MIN_FREE_SPACE: "1MB" } });
@@ -483,7 +483,7 @@ test.skipIf(mountingFails !== undefined)(
         if (response.status === 507) sizeBytes = Math.floor(sizeBytes / 2);
         else expectStatus(response, 201);
       }
-      // Every ten minutes one is taken by itself: seen only now, when there is no room for that either.
+      // Every ten minutes one is taken automatically: seen only now, when there is no room for that either.
       const whole = (await readdir(join(disk.path, "snapshots"))).sort();
       expect(whole).toEqual(expect.arrayContaining(before));
       const ran = await admin.client.post("/api/admin/jobs/snapshot/run");

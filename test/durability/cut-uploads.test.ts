@@ -39,7 +39,7 @@ function cuts(length: number): number[] {
   return [0, ...Array.from({ length: 9 }, (_, index) => Math.floor((length * (index + 1)) / 10)), length - 1];
 }
 
-describe("a cut upload leaves nothing behind (D2)", () => {
+describe("a cut upload leaves nothing behind", () => {
   test.each(["Content-Length", "chunked"])(
     "as a new file, with %s",
     async (framing) => {
@@ -119,7 +119,7 @@ describe("a cut upload leaves nothing behind (D2)", () => {
     }
   }, 120_000);
 
-  test("by a wrong checksum, for new files and replacements (D3)", async () => {
+  test("by a wrong checksum, for new files and replacements", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("old", { name: "a.txt" });
     const blobs = await filesBelow("blobs");

@@ -42,7 +42,7 @@ async function tryStart(dataDir: string): Promise<TestServer | string> {
   return startServer({ dataDir }).catch((error: unknown) => String(error));
 }
 
-test("a damaged page of the database stops the start or is told, never crashes the server; a snapshot brings all back (D45)", async () => {
+test("a damaged page of the database stops the start or is reported, never crashes the server; a snapshot restores all", async () => {
   const [seed = 1] = seedsToRun([1]);
   const random = randomOf(seed);
   await withServer({}, async (server) => {
@@ -59,7 +59,7 @@ test("a damaged page of the database stops the start or is told, never crashes t
     for (let round = 0; round < pagesTried; round++) {
       const dataDir = await temporaryDirectory();
       await cp(server.dataDir, dataDir, { recursive: true, preserveTimestamps: true });
-      // The same file as far as anybody can tell, not a copy: it would open from its snapshot by itself.
+      // The same file by all signs, not a copy, which would open from its snapshot automatically.
       await rm(join(dataDir, "larder.state"));
       const page = random.below(pages);
       const database = await open(join(dataDir, "larder.db"), "r+");
@@ -73,7 +73,7 @@ test("a damaged page of the database stops the start or is told, never crashes t
         expect(damaged).not.toContain("Unexpected error");
       } else {
         const client = new Client(damaged, admin.token);
-        // Whatever these meet, they are answered.
+        // These requests always get a response.
         await client.upload("new", { name: "new" });
         await client.get("/api/files?recursive=true&limit=100");
         const check = await client.post("/api/admin/jobs/quick-check/run");
@@ -82,7 +82,7 @@ test("a damaged page of the database stops the start or is told, never crashes t
           told.byTheCheck += 1;
           expect(ready.string("reason")).toContain("larder restore --snapshot newest");
           await eventually("it is logged", () => damaged.log.includes("The database is damaged"));
-          // Nothing is removed on its word, and no copy of it takes the place of a good one (D8).
+          // No blob is deleted because of it, and no snapshot of it replaces a good one.
           const before = await readdir(join(dataDir, "snapshots"));
           for (const job of ["snapshot", "gc", "leftovers"]) {
             const ran = await client.post(`/api/admin/jobs/${job}/run`);

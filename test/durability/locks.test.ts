@@ -5,7 +5,7 @@ import { checksumOf } from "../support/client.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
 import { type TestServer, withServer } from "../support/server.ts";
 
-/** Another program that holds the database for writing until it is told to let go. */
+/** Another program that locks the database for writing until it is stopped. */
 function holdDatabase(server: TestServer): () => void {
   const other = new Database(join(server.dataDir, "larder.db"), { readwrite: true });
   other.run("PRAGMA busy_timeout=5000");
@@ -16,7 +16,7 @@ function holdDatabase(server: TestServer): () => void {
   };
 }
 
-test.concurrent("while another program holds the database for a moment, writing waits and reading goes on (D46)", async () => {
+test.concurrent("while another program locks the database for a moment, writing waits and reading continues", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     const first = await client.storedId("before", { name: "before" });
@@ -31,7 +31,7 @@ test.concurrent("while another program holds the database for a moment, writing 
   });
 });
 
-test.concurrent("while another program holds the database for long, writing is refused and nothing half is left; then all goes on by itself (D46)", async () => {
+test.concurrent("while another program locks the database for long, writing is rejected completely; later it works again automatically", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const account = await server.signUp();
     const { client } = account;
@@ -57,7 +57,7 @@ test.concurrent("while another program holds the database for long, writing is r
   });
 });
 
-test.concurrent("a server that starts while another program holds the database says so, and starts when it is let go (D46)", async () => {
+test.concurrent("a server that starts while another program locks the database reports that, and starts when it is unlocked", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     const id = await client.storedId("kept");

@@ -22,7 +22,7 @@ async function uploadLarge(
   sizeMiB: number,
   host: string,
 ): Promise<{ id: string; digest: string }> {
-  const piece = randomContent(mebibyte);
+  const buffer = randomContent(mebibyte);
   const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="large.bin"\r\n\r\n`;
   const tail = `\r\n--${boundary}--\r\n`;
   const hash = createHash("sha256");
@@ -32,9 +32,9 @@ async function uploadLarge(
       `Content-Length: ${head.length + sizeMiB * mebibyte + tail.length}\r\n\r\n${head}`,
   );
   for (let index = 0; index < sizeMiB; index++) {
-    piece[0] = index % 256;
-    hash.update(piece);
-    await connection.write(piece);
+    buffer[0] = index % 256;
+    hash.update(buffer);
+    await connection.write(buffer);
   }
   await connection.write(tail);
   const apiResponse = await connection.response();
@@ -45,7 +45,7 @@ async function uploadLarge(
 
 // "x": a host too short for the router, whose requests took another way once and were held whole in memory.
 test.skipIf(process.platform !== "linux").each(["larder.test", "x"])(
-  "memory does not grow with the size of a file, up or down (D20), asked as %s",
+  "memory does not grow with the size of a file, up or down, requested as %s",
   async (host) => {
     await withServer({ hasAccounts: true }, async (server) => {
       const { token } = await server.signUp();

@@ -9,7 +9,7 @@ const asNobody = ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-
 const cannotChangeUser = (await run([...asNobody, "true"])).code !== 0;
 if (cannotChangeUser) console.warn("skipped: tests as another user: setpriv does not work here");
 
-describe("a data directory that can't be used stops the start (D40)", () => {
+describe("a data directory that can't be used stops the start", () => {
   test("because it is a file", async () => {
     const folder = await temporaryDirectory();
     try {
@@ -49,28 +49,25 @@ describe("a data directory that can't be used stops the start (D40)", () => {
   );
 });
 
-test.skipIf(cannotChangeUser)(
-  "runs as any user on a directory of its own, and changes no ownership (D40)",
-  async () => {
-    const folder = await temporaryDirectory();
-    await chmod(folder, 0o755);
-    const dataDir = join(folder, "data");
-    await mkdir(dataDir);
-    await chown(dataDir, nobody, nobody);
-    const server = await startServer({ dataDir, prefix: asNobody, env: { HOME: "/" } });
-    try {
-      const { client } = await server.signUp();
-      await client.stored("x");
-      expect(await client.names()).toEqual(["file.txt"]);
-      const database = await stat(join(dataDir, "larder.db"));
-      expect(database.uid).toBe(nobody);
-      expect(database.mode & 0o007).toBe(0);
-    } finally {
-      await server.kill9();
-      await rm(folder, { recursive: true });
-    }
-  },
-);
+test.skipIf(cannotChangeUser)("runs as any user on a directory of its own, and changes no ownership", async () => {
+  const folder = await temporaryDirectory();
+  await chmod(folder, 0o755);
+  const dataDir = join(folder, "data");
+  await mkdir(dataDir);
+  await chown(dataDir, nobody, nobody);
+  const server = await startServer({ dataDir, prefix: asNobody, env: { HOME: "/" } });
+  try {
+    const { client } = await server.signUp();
+    await client.stored("x");
+    expect(await client.names()).toEqual(["file.txt"]);
+    const database = await stat(join(dataDir, "larder.db"));
+    expect(database.uid).toBe(nobody);
+    expect(database.mode & 0o007).toBe(0);
+  } finally {
+    await server.kill9();
+    await rm(folder, { recursive: true });
+  }
+});
 
 test.skipIf(cannotChangeUser)("starts again as another user after an administrator's commands as root", async () => {
   const folder = await temporaryDirectory();
@@ -95,7 +92,7 @@ test.skipIf(cannotChangeUser)("starts again as another user after an administrat
 });
 
 test.skipIf(cannotChangeUser)(
-  "commands that read another user's directory say whose it is, and how to go on (D40)",
+  "commands that read another user's directory say whose it is, and what to do",
   async () => {
     const folder = await temporaryDirectory();
     await chmod(folder, 0o755);

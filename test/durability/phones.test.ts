@@ -1,4 +1,4 @@
-// Phones and a browser on one account while the server is killed again and again, in whatever moment: what it acknowledged
+// Phones and a browser on one account while the server is killed again and again, at any moment: what it acknowledged
 // is there in the end, and the phones come to equal it.
 import { describe, test } from "bun:test";
 import { liveThrough } from "../phone/household.ts";
@@ -7,7 +7,7 @@ import { withServer } from "../support/server.ts";
 
 describe("phones", () => {
   test.each(seedsToRun([11, 12]))(
-    "lose and double nothing while the server is killed in random moments (D1, D14, seed %d)",
+    "lose and double nothing while the server is killed in random moments (seed %d)",
     async (seed) => {
       await withServer({ hasAccounts: true }, async (server) => {
         const random = new Random(seed).branch("killer");

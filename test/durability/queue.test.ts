@@ -37,7 +37,7 @@ async function killInTheMidst(server: TestServer, device: Client, doneBefore: nu
   await server.kill9();
 }
 
-test("kill -9 while a queue of deletes runs: each is done once, and says so (D24)", async () => {
+test("kill -9 while a queue of deletes runs: each is done once, and says so", async () => {
   await withServer({ hasAccounts: true, env: { LARDER_MASS_CHANGE_FILES: "1000000" } }, async (server) => {
     const account = await server.signUp();
     const { client: device } = await registerDevice(server, account);

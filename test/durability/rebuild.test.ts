@@ -1,4 +1,4 @@
-/** A store whose database and snapshots are lost: `larder rebuild` makes a database from it that tells the same. */
+/** A store whose database and snapshots are lost: `larder rebuild` makes a database from it with the same contents. */
 import { expect, test } from "bun:test";
 import { copyFile, open, readdir, readFile, rename, rm, truncate } from "node:fs/promises";
 import { join } from "node:path";
@@ -99,7 +99,7 @@ test.each(["stopped in order", "killed"])(
       expect([await portraitOf(annaAgain), await portraitOf(bertAgain)]).toEqual(before);
       expectStatus(await server.visitor.post("/api/auth/signin", { email: gone.email, password: gone.password }), 401);
 
-      // It goes on: what comes now is noted too, and the next loss is no other.
+      // The server continues: new changes are recorded as well, and can be rebuilt after the next loss.
       await annaAgain.stored("after", { name: "after.txt" });
       const after = await portraitOf(annaAgain);
       await server.stop();
@@ -194,7 +194,7 @@ test("a database that was put back makes no mixture of two pasts: what the objec
   });
 }, 120_000);
 
-test("what can't be read or is missing is told, and the rest is made", async () => {
+test("unreadable and missing parts are reported, and the rest is rebuilt", async () => {
   await withServer({}, async (server) => {
     const anna = await server.signUp();
     await anna.client.stored("is there", { name: "there.txt" });
@@ -239,7 +239,7 @@ test("what can't be read or is missing is told, and the rest is made", async () 
   });
 }, 120_000);
 
-/** Everything that the notes beside the contents say of an account, whatever is in flight. */
+/** Everything that the store journal has of an account, including pending changes. */
 async function notesOf({ dataDir }: TestServer, { id }: Account): Promise<string> {
   const folder = join(dataDir, "blobs/journal", id);
   let notes = "";
@@ -260,7 +260,7 @@ async function awaitNotes(server: TestServer, account: Account, name: string): P
   await eventually(`${name} is noted`, async () => (await notesOf(server, account)).includes(`"${name}"`));
 }
 
-/** Without when something last changed, which is now, and without how a label is written, which is not brought. */
+/** Without the time of the last change, which is now, and without the case of tags, which is not recorded. */
 function lasting({ trash, tags, ...portrait }: Portrait): unknown {
   const dropped = new Set(["modifiedAt", "updatedAt", "trashedAt", "deletedAt", "expiresAt"]);
   const settle = (value: unknown): unknown =>

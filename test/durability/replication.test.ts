@@ -50,7 +50,7 @@ test("a reader that holds the log for long stops neither writing, nor snapshots,
   });
 }, 120_000);
 
-test("the log is bounded again once the reader goes on", async () => {
+test("the log is bounded again once the reader continues", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     const wal = join(server.dataDir, "larder.db-wal");
@@ -62,7 +62,7 @@ test("the log is bounded again once the reader goes on", async () => {
     }
     const heldBytes = statSync(wal).size;
     for (let round = 0; round < 600; round++) expectStatus(await note(10_000 + round), 201);
-    // Folded in at the first commit that finds it long; from there on it is written anew in its own place.
+    // Checkpointed at the first commit that finds it long; from then on it is overwritten from its start.
     expect(statSync(wal).size).toBeLessThan(heldBytes + 2 * 1024 * 1024);
   });
 }, 120_000);

@@ -15,11 +15,11 @@ async function isClosed(port: number): Promise<boolean> {
   );
 }
 
-test("SIGTERM finishes a running upload, takes no new connection, and ends with 0 (D41)", async () => {
+test("SIGTERM finishes a running upload, takes no new connection, and ends with 0", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const { client, token } = await server.signUp();
     const { connection, rest } = await halfAnUpload(server.port, token);
-    // The server must have taken the request up before it is told to stop: later ones are refused.
+    // The server must have accepted the request before it stops: later ones are rejected.
     await client.get("/api/auth/session");
     server.signal("SIGTERM");
     await eventually("the port is closed", async () => isClosed(server.port));
@@ -33,7 +33,7 @@ test("SIGTERM finishes a running upload, takes no new connection, and ends with 
   });
 });
 
-test("while it drains, the refusal of a request that had begun carries what every answer carries (D41)", async () => {
+test("while it drains, the rejection of a request that had begun has all headers of a response", async () => {
   // The 503 was thrown before the requests were counted, and came without the rate-limit headers.
   await withServer({ hasAccounts: true }, async (server) => {
     const { client, token } = await server.signUp();
@@ -46,13 +46,13 @@ test("while it drains, the refusal of a request that had begun carries what ever
     server.signal("SIGTERM");
     await eventually("the port is closed", async () => isClosed(server.port));
     await begun.write(head.slice(60));
-    const refused = await begun.response();
-    expectError(refused, 503, "shutting_down");
-    expect(refused.number("error.details.retryAfter")).toBeGreaterThan(0);
-    expect(refused.headers.has("retry-after")).toBe(false);
+    const rejected = await begun.response();
+    expectError(rejected, 503, "shutting_down");
+    expect(rejected.number("error.details.retryAfter")).toBeGreaterThan(0);
+    expect(rejected.headers.has("retry-after")).toBe(false);
     for (const name of ["limit", "remaining", "reset", "window", "resource"])
-      expect(refused.header(`x-ratelimit-${name}`)).not.toBe("");
-    expect(refused.header("x-request-id")).not.toBe("");
+      expect(rejected.header(`x-ratelimit-${name}`)).not.toBe("");
+    expect(rejected.header("x-request-id")).not.toBe("");
     await connection.write(rest);
     expectStatus(await connection.response(), 201);
     expect(await server.exited()).toBe(0);
@@ -61,7 +61,7 @@ test("while it drains, the refusal of a request that had begun carries what ever
   });
 });
 
-test("SIGTERM with idle connections ends at once (D41)", async () => {
+test("SIGTERM with idle connections ends at once", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const idle = await Promise.all(Array.from({ length: 5 }, () => RawConnection.open(server.port)));
     for (const connection of idle) {
@@ -85,7 +85,7 @@ test("a second SIGTERM does no harm", async () => {
   });
 });
 
-test("a second server on the same data directory is refused, and the first goes on (D46)", async () => {
+test("a second server on the same data directory is rejected, and the first keeps running", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     const link = `${server.dataDir}-link`;

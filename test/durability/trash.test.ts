@@ -84,7 +84,7 @@ async function expectAllThere(server: TestServer, client: Client, kept: readonly
   expect(usage.at("data.storage")).toMatchObject({ files: kept.length, trash: 0, used: usedBytes });
 }
 
-test("kill -9 while files go to the trash, come back and change: nothing acknowledged is lost (D8, D24)", async () => {
+test("kill -9 while files are trashed, restored and changed: nothing acknowledged is lost", async () => {
   await withServer({ hasAccounts: true, env: { LARDER_MASS_CHANGE_FILES: "1000000" } }, async (server) => {
     const { client } = await server.signUp();
     const kept: Kept[] = [];
@@ -96,7 +96,7 @@ test("kill -9 while files go to the trash, come back and change: nothing acknowl
     for (let round = 0; round < rounds; round++) {
       const worries = kept.map((file, index) => worry(client, file, index));
       while (kept.some(({ versions }) => versions.size < contentsOfRound * (round + 1))) {
-        // Whoever ends before the server does was refused.
+        // A worker that ends before the server was rejected.
         await Promise.race([Bun.sleep(5), ...worries]);
       }
       await server.kill9();

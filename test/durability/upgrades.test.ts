@@ -127,7 +127,7 @@ async function stateOf(dataDir: string): Promise<Record<string, string>> {
 }
 
 describe.each(NAMES)("data of %s", (name) => {
-  test("opens in one step, unattended; all of it is there, and so is the way back (D44)", async () => {
+  test("opens in one step, unattended; all of it is there, and so is the way back", async () => {
     await withLeft(name, async (dataDir, left) => {
       await withServer({ dataDir }, async (server) => {
         const snapshot = await findCopy(dataDir);
@@ -135,7 +135,7 @@ describe.each(NAMES)("data of %s", (name) => {
         expect(server.log).toMatch(/"rowsBefore":\{.*"nodes":3\d.*"rowsAfter":\{.*"nodes":3\d/);
         expect(server.log).toContain(`larder restore --snapshot ${snapshot} --data ${dataDir}`);
         await expectAllThere(server, left);
-        // And it goes on.
+        // And it keeps running.
         const client = await signIn(server, left.email, left.password);
         await client.stored("new", { name: "new.txt" });
         await server.restart();
@@ -175,7 +175,7 @@ describe.each(NAMES)("data of %s", (name) => {
     });
   }, 120_000);
 
-  test("a kill at any moment of the upgrade leaves a state that the next start upgrades (D6)", async () => {
+  test("a kill at any moment of the upgrade leaves a state that the next start upgrades", async () => {
     await withLeft(name, async (dataDir, left) => {
       const before = await expectSteps(dataDir);
       for (let round = 0; round < 6; round++) {

@@ -59,25 +59,25 @@ export function define(command: Command, context: CommandContext): void {
     requireDatabase(loaded.config);
     const email = requiredText(command, "user", "--user EMAIL, the account to export");
     const to = requiredText(command, "to", "--to DIR, the target directory");
-    const wanted = readWanted(command, resolve(context.directory, to));
-    rejectOwnData(loaded.config, wanted.target);
+    const request = readRequest(command, resolve(context.directory, to));
+    rejectOwnData(loaded.config, request.target);
     const report = await withTransfer(loaded.config, context.terminal, async (services) => {
       const user = requireUser(services.users, email);
       const progress = new Progress<ExportCounts>(context.terminal, describeProgress);
       const exporter = new Exporter({ ...services, dataDir: loaded.config.data });
       const done = await untilSignal((signal) =>
-        exporter.run(user, { ...wanted, signal, onProgress: (soFar) => progress.show(soFar) }),
+        exporter.run(user, { ...request, signal, onProgress: (soFar) => progress.show(soFar) }),
       );
       progress.end();
-      const { folder } = wanted;
+      const { folder } = request;
       await services.audit.record(commandEntry("transfer.export", user, { folder, files: done.written }));
       return done;
     });
-    return tell(report, hasOption(command, "json"), context.terminal);
+    return printReport(report, hasOption(command, "json"), context.terminal);
   });
 }
 
-function readWanted(command: Command, target: string): Omit<ExportRequest, "signal" | "onProgress"> {
+function readRequest(command: Command, target: string): Omit<ExportRequest, "signal" | "onProgress"> {
   return {
     target,
     folder: normalizePath(optionText(command, "folder") ?? ROOT_PATH),
@@ -99,7 +99,7 @@ function describeProgress({ files, written, writtenBytes, unchanged }: ExportCou
   return `${count(files, "file")} found, ${written} written (${describeSize(writtenBytes)}), ${unchanged} unchanged`;
 }
 
-function tell(report: ExportReport, isJson: boolean, terminal: Terminal): ExitCode {
+function printReport(report: ExportReport, isJson: boolean, terminal: Terminal): ExitCode {
   const isWhole = report.problems === 0 && report.stopped === undefined;
   if (isJson) {
     const { problemList, ...numbers } = report;

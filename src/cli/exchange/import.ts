@@ -75,16 +75,16 @@ export function define(command: Command, context: CommandContext): void {
     printWarnings(loaded, context.terminal);
     requireDatabase(loaded.config);
     const email = requiredText(command, "user", "--user EMAIL, the account to import into");
-    const wanted = readWanted(command, resolve(context.directory, directory));
-    rejectOwnData(loaded.config, wanted.source);
-    const report = await carryOut(loaded.config, context.terminal, email, wanted);
-    return tell(report, wanted.isDryRun, hasOption(command, "json"), context.terminal);
+    const request = readOptions(command, resolve(context.directory, directory));
+    rejectOwnData(loaded.config, request.source);
+    const report = await runImport(loaded.config, context.terminal, email, request);
+    return printReport(report, request.isDryRun, hasOption(command, "json"), context.terminal);
   });
 }
 
-type Wanted = Omit<ImportRequest, "hasServer" | "signal" | "onProgress">;
+type ImportOptions = Omit<ImportRequest, "hasServer" | "signal" | "onProgress">;
 
-function readWanted(command: Command, source: string): Wanted {
+function readOptions(command: Command, source: string): ImportOptions {
   return {
     source,
     folder: normalizePath(optionText(command, "folder") ?? ROOT_PATH),
@@ -104,18 +104,23 @@ function readConflict(text = "skip"): ImportConflict {
   return known;
 }
 
-async function carryOut(config: Config, terminal: Terminal, email: string, wanted: Wanted): Promise<ImportReport> {
+async function runImport(
+  config: Config,
+  terminal: Terminal,
+  email: string,
+  request: ImportOptions,
+): Promise<ImportReport> {
   return withTransfer(config, terminal, async (services, hasServer) => {
     const user = requireUser(services.users, email);
     const progress = new Progress<ImportCounts>(terminal, describeProgress);
     const importer = new Importer({ ...services, dataDir: config.data });
     const report = await untilSignal((signal) =>
-      importer.run(user, { ...wanted, hasServer, signal, onProgress: (soFar) => progress.show(soFar) }),
+      importer.run(user, { ...request, hasServer, signal, onProgress: (soFar) => progress.show(soFar) }),
     );
     progress.end();
-    if (!wanted.isDryRun && report.imported > 0) {
+    if (!request.isDryRun && report.imported > 0) {
       const { imported: files, importedBytes: bytes } = report;
-      await services.audit.record(commandEntry("transfer.import", user, { folder: wanted.folder, files, bytes }));
+      await services.audit.record(commandEntry("transfer.import", user, { folder: request.folder, files, bytes }));
     }
     return report;
   });
@@ -125,7 +130,7 @@ function describeProgress({ seen, imported, importedBytes, unchanged }: ImportCo
   return `${count(seen, "file")} found, ${imported} imported (${describeSize(importedBytes)}), ${unchanged} unchanged`;
 }
 
-function tell(report: ImportReport, isDryRun: boolean, isJson: boolean, terminal: Terminal): ExitCode {
+function printReport(report: ImportReport, isDryRun: boolean, isJson: boolean, terminal: Terminal): ExitCode {
   const isWhole = report.problems === 0 && report.stopped === undefined;
   if (isJson) {
     const { problemList, ...numbers } = report;

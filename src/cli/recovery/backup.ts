@@ -123,14 +123,14 @@ export function define(command: Command, context: CommandContext): void {
         }),
       );
       const warnings = mayLink ? [...summary.warnings, describeLinks(source.root)] : summary.warnings;
-      return tell({ ...summary, warnings }, isJson, context.terminal);
+      return printSummary({ ...summary, warnings }, isJson, context.terminal);
     } finally {
       lock?.release();
     }
   });
 }
 
-/** The whole backup as a tar archive on standard output; what there is to tell goes to standard error. */
+/** The whole backup as a tar archive on standard output; messages go to standard error. */
 async function writeArchive(
   source: DataPaths,
   isJson: boolean,
@@ -222,7 +222,7 @@ function readerGone(error: unknown): StartupError {
 
 type FetchContent = (digest: Digest) => Promise<boolean>;
 
-/** Does `work` with what brings contents from the bucket, where one is set up. */
+/** Runs `work` with a function that fetches blobs from the bucket, where one is configured. */
 async function withRemote<T>(
   config: Config,
   terminal: Terminal,
@@ -295,7 +295,7 @@ function tryLock(target: DataPaths, terminal: Terminal): ServerLock | undefined 
 function readKeep(command: Command): number {
   const text = optionText(command, "keep") ?? "";
   const keep = Number(text);
-  // Three are kept whatever is said: see features/snapshots/thinning.ts.
+  // At least three are always retained: see chooseSuperfluous.
   if (!Number.isInteger(keep) || keep < 3)
     throw new UsageError(`--keep must be a whole number of at least 3, not "${text}".`);
   return keep;
@@ -317,7 +317,7 @@ function describeLinks(source: string): string {
   );
 }
 
-function tell(summary: BackupSummary, isJson: boolean, terminal: Terminal): ExitCode {
+function printSummary(summary: BackupSummary, isJson: boolean, terminal: Terminal): ExitCode {
   for (const warning of summary.warnings) terminal.error(`Warning: ${warning}\n`);
   const { totals } = summary;
   if (isJson) terminal.out(toJson(present(summary)));

@@ -15,7 +15,7 @@ import { toJson } from "../shared/output.ts";
 import { count, describeCounts, untilSignal } from "../shared/transfer.ts";
 import { describeSeconds } from "../shared/transfer-progress.ts";
 
-/** Restores a backup aside, or the state of now where none is named, and tells whether files come back. */
+/** Restores a backup, or the current state, to a temporary directory, and reports whether its files can be read. */
 export async function runDrill(
   command: Command,
   config: Config,
@@ -74,10 +74,10 @@ function presentDrill(report: DrillReport) {
 
 function describeDrill(report: DrillReport): string {
   const { counts, missing, failures } = report;
-  const held = counts === undefined ? "" : `It has ${describeCounts(counts)}.\n`;
+  const contents = counts === undefined ? "" : `It has ${describeCounts(counts)}.\n`;
   const wrong = failures.map(({ sample, why }) => `  ${sample.name} (${sample.fileId}): ${why}\n`).join("");
   return (
-    `Restored snapshot ${report.snapshot} to a temporary directory and started a server on it.\n${held}` +
+    `Restored snapshot ${report.snapshot} to a temporary directory and started a server on it.\n${contents}` +
     `Downloaded ${count(report.fetched, "file")}, ${describeSize(report.fetchedBytes)}, and verified their checksums.\n` +
     (failures.length > 0 ? `${count(failures.length, "file")} failed:\n${wrong}` : "") +
     (missing.count > 0 ? describeLost(missing.some, missing.count) : "") +

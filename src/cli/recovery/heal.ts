@@ -65,7 +65,7 @@ export function define(command: Command, context: CommandContext): void {
         mustSearch: hasOption(command, "search"),
         onProgress: showProgress(context.terminal),
       });
-      return tell(healed, new ContentUses(sqlite), hasOption(command, "json"), context.terminal);
+      return printResult(healed, new ContentUses(sqlite), hasOption(command, "json"), context.terminal);
     } finally {
       await services.close();
     }
@@ -96,7 +96,12 @@ function showProgress(terminal: Terminal): (done: number, of: number) => void {
   };
 }
 
-function tell({ healed, missing, bad }: HealResult, uses: ContentUses, isJson: boolean, terminal: Terminal): ExitCode {
+function printResult(
+  { healed, missing, bad }: HealResult,
+  uses: ContentUses,
+  isJson: boolean,
+  terminal: Terminal,
+): ExitCode {
   const filesOf = ({ digest }: UnhealthyBlob) => uses.find(digest, FILES_MAX);
   if (isJson) {
     const present = (content: UnhealthyBlob) => ({

@@ -79,9 +79,8 @@ export async function restoreFromBucket(
     const takenAtMs = fs.statSync(file).mtimeMs;
     const from = { path: file, name: basename(file), takenAtMs, isUnknown: true };
     const how = { signOut: options.signOut, isApart: false, nowMs: Date.now() };
-    const placed = putInPlace(paths, from, how, log);
-    const restored =
-      bucket === undefined ? placed : await adopt({ bucket, paths, placed, storeId, ...options }, context);
+    const local = putInPlace(paths, from, how, log);
+    const restored = bucket === undefined ? local : await adopt({ bucket, paths, local, storeId, ...options }, context);
     return reportRestored(
       {
         restored,
@@ -163,13 +162,13 @@ async function adopt(
   {
     bucket: { client, prefix },
     paths,
-    placed,
+    local,
     storeId,
     noClaim,
   }: {
     readonly bucket: Client;
     readonly paths: DataPaths;
-    readonly placed: Restored;
+    readonly local: Restored;
     readonly storeId: string;
     readonly noClaim: boolean;
   },
@@ -192,7 +191,7 @@ async function adopt(
     });
     // Last, so that a restore that fails earlier has taken nothing from the old server.
     if (!noClaim) await claim(client, prefix, { store: storeId, epoch: readEpoch(db.sqlite) });
-    return { ...placed, missing: findAbsent(db.sqlite, new Layout(paths.root), MISSING_MAX) };
+    return { ...local, missing: findAbsent(db.sqlite, new Layout(paths.root), MISSING_MAX) };
   } catch (error) {
     if (!(error instanceof S3Error)) throw error;
     throw new StartupError(

@@ -32,13 +32,13 @@ export function addBucketOptions(command: Command): void {
 
 /** Whether --bucket was given, with what goes along with it alone. @throws UsageError */
 export function wantsBucket(command: Command, isCopy: boolean): boolean {
-  const isWanted = hasOption(command, "bucket");
-  if (!isWanted && (optionText(command, "maxBytes") ?? optionText(command, "rate")) !== undefined)
+  const isRequested = hasOption(command, "bucket");
+  if (!isRequested && (optionText(command, "maxBytes") ?? optionText(command, "rate")) !== undefined)
     throw new UsageError("--max-bytes and --rate require --bucket.");
-  if (isWanted && (isCopy || hasOption(command, "quick") || hasOption(command, "readOnly"))) {
+  if (isRequested && (isCopy || hasOption(command, "quick") || hasOption(command, "readOnly"))) {
     throw new UsageError("--bucket cannot be combined with DIR, --quick, or --read-only.");
   }
-  return isWanted;
+  return isRequested;
 }
 
 /**

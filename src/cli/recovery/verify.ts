@@ -36,10 +36,10 @@ import { describeSeconds, progressLine } from "../shared/transfer-progress.ts";
 import { addBucketOptions, type BucketReading, readBucket, wantsBucket } from "./verify-bucket.ts";
 import { openVerifySource, type VerifySource } from "./verify-source.ts";
 
-/** Faulty contents that are told one by one to people; scripts get them all. */
+/** Faulty blobs that are printed one by one; the JSON output has all. */
 const REPORTED_MAX = 50;
 const BYTES_PER_MB = 1_000_000;
-/** SQLite keeps no sums of its pages: of what it holds, nothing else would tell. */
+/** SQLite stores no checksums of its pages, so only a structural check finds damage. */
 const ALTERED =
   "the database file changed after Larder closed it: the disk is faulty, or another program wrote to it. If you changed it on " +
   "purpose, start the server once to accept it";
@@ -91,7 +91,7 @@ export function define(command: Command, context: CommandContext): void {
         });
         const problems = source.isAltered ? [...found.problems, ALTERED] : found.problems;
         const state = await readState(source, paths);
-        return tell(
+        return printVerification(
           { ...found, problems },
           source,
           { state, bucket, directory: paths.root },
@@ -119,7 +119,7 @@ async function openNotes(config: Config, terminal: Terminal): Promise<Notes | un
   try {
     const services = await openForCommand(
       config,
-      // Findings are told at the end, by name.
+      // Findings are printed at the end, with the names of files.
       createLog("pretty", "error", () => {}),
     );
     let isWorking = true;
@@ -209,7 +209,7 @@ interface Verified {
   readonly bucket: BucketReading | undefined;
 }
 
-function tell(
+function printVerification(
   found: Verification,
   source: VerifySource,
   verified: Verified,

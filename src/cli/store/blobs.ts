@@ -55,7 +55,7 @@ function defineStatus(command: Command, context: CommandContext): void {
   runs(command, async () => {
     const { config } = open(command, context);
     const paths = openDataDirectory(config.data);
-    const status = await readPlaces(paths, context.terminal);
+    const status = await readTiers(paths, context.terminal);
     const { terminal } = context;
     if (hasOption(command, "json"))
       terminal.out(toJson({ store: config.blobs.store, bucket: config.s3.bucket, ...status }));
@@ -138,7 +138,7 @@ function minus(all: TierCounts, part: TierCounts): TierCounts {
 }
 
 /** How contents are spread, and what the job last said. */
-async function readPlaces(paths: DataPaths, terminal: Terminal) {
+async function readTiers(paths: DataPaths, terminal: Terminal) {
   const reader = new Reader(paths.database, commandLog(terminal));
   const db = openDatabase(paths.database, BUSY_TIMEOUT_MS);
   try {
@@ -166,7 +166,7 @@ async function carryOut(config: Config, request: MoveRequest, terminal: Terminal
   const lock = acquireServerLock(dataPaths(config.data).lock);
   try {
     const services = await openForCommand(config, commandLog(terminal), true);
-    const looking = setInterval(() => void progress.tell(), PROGRESS_MS);
+    const looking = setInterval(() => void progress.print(), PROGRESS_MS);
     try {
       return { isOk: true, text: await services.runJob(REMOTE_STORE_JOB, request) };
     } catch (error) {
@@ -191,7 +191,7 @@ async function askServer(paths: DataPaths, request: MoveRequest, progress: Progr
       if (findRunningServer(paths.lock) === undefined) {
         throw new StartupError("The server stopped before all blobs were moved. Run the command again to continue.");
       }
-      await progress.tell();
+      await progress.print();
       await Bun.sleep(POLL_MS);
     }
   } finally {
@@ -214,11 +214,11 @@ class Progress {
     this.log = commandLog(terminal);
   }
 
-  async tell(): Promise<void> {
+  async print(): Promise<void> {
     const { to } = this.#request;
     if (!process.stderr.isTTY || to === undefined || performance.now() < this.#nextMs) return;
     this.#nextMs = performance.now() + PROGRESS_MS;
-    const { all, remote, away } = await readPlaces(this.#paths, this.#terminal);
+    const { all, remote, away } = await readTiers(this.#paths, this.#terminal);
     const { contents, bytes } = to === "disk" ? away : minus(all, remote);
     this.#terminal.error(`${contents} blobs left to move, ${describeSize(bytes)} …\n`);
   }

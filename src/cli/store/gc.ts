@@ -53,7 +53,7 @@ export function define(command: Command, context: CommandContext): void {
       findRunningServer(paths.lock) === undefined
         ? await runHere(loaded.config, request, context.terminal)
         : await askServer(loaded.config, request, context.terminal);
-    return tell(outcome, hasOption(command, "json"), context.terminal);
+    return printResult(outcome, hasOption(command, "json"), context.terminal);
   });
 }
 
@@ -127,7 +127,7 @@ function findOutcome(db: Db, requestedAt: number): Outcome | undefined {
   return { result: row.result, error: row.error };
 }
 
-function tell({ result, error }: Outcome, isJson: boolean, terminal: Terminal): ExitCode {
+function printResult({ result, error }: Outcome, isJson: boolean, terminal: Terminal): ExitCode {
   if (isJson) terminal.out(toJson({ ok: error === null, error, result: parseResult(result) }));
   else if (error === null) terminal.out(`${describe(parseResult(result))}\n`);
   else terminal.error(`Garbage collection failed: ${error}\n`);

@@ -50,7 +50,7 @@ describe("a content", () => {
     expect(fs.statSync(target.blob(content.digest)).ino).toBe(fs.statSync(source.blob(content.digest)).ino);
   });
 
-  test("with other bytes, another length, none, or only a link in its place is told and not brought", () => {
+  test("with other bytes, another length, none, or a symbolic link in its place is reported and not copied", () => {
     const changed = put("right");
     fs.writeFileSync(source.blob(changed.digest), "wrong");
     const cut = put("longer");
@@ -68,28 +68,28 @@ describe("a content", () => {
     expect(fs.readdirSync(target.staging)).toEqual([]);
   });
 
-  test("that was found damaged before is read before it gets a second name", () => {
+  test("that was found damaged before is read before it is linked", () => {
     const content = put("right");
     fs.writeFileSync(source.blob(content.digest), "wrong");
     const blobCopier = new BlobCopier({ source, target, mayLink: true });
     expect(blobCopier.copy({ ...content, isDamaged: true })).toBe("damaged");
   });
 
-  test("that the collector has set aside is brought from there", () => {
+  test("in quarantine is copied from there", () => {
     const content = put("aside", (digest) => source.quarantined(digest));
     const blobCopier = new BlobCopier({ source, target, mayLink: true });
     expect(blobCopier.copy(content)).toBe("linked");
   });
 });
 
-test("what an earlier run left half is removed", () => {
+test("unfinished files of an earlier run are deleted", () => {
   fs.mkdirSync(target.staging, { recursive: true });
   fs.writeFileSync(join(target.staging, "1-1.part"), "half");
   new BlobCopier({ source, target, mayLink: false }).finish();
   expect(fs.readdirSync(target.staging)).toEqual([]);
 });
 
-test("a target that fails is told, and what was brought before stays", () => {
+test("a target that fails is reported, and copied blobs stay", () => {
   const first = put("first");
   const second = put("second");
   const blobCopier = new BlobCopier({ source, target, mayLink: false });
@@ -100,7 +100,7 @@ test("a target that fails is told, and what was brought before stays", () => {
   expect(fs.existsSync(target.blob(first.digest))).toBe(true);
 });
 
-test("a target that is taken away is told in its own words, not in those of the clearing away", async () => {
+test("a target that is taken away is reported by its own error, not by that of the clean-up", async () => {
   const content = put("one");
   const sqlite = new Database(":memory:");
   sqlite.run("CREATE TABLE blobs (digest BLOB, size_bytes INTEGER, damaged_at INTEGER, refs INTEGER)");

@@ -12,7 +12,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Sets the kind and the size of a header, and its checksum anew. */
+/** Sets the kind and the size of a header, and its checksum. */
 function changed(header: Uint8Array, kind: string, octalSize: string): Buffer {
   const block = Buffer.from(header);
   block.write(octalSize, 124);
@@ -23,24 +23,24 @@ function changed(header: Uint8Array, kind: string, octalSize: string): Buffer {
   return block;
 }
 
-async function* piecesOf(head: Uint8Array, count: number, onBytes: () => void): AsyncGenerator<Uint8Array> {
+async function* buffersOf(head: Uint8Array, count: number, onBytes: () => void): AsyncGenerator<Uint8Array> {
   yield head;
-  for (let piece = 0; piece < count; piece++) {
+  for (let buffer = 0; buffer < count; buffer++) {
     onBytes();
     yield new Uint8Array(64 * 1024);
   }
 }
 
-test("an extended header of many GiB is refused before any of it is read", async () => {
+test("an extended header of many GiB is rejected before any of it is read", async () => {
   const head = changed(writeHeader({ name: "larder.toml", sizeBytes: 0, kind: "file" }, 0), "x", "70000000000\0");
-  let pieces = 0;
+  let buffers = 0;
   const reading = readTar(
-    piecesOf(head, 100, () => pieces++),
+    buffersOf(head, 100, () => buffers++),
     root,
   );
   await expect(reading).rejects.toThrow(StartupError);
   await expect(reading).rejects.toThrow("extended header");
-  expect(pieces).toBe(0);
+  expect(buffers).toBe(0);
 });
 
 test.each(["../larder.toml", "/etc/larder.toml", "secrets/../../x", "larder.db", "blobs/sha256/aa/bb/cc"])(
@@ -49,7 +49,7 @@ test.each(["../larder.toml", "/etc/larder.toml", "secrets/../../x", "larder.db",
     const head = writeHeader({ name, sizeBytes: 0, kind: "file" }, 0);
     await expect(
       readTar(
-        piecesOf(head, 1, () => {}),
+        buffersOf(head, 1, () => {}),
         root,
       ),
     ).rejects.toThrow("an entry that a backup does not have");

@@ -32,18 +32,18 @@ test.each([0, 1, BUFFER_BYTES - 1, BUFFER_BYTES, BUFFER_BYTES + 1, 3 * BUFFER_BY
   },
 );
 
-test("each piece is told, so that the reading can be slowed down or ended", () => {
-  const content = stored("pieces", Buffer.alloc(2 * BUFFER_BYTES + 5));
-  const pieces: number[] = [];
-  readContent(content, { ...quietly, onBytes: (bytes) => pieces.push(bytes) });
-  expect(pieces).toEqual([BUFFER_BYTES, BUFFER_BYTES, 5]);
+test("each buffer is reported, so that the read can be slowed down or ended", () => {
+  const content = stored("reads", Buffer.alloc(2 * BUFFER_BYTES + 5));
+  const reads: number[] = [];
+  readContent(content, { ...quietly, onBytes: (bytes) => reads.push(bytes) });
+  expect(reads).toEqual([BUFFER_BYTES, BUFFER_BYTES, 5]);
   const stop = () => {
     throw new Error("enough");
   };
   expect(() => readContent(content, { ...quietly, onBytes: stop })).toThrow("enough");
 });
 
-test("a flipped bit, another length, nothing, a folder, a link: each is told as what it is", () => {
+test("a flipped bit, another length, nothing, a folder, a link: each has its own fault", () => {
   const bytes = Buffer.alloc(10_000, 7);
   const content = stored("content", bytes);
   const rotten = Buffer.from(bytes);
@@ -74,7 +74,7 @@ test("a content that is replaced by a good copy while it is read is whole", () =
   expect(readContent({ ...rotten, digest: good.digest }, { ...quietly, onBytes: replace })).toBeUndefined();
 });
 
-test("a quick look reads no content", () => {
+test("a quick check reads no bytes", () => {
   const content = stored("quick", Buffer.alloc(1_000));
   expect(readContent({ ...content, digest: "0".repeat(64) }, { ...quietly, isQuick: true })).toBeUndefined();
 });

@@ -63,7 +63,7 @@ test("a content in the place of another is listed by its row; what is no content
   expect(count("none")).toEqual({ contents: 0, bytes: 0, foreign: 0 });
 });
 
-test("the thread counts the same, also when it lets others go first, and tells damage with the code that SQLite gave it", async () => {
+test("the thread counts the same, also at low priority, and reports damage with the code of SQLite", async () => {
   put(join("ab", "77", digest("ab77")), "12345");
   const reader = new HashReader({ isModest: true });
   try {

@@ -168,7 +168,7 @@ describe("what is read", () => {
 });
 
 describe("what is found", () => {
-  test("is kept and told once, however often it is found, and resolved when a good copy has come", async () => {
+  test("is recorded and reported once, and resolved when a good copy was stored", async () => {
     const digest = store("content", 20);
     fs.writeFileSync(pathOf(digest), "konTent");
     expect(await run(newScrub())).toMatchObject({ found: 1 });
@@ -212,7 +212,7 @@ describe("what is found", () => {
     expect(rows.findHealth(digest)).toEqual({ verifiedAtMs: null, damagedAtMs: null });
   });
 
-  test("a store that has gone is not taken for lost contents (D7)", async () => {
+  test("a missing store is not taken for lost blobs", async () => {
     const digest = store("content", 20);
     fs.rmSync(pathOf(digest));
     isStoreThere = false;
@@ -221,7 +221,7 @@ describe("what is found", () => {
     expect(integrity.figures().open).toEqual({ damaged: 0, missing: 0, unreadable: 0, database: 0 });
   });
 
-  test("a content that lies in a bucket is not missing", async () => {
+  test("a blob in the bucket is not missing", async () => {
     const digest = store("content", 20);
     fs.rmSync(pathOf(digest));
     elsewhere.set(digest, 7);
@@ -231,7 +231,7 @@ describe("what is found", () => {
     expect(integrity.figures().open.missing).toBe(1);
   });
 
-  test("a fault of the database is told, and resolved when it is whole again (D45)", async () => {
+  test("a fault of the database is reported, and resolved when it is whole again", async () => {
     sqlite.run("PRAGMA foreign_keys=OFF");
     sqlite.run(
       `INSERT INTO versions (node_id, version, blob_id, size_bytes, media_type, created_at) VALUES (1, 1, 99, 0, '', 0)`,

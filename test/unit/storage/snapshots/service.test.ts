@@ -155,7 +155,7 @@ describe("a snapshot is due", () => {
   });
 });
 
-test("without room none is taken, those before stay, and the reason is told", async () => {
+test("without disk space none is taken, earlier ones stay, and the error has the reason", async () => {
   const before = await snapshots.take("scheduled");
   roomBytes = 1_000;
   await expect(snapshots.take("requested")).rejects.toThrow("Not enough disk space");
@@ -164,7 +164,7 @@ test("without room none is taken, those before stay, and the reason is told", as
   expect(await snapshots.take("requested")).toBeDefined();
 });
 
-test("many who ask at once get one each, one after the other", async () => {
+test("concurrent requests get one snapshot each, one after the other", async () => {
   const taken = await Promise.all([1, 2, 3].map(async () => snapshots.take("requested")));
   expect(new Set(taken.map(({ name }) => name)).size).toBe(3);
   expect(taken.every(({ path }) => isWhole(path))).toBe(true);
@@ -173,7 +173,7 @@ test("many who ask at once get one each, one after the other", async () => {
   expect(snapshots.list().map(({ name }) => name)).toEqual([taken[2]?.name ?? ""]);
 });
 
-describe("the collector is told", () => {
+describe("garbage collection retains", () => {
   /** When a snapshot's file is there, it has begun to read. */
   const begun = async (taking: Promise<unknown>) => {
     const folder = join(root, "snapshots");
@@ -199,7 +199,7 @@ describe("the collector is told", () => {
     }
   };
 
-  test("of everything that any kept snapshot names, and of nothing else", async () => {
+  test("everything that any stored snapshot names, and nothing else", async () => {
     name("a", 1);
     name("b", 0);
     await snapshots.take("scheduled");
@@ -212,7 +212,7 @@ describe("the collector is told", () => {
     expect(errors).toEqual([]);
   });
 
-  test("of what a snapshot names that is being taken, also where it was let go since", async () => {
+  test("what a snapshot in progress names, even if its last reference was deleted since", async () => {
     fill(20_000);
     name("a", 1);
     const taking = snapshots.take("scheduled");
@@ -227,7 +227,7 @@ describe("the collector is told", () => {
     expect(isNamed).toBe(isInCopy);
   });
 
-  test("to keep everything while a snapshot can't be read, from its start or in the middle", async () => {
+  test("everything while a snapshot can't be read, from its start or in the middle", async () => {
     fill(500);
     const { path } = await snapshots.take("scheduled");
     const whole = fs.readFileSync(path);
@@ -246,11 +246,11 @@ describe("the collector is told", () => {
   });
 });
 
-test("an operator is told that there is none yet", () => {
+test("the check reports that there is none yet", () => {
   expect(examineSnapshots(join(root, "snapshots")).state).toBe("note");
 });
 
-test("a copy that can't be taken for damage tells of it, and none is taken or thinned out from then on (D8)", async () => {
+test("a snapshot that fails because of damage reports it, and none is taken or thinned out from then on", async () => {
   await change();
   const kept = await snapshots.take("scheduled");
   for (let row = 0; row < 2_000; row++) db.sqlite.run("INSERT INTO t VALUES (?)", ["x".repeat(200)]);

@@ -13,25 +13,25 @@ function snapshot(takenAtMs: number, sizeBytes = 1_000): Snapshot {
 }
 
 /** What is left after one snapshot every ten minutes for so many days. */
-function live(days: number, given = keeping, sizeBytes = 1_000): { kept: Snapshot[]; nowMs: number } {
-  let kept: Snapshot[] = [];
+function live(days: number, given = keeping, sizeBytes = 1_000): { retained: Snapshot[]; nowMs: number } {
+  let retained: Snapshot[] = [];
   let nowMs = 0;
   for (; nowMs < days * DAY_MS; nowMs += 10 * MINUTE_MS) {
-    kept.unshift(snapshot(nowMs, sizeBytes));
-    const gone = new Set(chooseSuperfluous(kept, nowMs, given));
-    kept = kept.filter((one) => !gone.has(one));
+    retained.unshift(snapshot(nowMs, sizeBytes));
+    const gone = new Set(chooseSuperfluous(retained, nowMs, given));
+    retained = retained.filter((one) => !gone.has(one));
   }
-  return { kept, nowMs };
+  return { retained, nowMs };
 }
 
 test("keeps few of long ago and many of late, within its bounds", () => {
-  const { kept, nowMs } = live(20);
-  expect(kept).toHaveLength(keeping.maxCount);
-  const agesMs = kept.map(({ takenAtMs }) => nowMs - takenAtMs);
+  const { retained, nowMs } = live(20);
+  expect(retained).toHaveLength(keeping.maxCount);
+  const agesMs = retained.map(({ takenAtMs }) => nowMs - takenAtMs);
   expect(agesMs.slice(0, 3)).toEqual([10 * MINUTE_MS, 20 * MINUTE_MS, 30 * MINUTE_MS]);
   expect(Math.max(...agesMs)).toBeGreaterThan(6 * DAY_MS);
   expect(Math.max(...agesMs)).toBeLessThanOrEqual(7 * DAY_MS + 10 * MINUTE_MS);
-  // Whatever went wrong, there is one from not much longer ago than one noticed it.
+  // For every error there is a snapshot from not much before it was noticed.
   for (const [index, ageMs] of agesMs.entries()) {
     const nextMs = agesMs[index + 1];
     if (nextMs !== undefined && ageMs > 60 * MINUTE_MS) expect(nextMs / ageMs).toBeLessThan(2.5);
@@ -39,20 +39,20 @@ test("keeps few of long ago and many of late, within its bounds", () => {
 });
 
 test("with a snapshot each 15 seconds, in hours with changes and nights without, every age has one near it", () => {
-  let kept: Snapshot[] = [];
+  let retained: Snapshot[] = [];
   let largest = 0;
   let nowMs = 0;
   for (; nowMs < 9 * DAY_MS; nowMs += 15_000) {
     // Some hours of changes a day.
     if (nowMs % DAY_MS > 3 * 60 * MINUTE_MS) continue;
-    kept.unshift(snapshot(nowMs));
-    const maxCount = kept.length > 60 ? 40 : 60;
-    const gone = new Set(chooseSuperfluous(kept, nowMs, { ...keeping, maxCount }));
-    kept = kept.filter((one) => !gone.has(one));
-    largest = Math.max(largest, kept.length);
+    retained.unshift(snapshot(nowMs));
+    const maxCount = retained.length > 60 ? 40 : 60;
+    const gone = new Set(chooseSuperfluous(retained, nowMs, { ...keeping, maxCount }));
+    retained = retained.filter((one) => !gone.has(one));
+    largest = Math.max(largest, retained.length);
   }
   expect(largest).toBeLessThanOrEqual(60);
-  const agesMs = kept.map(({ takenAtMs }) => nowMs - takenAtMs);
+  const agesMs = retained.map(({ takenAtMs }) => nowMs - takenAtMs);
   expect(Math.max(...agesMs)).toBeGreaterThan(6 * DAY_MS);
   // Within the last hours of changes, and from day to day.
   for (const [index, ageMs] of agesMs.entries()) {
@@ -62,7 +62,7 @@ test("with a snapshot each 15 seconds, in hours with changes and nights without,
 });
 
 test("keeps the newest three, however large and however old they are", () => {
-  expect(live(2, keeping, 1e9).kept).toHaveLength(3);
+  expect(live(2, keeping, 1e9).retained).toHaveLength(3);
   const old = [3, 2, 1].map((at) => snapshot(at));
   expect(chooseSuperfluous(old, 100 * DAY_MS, keeping)).toEqual([]);
 });
@@ -72,7 +72,7 @@ test("a clock that was set back removes nothing by age", () => {
   expect(chooseSuperfluous(ahead, 0, keeping)).toEqual([]);
 });
 
-test("whatever there is, the newest three stay, the bounds hold, and the oldest that may stay does", () => {
+test("in any case the newest three stay, the bounds hold, and the oldest that may stay does", () => {
   const [seed = 1] = seedsToRun([1]);
   const random = randomOf(seed);
   for (let round = 0; round < 500; round++) {
@@ -86,16 +86,16 @@ test("whatever there is, the newest three stay, the bounds hold, and the oldest 
       maxCount: random.below(50),
     };
     const gone = chooseSuperfluous(all, nowMs, given);
-    const kept = all.filter((one) => !gone.includes(one));
+    const retained = all.filter((one) => !gone.includes(one));
     expect(new Set(gone).size).toBe(gone.length);
-    expect(kept.slice(0, 3)).toEqual(all.slice(0, 3));
-    if (kept.length > 3) {
-      expect(kept.length).toBeLessThanOrEqual(given.maxCount);
-      expect(kept.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)).toBeLessThanOrEqual(given.maxBytes);
+    expect(retained.slice(0, 3)).toEqual(all.slice(0, 3));
+    if (retained.length > 3) {
+      expect(retained.length).toBeLessThanOrEqual(given.maxCount);
+      expect(retained.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)).toBeLessThanOrEqual(given.maxBytes);
       const young = all.filter(({ takenAtMs }) => takenAtMs >= nowMs - given.maxAgeMs);
-      expect(kept.at(-1)).toBe(young[Math.max(young.length - 1, 2)] ?? all[2]);
+      expect(retained.at(-1)).toBe(young[Math.max(young.length - 1, 2)] ?? all[2]);
     }
     // What is left is left: thinning again removes nothing.
-    expect(chooseSuperfluous(kept, nowMs, given)).toEqual([]);
+    expect(chooseSuperfluous(retained, nowMs, given)).toEqual([]);
   }
 });

@@ -60,7 +60,7 @@ function putBack(path: string): void {
 
 let restoredAtMs = 0;
 
-function bring(isDryRun = false, missing: readonly string[] = []): Promise<MergeReport> {
+function merge(isDryRun = false, missing: readonly string[] = []): Promise<MergeReport> {
   const sizes = new Map(known);
   for (const digest of missing) sizes.delete(digest);
   return mergeNewer({
@@ -87,7 +87,7 @@ function bring(isDryRun = false, missing: readonly string[] = []): Promise<Merge
   });
 }
 
-/** What was brought already waits to be brought again. */
+/** Queues merged objects to be merged again. */
 function forgetThatItIsDone(): void {
   const newer = join(journalOf(tree), "newer");
   for (const name of readdirSync(newer)) {
@@ -152,7 +152,7 @@ async function expectSound(): Promise<void> {
   expect(findBrokenRules(tree.db.sqlite)).toEqual([]);
 }
 
-/** The first copy, and then what the objects tell beyond it. */
+/** The first copy, then the objects that are newer than it. */
 async function live(before: (accountId: number) => void, after: (accountId: number) => void): Promise<number> {
   tree = new TestTree();
   const accountId = tree.addAccount();
@@ -170,7 +170,7 @@ async function live(before: (accountId: number) => void, after: (accountId: numb
 
 const NOTHING = { files: 0, folders: 0, versions: 0, labels: 0, beside: 0, names: [] };
 
-test("new files, versions, folders, labels and moves are brought; deletions are counted alone; again brings nothing", async () => {
+test("new files, versions, folders, tags and moves are merged; deletions are only counted; a second run changes nothing", async () => {
   const files = new Map<string, FileNode>();
   const accountId = await live(
     (id) => {
@@ -191,9 +191,9 @@ test("new files, versions, folders, labels and moves are brought; deletions are 
       tree.run((tx) => void tree.write.deleteFile(tx, gone));
     },
   );
-  const planned = await bring(true);
+  const planned = await merge(true);
   expect(readdirSync(journalOf(tree))).not.toContain("newer");
-  const report = await bring();
+  const report = await merge();
   expect(report).toEqual(planned);
   expect(report).toMatchObject({
     accounts: [
@@ -213,12 +213,12 @@ test("new files, versions, folders, labels and moves are brought; deletions are 
   const labelled = tree.read.findFileNamed(accountId, "/a", "labelled");
   expect([labelled?.tags, labelled?.metadata]).toEqual([["new"], { description: "of late" }]);
   await expectSound();
-  expect(await bring()).toMatchObject({ accounts: [] });
+  expect(await merge()).toMatchObject({ accounts: [] });
   forgetThatItIsDone();
-  expect(await bring()).toMatchObject({ accounts: [NOTHING] });
+  expect(await merge()).toMatchObject({ accounts: [NOTHING] });
 });
 
-test("moves and renames are carried out where the present has not moved the same, whatever waits for whatever", async () => {
+test("moves and renames are merged where the node was not moved since, in any order", async () => {
   const nodes = new Map<string, FileNode>();
   const accountId = await live(
     (id) => {
@@ -244,7 +244,7 @@ test("moves and renames are carried out where the present has not moved the same
   const stays = nodes.get("stays");
   if (stays !== undefined) tree.run((tx) => void tree.write.updateFile(tx, stays, { name: "present" }));
   add(accountId, "/a", "occupied", "occupied");
-  const report = await bring();
+  const report = await merge();
   expect(report).toMatchObject({ accounts: [{ moved: 3, moves: 2, files: 1, labels: 1 }] });
   expect(await contentsOf(accountId)).toEqual({
     "/a/one": digestsOf("two"),
@@ -258,7 +258,7 @@ test("moves and renames are carried out where the present has not moved the same
   expect(tree.read.findFileNamed(accountId, "/a", "one")?.tags).toEqual(["later"]);
   await expectSound();
   forgetThatItIsDone();
-  expect(await bring()).toMatchObject({ accounts: [{ moved: 0, files: 0 }] });
+  expect(await merge()).toMatchObject({ accounts: [{ moved: 0, files: 0 }] });
 });
 
 test("a move that is too deep waits for the one that makes room, and one that stays too deep is only counted", async () => {
@@ -287,13 +287,13 @@ test("a move that is too deep waits for the one that makes room, and one that st
   const held = tree.read.findFolderByPath(accountId, chain("d", 100));
   // Made deeper in the present, so that it does not fit any more.
   tree.run((tx) => tree.write.ensureFolder(tx, accountId, `${held?.path}${chain("d", 100)}`));
-  expect(await bring()).toMatchObject({ accounts: [{ moved: 2, moves: 1, files: 1 }] });
+  expect(await merge()).toMatchObject({ accounts: [{ moved: 2, moves: 1, files: 1 }] });
   expect(tree.read.findFolderByPath(accountId, `/top${chain("a", 100)}/c${chain("b", 99)}`)).toBeDefined();
   expect(tree.read.findFolderByPath(accountId, chain("d", 200))).toBeDefined();
   await expectSound();
 });
 
-test("what went into the trash from a folder that can't be made again is brought all the same", async () => {
+test("nodes that were trashed from a folder that can't be made again are merged all the same", async () => {
   const accountId = await live(
     () => undefined,
     (id) => {
@@ -310,7 +310,7 @@ test("what went into the trash from a folder that can't be made again is brought
   tree.clock.advance(1_000);
   // A file of that name.
   add(accountId, "/", "x", "x");
-  expect(await bring()).toMatchObject({ accounts: [{ files: 2, trashed: 1 }] });
+  expect(await merge()).toMatchObject({ accounts: [{ files: 2, trashed: 1 }] });
   expect(Object.keys(await contentsOf(accountId))).toEqual(["/x", "/after"]);
   expect(tree.read.listTrash(accountId, 0, 10).entries.map(({ node }) => node.name)).toEqual(["trashed"]);
   await expectSound();
@@ -336,7 +336,7 @@ function share(file: FileNode, id: string, settings: { kind?: string; createdAt?
     .run(id, file.accountId, file.id, kind, Buffer.from(id), Buffer.from(`hash of ${id}`), createdAt);
 }
 
-test("links made since are there, changed ones have their later settings, and one that was revoked never comes back", async () => {
+test("new links are merged, changed ones get their later settings, and a revoked one is never restored", async () => {
   const files = new Map<string, FileNode>();
   const run = (sql: string) => tree.db.sqlite.run(sql);
   const accountId = await live(
@@ -367,8 +367,8 @@ test("links made since are there, changed ones have their later settings, and on
   tree.clock.advance(1_000);
   const kept = files.get("kept") ?? add(accountId, "/", "never", "never");
   share(kept, "of the present");
-  const planned = await bring(true);
-  const report = await bring();
+  const planned = await merge(true);
+  const report = await merge();
   expect(report).toEqual(planned);
   expect(report).toMatchObject({ accounts: [{ shares: 3, revoked: 3, deletions: 1 }] });
   const plain = { kind: "link", password: null, epoch: 0, downloads: 0, name: "kept", isPublic: 0 };
@@ -386,7 +386,7 @@ test("links made since are there, changed ones have their later settings, and on
 
   run("DELETE FROM shares WHERE public_id = 'ended in the present'");
   forgetThatItIsDone();
-  expect(await bring()).toMatchObject({ accounts: [{ ...NOTHING, shares: 0, revoked: 0 }] });
+  expect(await merge()).toMatchObject({ accounts: [{ ...NOTHING, shares: 0, revoked: 0 }] });
   expect(Object.keys(sharesNow())).not.toContain("ended in the present");
 });
 
@@ -416,7 +416,7 @@ test("what was done in the present stays: what was edited gets the other content
   });
   add(accountId, "/phone", "IMG.jpg", "photo");
   add(accountId, "/phone", "other.jpg", "another");
-  const report = await bring();
+  const report = await merge();
   expect(report).toMatchObject({ accounts: [{ files: 3, folders: 0, versions: 1, labels: 0, beside: 1 }] });
   expect(await contentsOf(accountId)).toEqual({
     "/edited": digestsOf("edited", "edited now"),
@@ -431,10 +431,10 @@ test("what was done in the present stays: what was edited gets the other content
   expect(tree.read.findFile(accountId, now("described").publicId)?.metadata).toEqual({ description: "now" });
   await expectSound();
   forgetThatItIsDone();
-  expect(await bring()).toMatchObject({ accounts: [NOTHING] });
+  expect(await merge()).toMatchObject({ accounts: [NOTHING] });
 });
 
-test("a content that is missing is told by name, and brought once it is there", async () => {
+test("a missing blob is reported with its file name, and merged once it is there", async () => {
   const accountId = await live(
     (id) => void add(id, "/", "there", "there"),
     (id) => {
@@ -443,10 +443,10 @@ test("a content that is missing is told by name, and brought once it is there", 
     },
   );
   const missing = digestsOf("made 2", "lost");
-  const report = await bring(false, missing);
+  const report = await merge(false, missing);
   expect(report.missing.flatMap(({ names }) => names).sort()).toEqual(["/lost", "/made"]);
   expect(await contentsOf(accountId)).toEqual({ "/there": digestsOf("there"), "/made": digestsOf("made") });
-  expect(await bring()).toMatchObject({ accounts: [{ files: 1, versions: 1 }], missing: [] });
+  expect(await merge()).toMatchObject({ accounts: [{ files: 1, versions: 1 }], missing: [] });
   expect(await contentsOf(accountId)).toMatchObject({
     "/made": digestsOf("made", "made 2"),
     "/lost": digestsOf("lost"),
@@ -454,7 +454,7 @@ test("a content that is missing is told by name, and brought once it is there", 
   await expectSound();
 });
 
-test("the collector leaves what newer objects name, before the next start too, until it is brought or a month has gone", async () => {
+test("garbage collection retains blobs of newer objects, before the next start too, until they are merged or a month has passed", async () => {
   await live(
     (id) => void add(id, "/", "there", "there"),
     (id) => replace(add(id, "/", "made", "made"), "made 2"),
@@ -486,7 +486,7 @@ test("the collector leaves what newer objects name, before the next start too, u
   expect([await has("made"), await has("made 2")]).toEqual([false, false]);
 });
 
-test("a content that waits for its removal is back in its place, where its bytes are those of its name", async () => {
+test("a quarantined blob is returned to the store if it matches its digest", async () => {
   const whole = toDigest(new Bun.CryptoHasher("sha256").update("whole").digest("hex"));
   await live(
     (id) => void add(id, "/", "there", "there"),
@@ -500,9 +500,9 @@ test("a content that waits for its removal is back in its place, where its bytes
   mkdirSync(layout.quarantine, { recursive: true });
   writeFileSync(layout.quarantined(whole), "whole");
   writeFileSync(join(layout.quarantine, other), "wrong");
-  expect(await bring(true, [other])).toMatchObject({ returned: 0, missing: [{ digest: other }] });
+  expect(await merge(true, [other])).toMatchObject({ returned: 0, missing: [{ digest: other }] });
   expect(existsSync(layout.blob(whole))).toBe(false);
-  expect(await bring(false, [other])).toMatchObject({
+  expect(await merge(false, [other])).toMatchObject({
     accounts: [{ files: 1 }],
     returned: 1,
     missing: [{ digest: other, names: ["/other"] }],
@@ -511,7 +511,7 @@ test("a content that waits for its removal is back in its place, where its bytes
 });
 
 test.each(seedsToRun([1, 2]))(
-  "whatever was done before and since, no content that was noted is lost (seed %i)",
+  "after any changes before and since, no recorded content is lost (seed %i)",
   async (seed) => {
     const random = randomOf(seed);
     let step = 0;
@@ -544,7 +544,7 @@ test.each(seedsToRun([1, 2]))(
         while (tree.write.reapSome(tx, 50) > 0);
       });
     };
-    let told: Record<string, string[]> = {};
+    let reported: Record<string, string[]> = {};
     const accountId = await live(act, (id) => {
       act(id);
       const rows = tree.db.sqlite
@@ -553,12 +553,12 @@ test.each(seedsToRun([1, 2]))(
            SELECT n.public_id, lower(hex(b.digest)) FROM versions v JOIN nodes n ON n.id = v.node_id JOIN blobs b ON b.id = v.blob_id`,
         )
         .all();
-      told = {};
-      for (const { id: publicId, digest } of rows) (told[publicId] ??= []).push(digest);
+      reported = {};
+      for (const { id: publicId, digest } of rows) (reported[publicId] ??= []).push(digest);
     });
     const isQuietPresent = seed % 2 === 0;
     if (!isQuietPresent) act(accountId);
-    const report = await bring();
+    const report = await merge();
     expect([report.missing, report.damaged]).toEqual([[], []]);
     await expectSound();
     const held = tree.db.sqlite.query<{ digest: string }, []>(
@@ -568,7 +568,7 @@ test.each(seedsToRun([1, 2]))(
     const wasDeleted = tree.db.sqlite.query<{ one: 1 }, [string]>(
       "SELECT 1 AS one FROM tombstones WHERE public_id = ?1 AND NOT EXISTS (SELECT 1 FROM nodes WHERE public_id = ?1)",
     );
-    for (const [publicId, contents] of Object.entries(told)) {
+    for (const [publicId, contents] of Object.entries(reported)) {
       if (wasDeleted.get(publicId) !== null) continue;
       expect(contents.filter((digest) => !digests.has(digest))).toEqual([]);
       if (isQuietPresent) {
@@ -582,7 +582,7 @@ test.each(seedsToRun([1, 2]))(
       }
     }
     forgetThatItIsDone();
-    expect(await bring()).toMatchObject({ accounts: [NOTHING] });
+    expect(await merge()).toMatchObject({ accounts: [NOTHING] });
   },
   120_000,
 );

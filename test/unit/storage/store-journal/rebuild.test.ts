@@ -1,4 +1,4 @@
-/** A database made again from the objects beside the contents holds what the lost one held, whatever had happened in it. */
+/** A database that is rebuilt from the store journal has what the lost one had, after any changes. */
 import { afterEach, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { appendFileSync, mkdirSync, readdirSync } from "node:fs";
@@ -14,7 +14,7 @@ import type { FileNode, FolderNode, TreeNode } from "../../../../src/tree/model/
 import { silentLog } from "../../../../src/lib/log.ts";
 import { randomOf, seedsToRun } from "../../../support/random.ts";
 import { blobOf, TestTree } from "../../tree/support.ts";
-import { heldBy, journalOf, openJournal, rebuild } from "./support.ts";
+import { contentsOf, journalOf, openJournal, rebuild } from "./support.ts";
 
 const STEPS = 120;
 const NAMES = ["a", "b.txt", "B.TXT", "ä.jpg", "c (1)", "c", "ünï code", "📷"];
@@ -177,7 +177,7 @@ test.each(seedsToRun([1, 2]))(
       while (tree.write.reapSome(tx, 50) > 0);
     });
     await journal.flush();
-    const expected = heldBy(tree.db.sqlite);
+    const expected = contentsOf(tree.db.sqlite);
     const past = await pastOf(tree.read, tree.db.sqlite, moments);
     const { report, path, held } = await rebuild(tree);
     expect(report.damaged).toEqual([]);
@@ -204,7 +204,7 @@ test.each(seedsToRun([1, 2]))(
   120_000,
 );
 
-test("many small objects become few, and are replaced by one once they are twice as large as all there is", async () => {
+test("many small objects are joined, and replaced by a full one once they are twice as large", async () => {
   tree = new TestTree();
   const accountId = tree.addAccount();
   const journal = openJournal(tree);
@@ -230,10 +230,10 @@ test("many small objects become few, and are replaced by one once they are twice
     .get();
   expect(sizes?.full).toBeGreaterThan(20_000);
   expect(sizes?.later).toBeLessThan(400_000);
-  expect((await rebuild(tree)).held).toEqual(heldBy(tree.db.sqlite));
+  expect((await rebuild(tree)).held).toEqual(contentsOf(tree.db.sqlite));
 }, 120_000);
 
-test("objects of earlier versions, which tell neither history nor passwords of shares, are still made a database of", async () => {
+test("objects of earlier versions, without history and passwords of shares, can still be rebuilt", async () => {
   tree = new TestTree();
   mkdirSync(join(tree.directory, "blobs", "sha256"), { recursive: true });
   const journal = journalOf(tree);
@@ -276,7 +276,7 @@ test("an account has no password that its owner could be asked for", async () =>
   sqlite.close();
 });
 
-test("a share that was noted to have ended stays away, though the objects don't know it yet", async () => {
+test("a share that is noted as ended is not restored, even if the objects still have it", async () => {
   tree = new TestTree();
   const accountId = tree.addAccount();
   const file = tree.addFile(accountId, "/", "shared.txt");

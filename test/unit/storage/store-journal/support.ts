@@ -33,16 +33,16 @@ export async function rebuild(tree: TestTree): Promise<{ report: RebuildReport; 
   });
   const sqlite = new Database(path, { strict: true });
   try {
-    return { report, path, held: heldBy(sqlite) };
+    return { report, path, held: contentsOf(sqlite) };
   } finally {
     sqlite.close();
   }
 }
 
-/** What a database holds of accounts, by table, told without row ids and without numbers of the journal. */
+/** The rows of accounts in a database, by table, without row ids and journal numbers. */
 export type Held = Record<string, readonly unknown[]>;
 
-const HELD: Readonly<Record<string, string>> = {
+const TABLE_CONTENTS: Readonly<Record<string, string>> = {
   accounts: `SELECT u.public_id, u.email, u.name, u.role, u.plan, u.disabled_at, u.created_at, u.settings, u.email_unconfirmed_since, a.files, a.folders,
     a.file_bytes, a.version_bytes, a.trash_bytes, a.quota_bytes, (SELECT public_id FROM nodes WHERE id = a.root_id) AS root
     FROM users u JOIN accounts a ON a.id = u.id WHERE a.root_id > 0 ORDER BY 1`,
@@ -77,6 +77,8 @@ const HELD: Readonly<Record<string, string>> = {
 };
 
 /** See {@link Held}. */
-export function heldBy(sqlite: Database): Held {
-  return Object.fromEntries(Object.entries(HELD).map(([table, sql]) => [table, sqlite.query<object, []>(sql).all()]));
+export function contentsOf(sqlite: Database): Held {
+  return Object.fromEntries(
+    Object.entries(TABLE_CONTENTS).map(([table, sql]) => [table, sqlite.query<object, []>(sql).all()]),
+  );
 }
