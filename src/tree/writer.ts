@@ -205,16 +205,17 @@ export class TreeWriter {
   }
 
   /**
-   * Renames, moves, describes a folder; one row, however much is in it.
-   * @throws AppError not_found | name_taken | not_a_folder | invalid_field; invalid_path for the root and into itself
+   * Renames, moves or describes a folder; one row, however much is in it.
+   * @throws AppError not_found | name_taken | not_a_folder | invalid_field; invalid_path for the root and for a folder
+   *   into itself
    */
   updateFolder(tx: Transaction, folder: NodeRef, changes: FolderChanges): FolderNode {
     return updateFolder(this.#store, tx, folder, changes);
   }
 
   /**
-   * Puts a file or folder into another folder, made where it is missing. To where it is already: nothing happens.
-   * @throws AppError not_found | name_taken | not_a_folder; invalid_path for the root and into itself
+   * Moves a file or folder into another folder, which is created if missing. Does nothing if it is there already.
+   * @throws AppError not_found | name_taken | not_a_folder; invalid_path for the root and for a folder into itself
    */
   move(tx: Transaction, node: NodeRef, destinationPath: string): TreeNode {
     return move(this.#store, tx, node, destinationPath);

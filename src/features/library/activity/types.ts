@@ -17,7 +17,7 @@ export type ActivityKind = (typeof ACTIVITY_KINDS)[number];
 /** A former or later location of a file or folder. */
 export interface ActivityFolder {
   readonly name: string;
-  /** Path of the folder; null where that is gone. */
+  /** Path of the folder; null if it is gone. */
   readonly folder: string | null;
 }
 
@@ -27,7 +27,7 @@ export interface Activity {
   readonly atMs: number;
   /** Who did it, by their current name; undefined if it is not recorded or the account is erased. */
   readonly by?: { readonly publicId: string; readonly name: string } | undefined;
-  /** The device that did it, where it was one. */
+  /** The device that did it; undefined if no device did. */
   readonly device?: { readonly publicId: string; readonly name: string } | undefined;
   readonly from?: ActivityFolder | undefined;
   readonly to?: ActivityFolder | undefined;

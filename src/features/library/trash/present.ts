@@ -2,7 +2,7 @@ import { toTimestamp } from "../../../lib/clock.ts";
 import { type PresentContext, presentItem } from "../files/present.ts";
 import type { TrashEntry } from "./service.ts";
 
-/** What is in the trash: as it was listed, with where it was and until when it is kept. */
+/** An item of the trash: like in a listing, with its former folder and its expiry. */
 export function presentTrashed(entry: TrashEntry, context: PresentContext) {
   const trashedAt = toTimestamp(entry.trashedAtMs);
   return {

@@ -76,8 +76,8 @@ export async function detectFormat(path: string): Promise<PictureFormat | undefi
 }
 
 /**
- * The format that a media type promises, or undefined. Pure: for the question whether a file may have a thumbnail,
- * before anybody has looked at its bytes.
+ * The format of a media type, or undefined. Pure: decides whether a file may have a thumbnail, before its bytes are
+ * read.
  */
 export function promisedFormat(mediaType: string): PictureFormat | undefined {
   const bare = (mediaType.split(";")[0] ?? "").trim().toLowerCase();

@@ -8,10 +8,10 @@ import { grabFrame } from "./video.ts";
 
 type SharpModule = typeof import("./sharp.ts");
 
-/** Pixels that Bun's own decoder takes on: it keeps the whole picture in memory. */
+/** Maximum pixels for Bun's own decoder, which holds the whole picture in memory. */
 const BUN_PIXELS_MAX = 64_000_000;
 
-/** Files beyond these sizes are not pictures that anybody took or drew. */
+/** Larger files are no real photos or drawings. */
 const PICTURE_SIZE_BYTES_MAX = 512 * 1024 * 1024;
 const SVG_SIZE_BYTES_MAX = 16 * 1024 * 1024;
 const BUN_SIZE_BYTES_MAX = 64 * 1024 * 1024;

@@ -5,10 +5,9 @@ const UNDEFINED = 7;
 const ENTRY_BYTES = 12;
 
 /**
- * Packs 8-bit RGB rows as an uncompressed TIFF, with an ICC profile where there is one: the one container of plain
- * pixels through which libvips learns of a profile.
- *
- * @param row gives the `width * 3` bytes of a row; used at once
+ * Packs 8-bit RGB rows into an uncompressed TIFF, with an ICC profile if given: the only container of plain pixels in
+ * which libvips reads a profile.
+ * @param row returns the `width * 3` bytes of a row; used immediately
  */
 export function packTiff(
   width: number,
