@@ -22,6 +22,13 @@ export const COPY_NODES_MAX = 400;
 /** Approximate size of the database rows of a file or folder. */
 const NODE_BYTES = 512;
 
+/** The copy of a folder: what goes where, and how. */
+interface FolderCopy {
+  readonly folder: FolderNode;
+  readonly destinationPath: string;
+  readonly options: CopyOptions;
+}
+
 /** The totals that a copy of a folder adds to an account. */
 interface CopyTotals {
   readonly files: number;
@@ -91,7 +98,7 @@ function copyFolder(
     );
   }
   const { files, folders, fileBytes } = totalsBelow(store, folder.accountId, folder.id);
-  const { parentId, name } = destination(store, tx, folder, destinationPath, options);
+  const { parentId, name } = destination(store, tx, { folder, destinationPath, options }, folder.id);
   const seq = store.accounts.take(accountId, { files, folders, fileBytes }, options.quotaBytes, tx);
   const metadata = options.preserveMetadata ? metadataToJson(folder.metadata) : null;
   const below = store.nodes.heights.belowOf(folder.id);
@@ -129,7 +136,7 @@ export async function copyLarge(
     let step = await run(() => steps.next(), { isRepeatable: false });
     while (step.done !== true) step = await run(() => steps.next(), { isRepeatable: false });
     const copied = step.value;
-    return await run((tx) => attach(store, tx, folder, staged.stageId, destinationPath, options, copied));
+    return await run((tx) => attach(store, tx, { folder, destinationPath, options }, staged.stageId, copied));
   } finally {
     // If it was not attached, `reapSome` deletes it.
     if (stageId !== undefined) store.underConstruction.delete(stageId);
@@ -213,15 +220,14 @@ function rejectEarly(store: TreeStore, folder: FolderNode, accountId: number, de
 function attach(
   store: TreeStore,
   tx: Transaction,
-  folder: FolderNode,
+  copying: FolderCopy,
   stageId: number,
-  destinationPath: string,
-  options: CopyOptions,
   { files, folders, fileBytes }: CopyTotals,
 ): FolderNode {
+  const { folder, options } = copying;
   options.admit?.();
   const accountId = options.accountId ?? folder.accountId;
-  const { parentId, name } = destination(store, tx, folder, destinationPath, options, stageId);
+  const { parentId, name } = destination(store, tx, copying, stageId);
   // Two journal numbers: the copy is created at the first. The second is that of a move, at which readers emit all
   // below it.
   const numbers = 2;
@@ -247,10 +253,8 @@ function attach(
 function destination(
   store: TreeStore,
   tx: Transaction,
-  folder: FolderNode,
-  destinationPath: string,
-  options: CopyOptions,
-  reachId = folder.id,
+  { folder, destinationPath, options }: FolderCopy,
+  reachId: number,
 ): { parentId: number; name: string } {
   const accountId = options.accountId ?? folder.accountId;
   const parentId = ensureFolderId(store, tx, accountId, destinationPath);
