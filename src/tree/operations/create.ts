@@ -28,7 +28,9 @@ export function createFolder(store: TreeStore, tx: Transaction, input: NewFolder
   const parentId = ensureFolderId(store, tx, accountId, parentPath);
   if (store.names.find(parentId, name) !== undefined) throw nameTaken(name);
   rejectTooLong(addWays(store.nodes.heights.wayTo(parentId), stepTo(name)));
-  const folder = store.getFolder(insertFolder(store, tx, accountId, parentId, name, metadataToJson(metadata)));
+  const folder = store.getFolder(
+    insertFolder(store, tx, { accountId, parentId, name, metadata: metadataToJson(metadata) }),
+  );
   store.emitFolderEvent(tx, "folder.created", folder);
   return folder;
 }

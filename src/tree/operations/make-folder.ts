@@ -48,24 +48,26 @@ export function ensureFolderId(store: TreeStore, tx: Transaction, accountId: num
     if (holder?.kind === FILE) {
       throw new AppError("not_a_folder", `"${at}" is a file. Choose a folder.`, { field: "folder", path: at });
     }
-    id = holder?.id ?? insertFolder(store, tx, accountId, id, name, null, below);
+    id = holder?.id ?? insertFolder(store, tx, { accountId, parentId: id, name, metadata: null, below });
   }
   return id;
 }
 
-/**
- * Creates a folder in another; its name must be free.
- * @param below what the same transaction will create below it
- * @returns its row id
- */
+/** A folder to be inserted. */
+export interface InsertedFolder {
+  readonly accountId: number;
+  readonly parentId: number;
+  readonly name: string;
+  readonly metadata: string | null;
+  /** What the same transaction will create below it. */
+  readonly below?: Way;
+}
+
+/** Creates a folder in another; its name must be free. @returns its row id */
 export function insertFolder(
   store: TreeStore,
   tx: Transaction,
-  accountId: number,
-  parentId: number,
-  name: string,
-  metadata: string | null,
-  below: Way = NO_WAY,
+  { accountId, parentId, name, metadata, below = NO_WAY }: InsertedFolder,
 ): number {
   const nowMs = store.clock.nowMs();
   const seq = store.accounts.take(accountId, { folders: 1 });

@@ -20,6 +20,14 @@ const WALK_IN_PLACE_MAX = 65_536;
 
 type Way = "asc" | "desc" | "from";
 
+/** The entries of a page within a run, in ascending order. */
+interface PageRange {
+  /** How many entries come before and after it. */
+  readonly before: number;
+  readonly after: number;
+  readonly count: number;
+}
+
 interface FolderCounts {
   readonly children_rev: number;
   readonly child_folders: number;
@@ -73,54 +81,41 @@ export class Lister {
     const total = kind === FOLDER ? counts.child_folders : counts.child_files;
     const before = order === "asc" ? start : total - end;
     const after = total - before - count;
-    const ascending = await this.#ascending(run, counts.children_rev, total, before, after, count);
+    const ascending = await this.#ascending(run, counts.children_rev, total, { before, after, count });
     if (order === "desc") ascending.reverse();
     return ascending.map((row) => toNode(row, folder.path));
   }
 
-  async #ascending(
-    run: Run,
-    rev: number,
-    total: number,
-    before: number,
-    after: number,
-    count: number,
-  ): Promise<NodeRow[]> {
-    if (total < INDEXED_MIN) return this.#walk(run, before, after, count);
-    const page = this.#pageOfLarge(run, rev, total, before, after, count);
+  async #ascending(run: Run, rev: number, total: number, range: PageRange): Promise<NodeRow[]> {
+    if (total < INDEXED_MIN) return this.#walk(run, range);
+    const page = this.#pageOfLarge(run, rev, total, range);
     // Built after this page is read: a reader of the first page may well request others, and in the reading thread this
     // page would wait for the build.
     this.#store.pageIndex.prepare(run);
     return page;
   }
 
-  #pageOfLarge(
-    run: Run,
-    rev: number,
-    total: number,
-    before: number,
-    after: number,
-    count: number,
-  ): NodeRow[] | Promise<NodeRow[]> {
+  #pageOfLarge(run: Run, rev: number, total: number, range: PageRange): NodeRow[] | Promise<NodeRow[]> {
+    const { before, after, count } = range;
     const walk = Math.min(before, after);
-    if (walk <= WALK_SHORT_MAX) return this.#walk(run, before, after, count);
+    if (walk <= WALK_SHORT_MAX) return this.#walk(run, range);
     const pageStart = this.#store.pageIndex.locate(run, rev, total, before);
     if (pageStart !== undefined) {
       const { from, offset } = pageStart;
       return this.#page(run, "from").all(...boundary(run, from), count, offset);
     }
     const isLong = walk > WALK_IN_PLACE_MAX;
-    return isLong ? this.#walkInReader(run, before, after, count) : this.#walk(run, before, after, count);
+    return isLong ? this.#walkInReader(run, range) : this.#walk(run, range);
   }
 
-  #walk(run: Run, before: number, after: number, count: number): NodeRow[] {
+  #walk(run: Run, { before, after, count }: PageRange): NodeRow[] {
     const { folderId, kind } = run;
     if (before <= after) return this.#page(run, "asc").all(folderId, kind, count, before);
     return this.#page(run, "desc").all(folderId, kind, count, after).reverse();
   }
 
   /** The same scan in the reading thread, for the first deep page after startup. */
-  async #walkInReader(run: Run, before: number, after: number, count: number): Promise<NodeRow[]> {
+  async #walkInReader(run: Run, { before, after, count }: PageRange): Promise<NodeRow[]> {
     const isAscending = before <= after;
     const ids = idsSql(run.sort, isAscending ? "asc" : "desc");
     const parameters = [run.folderId, run.kind, count, isAscending ? before : after];
