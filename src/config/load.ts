@@ -1,6 +1,6 @@
 /**
- * Reads the configuration: flags, then the environment, then larder.toml, then the preset, then the defaults; the first
- * that has a value wins. Whatever can't be understood stops the start, all of it told at once.
+ * Reads the configuration from flags, the environment, larder.toml, the preset and the defaults. The first of them that
+ * has a value wins. An invalid value stops the start; the error lists all faults at once.
  */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -380,8 +380,8 @@ function isTable(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * The line on which a key is set. The parser doesn't tell, so ever longer beginnings of the file are parsed until the
- * key is there: it stands after the last beginning that was whole without it.
+ * The line on which a key is set. The parser does not report lines. So longer and longer beginnings of the file are
+ * parsed until the key appears; its line follows the last complete beginning without it.
  */
 function lineOf(text: string, key: string): number {
   const lines = text.split("\n");

@@ -20,7 +20,7 @@ import { dirname, join } from "node:path";
 import type { Config } from "./settings.ts";
 import { StartupError } from "./startup-error.ts";
 
-/** A key and the name that tells it from the one before it. */
+/** A key, and a name that identifies it among its predecessors. */
 export interface SecretKey {
   /** Public: stands in the header of every token. */
   readonly kid: string;
@@ -106,7 +106,8 @@ export function findMissingSecrets(directory: string): SecretName[] {
 }
 
 /**
- * Replaces one secret by a new one; on disk on return. A running server goes on with the one that it has read.
+ * Replaces a secret with a new one, which is on disk when this returns. A running server keeps using the one that it
+ * has read.
  * @throws StartupError when it can't be written
  */
 export function rotateSecret(directory: string, name: SecretName): SecretKey {

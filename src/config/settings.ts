@@ -23,7 +23,7 @@ import {
   type Unit,
 } from "./setting.ts";
 
-/** The kinds of request that are counted, each by itself. */
+/** The categories of requests. Each has its own count. */
 export const RATE_CATEGORIES = [
   "signin",
   "signup",
@@ -458,7 +458,7 @@ export type Config = ConfigOf<typeof SETTINGS>;
 /** What holds for the accounts of one plan. */
 export type PlanConfig = Config["plans"]["free"];
 
-/** A setting of whatever type. */
+/** A setting of any type. */
 export type AnySetting = Setting<unknown, Unit>;
 
 /** All settings by their whole key, in the order of the table. */
@@ -480,8 +480,8 @@ export function fieldName(key: string, setting: AnySetting): string {
 }
 
 /**
- * What the household preset puts in the place of the defaults, by key; whatever is set by itself still wins.
- * The limits of requests follow from `rateLimitScale`.
+ * Values of the household preset by key, in place of the defaults. A value that is set explicitly still wins. The
+ * limits of requests follow from `rateLimitScale`.
  */
 export function householdDefaults(): Map<string, unknown> {
   const changed = new Map<string, unknown>([
@@ -645,7 +645,7 @@ function readNetwork(network: string): string {
     const address = ipaddr.parse(network);
     return `${address.toString()}/${address.kind() === "ipv4" ? 32 : 128}`;
   } catch (error) {
-    // The library's own words add nothing: what was given and what is wanted is told.
+    // The message says what was given and what is expected. The library's own message adds nothing.
     if (error instanceof Error)
       throw new BadValue(`must be addresses such as "192.168.1.2" or "10.0.0.0/8", not "${network}"`);
     throw error;

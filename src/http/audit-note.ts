@@ -1,6 +1,6 @@
 /**
- * What a handler knows of a request beyond its first line and its answer, for the audit log: kept beside the request, so
- * that handlers need not know the log.
+ * What a handler knows of a request beyond its first line and its answer, for the audit log: kept beside the request,
+ * so that handlers need not know the log.
  */
 
 /** All optional; a later note of a request is added to the earlier ones. */
@@ -9,7 +9,7 @@ export interface AuditNote {
   readonly action?: string;
   /** The e-mail that was given, as it was given. */
   readonly email?: string;
-  /** Public id of whoever was let in, where the answer does not say so. */
+  /** Public id of the user who signed in, if the response does not contain it. */
   readonly userId?: string;
   /** Public id of the account that it was done to, where it is not the caller's. */
   readonly subjectId?: string;
@@ -24,7 +24,7 @@ export interface AuditNote {
 
 const notes = new WeakMap<Request, AuditNote>();
 
-/** Adds to what the audit log will tell of this request. */
+/** Adds to the audit entry of this request. */
 export function noteAudit(request: Request, note: AuditNote): void {
   const before = notes.get(request);
   const details = { ...before?.details, ...note.details };

@@ -42,7 +42,7 @@ const CORS_HEADERS = {
   "Access-Control-Max-Age": "600",
 } as const;
 
-/** The hooks of the head of this file, for the whole application. */
+/** The base hooks for the whole application. */
 export function base(options: BaseOptions) {
   const { log, corsOrigins, methodsOf } = options;
   return new Elysia({ name: "base" })
@@ -170,8 +170,8 @@ function toInvalidField(error: unknown): unknown {
 }
 
 /**
- * A path as logs may keep it: tokens of links are blanked, also where the link was copied badly, and so is
- * whatever is as long as a token.
+ * A path for the logs. Tokens of links are masked, also in links that were copied badly, and so is any segment as long
+ * as a token.
  */
 export function withoutTokens(path: string): string {
   return path.replace(/(^|\/)(s|public)\/+[^/]+/gi, "$1$2/…").replace(/[\w-]{28,}/g, "…");

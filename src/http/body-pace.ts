@@ -15,12 +15,12 @@
  */
 import { AppError } from "../errors.ts";
 
-/** What a body is; see the head of this file. */
+/** The kind of a body, which decides its pace. */
 export type BodyKind = "small" | "guestFile" | "file";
 
 /** How long a small body may take, in milliseconds. */
 export const SMALL_BODY_MS = 15_000;
-/** Bytes that a guest's file must bring per second, after as much time as a small body has. */
+/** Bytes per second that a guest's file must average, after the time of a small body. */
 const GUEST_BYTES_PER_SECOND = 1_024;
 /** A body that arrives within this time needs no place. */
 const GRACE_MS = 1_000;
@@ -43,7 +43,7 @@ interface AddressBodies {
   waiting: number;
 }
 
-/** The bodies that are on their way to this server; see the head of this file. */
+/** The bodies that are being received. */
 export class BodyPaces {
   readonly perAddressMax: number;
   readonly now: () => number;

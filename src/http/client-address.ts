@@ -1,12 +1,12 @@
 /**
- * Who is at the other end, when there may be proxies between.
+ * Finds the address of the client, with or without proxies.
  *
- * A forwarding header is a claim of whoever sent it. It is believed only if the peer of the connection is a listed
- * proxy; then each entry was written by the one to its right, so the list is read from the right for as long as the
- * writers are listed proxies: the first address that is none is the client. Entries further left anybody can make up.
+ * Any client can send a forwarding header. So it counts only if the peer of the connection is a listed proxy. Each
+ * entry was written by the host to its right. So the list is read from the right while the writers are listed proxies:
+ * the first address that is no proxy is the client. Entries further left can be forged.
  *
- * Where a proxy sends both headers, X-Forwarded-For counts: nginx, Caddy and Traefik write that one and pass on a
- * `Forwarded` that the client made up.
+ * If a proxy sends both headers, X-Forwarded-For counts: nginx, Caddy and Traefik write that one, and pass on a
+ * `Forwarded` that the client forged.
  */
 import { addressBlock, CidrList, isLoopback, normalizeAddress } from "../lib/cidr.ts";
 import type { Log } from "../lib/log.ts";
@@ -71,8 +71,9 @@ export class ClientAddresses {
   #hasWarned = false;
 
   /**
+   *
    * @param trustedProxies address blocks of the proxies in front of this server
-   * @param isSocket whether the server listens on a Unix socket alone: whoever may connect there is the operator's proxy
+   * @param isSocket whether the server listens only on a Unix socket: its only peer is the operator's proxy
    * @throws Error that names the entry that is no address block
    */
   constructor(trustedProxies: readonly string[], log: Log, isSocket = false) {
@@ -107,7 +108,7 @@ export class ClientAddresses {
     return this.#walk(own, forwardedFor === null ? forwardedNodes(forwarded ?? "") : forwardedFor.split(","));
   }
 
-  /** The scheme the client used, as a trusted proxy tells it; undefined where none does. */
+  /** The client's scheme, as a trusted proxy reports it; otherwise undefined. */
   protocolOf(peer: string, headers: RequestHeaders): "http" | "https" | undefined {
     const forwardedProto = headers.get("x-forwarded-proto");
     const forwarded = forwardedProto === null ? headers.get("forwarded") : null;

@@ -10,9 +10,9 @@ export interface Validators {
 
 /** What the conditional headers of a request come to. */
 export type ConditionResult =
-  /** Go on as if there were none. */
+  /** Continue as if there were no conditions. */
   | "proceed"
-  /** Go on, but without its Range: what the client has is of another content. */
+  /** Continue without the Range: the client's part is of other content. */
   | "ignoreRange"
   /** 304: the client has this content already. */
   | "notModified"
@@ -20,8 +20,8 @@ export type ConditionResult =
   | "preconditionFailed";
 
 /**
- * Weighs the five conditional headers in the order of RFC 9110 §13.2.2. `If-Range` counts only beside a `Range` of a
- * GET. Dates that can't be read are as if absent.
+ * Evaluates the five conditional headers in the order of RFC 9110 §13.2.2. `If-Range` counts only with a `Range` of a
+ * GET. Invalid dates are ignored.
  */
 export function evaluateConditions(headers: Headers, method: string, current: Validators): ConditionResult {
   const lastModifiedSeconds = Math.floor(current.lastModifiedMs / 1000);

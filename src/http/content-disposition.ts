@@ -22,8 +22,8 @@ export interface FormDisposition {
 /**
  * Reads the Content-Disposition of a form part; undefined when it is not `form-data` with a name.
  *
- * Quotes in names come in two ways: browsers and today's curl write `%22` and leave backslashes as they are (HTML,
- * multipart/form-data encoding), others (Go, older curl) write `\"` and `\\`. A `\"` tells the second.
+ * Quotes in names come in two forms. Browsers and today's curl write `%22` and keep backslashes (HTML,
+ * multipart/form-data encoding). Others (Go, older curl) write `\"` and `\\`. A `\"` identifies the second form.
  */
 export function parseFormDisposition(value: string): FormDisposition | undefined {
   const { type, parameters } = parse(value, { multipart: !value.includes('\\"') });

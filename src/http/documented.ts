@@ -69,7 +69,7 @@ const SIGNED_IN: readonly Reason[] = [
   "scope",
 ];
 const JSON_BODY: readonly Reason[] = ["invalid_json", "invalid_field", "body_too_large", "unsupported_media_type"];
-/** Statuses of which each route has reasons of its own, which a client may have to tell apart. */
+/** Statuses with reasons per route, which clients may have to distinguish. */
 const TELLING: ReadonlySet<number> = new Set([403, 409, 410, 413]);
 const GENERAL: ReadonlySet<string> = new Set([...SIGNED_IN, ...JSON_BODY, "role"]);
 
@@ -137,7 +137,7 @@ export function describeRoutes(routes: readonly { readonly hooks: { detail?: obj
   }
 }
 
-/** An operation of the document. Errors that any route may give are added by themselves. */
+/** An operation of the document. Errors that any route can return are added automatically. */
 function operationOf(doc: Documentation): object {
   const json = doc.body ?? envelope(doc.data ?? { type: "object" });
   const success = {
@@ -197,7 +197,9 @@ function describe(doc: Documentation): string {
   return [...(doc.description === undefined ? [] : [doc.description]), ...failures].join("\n\n");
 }
 
-/** References to the responses of the statuses that a route may fail with; the default is for what any request may meet. */
+/**
+ * References to the responses of the statuses that a route may fail with; the default is for what any request may meet.
+ */
 function failures(doc: Documentation): Record<string, unknown> {
   const reasons: Reason[] = ["rate_limited", ...(doc.errors ?? [])];
   if (doc.access !== "public") reasons.push(...SIGNED_IN);
@@ -208,7 +210,9 @@ function failures(doc: Documentation): Record<string, unknown> {
   return Object.fromEntries(responses);
 }
 
-/** One response for each status of an error, with the reasons that it may have, and one for what any request may meet. */
+/**
+ * One response for each status of an error, with the reasons that it may have, and one for what any request may meet.
+ */
 function errorResponses(): Record<string, unknown> {
   const rateHeaders = ["Limit", "Remaining", "Reset", "Window", "Resource"].map((name) => `X-RateLimit-${name}`);
   const byStatus = Map.groupBy(Object.entries(ERROR_RESPONSES), ([, [status]]) => status);

@@ -1,8 +1,8 @@
 /**
- * The answer to a HEAD: the headers that a GET would have, its Content-Length included (RFC 9110 §9.3.2).
+ * The response to a HEAD: the headers of the GET, including Content-Length (RFC 9110 §9.3.2).
  *
- * Elysia 1.4 answers a HEAD for a path with parameters by the route of the GET, reads to its end whatever that gives, and
- * tells what it counted. So the answer has a body that says its length and holds nothing.
+ * Elysia 1.4 handles HEAD for a path with parameters by the route of the GET, reads the body to its end, and sends its
+ * length. So this response has a body that reports its length and holds nothing.
  */
 export function headResponse(headers: Record<string, string>, lengthBytes: number): Response {
   const response = new Response(null, { status: 200, headers: { ...headers, "content-length": String(lengthBytes) } });

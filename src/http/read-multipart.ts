@@ -32,7 +32,7 @@ export const DEFAULT_FORM_LIMITS: FormLimits = {
   fieldsTotalBytes: 256 * 1024,
 };
 
-/** What the form tells about its file before the first byte of it. */
+/** The form's facts about its file, before its first byte. */
 export interface FormFile {
   /** The name as sent, unchecked and never empty; undefined where the part carries none. */
   readonly fileName: string | undefined;
@@ -66,14 +66,12 @@ const PADDING_MAX_BYTES = 64 * 1024;
 const DELIMITER_LINE_MAX_BYTES = 256;
 
 /**
- * Reads a form with exactly one part named `file` and any text fields, in any order, and gives the bytes of the file
- * to the sink as they arrive. Holds at most one piece of the body and the text fields in memory. When it returns, the
- * closing delimiter was seen, so the file is whole; on any error the caller discards what the sink was given.
- *
+ * Reads a form with exactly one part named `file` and any text fields, in any order, and passes the bytes of the file
+ * to the sink as they arrive. It holds at most one buffer of the body and the text fields in memory. When it returns,
+ * the closing delimiter was read, so the file is complete. On any error the caller discards what the sink received.
  * @throws AppError unsupported_media_type when `contentType` isn't multipart/form-data; invalid_multipart when the form
- *   is malformed or cut off; invalid_field for a missing, second or nameless file and for a text field that is too
- *   long or not UTF-8. ClientGoneError when the client goes away. Whatever `beginFile` or the sink throws, unchanged.
- *
+ *   is malformed or cut off; invalid_field for a missing, second or nameless file and for a text field that is too long
+ *   or not UTF-8. ClientGoneError when the client goes away. Errors of `beginFile` and the sink, unchanged.
  */
 export async function readMultipart(
   contentType: string | null,
@@ -222,18 +220,17 @@ const LF = 0x0a;
 const DASH = 0x2d;
 
 /**
- * Finds the parts of a multipart body that comes in pieces cut anywhere. Data is handed on as views of what came in,
- * valid until the next step; only delimiter lines and part headers are ever kept.
+ * Finds the parts of a multipart body that arrives in buffers cut anywhere. Data is passed on as views of the input,
+ * valid until the next step. Only delimiter lines and part headers are copied.
  *
- * A delimiter is CRLF, two dashes and the boundary. CR can occur in it only as the first byte, so a beginning of one
- * at the end of a piece is remembered as a count, never as bytes, and no byte is looked at twice: the time is linear
- * whatever the content.
+ * A delimiter is CRLF, two dashes and the boundary. CR can occur in it only as the first byte. So the beginning of a
+ * delimiter at the end of a buffer is stored as a count, and no byte is read twice: the time is linear for any content.
  */
 class FormScanner {
   readonly #limits: FormLimits;
   readonly #delimiter: Buffer;
   #state: "preamble" | "delimiter" | "headers" | "data" | "epilogue" = "preamble";
-  /** How many bytes of a delimiter the last piece ended with. The first one of a body needs no CRLF before it. */
+  /** How many bytes of a delimiter the last buffer ended with. The first delimiter needs no CRLF before it. */
   #matched = 2;
   /** The unfinished delimiter line or header block. */
   #unfinished: Buffer = NOTHING;
@@ -333,8 +330,9 @@ class FormScanner {
   }
 
   /**
-   * Looks for the next delimiter. `revivedLength` bytes of one that the last piece seemed to begin turned out to be
-   * data, `dataLength` bytes of `rest` are data, and what follows the delimiter starts at `next` (undefined: none yet).
+   * Finds the next delimiter. `revivedLength` bytes that looked like its beginning in the last buffer are data after
+   * all, then `dataLength` bytes of `rest` are data. What follows the delimiter starts at `next` (undefined if there is
+   * none yet).
    */
   #findDelimiter(rest: Buffer): { revivedLength: number; dataLength: number; next: number | undefined } {
     const delimiter = this.#delimiter;

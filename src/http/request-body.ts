@@ -33,9 +33,8 @@ interface BodyReader {
 }
 
 /**
- * Where several bodies arrive at once, so much of one is taken before everybody else has a turn: about a millisecond
- * of hashing and writing. One or two alone leave room enough by themselves, and are cheaper and smaller in memory
- * without.
+ * If several bodies arrive at once, each yields after so many bytes: about a millisecond of hashing and writing. One or
+ * two bodies alone leave enough time, and need less CPU and memory without yielding.
  */
 const TURN_BYTES = 512 * 1024;
 const FEW_BODIES = 2;

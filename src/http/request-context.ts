@@ -5,7 +5,7 @@
 import type { BodyKind, BodyPace, BodyPaces } from "./body-pace.ts";
 import { type ClientAddresses, rateLimitKey } from "./client-address.ts";
 
-/** What is needed to tell where requests come from and how we are addressed. */
+/** Settings that decide where requests come from, and under which address clients reach this server. */
 export interface RequestContextSettings {
   readonly addresses: ClientAddresses;
   /** The configured address of this server, without a slash at the end; wins over what requests say. */
@@ -61,7 +61,7 @@ export class RequestContext {
     return this.#clientAddress;
   }
 
-  /** The origin under which the client asked, whatever the public address is; undefined without a valid Host. */
+  /** The origin in the client's request, regardless of the public address; undefined without a valid Host. */
   get requestOrigin(): string | undefined {
     const host = this.#host;
     return host === undefined ? undefined : `${this.#scheme}://${host}`;
@@ -96,7 +96,7 @@ export class RequestContext {
     return HOST.test(host) && URL.canParse(`http://${host}`) ? host : undefined;
   }
 
-  /** As a trusted proxy tells it, else as it came in here. */
+  /** As a trusted proxy reports it, otherwise that of the connection. */
   get #scheme(): "http" | "https" {
     const { addresses, isTls } = this.#settings;
     const forwardedProtocol = addresses.isTrusting ? addresses.protocolOf(this.#peer, this.request.headers) : undefined;
@@ -118,14 +118,14 @@ export class RequestContext {
 
 const exchanges = new WeakMap<Request, RequestContext>();
 
-/** Begins the exchange of a request that has just arrived. */
+/** Begins the context of a request that has just arrived. */
 export function beginRequestContext(request: Request, settings: RequestContextSettings): RequestContext {
   const requestContext = new RequestContext(request, settings);
   exchanges.set(request, requestContext);
   return requestContext;
 }
 
-/** The exchange of a request in progress. */
+/** The context of a request in progress. */
 export function requestContextOf(request: Request): RequestContext {
   const requestContext = exchanges.get(request);
   if (requestContext === undefined) throw new Error("The request was not begun by the base hooks.");

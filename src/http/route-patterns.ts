@@ -8,7 +8,7 @@ interface Step<Value> {
   any: Step<Value> | undefined;
   /** Of a route that ends here, */
   here: Value | undefined;
-  /** and of one that takes whatever follows. */
+  /** and of a route that ends with `*`. */
   rest: Value | undefined;
 }
 

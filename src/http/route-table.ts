@@ -8,7 +8,7 @@ interface Step<Route> {
   parameter: Step<Route> | undefined;
   /** The route that ends here, */
   route: Route | undefined;
-  /** and the one that takes whatever follows. */
+  /** and the one that ends with `*`. */
   rest: Route | undefined;
 }
 

@@ -20,7 +20,7 @@ const ALLOWED_IDENTIFIERS = new Set(
   `writeBehind WriteBehind WriteBehindOptions formerPlaces bornSeq born bornAt places unlisted unnamed isSettling allSettled heldChanges bornNs toldAt isInPlace inPlace moveIntoPlace
   IN_PLACE_MAX READ_IN_PLACE_MAX WALK_IN_PLACE_MAX setPointerCapture releasePointerCapture hasPointerCapture capturedAt
   placeFrom placeTo
-  onPointerDownCapture onKeyDownCapture onClickCapture onDragEnterCapture replaceAll`.split(/\s+/),
+  onPointerDownCapture onKeyDownCapture onClickCapture onDragEnterCapture replaceAll refused`.split(/\s+/),
 );
 
 /** Not allowed in comments, strings and documents. */

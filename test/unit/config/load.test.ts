@@ -122,7 +122,7 @@ describe("names", () => {
 });
 
 describe("of several values", () => {
-  test("the flag wins over the environment, that over the file, that over the default, and each source is told", () => {
+  test("the flag wins over the environment, that over the file, that over the default, and each source is shown", () => {
     const toml = 'port = 1\nhost = "::1"\nsignup = "closed"\n';
     const { config, sources } = load({
       toml,
@@ -220,22 +220,22 @@ describe("a fault", () => {
     ["rateLimitScale = 0", "larder.toml:1"],
     ['adminEmail = "a@example.org"', "Set both or neither"],
     ['adminEmail = "a@example.org"\nadminPassword = "x"\nadminPasswordFile = "y"', "both set"],
-  ])("of %p is told with its place", (toml, message) => expect(faults({ toml })).toContain(message));
+  ])("of %p is reported with its line", (toml, message) => expect(faults({ toml })).toContain(message));
 
   test.each([
     ["LARDER_PROT", "9000", "LARDER_PROT (environment) is not a setting. Did you mean LARDER_PORT?"],
     ["LARDER_PLANS_FREE_LIMIT_UPLODAS", "1", "LARDER_PLANS_FREE_LIMIT_UPLOADS"],
     ["LARDER_PLANS_FREE_MAX_FILE_SIZE", "-1", "LARDER_PLANS_FREE_MAX_FILE_SIZE must be a number of bytes"],
-  ])("of %s=%s is told by its name", (name, value, message) =>
+  ])("of %s=%s is reported by its name", (name, value, message) =>
     expect(faults({ env: { [name]: value } })).toContain(message),
   );
 
-  test("is told together with all others", () => {
+  test("is reported together with all others", () => {
     const message = faults({ toml: "prot = 1\nhots = 2", env: { LARDER_PORT: "many" } });
     for (const word of ['"prot"', '"hots"', "LARDER_PORT"]) expect(message).toContain(word);
   });
 
-  test("in a value that another wins over is told all the same", () => {
+  test("in a value that another one overrides is still reported", () => {
     expect(faults({ toml: "port = 700000", flags: { port: "0" } })).toContain('larder.toml:1: "port" must be');
   });
 
@@ -265,7 +265,7 @@ describe("the household preset", () => {
     expect(sources.get("signup")).toBe("preset household");
   });
 
-  test("gives way to what is set by itself", () => {
+  test("is overridden by what is set explicitly", () => {
     const { config } = load({
       toml: 'preset = "household"\nsignup = "open"\n[plans.enterprise.limit]\nuploads = 7\n',
     });
@@ -277,7 +277,7 @@ describe("the household preset", () => {
   });
 });
 
-test("rateLimitScale multiplies what isn't set by itself, and leaves at least one request", () => {
+test("rateLimitScale multiplies what isn't set explicitly, and leaves at least one request", () => {
   const { limit } = load({ env: { LARDER_RATE_LIMIT_SCALE: "0.01", LARDER_PLANS_FREE_LIMIT_UPLOADS: "9" } }).config
     .plans.free;
   expect([limit.uploads, limit.general, limit.signin]).toEqual([9, 10, 1]);

@@ -193,7 +193,7 @@ describe("address blocks", () => {
   });
 });
 
-test("behind a Unix socket alone, whoever is at its other end is believed; behind a port nobody is by that name", () => {
+test("the peer of a Unix socket is trusted; behind a port the same name is not", () => {
   const headers = new Headers({ "x-forwarded-for": "203.0.113.7, 10.0.0.1", "x-forwarded-proto": "https" });
   const socket = new ClientAddresses(["10.0.0.0/8"], silentLog, true);
   expect(socket.addressOf(LOCAL_PEER, headers)).toBe("203.0.113.7");

@@ -10,7 +10,7 @@ const CFB = Buffer.concat([Buffer.from("d0cf11e0a1b11ae1", "hex"), Buffer.alloc(
 
 describe("the media type of a content", () => {
   test.each<[string, Uint8Array, string | undefined, string, string]>([
-    ["a JPEG whatever it is called", bytes("\xff\xd8\xff\xe0\0\x10JFIF"), "text/html", "a.html", "image/jpeg"],
+    ["a JPEG by any name", bytes("\xff\xd8\xff\xe0\0\x10JFIF"), "text/html", "a.html", "image/jpeg"],
     ["a PNG", PNG, undefined, "x", "image/png"],
     ["a PNG cut behind its signature", PNG.subarray(0, 8), undefined, "x", "image/png"],
     ["an animated PNG", Buffer.concat([PNG, bytes("crc!\0\0\0\x08acTL")]), undefined, "x", "image/apng"],

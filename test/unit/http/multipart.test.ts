@@ -312,7 +312,7 @@ describe("forms that are refused", () => {
 });
 
 describe("when reading ends early", () => {
-  test("a client that goes away is told apart", async () => {
+  test("a client that goes away is distinguished", async () => {
     const gone = new DOMException("The connection was closed.", "AbortError");
     const started = read([form(file("hello")).subarray(0, 120)], { failure: gone });
     expect(started).rejects.toBeInstanceOf(ClientGoneError);

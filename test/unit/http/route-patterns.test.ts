@@ -14,7 +14,7 @@ const patterns = new RoutePatterns(
   (pattern) => pattern,
 );
 
-test("a path is told by the pattern of its route", () => {
+test("a path leads to the pattern of its route", () => {
   const found = Object.fromEntries(
     [
       "/",

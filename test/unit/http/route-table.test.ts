@@ -51,7 +51,7 @@ test.each([
   expect(table.find(method, path)).toBeUndefined();
 });
 
-test("tells the methods of a path, HEAD with GET", () => {
+test("lists the methods of a path, HEAD with GET", () => {
   expect(table.methodsOf("/api/files/trash")).toEqual(["GET", "HEAD", "PUT", "POST"]);
   expect(table.methodsOf("/api/nothing/here/at/all")).toEqual([]);
 });

@@ -166,7 +166,7 @@ describe("sending a content", () => {
     expect([whole.status, whole.body.length]).toEqual([200, 1000]);
   });
 
-  test("a file that is missing or cut is told before the answer begins", async () => {
+  test("a file that is missing or truncated is reported before the response begins", async () => {
     expect(JSON.parse((await get("nowhere")).body.toString()).reason).toBe("content_missing");
     expect(JSON.parse((await get("cut")).body.toString()).reason).toBe("content_damaged");
     expect(JSON.parse((await get("cut", { range: "bytes=0-1" })).body.toString()).reason).toBe("content_damaged");

@@ -29,7 +29,7 @@ const PREFIX_CHARACTERS = 9;
 const NAME_CHARACTERS_MAX = 100;
 /** An account has at most this many keys. */
 const KEYS_MAX = 100;
-/** Revoked keys that are remembered, so that whoever uses one is told why it is dead. */
+/** Revoked keys in memory, so that a request with one of them learns the reason. */
 const REVOKED_MAX = 100;
 const REVOKED_MS = 90 * 24 * 60 * 60 * 1000;
 /** "Last used" is written at most this often. */

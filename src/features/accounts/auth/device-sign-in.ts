@@ -20,7 +20,11 @@ export class DeviceSignIn {
     this.#refreshTokens = refreshTokens;
   }
 
-  /** Signs a device in: whatever it was signed in by before ends. @param deviceId row id @returns its refresh token */
+  /**
+   * Signs a device in and ends its former session.
+   * @param deviceId row id
+   * @returns its refresh token
+   */
   begin(tx: Transaction, deviceId: number, prepared: PreparedSession): string {
     this.end(tx, deviceId);
     this.#sessions.begin(prepared, deviceId);

@@ -36,7 +36,7 @@ export type AccessRule = { readonly access: "public"; readonly scope?: undefined
 /** The cookie that a sign-in sets on request. */
 export const SESSION_COOKIE = "larder_session";
 
-/** What every API key begins with: by it a key is told from a token. */
+/** Prefix of every API key. It distinguishes keys from access tokens. */
 export const KEY_PREFIX = "lk_";
 
 /** Who finds out whose an API key is; `features/accounts/api-keys` does. */
@@ -77,8 +77,8 @@ export function identityOf(request: Request): Identity {
 }
 
 /**
- * The hooks of the head of this file. `access` is a macro: `{ access: { access: "writer", scope: "files:write" } }` on
- * a route gives it `principal`.
+ * Authenticates requests. `access` is a macro: `{ access: { access: "writer", scope: "files:write" } }` on a route
+ * gives it `principal`.
  */
 export function authGuard(options: AuthGuardOptions) {
   return new Elysia({ name: "auth-guard" })
@@ -97,12 +97,13 @@ export function authGuard(options: AuthGuardOptions) {
 }
 
 /**
- * For routes that take JSON. Who asks is judged before the body is read, so that a stranger learns nothing of what a
- * body should be, and costs nothing; and found out anew when it is there, since a body may be a long time on its way:
- * whoever was signed out meanwhile makes no key by a request begun before. The body is held against its schema here,
- * strictly: the framework would first bend a list or a text into the object that it should be.
+ * For routes with a JSON body.
+ * It authenticates before it reads the body, so that an anonymous client learns nothing about the body and costs
+ * little. It authenticates again afterwards: the session may have ended during a slow upload.
+ * It validates the body strictly, because the framework would coerce types.
  * @param isRequired whether a request without a body is refused
- * @param readOther reads bodies of another type, to be held against the schema as JSON is; undefined leaves them to JSON
+ * @param readOther reads bodies of another type, to be held against the schema as JSON is; undefined leaves them to
+ *   JSON
  */
 export function takesJson(
   rule: AccessRule,
@@ -181,8 +182,7 @@ export function callerOf(request: Request): Principal | undefined {
 }
 
 /**
- * For what an API key may do only with a further scope than its address asks for, such as making a file public. Whoever
- * is signed in may anyway.
+ * Requires a further scope of an API key, for example to make a file public. Sessions always pass.
  * @throws AppError scope
  */
 export function requireScope({ key }: Principal, scope: Scope): void {
@@ -205,8 +205,8 @@ async function findOut(options: AuthGuardOptions, request: Request): Promise<voi
 }
 
 /**
- * Of several credentials the one that was sent on purpose counts: the Authorization header, then X-API-Key, and the
- * cookie, which browsers send by themselves, last. A bad one is not made good by the next.
+ * Authenticates by the first credential of a request: the Authorization header, then X-API-Key, then the cookie. The
+ * cookie is last because browsers send it automatically. An invalid credential is never replaced by the next one.
  */
 async function identify(options: AuthGuardOptions, request: Request): Promise<KnownIdentity> {
   const { auth, apiKeys } = options;
@@ -258,9 +258,7 @@ function checkSameOrigin(request: Request): void {
   );
 }
 
-/**
- * Whether what changes something comes from our own pages, as far as the browser tells: see {@link checkSameOrigin}.
- */
+/** Whether a changing request comes from our own pages, as far as its headers show: see {@link checkSameOrigin}. */
 export function isSameOrigin(request: Request): boolean {
   if (request.method === "GET" || request.method === "HEAD") return true;
   const origin = request.headers.get("origin");

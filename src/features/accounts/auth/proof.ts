@@ -25,7 +25,7 @@ export interface ProofServiceOptions {
   readonly hasSecondFactor: (userId: number) => boolean;
 }
 
-/** What a request brings as proof. */
+/** The proof that a request carries. */
 export interface GivenProof {
   readonly currentPassword?: string | undefined;
   readonly code?: string | undefined;

@@ -1,7 +1,8 @@
 /**
- * Refresh tokens: each is exchanged once, for the next. One that comes a second time is in two hands, so that all of
- * the device end. But an answer can get lost on its way, and that must sign no phone out: for half a minute, and while
- * nobody has used the next one, the last token gives a fresh one once more, and the one that was lost gives way to it.
+ * Refresh tokens. Each is exchanged once, for the next one.
+ * A token that comes a second time may be stolen, so all tokens of its device end. But a lost response must not sign a
+ * phone out. So for half a minute, and while the next token is unused, the last token can be exchanged once more. The
+ * token that was lost then ends.
  */
 import type { Database } from "bun:sqlite";
 import type { Clock } from "../../../lib/clock.ts";
@@ -54,7 +55,7 @@ export class RefreshTokens {
     this.#statements = statements(sqlite);
   }
 
-  /** The device that a token was given to, whatever the token is worth now; undefined for what is none of ours. */
+  /** The device that received a token, valid or not. Undefined for an unknown token. */
   findOwner(token: string): RefreshTokenOwner | undefined {
     return this.#statements.byHash.get(hashToken(token)) ?? undefined;
   }
@@ -79,7 +80,7 @@ export class RefreshTokens {
     const successor = this.#statements.byId.get(row.successorId);
     const isSuccessorUnused = successor?.successorId === null;
     if (!isSuccessorUnused) return { outcome: "reused" };
-    // It gave way without having been used: whoever asked again has the other one, and it may yet be the same phone.
+    // It was replaced unused. The client that repeated the request has the other token, and may be the same phone.
     if (row.usedAtMs === null) return { outcome: "replaced" };
     const wasReissued = this.#statements.others.get(successor.id, row.id) !== null;
     if (wasReissued || nowMs - row.usedAtMs > LOST_RESPONSE_MS) return { outcome: "reused" };

@@ -1,4 +1,4 @@
-/** What sign-in asks of whoever keeps the second factors; `features/accounts/two-factor` is that. */
+/** The second factors of accounts, as sign-in uses them. `features/accounts/two-factor` implements this. */
 export interface SecondFactors {
   /** What an account can answer with beside its password, such as `totp`; empty where the password is enough. */
   methodsOf(userId: number): readonly string[];

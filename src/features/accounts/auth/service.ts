@@ -54,8 +54,8 @@ export interface CheckedUser {
 }
 
 /**
- * Sign-up, sign-in and sessions: the one door to them, over the files beside it. Every token names a session row, so
- * whatever ends the row ends the token at once.
+ * Sign-up, sign-in and sessions: the only entry to the files of this folder. Every token names a session row, so ending
+ * the row ends the token at once.
  */
 export class AuthService {
   readonly #options: AuthServiceOptions;
@@ -102,7 +102,7 @@ export class AuthService {
   }
 
   /**
-   * Makes an account for whoever asks, as far as the configuration lets them, and signs it in.
+   * Creates an account, as far as the configuration allows, and signs it in.
    * @throws AppError signup_closed | invalid_field | email_taken | overloaded
    */
   async signUp(
@@ -112,7 +112,7 @@ export class AuthService {
     const { signup, users, defaultPlan } = this.#options;
     if (signup === "closed")
       throw signupClosed("You can't create an account on this server. Ask your administrator for one.");
-    // Where anybody may sign up, what is no invitation of ours does no harm; a used or expired one is told.
+    // Where anybody may sign up, an unknown invitation is ignored. A used or expired one is an error.
     const isInvited = signup === "invite" || this.#signupTokens.isInvite(input.invite);
     const invite = isInvited ? this.#signupTokens.find(input.invite, "invite") : undefined;
     if (invite?.emailKey && invite.emailKey !== emailKey(input.email)) {
@@ -134,8 +134,8 @@ export class AuthService {
   }
 
   /**
-   * Whether this is the right password of an enabled account. Unknown accounts and wrong passwords take the same time
-   * and give the same error; that an account is disabled is told to the right password alone.
+   * Checks the password of an enabled account. Unknown accounts and wrong passwords take the same time and give the
+   * same error. Only the right password learns that an account is disabled.
    * @throws AppError bad_credentials | account_disabled | overloaded
    */
   async checkPassword(email: string, password: string): Promise<CheckedUser> {
@@ -147,8 +147,8 @@ export class AuthService {
   }
 
   /**
-   * All that an account asks of whoever wants to sign in: its password and, where it has one, its second factor. The
-   * code is used up, whatever follows. That a code is wanted is told to the right password alone.
+   * Checks everything that a sign-in needs: the password and, if the account has one, the second factor. The code is
+   * used up in any case. Only the right password learns that a code is needed.
    * @throws AppError bad_credentials | account_disabled | overloaded | second_factor_required | invalid_code
    */
   async checkCredentials(email: string, password: string, code: string | undefined): Promise<CheckedUser> {
@@ -162,8 +162,7 @@ export class AuthService {
   }
 
   /**
-   * The user as they stand in the caller's transaction. Checking a password takes a while, and a transaction may wait:
-   * whoever gave one that was replaced meanwhile changes nothing by it.
+   * The user as of the caller's transaction. A password that was replaced during its check has no effect.
    * @throws AppError bad_credentials | account_disabled
    */
   confirmPassword(_tx: Transaction, { user, passwordHash }: CheckedUser): User {
@@ -191,7 +190,7 @@ export class AuthService {
 
   /**
    * Signs a user in whose credentials have just been checked. Durable when this returns.
-   * @throws AppError bad_credentials | account_disabled | second_factor_required where that changed meanwhile
+   * @throws AppError bad_credentials | account_disabled | second_factor_required where that changed during the check
    */
   async signIn(checked: CheckedUser, client: ClientInfo): Promise<SignedIn> {
     return this.#beginSession(checked.user, client, (tx) => this.confirm(tx, checked));
@@ -247,15 +246,12 @@ export class AuthService {
     return this.#sessions.prepare(user, "mobile", client);
   }
 
-  /**
-   * Signs a device in, in the caller's transaction: whatever it was signed in by before ends.
-   * @returns its refresh token
-   */
+  /** Signs a device in, in the caller's transaction, and ends its former session. @returns its refresh token */
   signInDevice(tx: Transaction, deviceId: number, prepared: PreparedSession): string {
     return this.#devices.begin(tx, deviceId, prepared);
   }
 
-  /** Row id of the device that a refresh token was given to, whatever the token is worth now. */
+  /** Row id of the device that received a refresh token, valid or not. */
   findRefreshedDevice(refreshToken: string): number | undefined {
     return this.#refreshTokens.findOwner(refreshToken)?.deviceId;
   }

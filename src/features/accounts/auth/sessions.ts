@@ -90,7 +90,7 @@ export class Sessions {
       .run();
   }
 
-  /** Whether a sign-in has not been ended, by whichever of its tokens; they may have expired. */
+  /** Whether a sign-in is still open through any of its tokens, expired ones included. */
   isSignedIn(userId: number, originId: string): boolean {
     return this.#ofSignIn.get(userId, originId) !== null;
   }

@@ -44,7 +44,7 @@ export class TokenSigner {
    */
   async read(token: string): Promise<TokenClaims | undefined> {
     if (!SIGNATURE.test(token) || !this.#hasOurHeader(token)) return undefined;
-    // Expiry is the caller's to judge, with its own clock, so that it can tell "expired" from "not ours".
+    // The caller checks the expiry by its own clock, so that it can distinguish "expired" from "not ours".
     const claims = await this.#jwt.verify(token, { algorithms: ["HS256"], currentDate: new Date(0) });
     if (claims === false) return undefined;
     const { sub, sid, exp } = claims;

@@ -44,11 +44,10 @@ export class InviteService {
   }
 
   /**
-   * Makes an invitation; durable when this returns. Where it is bound to an address and mail is configured, it is sent
-   * there.
+   * Creates an invitation; durable when this returns. An invitation for an address is sent there if mail is configured.
    * @param linkOf the page's address for a token
    * @param within runs in the same transaction
-   * @returns the token, which is told this once
+   * @returns the token, which is shown only here
    * @throws AppError invalid_field | email_taken
    */
   async add(

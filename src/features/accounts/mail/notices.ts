@@ -1,6 +1,6 @@
 /**
- * Mails that tell what happened. Listeners, inside the transaction; `server/subscriptions.ts` says which event each
- * hears.
+ * Mails about events. Its methods are listeners, inside the transaction; `server/subscriptions.ts` connects events and
+ * listeners.
  */
 import type { Transaction } from "../../../db/transaction.ts";
 import type { CredentialName, EventOf } from "../../../events/catalogue.ts";
@@ -112,8 +112,8 @@ export class MailNotices {
   }
 
   /**
-   * To the owner, whatever they prefer: whoever took an account over could turn it off. Of a changed e-mail address,
-   * the former one hears.
+   * To the owner, regardless of their settings, because an attacker could turn this mail off. A change of the email
+   * address is reported to the former address.
    */
   credentialsChanged(
     tx: Transaction,
@@ -145,7 +145,10 @@ export class MailNotices {
     });
   }
 
-  /** To the owner of an account that somebody can now enter by an identity provider. Whatever they prefer, as above. */
+  /**
+   * To the owner of an account that an identity provider can now sign in to. Sent regardless of their settings, as
+   * above.
+   */
   signInLinked(tx: Transaction, accountId: number, providerName: string): void {
     this.#send(tx, accountId, "sign-in-linked", "always", {
       subject: "A sign-in method was added",

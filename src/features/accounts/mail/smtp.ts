@@ -126,11 +126,14 @@ class SmtpTransport implements MailTransport {
   }
 }
 
-/** What an error of the library means for the mail. What the server said in words may hold anything: only codes are kept. */
+/**
+ * What an error of the library means for the mail. What the server said in words may hold anything: only codes are
+ * kept.
+ */
 export function outcomeOf(error: unknown): MailOutcome {
   const why = describe(error);
   const status = statusOf(error);
-  // Greeting, encryption and sign-in concern no single mail, whatever status they end with.
+  // Errors of greeting, encryption and sign-in concern all mails, regardless of their status code.
   const isOfMail = ["EENVELOPE", "EMESSAGE"].includes(codeOf(error));
   // Refused by the library itself, before anything was said: an address or a size that no server takes.
   if (isOfMail && status === undefined && responseOf(error) === "") return { state: "refused", why };

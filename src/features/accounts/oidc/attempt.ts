@@ -16,7 +16,7 @@ export class AttemptSeal {
 
   /** @param secret of this server; the key is made from it, for this use alone */
   constructor(secret: Uint8Array) {
-    this.#key = createHmac("sha256", secret).update("larder: openid connect sign-in under way").digest();
+    this.#key = createHmac("sha256", secret).update("larder: openid connect sign-in in progress").digest();
   }
 
   seal(attempt: Attempt): string {
@@ -26,7 +26,7 @@ export class AttemptSeal {
     return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString("base64url");
   }
 
-  /** @returns undefined for what this server didn't seal, and for what is over */
+  /**  @returns undefined for text that this server did not seal, and for an expired attempt */
   open(sealed: string, nowMs: number): Attempt | undefined {
     if (sealed.length > SEALED_CHARACTERS_MAX) return undefined;
     const bytes = Buffer.from(sealed, "base64url");

@@ -1,7 +1,8 @@
 /**
- * Who somebody that the provider vouches for is here. An e-mail alone proves little: at sign-up nobody checks it, so
- * that whoever made an account in another one's name would have them as a guest in it. Therefore accounts are linked by
- * their own users, with their password; by the e-mail only where the operator says that e-mails here are true.
+ * Finds the account of a user of the provider.
+ * An email alone proves little: sign-up does not check it. An attacker could sign up with another person's email and
+ * wait for them to sign in. So users link their accounts themselves, with their password. Accounts are linked by email
+ * only where the operator vouches for the emails of this server.
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
@@ -31,7 +32,7 @@ export interface IdentitiesOptions {
   /** Null: the provider doesn't say who administers. */
   readonly adminGroup: string | null;
   readonly defaultPlan: PlanName;
-  /** Tells the owner of an account that it can be entered in a new way, within the transaction. */
+  /** Notifies the owner of a new way into their account, in the transaction. */
   readonly onLinked: (tx: Transaction, accountId: number) => void;
 }
 
@@ -186,11 +187,13 @@ export class Identities {
     return user;
   }
 
-  /** The provider says who administers: whoever left the group does not any more. The last administrator stays one. */
+  /**
+   * Sets the role by the provider's groups. A user who left the group loses the role, except the last administrator.
+   */
   async #giveRole(entry: Entry, { groups }: ProviderUser, adminGroup: string): Promise<Entry> {
     const { user } = entry;
     const isAdmin = groups.includes(adminGroup);
-    // Whoever is not let in gets no other role by trying.
+    // A disabled account keeps its role, since its sign-in fails.
     if (isAdmin === (user.role === "admin") || user.disabledAtMs !== null) return entry;
     const role = isAdmin ? "admin" : "user";
     try {

@@ -1,7 +1,8 @@
 /**
- * The OpenID Connect provider, by openid-client; nobody else imports it. Authorization code with PKCE, state and nonce;
- * the ID token's signature is checked although it comes over a connection of our own. What the provider says of itself
- * is asked when it is first needed, and an outage hurts nobody who signs in otherwise.
+ * The OpenID Connect provider, through openid-client, which no other file imports.
+ * It uses the authorization code flow with PKCE, state and nonce. It checks the signature of the ID token although that
+ * comes over our own connection. The provider's metadata is fetched when first needed, so an outage does not affect
+ * other sign-ins.
  */
 import * as openid from "openid-client";
 import { AppError } from "../../../errors.ts";
@@ -22,7 +23,10 @@ export interface ProviderOptions {
   readonly log: Log;
 }
 
-/** What the provider says of itself is asked again after this; keys are, whenever a new one appears. */
+/**
+ * The provider's metadata is fetched again after this time. Its keys are fetched again as soon as an unknown one is
+ * used.
+ */
 const KNOWN_MS = 60 * 60_000;
 /** The provider's clock may differ by so much. */
 const CLOCK_SECONDS = 60;
@@ -101,7 +105,7 @@ export class OidcProvider {
     try {
       return await (known?.provider ?? this.#discover());
     } catch (error) {
-      // The next one asks anew.
+      // The next call fetches it again.
       if (this.#known === known) this.#known = undefined;
       throw this.#translate(error, true);
     }
@@ -122,7 +126,7 @@ export class OidcProvider {
     );
   }
 
-  /** What is told of a failure; why it failed is for the log, without anything that could sign in. */
+  /** Translates a failure for the client. The cause goes to the log, without anything that could sign in. */
   #translate(error: unknown, isDiscovery = false): AppError {
     if (error instanceof AppError) return error;
     const { log } = this.#options;

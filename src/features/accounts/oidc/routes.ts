@@ -124,9 +124,7 @@ export function oidcRoutes(options: OidcRoutesOptions) {
     .use(oidcLinkRoutes({ ...options, provider, attempts }));
 }
 
-/**
- * What the audit log tells of it, by the weightiest of what was done; nothing of a code alone, whose exchange it tells.
- */
+/** The audit note of a finished sign-in, by its most important action. A code gets none; its exchange is logged. */
 function auditNoteFor(finished: Finished): AuditNote {
   const details = { provider: true };
   if (!("entry" in finished)) {

@@ -42,7 +42,7 @@ export interface BeginRequest {
 export interface Begun {
   /** Where the browser goes. */
   readonly address: string;
-  /** What the browser keeps meanwhile. */
+  /** The state that the browser stores during the sign-in. */
   readonly sealed: string;
 }
 
@@ -103,11 +103,11 @@ export class OidcService {
   }
 
   /**
-   * Ends a sign-in with the provider's answer.
-   * @param sealed what the browser kept; undefined where it has nothing
-   * @param query as the browser brings it
-   * @throws AppError invalid_request where it doesn't belong to this browser, is over or came before | bad_credentials |
-   *   provider_unavailable | signup_closed | account_disabled
+   * Ends a sign-in with the provider's response.
+   * @param sealed the state from the browser, or undefined
+   * @param query as the browser sends it
+   * @throws AppError invalid_request where it doesn't belong to this browser, has expired or was used before |
+   *   bad_credentials | provider_unavailable | signup_closed | account_disabled
    */
   async finish(sealed: string | undefined, query: string, client: ClientInfo): Promise<Finished> {
     const { provider, identities, auth } = this.#options;
@@ -133,7 +133,7 @@ export class OidcService {
   }
 
   /**
-   * A session for the code that a sign-in ended in; the code is used up, whatever follows.
+   * Exchanges the code that a sign-in ended with for a session. The code is used up in any case.
    * @throws AppError invalid_code | account_disabled
    */
   async exchange(code: string, verifier: string | undefined, client: ClientInfo): Promise<SignedIn> {

@@ -1,6 +1,6 @@
 import type { Role, User } from "../users/types.ts";
 
-/** Somebody as the provider tells of them, after everything it said was checked. */
+/** A user as the provider describes them, after all checks. */
 export interface ProviderUser {
   /** Never given to somebody else by this provider. */
   readonly subject: string;
@@ -8,7 +8,7 @@ export interface ProviderUser {
   /** Whether the provider says that the e-mail is this person's. */
   readonly isEmailVerified: boolean;
   readonly name: string | undefined;
-  /** Empty where the provider tells none. */
+  /** Empty if the provider sends none. */
   readonly groups: readonly string[];
 }
 

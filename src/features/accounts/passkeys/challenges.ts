@@ -1,6 +1,6 @@
 /**
- * The random numbers that authenticators sign (WebAuthn §13.4.3): made here, good for five minutes and for one answer,
- * whatever becomes of it. In memory: after a restart one begins again.
+ * The random numbers that authenticators sign (WebAuthn §13.4.3). Each is valid for five minutes and one response,
+ * accepted or not. They are in memory only: after a restart, users start over.
  */
 import type { Clock } from "../../../lib/clock.ts";
 import { newSecretToken } from "../../../lib/id.ts";

@@ -61,7 +61,7 @@ export class PasskeyService {
     return this.#queries.ofUser.all(userId).map(toPasskey);
   }
 
-  /** What a browser needs to make a passkey for this user on this site, in this session. */
+  /** Options with which a browser asks for any passkey of this site. */
   async registrationOptions(
     user: User,
     { publicId: sessionId }: Session,
@@ -158,7 +158,7 @@ export class PasskeyService {
     });
   }
 
-  /** What a browser needs to ask for a passkey of this site, whoever's it will be. */
+  /** Options with which a browser asks for any passkey of this site. */
   async signInOptions(site: Site): Promise<PublicKeyCredentialRequestOptionsJSON> {
     return this.#requestOptions(site, "sign-in");
   }
@@ -267,8 +267,8 @@ export class PasskeyService {
   }
 
   /**
-   * A counter that does not grow tells of a copy (WebAuthn §6.1.1); looked at again, as another request may have come
-   * first.
+   * A counter that does not grow indicates a copied passkey (WebAuthn §6.1.1). It is checked again here, since another
+   * request may have come first.
    */
   #noteUsed(publicId: string, counter: number, isBackedUp: boolean): void {
     const row = this.#queries.byPublicId.get(publicId);
@@ -284,8 +284,8 @@ export class PasskeyService {
 }
 
 /**
- * When first needed: it brings parsers of certificates along, and a start should be quick. They rest on
- * reflect-metadata, which the library imports itself, but inside the executable only after them.
+ * Loads the library when first needed: it includes parsers of certificates, which would slow the start down. The
+ * parsers need reflect-metadata; inside the executable, the library imports it too late by default.
  */
 async function loadLibrary() {
   await import("reflect-metadata");

@@ -26,7 +26,7 @@ export interface PasskeyProof {
   readonly user: User;
   /**
    * Counts the use, in the transaction that begins the session.
-   * @throws AppError bad_credentials where the passkey was removed, or used by another request, meanwhile
+   * @throws AppError bad_credentials where the passkey was removed, or used by another request, since its check
    */
   readonly confirm: (tx: Transaction) => void;
 }

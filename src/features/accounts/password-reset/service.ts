@@ -1,7 +1,7 @@
 /**
- * New passwords for those who forgot theirs. Whether somebody has an account is told to nobody: a request only notes
- * the address, known or not, in the same transaction and the same time; who has an account is looked up afterwards, on
- * its own.
+ * Password reset by mail.
+ * A response must not show whether an account exists. So a request only stores the address, known or not, in the same
+ * transaction and the same time. A background task then looks the account up.
  */
 import type { Database } from "bun:sqlite";
 import { timingSafeEqual } from "node:crypto";
@@ -40,11 +40,11 @@ export interface PasswordResetOptions {
 /** How long a link opens anything. */
 export const RESET_LIFETIME_MS = 30 * 60_000;
 /**
- * To one account within the time that a link holds: whoever asks for links of others fills no mailbox, and where one is
- * refused for it, the last that was sent is still good.
+ * Mails to one account within the lifetime of a link, so that nobody can flood a mailbox. The last link that was sent
+ * stays valid.
  */
 const MAILS_MAX = 3;
-/** Requests that wait to be looked at; whoever floods us finds no more room, and nobody else loses any. */
+/** Queued requests. A flood fills this queue and nothing else. */
 const REQUESTS_MAX = 1_000;
 const REQUESTS_AT_ONCE = 20;
 
@@ -153,7 +153,7 @@ export class PasswordReset {
     this.#options.mail.drop(tx, accountId, "password-reset");
   }
 
-  /** Removes links whose time is over, so many at most. A transaction. @returns how many */
+  /** Deletes at most `limit` expired links, in the caller's transaction. @returns how many */
   sweep(limit: number): number {
     return this.#queries.sweep.run(this.#options.clock.nowMs(), limit).changes;
   }
@@ -210,7 +210,7 @@ export class PasswordReset {
     return timingSafeEqual(row.basis, this.#basisOf(user.id)) ? user : undefined;
   }
 
-  /** What a link is made for: with the e-mail or the password it ends, whoever changes them. */
+  /** The state that a link depends on: any change of the email or the password ends the link. */
   #basisOf(userId: number): Buffer {
     const row = this.#queries.credentials.get(userId);
     return hashToken(`${row?.emailKey ?? ""}\0${row?.passwordHash ?? ""}`);

@@ -28,8 +28,8 @@ const KNOWN_MAX = 10_000;
 const NEVER: NodeAccess = { downloads: 0, lastAccessedAtMs: null };
 
 /**
- * Downloads by file, written behind: exact for whoever reads them here at any time, in the database within a second.
- * If the database can't be written for long, counts of further files are dropped rather than kept without bound.
+ * Downloads by file, with deferred writes. Reading them here is exact at any time; the database follows within a
+ * second. If the database can't be written for long, counts of further files are dropped, so that memory is bounded.
  */
 export class AccessCounters {
   readonly #options: AccessCountersOptions;
@@ -50,7 +50,7 @@ export class AccessCounters {
     this.#select = sqlite.prepare<PendingAccess, [number]>(
       "SELECT downloads, last_accessed_at AS lastAccessedAtMs FROM node_access WHERE node_id = ?1",
     );
-    // A file that was deleted meanwhile leaves no row behind.
+    // A file that was deleted since then leaves no row.
     const add = sqlite.prepare(
       `INSERT INTO node_access (node_id, downloads, last_accessed_at)
        SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM nodes WHERE id = ?1)
@@ -80,15 +80,15 @@ export class AccessCounters {
     });
   }
 
-  /** Notes that a file was read. @param downloads 0 where this only goes on with a download already counted */
+  /** Notes that a file was read. @param downloads 0 if this continues a download that is already counted */
   note(nodeId: number, nowMs: number, downloads: 0 | 1 = 1): void {
     this.#add(nodeId, downloads, nowMs);
     this.#writeBehind.note();
   }
 
   /**
-   * One file's accesses up to this very moment.
-   * @param publicId tells the file from an earlier one with the same row id
+   * One file's accesses up to this moment.
+   * @param publicId distinguishes the file from an earlier one with the same row id
    */
   read(nodeId: number, publicId: string): NodeAccess {
     let known = this.#known.get(nodeId);

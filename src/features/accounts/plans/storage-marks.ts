@@ -1,9 +1,9 @@
-/** Tells when the stored bytes of an account cross a mark of its quota, once per crossing. */
+/** Emits an event when the stored bytes of an account cross a mark of its quota, once per crossing. */
 import type { Transaction } from "../../../db/transaction.ts";
 import type { EventOf } from "../../../events/catalogue.ts";
 import type { Events } from "../../../events/events.ts";
 
-/** Shares of the quota that are told when they are crossed, in percent, highest first. */
+/** Percentages of the quota that cause an event when crossed, highest first. */
 const STORAGE_MARKS = [100, 95, 80] as const;
 
 /** Dependencies of {@link StorageMarks}. */
@@ -13,10 +13,10 @@ export interface StorageMarksOptions {
   readonly quotaOf: (accountId: number) => number | null;
 }
 
-/** See the head of the file. */
+/** Emits `storage.warning`. */
 export class StorageMarks {
   readonly #options: StorageMarksOptions;
-  /** Known in the transaction that goes on: one may bring in a thousand files. */
+  /** State of the current transaction: one import can add a thousand files. */
   #inTransaction:
     | { readonly tx: Transaction; readonly accountId: number; readonly quotaBytes: number | null }
     | undefined;
@@ -26,7 +26,8 @@ export class StorageMarks {
   }
 
   /**
-   * The highest mark that this growth crossed; a mark is crossed anew after less was stored. Inside the transaction.
+   * Finds the highest mark that this growth crossed, inside the transaction. A mark can be crossed again after less was
+   * stored.
    */
   storageGrown(tx: Transaction, { accountId, usedBeforeBytes, usedAfterBytes }: EventOf<"storage.grown">): void {
     const { events } = this.#options;

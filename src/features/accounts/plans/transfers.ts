@@ -35,8 +35,8 @@ export function periodOf(ms: number): string {
 }
 
 /**
- * Uploads and downloads by account and month, written behind: exact for whoever reads them here at any time, in the
- * database within a second. Memory holds only accounts active within that second.
+ * Uploads and downloads by account and month, with deferred writes. Reading them here is exact at any time; the
+ * database follows within a second. Memory holds only accounts active within that second.
  */
 export class TransferCounters {
   /** Of all accounts, since the start. */
@@ -53,7 +53,7 @@ export class TransferCounters {
       `SELECT uploads, uploaded_bytes AS uploadedBytes, downloads, downloaded_bytes AS downloadedBytes
        FROM transfers WHERE account_id = ?1 AND period = ?2`,
     );
-    // An account that was erased meanwhile leaves no row behind.
+    // An account that was erased since then leaves no row.
     const add = sqlite.prepare(
       `INSERT INTO transfers (account_id, period, uploads, uploaded_bytes, downloads, downloaded_bytes)
        SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE EXISTS (SELECT 1 FROM accounts WHERE id = ?1)

@@ -15,8 +15,8 @@ export interface ChangeAccountServices {
 
 /**
  * Changes an account; durable when this returns. A new password, and disabling, end all of its sessions in the same
- * transaction, phones included. A new password or e-mail is told by `security.credentials_changed`, as where its owner
- * does it.
+ * transaction, phones included. A new password or email emits `security.credentials_changed`, as when the owner changes
+ * it.
  * @param within runs afterwards in the same transaction
  * @param check runs first in it; what it throws undoes the change
  * @throws AppError not_found | invalid_field | email_taken | last_admin | overloaded

@@ -1,4 +1,4 @@
-/** Whether a request begins a download, or goes on with one. */
+/** Whether a request begins a download or continues one. */
 export type DownloadStep = "counts" | "continues";
 
 const PERIOD_MS = 3_600_000;
@@ -19,8 +19,8 @@ export class DownloadLedger {
   }
 
   /**
-   * Notes one request. A whole file counts each time; a range only if this caller has not begun this content
-   * within the hour. Going on does not make the hour longer.
+   * Notes one request. A whole file counts each time. A range counts only if this caller has not begun this content
+   * within the hour. Continuing does not extend the hour.
    */
   begin(callerKey: string, contentKey: string, isRange: boolean, nowMs: number): DownloadStep {
     const key = `${callerKey} ${contentKey}`;

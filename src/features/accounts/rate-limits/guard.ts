@@ -81,9 +81,9 @@ export class RateGate {
   }
 
   /**
-   * Counts the files that the start of an upload session plans, each as an upload, as far as the limit has room; a call
-   * that plans none counts as `general`. To be called once for each such request.
-   * @returns how many may go on, and what the others are told
+   * Counts the files that the start of an upload session plans, each as an upload, up to the limit. A call that plans
+   * none counts as `general`. Call it once for each such request.
+   * @returns how many files may continue, and the error for the others
    * @throws AppError rate_limited where nothing is planned and that is too often
    */
   countPlanned(
@@ -103,7 +103,9 @@ export class RateGate {
     return { taken, rejection: taken < count ? rateLimited(limitResult, clock.nowMs()) : undefined };
   }
 
-  /** Tells whose a request without a token is, by the signature in its address: it counts as theirs. */
+  /**
+   * Sets how the owner of a request without a token is found, by the signature in its address. It counts as theirs.
+   */
   setOwnerOfSigned(ownerOf: (path: string, query: string) => User | undefined): void {
     this.#ownerOfSigned = ownerOf;
   }
@@ -234,7 +236,7 @@ export class RateGate {
 }
 
 /**
- * The hook of the head of this file. Mounted after the auth guard: who asks decides who is counted.
+ * Counts each request. Mounted after the auth guard, because the principal decides whose count it is.
  * @param ruleOf the rule of the route that a request is for; undefined where no route fits
  */
 export function rateLimitGuard(gate: RateGate, ruleOf: (method: string, path: string) => RateRule | undefined) {

@@ -13,8 +13,8 @@ export interface RateLimitHeaders {
 }
 
 /**
- * A verdict as headers. Reset is in whole Unix seconds, rounded up, so that a request after it succeeds.
- * A verdict that refuses gives `Retry-After` too.
+ * Headers for a result. Reset is in whole Unix seconds, rounded up, so that a request after it succeeds. A rejection
+ * also has `Retry-After`.
  */
 export function rateLimitHeaders(limitResult: RateLimitResult, nowMs: number): RateLimitHeaders {
   const headers: RateLimitHeaders = {

@@ -1,13 +1,10 @@
 /**
- * Who has asked how often: exact sliding windows in memory, so that a request costs well under a microsecond and no
- * disk, and behind them rows in `rate_hits`, written within a second, from which a restart goes on.
+ * Counts requests in exact sliding windows in memory, and saves them in `rate_hits` within a second. docs/limits.md
+ * ("How requests are counted") describes restarts, crashes and the bound on memory.
  *
- * A row sums up one second of one subject and category, and carries the last instant in it: after a restart a request
- * may leave its window up to a second late, never early. A crash loses at most the last second.
- *
- * Memory is bounded by the number of subjects. Where more of them come than fit, the one that was quiet longest goes,
- * once its counts are written; if it comes back within the hour they are read again. So pressing many subjects
- * through gives nobody a fresh window.
+ * A row sums up one second of one subject and category, and holds its last instant. So after a restart a request may
+ * leave its window up to a second late, never early. Where memory is full, the subject that was quiet longest is
+ * evicted once its counts are saved. They are loaded again if it returns within the hour.
  */
 import type { Db } from "../../../db/open.ts";
 import type { Writer } from "../../../db/transaction.ts";
@@ -111,7 +108,7 @@ const EVICTION_LOOKS = 32;
 const KINDS: readonly CountKind[] = [...RATE_CATEGORIES, WRONG_BY_HOUR];
 const INDEX_OF = new Map<string, number>(KINDS.map((kind, index) => [kind, index]));
 
-/** The subject of a signed-in user, whatever token or key is used. */
+/** The subject of a signed-in user, for any of their tokens and keys. */
 export function userSubject(userId: number): string {
   return `u:${userId}`;
 }
@@ -240,7 +237,7 @@ export class RateLimiter {
     return this.#find(subjectKey, nowMs)?.counters[indexOf(category)]?.window.used(nowMs) ?? 0;
   }
 
-  /** All requests of a user, or sign-ins, in the last hour, whatever their category; of an address nothing is kept. */
+  /** All requests of a user in the last hour, or sign-ins, in all categories. Nothing is stored for addresses. */
   totals(subjectKey: string): RequestTotals {
     const nowMs = this.#options.clock.nowMs();
     const sum = { accepted: 0, rejected: 0 };
@@ -349,7 +346,7 @@ export class RateLimiter {
     let looks = 0;
     for (const subject of this.#subjects.values()) {
       if (looks++ === EVICTION_LOOKS) break;
-      // Whoever is looked at goes to the end, so that the next look finds others.
+      // A subject that was checked moves to the end, so that the next check finds others.
       this.#subjects.delete(subject.key);
       this.#subjects.set(subject.key, subject);
       if (!mayLoseCounts && subject.counters.some((counter) => counter?.isDirty)) continue;
@@ -404,7 +401,7 @@ function addToMinute({ minutes }: Subject, atMs: number, accepted: number, rejec
   if (minutes === undefined) return;
   const minute = Math.floor(atMs / MINUTE_MS);
   const last = minutes[minutes.length - 1];
-  // After the clock was set back the last minute goes on, until the clock is there again.
+  // After the clock was set back, the last minute continues until the clock reaches it again.
   if (last !== undefined && last.minute >= minute && last.minute - minute < 60) {
     last.accepted += accepted;
     last.rejected += rejected;

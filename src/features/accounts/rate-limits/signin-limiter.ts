@@ -36,7 +36,7 @@ export interface PasswordAttempt {
 /** Whether a password may be checked. */
 export type PasswordGate =
   | { readonly allowed: true; readonly attempt: PasswordAttempt }
-  /** Answer 429 with this verdict, and don't look at the password. */
+  /** Respond with 429 and this result, without checking the password. */
   | { readonly allowed: false; readonly limitResult: RateLimitResult };
 
 /** Dependencies of {@link SigninLimiter}. */
@@ -137,7 +137,7 @@ export class SigninLimiter {
     }
   }
 
-  /** The windows of a try, in the order in which they are asked; see the head of this file. */
+  /** The windows of an attempt, in the order of the table above. */
   #windowsOf({ addressKey, key, signIn }: Try): Window[] {
     const { signinCeiling, wrongPasswords } = this.#plans;
     const slow = { subject: wrongSubject(key), kind: WRONG_BY_HOUR, limit: wrongPasswords.perHour } as const;

@@ -1,17 +1,16 @@
 /**
- * The exact sliding window. At any instant t, the accepted requests in (t - length, t] are at most the limit; a
- * request leaves the window exactly `length` after it was accepted. Kept are the instants of accepted requests, with
- * a count each, so that the answer is exact and not an interpolation between fixed intervals.
+ * An exact sliding window. At any instant t, at most the limit was accepted in (t - length, t]. A request leaves the
+ * window exactly `length` after it was accepted. The window stores the instants of accepted requests with a count each,
+ * instead of interpolating between fixed intervals.
  *
- * Memory is bounded: up to `EXACT_MAX` instants are kept to the millisecond; beyond, new ones are rounded up to the
- * next of `MARKS` marks in a window. Rounding up keeps a request a little longer than it should be, never shorter:
- * there are never more than the limit in any window, and what `resetAtMs` promises holds.
+ * Memory is bounded. Up to `EXACT_MAX` instants are exact to the millisecond; later ones are rounded up to the next of
+ * `MARKS` marks in a window. Rounding up never lets more than the limit through, and `resetAtMs` stays right.
  */
 
 /** Limits up to this are exact to the millisecond. */
 const EXACT_MAX = 10_000;
 const MARKS = 26_000;
-/** Gone instants at the front are cut off only when there are many, so that a request costs constant time. */
+/** Expired instants at the front are removed in batches, so that a request costs constant time. */
 const COMPACT_AT = 64;
 
 /** The accepted requests of one subject in one category. The limit is given with each call: a plan may change. */
@@ -55,9 +54,8 @@ export class SlidingWindow {
   }
 
   /**
-   * When the oldest counted request leaves the window; now + length where none is counted. Where the limit is
-   * reached, the first instant at which a request is accepted again: later than the oldest one's leaving if the limit
-   * was lowered meanwhile.
+   * When the oldest counted request leaves the window, or now + length if none is counted. If the limit is reached, the
+   * first instant at which a request is accepted again. That is later if the limit was lowered.
    */
   resetAtMs(nowMs: number, limit: number | null): number {
     this.#advance(nowMs);

@@ -84,7 +84,7 @@ export function setupRoutes({ auth, cookies, defaultPlan, basePath, onSetUp }: S
           );
         }
         noteAudit(request, { userId: user.publicId, details: { role: user.role } });
-        // The account is made and the link is used: the choice holds, whatever becomes of the session.
+        // The account exists and the link is used, so the choice stays, even if starting the session fails.
         const signedIn = await auth.signInConfirmed(user, clientOf(request)).finally(() => onSetUp(use));
         return pageResponse(renderSetupDonePage(basePath, user.email, use), 201, {
           ...HEADERS,

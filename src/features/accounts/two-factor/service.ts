@@ -44,7 +44,7 @@ const DIGITS = 6;
 const STEPS_AROUND = 1;
 /** RFC 4226 §4 recommends 160 bits. */
 const SECRET_BYTES = 20;
-/** A set-up that is not finished within this time is begun anew. */
+/** A set-up that is not finished within this time starts over. */
 const SETUP_MS = 60 * 60 * 1000;
 
 /**
@@ -97,8 +97,8 @@ export class TwoFactorService implements SecondFactors {
   }
 
   /**
-   * Puts the second factor in force; durable when this returns.
-   * @returns the recovery codes, told here and never again
+   * Turns the second factor on; durable when this returns.
+   * @returns the recovery codes, shown only here
    * @throws AppError invalid_code; invalid_request where no set-up is in progress, or it is on already
    */
   async enable(user: User, code: string, proven: Proven): Promise<readonly string[]> {

@@ -98,7 +98,7 @@ export class UserService {
   }
 
   /**
-   * Makes an account with its empty tree, and tells `user.created` in the transaction; durable when this returns.
+   * Creates an account with an empty tree, and emits `user.created` in the transaction. Durable when this returns.
    * @param within runs in the same transaction, for what must happen together with it (a used invitation)
    * @param before runs first in it: what it throws undoes everything
    * @throws AppError invalid_field | email_taken | overloaded

@@ -35,7 +35,7 @@ type PartOf<T> = { readonly [K in keyof T]?: (T[K] extends object ? PartOf<T[K]>
 /** Any part of the preferences, at any depth. */
 export type NotificationChange = PartOf<NotificationPreferences>;
 
-/** A change as PUT /api/users/settings brings it. */
+/** The body of PUT /api/users/settings. */
 export type SettingsChange = PartOf<Settings>;
 
 const DEFAULTS: Settings = {

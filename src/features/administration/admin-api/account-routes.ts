@@ -120,7 +120,7 @@ export function accountRoutes(options: AccountRoutesOptions) {
         if (needsProof) accounts.rejectOwn(principal.user, accounts.get(params.id).publicId, readChanges(changes));
         const asking = { request, headers: set.headers, principal, access: "admin" } as const;
         const proven = needsProof ? await proof.require(asking, body) : undefined;
-        // What, but for passwords also what to: whoever reads the log wants to know who made whom an administrator.
+        // Logs the new values too, except passwords: the log must show who made whom an administrator.
         const { password: _secret, ...logged } = { ...changes, ...(endKeys && { endKeys }) };
         const emailBefore = body.email === undefined ? {} : { emailBefore: accounts.get(params.id).email };
         const password = body.password === undefined ? {} : { password: "changed" };

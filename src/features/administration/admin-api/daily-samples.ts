@@ -111,7 +111,7 @@ export class DailySamples {
 
 const NOT_KNOWN: DailyTransfers = { uploads: null, uploadedBytes: null, downloads: null, downloadedBytes: null };
 
-/** Counts begin anew with each month: a day is what was added since the sample of the day before. */
+/** Transfers of a day: the growth since the sample of the day before. Counts restart each month. */
 function transfersOf(sample: DailySample, before: DailySample | undefined): DailyTransfers {
   if (before?.day !== sample.day - 1) return NOT_KNOWN;
   const isNewMonth = monthOf(before) !== monthOf(sample);

@@ -47,7 +47,7 @@ export function presentJob(job: JobState) {
   };
 }
 
-/** What stats tells beside what is counted. */
+/** State of the server that GET /api/admin/stats shows in addition to counts. */
 export interface ServerState {
   readonly diskFreeBytes: number;
   readonly diskTotalBytes: number;
@@ -94,7 +94,7 @@ export function presentPlan(plan: Plan, isDefault: boolean) {
   };
 }
 
-/** What health tells beside the server's own state. */
+/** State that GET /api/admin/health shows in addition to the server's own. */
 export interface HealthContext {
   readonly queues: Readonly<Record<string, number>>;
   readonly jobs: readonly JobState[];

@@ -23,7 +23,10 @@ const ACCOUNT = `SELECT u.id, u.public_id AS publicId, u.email, u.name, u.role, 
   (SELECT count(*) FROM devices d WHERE d.user_id = u.id AND d.removed_at IS NULL) AS devices
   FROM users u JOIN accounts a ON a.id = u.id`;
 
-/** A page of accounts, and how many there are in all. A scan of the accounts; only those of the page are looked at closely. */
+/**
+ * A page of accounts, and how many there are in all. A scan of the accounts; only those of the page are looked at
+ * closely.
+ */
 export function accountPage(query: AccountQuery): readonly [Read<readonly AccountRow[]>, Read<Float64Array>] {
   const { where, values } = conditions(query);
   const order = `${ORDER_BY[query.sort]} ${query.order}, u.id ${query.order}`;
@@ -70,7 +73,7 @@ export function storageSums() {
   );
 }
 
-/** Contents that something refers to. A scan of the contents: for whoever keeps what it gives. */
+/** Referenced blobs. It scans all of them, so the caller caches the result. */
 export function blobSums() {
   return rows<{ blobs: number; blobBytes: number }>(
     "SELECT count(*) AS blobs, coalesce(sum(size_bytes), 0) AS blobBytes FROM blobs WHERE refs > 0",
@@ -87,7 +90,9 @@ export function transferSums(period: string) {
   );
 }
 
-/** Requests since an instant, without the counts of wrong passwords. Index rate_hits_at; rows are at most an hour old. */
+/**
+ * Requests since an instant, without the counts of wrong passwords. Index rate_hits_at; rows are at most an hour old.
+ */
 export function requestSums(sinceMs: number) {
   return rows<{ accepted: number; refused: number }>(
     `SELECT coalesce(sum(hits), 0) AS accepted, coalesce(sum(rejected), 0) AS refused FROM rate_hits

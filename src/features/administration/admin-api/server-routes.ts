@@ -33,7 +33,7 @@ export interface ServerRoutesOptions {
   readonly integrity: () => ServerState["integrity"];
 }
 
-/** A run of a job is waited for so long; it goes on behind the answer. */
+/** How long a response waits for a job. The job continues in the background. */
 const JOB_WAIT_MS = 5_000;
 
 const JobParams = t.Object({ name: t.String() });

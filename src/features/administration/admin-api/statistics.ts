@@ -24,7 +24,7 @@ const CACHE_MS_MAX = 60_000;
 
 interface CachedCounts {
   readonly counted: Counted;
-  /** By the clock that only goes on. */
+  /** On the monotonic clock. */
   readonly untilMs: number;
 }
 

@@ -6,7 +6,7 @@ import type { AuditFiles } from "./types.ts";
 /** How a request is audited. */
 export interface AuditedAction {
   readonly action: string;
-  /** What it is done to: its id where the path has it, else the response tells. */
+  /** The target: its id if the path has it, otherwise the response has it. */
   readonly target: { readonly type: string; readonly id: string | undefined } | undefined;
   /** Public id of the account that the path names. */
   readonly subjectId: string | undefined;

@@ -1,13 +1,14 @@
 /**
- * Entries that nobody waits for: they are written within a second. Refusals, and what anybody may ask for, share a row
- * where they repeat within a minute: the first is written at once, the rest as one row with their number when the
- * minute is over. So a flood of wrong passwords writes a bounded number of rows, and is still seen when it begins.
- * Downloads are gathered alike, because of their ranges. Whatever else somebody has done has a row of its own.
+ * Audit entries that are written within a second, without making a request wait.
+ * Rejections, and actions open to anybody, share a row if they repeat within a minute. The first is written at once;
+ * the rest become one row with their number at the end of the minute. So a flood of wrong passwords writes a bounded
+ * number of rows, and its beginning is visible. Downloads are grouped too, because of their ranges. Every other action
+ * has its own row.
  */
 import type { Clock } from "../../../lib/clock.ts";
 import type { AuditEntry } from "./types.ts";
 
-/** Entries that are told apart within a minute; what comes on top shares one row, whoever it is. */
+/** Groups within a minute. Further entries share one row, from any client. */
 const GROUPS_MAX = 1_000;
 /** Entries that wait for the disk; more only while it fails. */
 const WAITING_MAX = 10_000;
@@ -101,7 +102,7 @@ export class DeferredEntries {
   }
 }
 
-/** The entry without what tells whom it was: one of many, of whom nobody could keep a list. */
+/** The entry without its person: it stands for many, who can't all be listed. */
 function anybody({ action, outcome, reason }: AuditEntry): AuditEntry {
   return { action, outcome, reason, via: "none", details: { crowded: true } };
 }

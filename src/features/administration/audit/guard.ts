@@ -68,12 +68,12 @@ function auditedOf({ routeOf, files }: AuditGuardOptions, request: Request): Aud
   return route && auditedAction(route, path, files);
 }
 
-/** @returns the answer, once what it tells of is in the log as durably as it should be */
+/**  @returns the response, after the audit entry is as durable as it must be */
 function afterResponse(options: AuditGuardOptions, request: Request, response: Response): Response | Promise<Response> {
   const note = auditNoteOf(request);
   // HEAD does nothing that is audited, unless its handler says so.
   const found = request.method === "HEAD" ? undefined : auditedOf(options, request);
-  // What a handler names is what was done, whatever its path stands for.
+  // The action that a handler names wins over that of its path.
   const audited =
     note.action === undefined ? found : { ...explicit(note.action), ...found, write: "security" as const };
   if (audited === undefined) return response;
@@ -152,7 +152,7 @@ function entryOf(
   const { principal } = identityOf(request);
   const signedIn = reported?.userId === undefined ? undefined : users.findByPublicId(reported.userId);
   const given = note.email === undefined ? undefined : users.findByEmail(note.email);
-  // Whoever was let in by an e-mail is the account of that name; whoever was not may be anybody.
+  // A successful sign-in by email belongs to that account. A failed one may be anybody's.
   const user =
     personOf(principal?.user ?? signedIn ?? (reported === undefined ? undefined : given)) ?? unknownPerson(note.email);
   const subjectId = note.subjectId ?? audited.subjectId;
@@ -200,6 +200,6 @@ function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    return segment; // a percent sign that encodes nothing is told as it came
+    return segment; // a percent sign that encodes nothing stays as it is
   }
 }

@@ -81,8 +81,8 @@ export function presentCsvLine(row: AuditRow): string {
 }
 
 /**
- * A field that no spreadsheet takes for a formula, whatever a stranger sent as their e-mail or browser: what begins like
- * one gets an apostrophe before it.
+ * A CSV field that no spreadsheet takes for a formula. An apostrophe precedes text that would start one: anybody can
+ * send such an email or browser name.
  */
 function csvField(value: string | number | null): string {
   if (value === null) return "";

@@ -24,8 +24,8 @@ const SWEEP_ROWS = 1_000;
 const SWEEP_REST_MS = 5;
 
 /**
- * Who did what, from where, and when. Three ways in: {@link write} within the transaction that it tells of, {@link
- * record} before the answer to it, and {@link note} for what may be lost with the last second in a crash.
+ * The audit log: who did what, from where, and when. {@link write} adds an entry in the transaction of the action.
+ * {@link record} adds one before the response. {@link note} adds one that a crash may lose with the last second.
  */
 export class AuditLog {
   readonly #options: AuditLogOptions;
@@ -54,7 +54,7 @@ export class AuditLog {
     });
   }
 
-  /** Writes an entry in the caller's transaction: as durable as what it tells of. */
+  /** Writes an entry in the caller's transaction: it is as durable as the action. */
   write(_tx: Transaction, entry: AuditEntry): void {
     this.#writes.insert(entry, this.#options.clock.nowMs());
   }
@@ -80,7 +80,7 @@ export class AuditLog {
     return { entries, total };
   }
 
-  /** The whole log, newest first, piece by piece; what is written meanwhile is not in it. */
+  /** The whole log, newest first, in pages. Entries written during the export are not in it. */
   async *pages(filter: AuditFilter): AsyncGenerator<readonly AuditRow[]> {
     let beforeId = Number.MAX_SAFE_INTEGER;
     for (;;) {
@@ -114,7 +114,7 @@ export class AuditLog {
     await this.#writeBehind.flush();
   }
 
-  /** Looks after what is gathered when its minute is over. */
+  /** Writes grouped entries when their minute ends. */
   #gather(): void {
     if (this.#gathering !== undefined) return;
     this.#gathering = setTimeout(() => {

@@ -3,7 +3,7 @@ import type { EventOf } from "../../../events/catalogue.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { AuditLog } from "./service.ts";
 
-/** What the log hears from inside: what no answer tells. Listeners, inside the transaction. */
+/** Audits internal events that no response shows. Listeners, inside the transaction. */
 export class AuditTriggers {
   readonly #audit: AuditLog;
   readonly #findUser: (id: number) => User | undefined;

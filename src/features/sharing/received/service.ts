@@ -67,7 +67,7 @@ export class ReceivedShareService {
     });
   }
 
-  /** Ends a share that was made for this user; its owner is told (`share.revoked`). @throws AppError not_found */
+  /** Ends a share that this user received, and notifies its owner (`share.revoked`). @throws AppError not_found */
   async leave(user: User, publicId: string): Promise<void> {
     const { writer, events, noteEnded } = this.#options;
     await writer.run((tx) => {

@@ -19,7 +19,7 @@ const KIND = "bare";
 /** One at a time is held in memory, twice for a moment; of larger ones a preview is given. */
 const PICTURE_BYTES_MAX = 32 * 1024 * 1024;
 const BUFFER_BYTES = 1024 * 1024;
-/** What belongs to a content that is gone meanwhile goes, too. */
+/** Pictures of deleted blobs are deleted too, after this time. */
 const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
 /** Pictures of which it is remembered, until a restart, that they can't be stripped: each try reads all of one. */
 const HOPELESS_MAX = 1_000;

@@ -116,7 +116,7 @@ export class ShareSender {
     return { mediaType, sizeBytes: blob.sizeBytes };
   }
 
-  /** @throws AppError share_used_up where no download is left, and this is none that goes on */
+  /**  @throws AppError share_used_up if no download is left and this request does not continue one */
   checkLeft(opened: OpenedShare, contentKey: string, { request }: ShareContentRequest, isLook = false): void {
     const { shareAccess, downloads, clock } = this.#options;
     if (!shareAccess.isUsedUp(opened.share)) return;
@@ -146,7 +146,7 @@ export class ShareSender {
     const caller = callerOf(request);
     const key = keyOf(opened, contentKey);
     const isRange = kind !== "whole";
-    // From here to the taking nothing may come between: whoever waited looks again.
+    // Nothing may interrupt from here until the download is taken. A request that waited checks again.
     let other = isRange ? this.#counting.get(`${caller} ${key}`) : undefined;
     while (other !== undefined) {
       await other;
@@ -255,8 +255,8 @@ function keyOf(opened: OpenedShare, contentKey: string): string {
 }
 
 /**
- * What an answer is known by: its content's digest; of a share that hides things, something that tells nothing of the
- * original, not even to who has it.
+ * The ETag of a response: the digest of its content. For a share that hides data, a value that reveals nothing about
+ * the original, even to clients that have it.
  */
 function etagOf({ share }: OpenedShare, { digest }: FileNode, variant?: ThumbnailVariant | "bare"): string {
   const name = variant === undefined ? digest : `${digest}-${variant}`;

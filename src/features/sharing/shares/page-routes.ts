@@ -125,8 +125,8 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
 }
 
 /**
- * Draws the page for whoever a share does not let in; undefined for errors that are not the share's. Who came too often
- * is shown the form again where it was the password.
+ * Renders the page for a rejected request; undefined for errors that do not concern the share. After too many wrong
+ * passwords, it shows the form again.
  */
 export function sharePageRejection({ basePath, scripts }: Pick<SharePagesOptions, "basePath" | "scripts">) {
   return async (error: unknown, token: string, isUnlocking = false): Promise<Response | undefined> => {

@@ -256,14 +256,16 @@ export class SharePages {
     try {
       return (await this.#options.auth.identify(session)).user;
     } catch (error) {
-      // A session that is over: nobody is signed in.
+      // An expired session: nobody is signed in.
       if (error instanceof AppError) return undefined;
       throw error;
     }
   }
 }
 
-/** Whoever plays or opens a content takes a download: where these are limited, only who asks for one. */
+/**
+ * Whether a page may show content without asking. Each view takes a download, so shares with a limit need a click.
+ */
 function isFreeToLookAt({ share }: OpenedShare): boolean {
   return share.maxDownloads === null;
 }

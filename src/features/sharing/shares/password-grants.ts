@@ -1,6 +1,6 @@
 /**
- * Grants: short-lived proofs that a share's password was given. A grant is bound to its share and to
- * the state of it: it opens nothing else, and nothing once share or password changed. Nothing is stored of it.
+ * Password grants: short-lived proofs that a share's password was entered. A grant is bound to its share and to the
+ * state of the share. It opens nothing else, and ends when the share or its password changes. Nothing is stored.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Share } from "./types.ts";
@@ -14,7 +14,7 @@ const GRANT = /^([0-9a-z]{1,11})\.([A-Za-z0-9_-]{43})$/;
 export class PasswordGrants {
   readonly #key: Uint8Array;
 
-  /** @param key the link key; grants are told from all else that is made with it by what is signed */
+  /**  @param key the link key; the signed text distinguishes grants from other uses of this key */
   constructor(key: Uint8Array) {
     this.#key = key;
   }

@@ -1,4 +1,4 @@
-/** The records of a share: for its owner, and for whoever opens it. */
+/** The records of a share: for its owner, and for clients that open it. */
 import { toChecksum } from "../../../blobs/digest.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
 import { ROOT_PATH } from "../../../lib/path.ts";

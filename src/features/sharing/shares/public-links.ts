@@ -67,8 +67,8 @@ export class PublicLinks implements FilePublicLinks {
   }
 
   /**
-   * For after the transaction that ended a link or share, before the answer: from then on no rebuilt database and none
-   * that is put back brings it back.
+   * Call it after the transaction that ended a link or share, before the response. After it returns, no rebuilt or
+   * restored database opens the link again.
    */
   async settleEnded(): Promise<void> {
     await this.#noteEnded?.();

@@ -132,7 +132,7 @@ export class ShareRows {
     return this.#statements.countOfNode.get(nodeId)?.total ?? 0;
   }
 
-  /** Newest first; without those of what is in the trash by itself. */
+  /** Newest first, without shares of nodes that are in the trash themselves. */
   ofAccount(accountId: number, limit: number, offset: number): Share[] {
     return this.#statements.ofAccount.all(accountId, limit, offset).flatMap((row) => toShare(row) ?? []);
   }
@@ -141,28 +141,28 @@ export class ShareRows {
     return this.#statements.count.get(accountId)?.total ?? 0;
   }
 
-  insert(identity: ShareIdentity, wanted: NewShare): void {
+  insert(identity: ShareIdentity, share: NewShare): void {
     const { publicId, accountId, nodeId, nonce, hash, createdAtMs, pinnedVersion, recipientId } = identity;
     this.#statements.insert.run(
       publicId,
       accountId,
       nodeId,
-      wanted.kind,
+      share.kind,
       nonce,
       hash,
       createdAtMs,
-      wanted.label,
-      wanted.expiresAtMs,
-      wanted.passwordHash,
-      wanted.maxDownloads,
+      share.label,
+      share.expiresAtMs,
+      share.passwordHash,
+      share.maxDownloads,
       pinnedVersion,
-      wanted.hidesLocation ? 1 : 0,
-      wanted.maxUploadBytes,
-      wanted.canWrite ? 1 : 0,
-      wanted.recipientEmailKey,
+      share.hidesLocation ? 1 : 0,
+      share.maxUploadBytes,
+      share.canWrite ? 1 : 0,
+      share.recipientEmailKey,
       recipientId,
-      numberOrNull(wanted.showsVersions),
-      wanted.maxUploadsPerAddress,
+      numberOrNull(share.showsVersions),
+      share.maxUploadsPerAddress,
     );
   }
 

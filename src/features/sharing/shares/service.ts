@@ -56,7 +56,7 @@ export class ShareService {
   }
 
   /**
-   * Shares a file or folder of this user. Nothing tells whether an e-mail belongs to an account.
+   * Shares a file or folder of this user. No response shows whether an email belongs to an account.
    * @throws AppError email_unconfirmed | invalid_field | invalid_request | not_found | share_permission | overloaded
    */
   async create(user: User, target: ShareTarget, settings: ShareRequest): Promise<OwnShare> {
@@ -203,7 +203,7 @@ export class ShareService {
 
   #end(tx: Transaction, user: User, share: Share, node: TreeNode | undefined): void {
     this.#options.rows.delete(share.id);
-    // What it opened is being taken apart: nobody is told of the shares of what is deleted.
+    // The shared node is being deleted; its shares emit no event.
     if (node === undefined) return;
     this.#options.events.emit(tx, "share.revoked", { accountId: user.id, share: factsOfShare(share, node) });
   }
@@ -221,7 +221,7 @@ export class ShareService {
   }
 }
 
-/** A share as events tell of it. */
+/** A share as events describe it. */
 export function factsOfShare(share: Share, node: TreeNode): ShareFacts {
   return {
     publicId: share.publicId,

@@ -1,11 +1,11 @@
 /**
- * The one door of shares: every public route comes through here, and nothing else turns a token or an id from such a
- * request into a node. A token names a share, the share names its node by id, and what is asked for below a shared
- * folder is found by climbing from it to that folder, by ids; paths are only ever shown.
+ * The only access to shares: every public route resolves its token here, and nothing else turns a token or an id of
+ * such a request into a node. A token names a share, and the share names its node by id. An item below a shared folder
+ * is found by climbing to that folder by ids; paths are only shown.
  *
- * What is asked, in this order: does the share exist (404), is its owner's account open and its node there (404), has
- * it expired (410), was its password given (401), are downloads left (410). So a locked share tells nothing but that it
- * is locked, or that its time is over.
+ * The checks, in this order: does the share exist (404), is its owner's account open and its node there (404), has it
+ * expired (410), was its password given (401), are downloads left (410). So a locked share shows only that it is locked
+ * or has expired.
  */
 import { AppError, notFound } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -36,8 +36,8 @@ export interface LinkRequest {
   readonly token: string;
   readonly grant: string | undefined;
   /**
-   * What is wanted: to know `what` it is; to `read` it; its `content`, which a caller may go on with although all
-   * downloads are taken (the sender asks); to `drop` a file into it.
+   * The purpose of the request: `what` shows what the share is; `read` lists it; `content` downloads, and may continue
+   * after all downloads are taken (the sender checks that); `drop` adds a file.
    */
   readonly wants: "what" | "read" | "content" | "drop";
   /**

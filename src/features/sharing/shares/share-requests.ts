@@ -1,4 +1,7 @@
-/** How requests come to shares: with a token, perhaps a grant, and for content through {@link ShareDownloads}. */
+/**
+ * The HTTP side of shares: reads token and grant from a request, sets the headers, and sends content through {@link
+ * ShareDownloads}. Access is checked in `share-access.ts`.
+ */
 import { Elysia } from "elysia";
 import { AppError, invalidField } from "../../../errors.ts";
 import { rateLimitKey } from "../../../http/client-address.ts";
@@ -29,10 +32,7 @@ export function linkRequestOf(request: Request, token: string, wants: LinkReques
   return { token, grant, wants };
 }
 
-/**
- * Puts on every answer about a share what it carries, refusals included, whoever refuses: to be mounted
- * before all that may.
- */
+/** Sets the headers of every response about a share. Mount it before all guards, so that rejections have them too. */
 export function shareHeaders() {
   return new Elysia({ name: "share-headers" }).onRequest(({ request, set }) => {
     const { path } = requestContextOf(request);
@@ -48,7 +48,7 @@ export interface ShareDownloadsOptions {
   readonly archives: Pick<ArchiveService, "plan">;
   readonly archiveSender: Pick<ArchiveSender, "send">;
   readonly rateGate: Pick<RateGate, "countWholeDownload">;
-  /** The page for a browser that may not have it; undefined where the error is to be told as it is. */
+  /** The page for a browser that is rejected; undefined where the error itself is the response. */
   readonly renderRejection: (error: unknown, token: string) => Promise<Response | undefined>;
 }
 
@@ -60,7 +60,10 @@ export class ShareDownloads {
     this.#options = options;
   }
 
-  /** @throws AppError as the door and the sender */
+  /**
+   *
+   * @throws AppError as {@link ShareAccess} and {@link ShareSender}
+   */
   async send(token: string, request: Request, set: ResponseSet): Promise<Response> {
     const { shareAccess, sender } = this.#options;
     const opened = shareAccess.open(linkRequestOf(request, token, "content"));

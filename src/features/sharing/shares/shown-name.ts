@@ -1,16 +1,15 @@
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { OpenedShare } from "./types.ts";
 
-/** What photos and videos are called where their own names could tell the date; what lies beside them is `notes`. */
+/**
+ * Neutral names of photos and videos, whose own names could reveal the date. Files next to them are called `notes`.
+ */
 const NEUTRAL: Readonly<Record<string, string>> = { image: "photo", video: "film" };
 const SHORT_EXTENSION = /\.([a-z0-9]{1,5})$/i;
-/**
- * What programs for pictures write beside them: `IMG_1234.xmp`. Whatever its media type, it has all that the camera
- * told.
- */
+/** Sidecar files of photo programs, such as `IMG_1234.xmp`. They hold the camera's metadata, with any media type. */
 const SIDECAR = /\.xmp$/i;
 
-/** Whether a file may tell where and with what a photo or video was taken. */
+/** Whether a file may reveal where and with which camera a photo or video was taken. */
 export function hasCameraData({ name, mediaType }: Pick<FileNode, "name" | "mediaType">): boolean {
   return mediaType.startsWith("image/") || mediaType.startsWith("video/") || SIDECAR.test(name);
 }

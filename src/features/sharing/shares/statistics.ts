@@ -1,7 +1,7 @@
 /**
- * How often shares are looked at and downloaded. Written behind: no download waits for it, and a crash may cost the
- * last second. The exception are shares with a maximum: there each download is taken in a transaction of its own before
- * its first byte, however many ask at once.
+ * Counts views and downloads of shares. The counts are written in the background, so that no download waits, and a
+ * crash may lose the last second. Shares with a maximum are the exception: each download is taken in its own
+ * transaction before its first byte, even under concurrent requests.
  */
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
@@ -39,7 +39,7 @@ interface Pending {
 
 /** Shares that may wait to be written; counts of further ones are dropped rather than kept without bound. */
 const PENDING_MAX = 20_000;
-/** Downloads of one share within a second that are told one by one. */
+/** Downloads of one share within a second that emit an event each. */
 const REPORTED_MAX = 100;
 
 export class ShareStatistics {
@@ -91,8 +91,8 @@ export class ShareStatistics {
   }
 
   /**
-   * Takes one download of a share with a maximum. On return it is durable.
-   * @throws AppError share_used_up where none is left; not_found where the share was ended meanwhile
+   * Takes one download of a share with a maximum. Durable when this returns.
+   * @throws AppError share_used_up where none is left; not_found where the share has ended
    */
   async takeDownload(share: Share, file: FileFacts): Promise<void> {
     const { rows, writer, clock } = this.#options;
@@ -132,7 +132,7 @@ export class ShareStatistics {
     const { rows } = this.#options;
     for (const [id, counts] of taken) {
       const share = rows.find(id);
-      // Ended meanwhile.
+      // The share has ended.
       if (share === undefined) continue;
       rows.addCounts(share.id, counts);
       for (const [index, file] of counts.files.entries()) {

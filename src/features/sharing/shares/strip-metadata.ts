@@ -1,7 +1,7 @@
 /**
- * Pictures without what their camera wrote into them: place, time, device, remarks. Nothing is encoded anew: the
- * pieces that make the picture are kept as they are, and of all else only how it is to be turned and its colour
- * profile. What is kept is named; what is not known goes.
+ * Removes camera metadata from pictures: location, time, device, comments.
+ * Nothing is re-encoded. The segments that make up the picture stay as they are, plus the orientation and the color
+ * profile. The list names what stays; everything unknown is removed.
  */
 
 /** The types that {@link stripMetadata} can do. */
@@ -105,7 +105,7 @@ function jpegSegment(marker: number, body: Uint8Array): Uint8Array {
 
 /** The next marker after coded data: 0xff that is neither stuffed, nor filled, nor a restart. */
 function findMarker(bytes: Uint8Array, from: number): number {
-  // Byte by byte: whoever fills a picture with 0xff makes a search that stops at each of them take a second.
+  // Byte by byte: on a picture filled with 0xff, a search that stops at each of them would take a second.
   for (let at = from; at < bytes.length - 1; at++) {
     if (bytes[at] !== 0xff) continue;
     const next = bytes[at + 1] ?? 0;

@@ -57,7 +57,7 @@ export function hashShareToken(token: string): Uint8Array {
 export function reissueTokens(sqlite: Database, tokens: ShareTokens): number {
   const isOwn = ({ nonce, hash }: { nonce: Uint8Array; hash: Uint8Array }) =>
     Buffer.from(hashShareToken(tokens.tokenOf(nonce))).equals(hash);
-  // All are always of one key; the first and the last tell which.
+  // All digests belong to one key, so checking the first and the last is enough.
   const ends = sqlite
     .query<{ nonce: Uint8Array; hash: Uint8Array }, []>(
       `SELECT nonce, token_hash AS hash FROM shares

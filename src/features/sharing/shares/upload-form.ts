@@ -23,7 +23,7 @@ export interface DropBoxOptions {
   readonly clock: Clock;
 }
 
-/** What a sender is told: nothing of the folder, not even whether the name was free. */
+/** The response to a sender. It reveals nothing about the folder, not even whether the name was free. */
 export interface DroppedFile {
   readonly name: string;
   readonly size: number;
@@ -41,7 +41,10 @@ export class DropBox {
     this.#options = options;
   }
 
-  /** Largest file that a drop box takes now, in bytes; null for no limit. What the owner's quota leaves is not told. */
+  /**
+   * Largest file that a drop box accepts now, in bytes; null for no limit. It does not reveal the owner's remaining
+   * quota.
+   */
   largestFile({ share, owner }: OpenedShare): number | null {
     const max = this.#options.limitsOf(owner).maxFileSizeBytes;
     const left = leftBytes(share);
@@ -72,7 +75,7 @@ export class DropBox {
   }
 
   /**
-   * Makes a file of what has arrived, by whatever way. The arrival is used up, also on failure.
+   * Creates a file from a received upload. The upload is used up, also on failure.
    * @param fields what a sender may say: `checksum`, `sender`
    * @param hooks called in the transaction: before the file is made, and with it
    * @throws AppError as {@link receive}
@@ -96,7 +99,7 @@ export class DropBox {
       () => undefined,
       {
         before: (tx) => {
-          // What was ended, moved or filled meanwhile takes nothing.
+          // Rejects a drop box that has ended, moved or filled up since the upload began.
           this.#checkStill(visit, path);
           hooks.before?.(tx);
         },
@@ -109,7 +112,7 @@ export class DropBox {
     return made;
   }
 
-  /** What a sender is told in place of an error that tells of the owner. */
+  /** Replaces an error that would reveal something about the owner. */
   explain(visit: LinkRequest, error: unknown): unknown {
     if (!(error instanceof AppError) || error.reason !== "quota_exceeded") return error;
     return this.#noRoom(this.#options.shareAccess.open(visit), error);
@@ -146,7 +149,7 @@ export class DropBox {
     });
   }
 
-  /** What a sender is told in place of what the owner would be: nothing of what they hold. */
+  /** The error for a full drop box, which reveals nothing about what the owner stores. */
   #noRoom({ owner }: OpenedShare, cause: AppError): AppError {
     const { limit, of } = cause.details;
     const { plan } = this.#options.limitsOf(owner);

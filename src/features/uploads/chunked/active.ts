@@ -1,19 +1,17 @@
-/**
- * What is kept in memory of uploads that are being worked on: which chunks are there, and what is arriving just now.
- */
+/** State in memory of chunked uploads in progress: which chunks are stored, and which are being received. */
 import type { ChunkSet } from "./chunk-plan.ts";
 
-/** A chunk on its way in. */
+/** A chunk that a request is sending. Its counterpart for tus is `IncomingRequest`. */
 export interface IncomingChunk {
   /** Set once another request for the same chunk has taken over; nothing more may be written then. */
   isSuperseded: boolean;
-  /** All its bytes are there; it is being made durable and will not give way any more. */
+  /** All its bytes are received. It is being made durable, and no other request can take over. */
   isSettling: boolean;
-  /** Resolves when it has ended, in whatever way. */
+  /** Resolves when it has ended, successfully or not. */
   readonly ended: Promise<void>;
 }
 
-/** One upload that somebody is working on. */
+/** One upload in progress. */
 export interface ActiveUpload {
   readonly chunks: ChunkSet;
   readonly incoming: Map<number, IncomingChunk>;
@@ -25,7 +23,7 @@ export interface ActiveUpload {
   completing: Promise<unknown> | undefined;
 }
 
-/** Those on which nothing happens just now are kept up to this number, so that the next chunk finds them. */
+/** How many idle uploads stay in memory, so that the next chunk finds them. */
 const IDLE_MAX = 256;
 
 /** Active uploads by row id. */
@@ -36,17 +34,17 @@ export class ActiveUploads {
     return this.#uploads.get(id);
   }
 
-  /** The one that is there, or `make()`, which is kept. */
+  /** Returns the entry, or adds `make()`. */
   get(id: number, make: () => ActiveUpload): ActiveUpload {
     const found = this.#uploads.get(id) ?? make();
-    // Whoever is used goes to the end; those at the front go first.
+    // The map is in order of use: the first entry is the least recently used.
     this.#uploads.delete(id);
     this.#uploads.set(id, found);
     if (this.#uploads.size > IDLE_MAX) this.#evict();
     return found;
   }
 
-  /** Forgets an upload that has ended; what is arriving for it is refused from now on. */
+  /** Removes an upload that has ended, and rejects the chunks that are still being received for it. */
   drop(id: number): void {
     for (const incoming of this.#uploads.get(id)?.incoming.values() ?? []) incoming.isSuperseded = true;
     this.#uploads.delete(id);

@@ -1,4 +1,4 @@
-/** How an upload session begins: each file is checked by itself before anything is held for it. */
+/** Begins an upload session. Each file is checked separately before anything is reserved for it. */
 import { randomBytes } from "node:crypto";
 import { type Digest, parseChecksum } from "../../../blobs/digest.ts";
 import type { Transaction } from "../../../db/transaction.ts";
@@ -15,13 +15,13 @@ import { NONCE_BYTES, type NewUpload } from "./queries.ts";
 import { SESSION_MS, type ReleaseRoom, type UploadStore } from "./store.ts";
 import type { FilePlan, PlannedFile, PlannedSession, Upload, UploadEntry, UploadOptions } from "./types.ts";
 
-/** Who sends: an account by one of its devices. */
+/** The sender: an account, through one of its devices. */
 export interface Sender {
   readonly user: User;
   readonly device: DeviceFacts;
 }
 
-/** A file that a device wants to replace by what it is about to send. */
+/** A file that a device wants to replace with an upload. */
 export interface Replacement {
   readonly accountId: number;
   readonly localId: string;
@@ -34,7 +34,7 @@ export interface Replacement {
   readonly baseDigest: Digest | undefined;
 }
 
-/** Counts files against the sender's rate limit, and says how many of them may go on, and what the others are told. */
+/** Counts files against the sender's rate limit. Returns how many may continue, and the error for the others. */
 export type TakeFiles = (intended: number) => { readonly taken: number; readonly rejection: AppError | undefined };
 
 /** Dependencies of {@link SessionStarter}. */
@@ -61,7 +61,7 @@ interface OpenSession {
 
 type Draft = Omit<NewUpload, "publicId" | "sessionId" | "nonce"> & { readonly isAlreadyStored: boolean };
 
-/** All addresses of one answer are made at once, so there is a bound to them. */
+/** The addresses of one response are made in one go, so their number is bounded. */
 const CHUNKS_PER_CALL_MAX = 50_000;
 /** Rows written in one transaction. */
 const FILES_PER_TRANSACTION = 100;
@@ -107,7 +107,7 @@ export class SessionStarter {
   #draftAll(sender: Sender, entries: readonly UploadEntry[], options: UploadOptions): (Draft | AppError)[] {
     const { tree, limitsOf } = this.#options;
     const limits = limitsOf(sender.user);
-    // Held against the quota here so that files which can't fit are not counted as uploads; the transaction decides.
+    // Checked against the quota here, so that files that can't fit do not count as uploads. The transaction decides.
     let freeBytes = limits.quotaBytes === null ? Infinity : limits.quotaBytes - tree.usage(sender.user.id).usedBytes;
     let chunks = 0;
     let newFiles = 0;
@@ -162,7 +162,7 @@ export class SessionStarter {
       ...intended,
       deviceId: device.id,
       localId: entry.localId,
-      // What is there already will be the answer: it takes no more room, however full the account is.
+      // Content that exists will be the response: it needs no more room, even in a full account.
       reservedBytes: isAlreadyStored && entry.fileId === undefined && isThere(tree, intended) ? 0 : entry.size,
       mediaType: entry.mimeType?.slice(0, TEXT_CHARACTERS_MAX),
       targetId: entry.fileId,
@@ -210,7 +210,7 @@ export class SessionStarter {
           return { localId, ...this.#plan(tx, { user, device }, draft, openSession, reservedIds) };
         });
       try {
-        // Room on the disk is held outside the database, so this is done once or not at all.
+        // Room on the disk is reserved outside the database, so this runs once or not at all.
         files.push(...(await store.writer.run(holdSome, { isRepeatable: false })));
       } catch (error) {
         for (const id of reservedIds) store.releaseRoom(id);
@@ -232,7 +232,7 @@ export class SessionStarter {
   ): FilePlan {
     const { isAlreadyStored } = draft;
     const former = this.#findFormer(draft);
-    // What goes on was admitted when it began.
+    // An upload that continues was admitted when it began.
     const rejection = former === undefined ? this.#admit(tx, device, draft) : undefined;
     if (rejection !== undefined) return { error: rejection };
     try {
@@ -248,7 +248,7 @@ export class SessionStarter {
     }
   }
 
-  /** A refusal is told and not thrown: what was noted of it stays. */
+  /** Returns a rejection instead of throwing it, so that its record stays in the transaction. */
   #admit(tx: Transaction, device: DeviceFacts, draft: Draft): AppError | undefined {
     const { targetId: fileId, accountId, localId, name, folderPath: folder, sizeBytes, digest, baseDigest } = draft;
     if (fileId === undefined) return undefined;
@@ -256,12 +256,15 @@ export class SessionStarter {
     return this.#options.admitReplacement(tx, device, replacement);
   }
 
-  /** The open upload by which the device sends this very file already; without a digest nobody can tell. */
+  /** The open upload of this device for this very file. Without a digest it can't be recognized. */
   #findFormer({ digest, ...draft }: Draft): Upload | undefined {
     return digest && this.#options.store.rows.findOpen({ ...draft, digest });
   }
 
-  /** An app that forgot its uploads offers its files anew: what is there is kept, and nothing is promised twice. */
+  /**
+   * Continues the upload of an app that lost its state and offers the file again. Stored chunks stay, and room is
+   * reserved only once.
+   */
   #goOn(former: Upload, draft: Draft, session: OpenSession): { upload: Upload; completedChunks: number[] } {
     const { rows } = this.#options.store;
     const { mediaType, onConflict, baseDigest, isAutomatic } = draft;

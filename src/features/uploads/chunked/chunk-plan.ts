@@ -4,15 +4,15 @@ import { AppError } from "../../../errors.ts";
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Where the client names no size. */
+/** The size if the client names none. */
 export const CHUNK_BYTES_DEFAULT = 8 * MIB;
 /** The bounds of a chunk's size. */
 export const CHUNK_BYTES_MIN = KIB;
 export const CHUNK_BYTES_MAX = 64 * MIB;
-/** A file has at most so many chunks. */
+/** The most chunks of a file. */
 export const CHUNKS_MAX = 10_000;
 
-/** A file in chunks: all of the same size but the last, which is what is left. An empty file has none. */
+/** A file in chunks, all of the same size except the last. An empty file has none. */
 export interface ChunkPlan {
   readonly sizeBytes: number;
   readonly chunkSizeBytes: number;
@@ -57,19 +57,19 @@ export function planChunks(sizeBytes: number, chunkSizeBytes: number): ChunkPlan
   );
 }
 
-/** Where a chunk lies; undefined for an index that the file does not have. */
+/** The position of a chunk; undefined for an index that the file does not have. */
 export function spanOf(plan: ChunkPlan, index: number): ChunkSpan | undefined {
   if (!Number.isInteger(index) || index < 0 || index >= plan.totalChunks) return undefined;
   const offset = index * plan.chunkSizeBytes;
   return { index, offset, lengthBytes: Math.min(plan.chunkSizeBytes, plan.sizeBytes - offset) };
 }
 
-/** Which chunks of a file are there. */
+/** The stored chunks of a file. */
 export class ChunkSet {
   readonly #plan: ChunkPlan;
   readonly #isThere: Uint8Array;
   #first = 0;
-  /** How many are there, and their bytes. */
+  /** Number of stored chunks, and their bytes. */
   count = 0;
   bytes = 0;
 
@@ -83,7 +83,7 @@ export class ChunkSet {
     return this.#isThere[index] === 1;
   }
 
-  /** Notes a chunk that has arrived; one that was there already changes nothing. */
+  /** Adds a stored chunk; adding it again changes nothing. */
   add(index: number): void {
     const span = spanOf(this.#plan, index);
     if (span === undefined || this.has(index)) return;
@@ -93,7 +93,7 @@ export class ChunkSet {
     while (this.has(this.#first)) this.#first++;
   }
 
-  /** Notes that a chunk is not there any more. */
+  /** Removes a chunk. */
   remove(index: number): void {
     const span = spanOf(this.#plan, index);
     if (span === undefined || !this.has(index)) return;
@@ -108,7 +108,7 @@ export class ChunkSet {
     return this.count === this.#plan.totalChunks;
   }
 
-  /** How many bytes from the start of the file are there without a gap. */
+  /** Number of stored bytes from the start of the file without a gap. */
   get prefixBytes(): number {
     return Math.min(this.#first * this.#plan.chunkSizeBytes, this.#plan.sizeBytes);
   }

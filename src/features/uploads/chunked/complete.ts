@@ -1,4 +1,4 @@
-/** How an upload becomes a file: its bytes become the blob where they lie, and one transaction does all the rest. */
+/** Completes an upload: the staged file becomes the blob without a copy, and one transaction does the rest. */
 import type { BlobStore, BlobLease } from "../../../blobs/blob-store.ts";
 import { type Digest, toChecksum } from "../../../blobs/digest.ts";
 import type { Transaction } from "../../../db/transaction.ts";
@@ -20,11 +20,11 @@ import type { ChunkReceiver } from "./receive-chunk.ts";
 import type { UploadStore } from "./store.ts";
 import type { Upload } from "./types.ts";
 
-/** What the client says at the end. */
+/** What the client sends with the completion. */
 export interface Completion {
   /** What the whole must have. */
   readonly digest: Digest | undefined;
-  /** As the client tells; what it does not tell is read from the picture. */
+  /** As the client sent it; missing values are read from the picture. */
   readonly exif: ExifData;
 }
 
@@ -40,15 +40,15 @@ export interface CompleterOptions {
   readonly limitsOf: (user: User) => StorageLimits;
 }
 
-/** The content of an upload, ready to be named. */
+/** The blob of an upload, ready to become a file. */
 interface FinishedContent {
   readonly blob: StoredBlob;
   readonly head: Uint8Array<ArrayBuffer>;
-  /** There where it was stored just now. */
+  /** Set if it was stored just now. */
   readonly lease: BlobLease | undefined;
 }
 
-/** A content with what is to be said of its file. */
+/** A blob with the facts about its file. */
 interface NamedContent {
   readonly blob: StoredBlob;
   readonly mediaType: string;
@@ -79,7 +79,7 @@ export class Completer {
       const upload = store.getOpen(uploadId);
       const active = await receiver.ready(upload);
       if (active.completing !== undefined) {
-        // Another request is at it; whatever comes of that, look again.
+        // Another request is completing it. Check again after that, successful or not.
         await active.completing.catch(() => {});
         continue;
       }
@@ -100,7 +100,7 @@ export class Completer {
   }
 
   async #complete(uploader: Uploader, upload: Upload, active: ActiveUpload, completion: Completion): Promise<FileNode> {
-    // From here on no chunk begins. What is whole already may still count; what is not gives way.
+    // No chunk begins from here on. Complete chunks may still count; incomplete ones are superseded.
     for (const incomingChunk of active.incoming.values()) {
       if (incomingChunk.isSettling) await incomingChunk.ended;
       else incomingChunk.isSuperseded = true;
@@ -182,7 +182,8 @@ export class Completer {
   }
 
   /**
-   * The one transaction: quota settled, file made, replaced or found (`isNew` is false then), upload ended, event told.
+   * The one transaction: settles the quota, creates, replaces or finds the file (`isNew` is false then), ends the
+   * upload, and emits the event.
    */
   #name(tx: Transaction, user: User, { id }: Upload, content: NamedContent): { file: FileNode; isNew: boolean } {
     const { store, contents } = this.#options;
@@ -194,7 +195,7 @@ export class Completer {
         missingChunks: store.activeOf(upload).chunks.list(false),
       });
     }
-    // What was held for it makes room for it.
+    // Its reservation makes room for it.
     treeWriter.reserveBytes(tx, accountId, -upload.reservedBytes, null);
     const same = this.#findSame(upload, content);
     if (same === undefined && upload.isAutomatic && contents.wasDeleted(accountId, content.blob.digest)) {
@@ -220,7 +221,7 @@ export class Completer {
       return same;
     }
     const target = tree.findFile(accountId, targetId);
-    // It followed its base, or somebody else brought the same: the answer of an earlier upload was lost.
+    // It followed its base, or another client sent the same content. The response of an earlier upload was lost.
     return target?.digest === digest && baseDigest !== undefined && baseDigest !== digest ? target : undefined;
   }
 
@@ -258,12 +259,12 @@ export class Completer {
   }
 }
 
-/** What is kept of time and place among a file's metadata. */
+/** The metadata of a file that records time and location. */
 export function metadataOf({ location, capturedAt }: ExifData): Record<string, string> {
   return { ...(location !== undefined && { location }), ...(capturedAt !== undefined && { capturedAt }) };
 }
 
-/** What the client told, and for what it did not, what the picture tells. */
+/** Fills values that the client did not send from the picture's EXIF data. */
 export async function fillIn(given: ExifData, head: Uint8Array<ArrayBuffer>, mediaType: string): Promise<ExifData> {
   if (given.capturedAt !== undefined && given.location !== undefined) return given;
   const found = await readExif(head, mediaType);

@@ -1,22 +1,20 @@
-/**
- * What an account holds or held, and what follows: nothing is doubled, and nothing comes back that its user deleted.
- */
+/** What an account stores or stored: so that nothing is duplicated, and nothing returns that its user deleted. */
 import { type Digest, toChecksum } from "../../../blobs/digest.ts";
 import { AppError } from "../../../errors.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, OnConflict } from "../../../tree/model/types.ts";
 
-/** What is known of contents that an account holds or held. */
+/** Facts about content that an account stores or stored. */
 export interface KnownContents {
   /** Whether a file of the account has this content, of this size. */
   isStored(accountId: number, digest: Digest, sizeBytes: number): boolean;
   /** Whether its user deleted this content, and it is nowhere else in the account. */
   wasDeleted(accountId: number, digest: Digest): boolean;
-  /** Notes that a content which failed its last check was written anew. In a transaction. */
+  /** Records that damaged content was written again. In a transaction. */
   markWhole(digest: Digest): void;
 }
 
-/** A file that is about to be made. */
+/** A file to be created. */
 export interface PlannedName {
   readonly accountId: number;
   readonly folderPath: string;
@@ -40,7 +38,7 @@ export function findSameFile(
   return isAutomatic ? tree.findFileWithContent(accountId, digest) : undefined;
 }
 
-/** The answer to an unattended backup that offers what its user deleted. */
+/** The error for an automatic backup that offers content its user deleted. */
 export function deletedByYou(digest: Digest): AppError {
   return new AppError(
     "deleted_by_you",

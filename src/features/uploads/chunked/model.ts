@@ -12,7 +12,7 @@ const Bytes = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, descr
 const Index = Type.Integer({ minimum: 0, maximum: CHUNKS_MAX - 1 });
 const Url = t.String({ format: "uri" });
 
-/** One file of upload/init. What is wrong with its values is told as its own error; wrong types refuse the call. */
+/** One file of upload/init. An invalid value is an error of this file; a wrong type rejects the call. */
 const Entry = t.Object({
   localId: t.String({ maxLength: 1024, description: "Chosen by the client, echoed" }),
   name: Text,
@@ -97,7 +97,7 @@ const PlannedFile = t.Object({
   error: t.Optional(ItemError),
 });
 
-/** api.md, Upload session */
+/** An upload session. */
 export const SessionRecord = t.Object({
   uploadSession: t.String(),
   files: t.Array(PlannedFile),
@@ -112,7 +112,7 @@ export const SessionRecord = t.Object({
 
 const Indexes = t.Array(Index);
 
-/** The server's own truth of an upload. */
+/** The state of an upload on the server. */
 export const ProgressRecord = t.Object({
   uploadId: t.String(),
   status: t.String({ enum: ["pending", "uploading", "paused", "completed", "failed", "cancelled", "expired"] }),
@@ -126,7 +126,7 @@ export const ProgressRecord = t.Object({
   fileId: t.Optional(t.String({ description: "The file that it became" })),
 });
 
-/** The answer to a chunk. */
+/** The response to a chunk. */
 export const ChunkRecord = t.Object({
   uploadId: t.String(),
   index: t.Union([Index, t.Null()], { description: "null for a whole file" }),

@@ -1,4 +1,4 @@
-/** What a device's upload of one request has beside an ordinary one. */
+/** What a device's upload in one request does in addition to POST /api/files/upload. */
 import type { BlobStore } from "../../../blobs/blob-store.ts";
 import type { Events } from "../../../events/events.ts";
 import type { UploadHooks } from "../../library/files/service.ts";
@@ -20,13 +20,13 @@ export interface OneRequestOptions {
 export interface DeviceUpload {
   readonly accountId: number;
   readonly deviceId: number;
-  /** As the form tells. */
+  /** As sent in the form. */
   readonly exif: ExifData;
   /** Sent by an unattended backup. */
   readonly isAutomatic: boolean;
 }
 
-/** Rejects what its user deleted, makes nothing twice, keeps time and place, and tells that the upload is complete. */
+/** Rejects content that its user deleted, avoids duplicates, records time and location, and emits the completion. */
 export function deviceUploadHooks(options: OneRequestOptions, upload: DeviceUpload): UploadHooks {
   const { blobs, contents, events, tree } = options;
   const { accountId, deviceId, exif, isAutomatic } = upload;

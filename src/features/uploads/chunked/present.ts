@@ -7,10 +7,10 @@ import type { PlannedFile, PlannedSession, Upload, UploadProgress } from "./type
 /** Gives the signature of an address. */
 export type Sign = (upload: Upload, scope: UploadScope) => string;
 
-/** Addresses made before everybody else has a turn: about 5 ms of signing. */
+/** Addresses made before yielding: about 5 ms of signing. */
 const ADDRESSES_PER_TURN = 1_000;
 
-/** api.md, Upload session (mobile). Takes turns where there are many chunks. */
+/** An upload session. Yields to the event loop if there are many chunks. */
 export async function presentSession(session: PlannedSession, baseUrl: string, sign: Sign) {
   const files = [];
   let addresses = 0;

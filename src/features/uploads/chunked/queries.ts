@@ -202,7 +202,7 @@ export class UploadRows {
     this.#sqlite.query<undefined, [number]>("DELETE FROM upload_chunks WHERE upload_id = ?1").run(id);
   }
 
-  /** Notes that a failure is told now. @returns false where it was told before */
+  /** Marks the failure as reported. @returns false if it was reported before */
   noteFailure(id: number, nowMs: number): boolean {
     return (
       this.#sqlite

@@ -1,7 +1,10 @@
 /**
- * Chunks as they arrive. Each is written at its place in the one file of its upload; it counts once it is whole, on the
- * device, and has its row. A chunk that is there already is never put at risk by one that is still on its way: what
- * arrives is compared with what is there, and only where it differs does it wait beside it until it is whole.
+ * Receives chunks. Each is written at its position in the one file of its upload. It counts once it is complete,
+ * durable, and has its row.
+ * A stored chunk is never at risk from a chunk that is being received: new bytes are compared with the stored ones.
+ * Where they differ, they wait in a file of their own until they are complete.
+ * `tus/receive-bytes.ts` is its counterpart for tus, where bytes have an offset instead of a chunk. `library/files`
+ * receives uploads of one request. All three reach the disk through `Staging` or the blob store.
  */
 import { type Digest, toChecksum, toDigest } from "../../../blobs/digest.ts";
 import type { ReplacementFile, StagedFile } from "../../../blobs/staging.ts";
@@ -32,13 +35,13 @@ export interface ChunkRequest {
   readonly confirm: Uploader["confirm"];
 }
 
-/** What is told of an upload after a chunk. */
+/** The state of an upload after a chunk. */
 export interface ChunkReceipt {
   readonly completedChunks: readonly number[];
   readonly bytesUploaded: number;
 }
 
-/** Chunks of one whole-file request that are on their way to the device while the next arrives. */
+/** Chunks of one whole-file request that are being made durable while the next is received. */
 const SETTLING_MAX = 2;
 const COPY_BYTES = 1024 * 1024;
 
@@ -47,7 +50,7 @@ export class ChunkReceiver {
   readonly #store: UploadStore;
   readonly #noteReceiving: () => () => void;
 
-  /** @param noteReceiving told that bytes are arriving; gives what is called when no more are */
+  /**  @param noteReceiving called when bytes arrive; returns what to call at their end */
   constructor(store: UploadStore, noteReceiving: () => () => void) {
     this.#store = store;
     this.#noteReceiving = noteReceiving;
@@ -148,7 +151,7 @@ export class ChunkReceiver {
         const full = chunk;
         chunk = undefined;
         const settled = full.settle().finally(() => full.end());
-        settled.catch(() => {}); // told below
+        settled.catch(() => {}); // reported below
         settling.push(settled);
         if (settling.length >= SETTLING_MAX) await settling.shift();
       }
@@ -179,7 +182,7 @@ export class ChunkReceiver {
     }
   }
 
-  /** Takes the place of a chunk; whoever was filling it gives way at once. */
+  /** Begins a chunk. A request that was sending the same chunk is superseded at once. */
   async #begin(
     upload: Upload,
     active: ActiveUpload,
@@ -198,7 +201,7 @@ export class ChunkReceiver {
     return new ChunkWriter(this.#store, upload, active, file, span, confirm);
   }
 
-  /** Takes back chunks of a whole file whose digest turned out wrong. */
+  /** Removes chunks of a whole file whose digest turned out wrong. */
   async #forget(upload: Upload, active: ActiveUpload, indexes: readonly number[]): Promise<void> {
     const { writer, rows, staging } = this.#store;
     await writer.run((tx) => {
@@ -226,7 +229,7 @@ export class ChunkReceiver {
   }
 }
 
-/** One chunk on its way from the network to its row. */
+/** Writes one chunk, from the network to its row. */
 class ChunkWriter {
   readonly #store: UploadStore;
   readonly #upload: Upload;
@@ -318,20 +321,20 @@ class ChunkWriter {
     try {
       await writer.run(count);
     } catch (error) {
-      // Without its mark in the row it would lie there for as long as the upload does.
+      // Without its mark in the row it would stay as long as the upload.
       if (this.#side !== undefined && !this.#active.unfinished.has(index)) staging.remove(replacement);
       throw error;
     }
   }
 
-  /** To be called in every case, once. */
+  /** Call it once, in every case. */
   end(): void {
     this.#side?.abort();
     if (this.#active.incoming.get(this.#span.index) === this.#entry) this.#active.incoming.delete(this.#span.index);
     this.#markEnded();
   }
 
-  /** Goes on beside the chunk that is there: what was alike so far is copied. */
+  /** Continues in a separate file, because the bytes differ from the stored chunk. Copies the equal beginning. */
   async #stepAside(buffer: Uint8Array, position: number): Promise<void> {
     this.#side = this.#store.staging.beginReplacement();
     for (let at = this.#span.offset; at < position; at += COPY_BYTES) {
@@ -350,10 +353,7 @@ class ChunkWriter {
   }
 }
 
-/**
- * Puts other bytes, which wait beside the file whole and durable, in the place of a chunk. Safe to do again after a
- * crash.
- */
+/** Replaces a chunk with the complete, durable bytes next to it. Safe to repeat after a crash. */
 async function replaceChunk(
   { staging, writer, rows }: UploadStore,
   upload: Upload,
@@ -364,7 +364,7 @@ async function replaceChunk(
   const { index, offset } = span;
   const replacement = `${upload.publicId}.${index}.next`;
   const isThere = await staging.copyInto(replacement, file, offset);
-  // Whatever was hashed of this file is not true any more.
+  // The hash of this file is no longer valid.
   staging.invalidate(upload.publicId);
   await writer.run((tx) => {
     // Without the bytes nobody knows how far an earlier try came: the chunk must be sent again.

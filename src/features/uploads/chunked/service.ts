@@ -142,8 +142,8 @@ export class UploadService {
   }
 
   /**
-   * Takes over what a client says of its upload, where that is for the client to say. That it goes on is a mere report,
-   * which changes nothing of an upload that has ended.
+   * Sets a status that a client may set. "uploading" is only a report, which changes nothing of an upload that has
+   * ended.
    * @returns the upload as it is now
    * @throws AppError upload_state where an upload that has ended should pause, fail, or be cancelled after all
    */
@@ -204,8 +204,8 @@ export class UploadService {
   }
 
   /**
-   * Takes up what a stop or a crash left: holds the room of open uploads again, and forgets chunks whose bytes are not
-   * there, as after a restored backup. Once, before the first request; by the server alone.
+   * Recovers after a stop or a crash: reserves the room of open uploads again, and forgets chunks whose bytes are
+   * missing, as after a restored backup. Called once, before the first request, by the server only.
    */
   async recover(): Promise<void> {
     const { store, holdDisk } = this.#options;
@@ -236,7 +236,7 @@ export class UploadService {
     }
   }
 
-  /** Ends what has expired, and removes what nobody refers to any more. A job. @returns how many uploads it ended */
+  /** Ends expired uploads, and removes staged files without an upload. A job. @returns how many uploads it ended */
   async sweep(signal: AbortSignal): Promise<number> {
     const { store } = this.#options;
     const { rows, writer, clock, staging } = store;
@@ -245,7 +245,7 @@ export class UploadService {
       more = await writer.run((tx) => {
         const sessions = rows.listExpiredSessions(clock.nowMs(), SWEEP_SESSIONS);
         for (const upload of sessions.flatMap((sessionId) => rows.listOpen({ sessionId }))) {
-          // One that never began is no failure that anybody should hear of.
+          // An upload that never began is not reported as failed.
           if (upload.status !== "pending" || rows.hasChunks(upload.id)) store.emitFailure(tx, upload, "expired");
           store.end(tx, upload, "expired");
           ended++;

@@ -1,4 +1,7 @@
-/** What all parts of this feature share: the rows, the bytes, what is in memory of both, and how an upload ends. */
+/**
+ * Shared by all parts of this feature, and by tus: the rows, the staged files, their state in memory, and how an upload
+ * ends.
+ */
 import type { Staging } from "../../../blobs/staging.ts";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
@@ -50,12 +53,12 @@ export class UploadStore {
     this.treeWriter = options.treeWriter;
   }
 
-  /** Whether its time is over, noted or not. */
+  /** Whether it has expired, marked or not. */
   isExpired(upload: Upload): boolean {
     return upload.status === "expired" || (isOpen(upload) && upload.expiresAtMs <= this.clock.nowMs());
   }
 
-  /** The upload as it is now, if it may still go on. @throws AppError upload_expired | upload_state | not_found */
+  /** The current upload, if it can continue. @throws AppError upload_expired | upload_state | not_found */
   getOpen(id: number): Upload {
     const upload = this.rows.get(id);
     if (upload === undefined) throw new AppError("not_found", "This upload was not found. Start a new upload.");
@@ -86,7 +89,7 @@ export class UploadStore {
         recovering: undefined,
         completing: undefined,
       };
-      // After a restart the hash begins anew, while the rest of the file is still on its way.
+      // After a restart, hashing starts over while the rest of the file arrives.
       if (active.unfinished.size === 0) this.hashAhead(upload, active);
       return active;
     });
@@ -131,7 +134,7 @@ export class UploadStore {
     });
   }
 
-  /** Tells once that a device's upload has failed, in the caller's transaction. */
+  /** Emits once that a device's upload has failed, in the caller's transaction. */
   emitFailure(tx: Transaction, upload: Upload, reason: string): void {
     if (upload.deviceId === NO_DEVICE) return;
     if (!this.rows.noteFailure(upload.id, this.clock.nowMs())) return;

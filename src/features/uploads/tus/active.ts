@@ -1,14 +1,14 @@
-/** What is kept in memory of uploads that are being worked on just now. */
+/** State in memory of tus uploads in progress. */
 import { AppError } from "../../../errors.ts";
 import type { TusUpload } from "./types.ts";
 
-/** A request whose bytes are on their way in. */
+/** A request that is sending bytes. Its counterpart for chunks is `IncomingChunk`. */
 export interface IncomingRequest {
   /** Why nothing more may be written: another request has taken over, the upload has ended, or the device failed. */
   rejection: Error | undefined;
 }
 
-/** One upload that somebody is working on. */
+/** One upload in progress. */
 export interface ActiveTus {
   /** So many bytes from the start are on the device, by a committed row. */
   durableBytes: number;
@@ -23,7 +23,7 @@ export interface ActiveTus {
   finishing: Promise<unknown> | undefined;
 }
 
-/** By row id; what nobody works on is forgotten, its rows tell all of it. */
+/** Uploads in progress by row id. An idle upload is removed; its rows hold everything. */
 export class ActiveTusUploads {
   readonly #uploads = new Map<number, ActiveTus>();
 
@@ -47,7 +47,7 @@ export class ActiveTusUploads {
     return active;
   }
 
-  /** Forgets it unless somebody is still at work. */
+  /** Removes it unless a request or task still uses it. */
   release(id: number): void {
     const active = this.#uploads.get(id);
     if (active === undefined) return;
@@ -55,7 +55,7 @@ export class ActiveTusUploads {
     if (incoming === undefined && flushing === undefined && finishing === undefined) this.#uploads.delete(id);
   }
 
-  /** Rejects whatever still arrives for an upload that has ended. */
+  /** Rejects bytes that still arrive for an upload that has ended. */
   drop(id: number): void {
     const active = this.#uploads.get(id);
     supersede(active?.incoming);
@@ -72,7 +72,7 @@ export function supersede(incoming: IncomingRequest | undefined): void {
   );
 }
 
-/** @throws what the request was refused with */
+/**  @throws the rejection of the request */
 export function checkNotRejected({ rejection }: IncomingRequest): void {
   if (rejection !== undefined) throw rejection;
 }

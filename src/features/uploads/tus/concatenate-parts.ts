@@ -13,7 +13,7 @@ export interface PartConcatenatorOptions {
 }
 
 const COPY_BYTES = 1024 * 1024;
-/** So often what is there is hashed on. */
+/** Interval at which stored bytes are hashed. */
 const HASH_STEP_BYTES = 16 * 1024 * 1024;
 
 /** Joins parts. */
@@ -26,9 +26,9 @@ export class PartConcatenator {
     this.#options = options;
   }
 
-  /** Resolves when these parts are not being joined, or not any more, whatever came of it. */
+  /** Resolves when these parts are not being joined, successfully or not. */
   async settled(ids: readonly string[]): Promise<void> {
-    await this.#inProgress.get(keyOf(ids))?.catch(() => undefined); // the rows tell
+    await this.#inProgress.get(keyOf(ids))?.catch(() => undefined); // the rows show the result
   }
 
   /** Whether an upload is a part of what is being joined just now. */
@@ -101,9 +101,9 @@ function keyOf(parts: readonly string[]): string {
 }
 
 /**
- * Writes parts one behind the other into the file of the upload that they are joined to, in bounded pieces between
- * which others have their turn. Durable when this returns. The parts stay as they are.
- * @throws AppError disk_full | storage_error; upload_state | upload_expired where a part ended meanwhile
+ * Writes parts one after the other into the file of the joined upload, and yields between buffers. Durable when this
+ * returns. The parts stay as they are.
+ * @throws AppError disk_full | storage_error; upload_state | upload_expired where a part has ended
  */
 async function writeParts(store: UploadStore, { upload }: TusUpload, parts: readonly TusUpload[]): Promise<void> {
   if (upload.sizeBytes === 0) return;

@@ -1,4 +1,7 @@
-/** How an upload becomes a file: its bytes become the blob where they lie, and one transaction does all the rest. */
+/**
+ * Completes an upload: the staged file becomes the blob without a copy, and one transaction does the rest.
+ * `chunked/complete.ts` does the same for chunks.
+ */
 import type { BlobStore, BlobLease } from "../../../blobs/blob-store.ts";
 import { AppError } from "../../../errors.ts";
 import type { PendingUpload } from "../../library/files/service.ts";
@@ -18,7 +21,7 @@ export interface TusCompleterOptions {
   readonly blobs: BlobStore;
 }
 
-/** Makes files of uploads whose bytes are all there. */
+/** Creates the files of uploads whose bytes are all received. */
 export class TusCompleter {
   readonly #options: TusCompleterOptions;
 
@@ -27,8 +30,8 @@ export class TusCompleter {
   }
 
   /**
-   * Makes the file. Called again, also at the same time, it does so once. After an error the upload is as it was, but
-   * for bytes that are not what was announced: that upload has ended, since nothing could mend it.
+   * Creates the file. Concurrent and repeated calls create it once. After an error the upload is unchanged, except for
+   * bytes with a wrong checksum: that upload ends, since nothing could repair it.
    * @returns undefined where it was made before
    * @throws AppError as an upload in one request
    */
@@ -40,7 +43,7 @@ export class TusCompleter {
       if (current === undefined || current.status === "completed") return undefined;
       const active = all.get(tus);
       if (active.finishing !== undefined) {
-        // Another request is at it; whatever comes of that, look again.
+        // Another request is completing it. Check again after that, successful or not.
         await active.finishing.catch(() => {});
         continue;
       }
@@ -110,7 +113,7 @@ export class TusCompleter {
     };
   }
 
-  /** The staged file as what an upload in one request would have brought: nothing is copied. */
+  /** The staged file as a pending upload of one request, without a copy. */
   async #pendingUploadOf({ upload: { id, publicId, sizeBytes } }: TusUpload): Promise<PendingUpload> {
     const { store, blobs } = this.#options;
     if (sizeBytes === 0) {
@@ -120,10 +123,10 @@ export class TusCompleter {
       });
       return { incoming, discard: () => incoming.abort() };
     }
-    // Where the length was told late, something may have come before that was more and did not count.
+    // If the length came late, bytes past it may have been written that do not count.
     await store.staging.truncate(publicId, sizeBytes);
     const sums = await store.staging.hashWhole(publicId, sizeBytes);
-    // Else the file of one that was ended meanwhile would be made again.
+    // Otherwise the file of an ended upload would be created again.
     store.getOpen(id);
     const staged = store.staging.open(publicId, sizeBytes);
     let head: Uint8Array;

@@ -7,11 +7,10 @@ import type { TusMetadata } from "./metadata.ts";
 import type { TusSender } from "./types.ts";
 
 /**
- * A guest who sends into a drop box, found by the address of the upload alone: nobody else is told it. Of what they say
- * of the file its name, type, checksum and their own name count; folder, labels and names that are taken are the
- * owner's.
- * @param address by which the guest is counted
- * @throws AppError as the door
+ * A guest who sends to a drop box, recognized by the secret address of the upload. The guest sets the name, type,
+ * checksum and sender's name. Folder, labels and name conflicts are the owner's.
+ * @param address counts the guest's uploads
+ * @throws AppError as {@link DropBox}
  */
 export function guestSender(dropBox: DropBox, linkRequest: LinkRequest, address: string): TusSender {
   const { share } = dropBox.destination(linkRequest);

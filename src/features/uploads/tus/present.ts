@@ -30,7 +30,7 @@ export function presentTus(progress: TusProgress, file: FileNode | undefined, co
   };
 }
 
-/** An upload of a guest, who is told nothing of the folder, not even whether the name was free. */
+/** An upload of a guest. It reveals nothing about the folder, not even whether the name was free. */
 export function presentGuestTus(progress: TusProgress) {
   const { file, tus } = progress;
   const { name } = readMetadata(tus.metadata);
@@ -40,7 +40,7 @@ export function presentGuestTus(progress: TusProgress) {
   };
 }
 
-/** The headers by which tus tells where an upload stands. @param addressOf the address of an upload, as clients send it */
+/** The headers that describe the state of an upload. @param addressOf the address of an upload, as clients send it */
 export function tusHeadersOf(
   { tus, offsetBytes }: TusProgress,
   addressOf: (publicId: string) => string,

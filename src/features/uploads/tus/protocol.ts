@@ -58,7 +58,7 @@ export function readBytes(headers: Headers, name: "Upload-Length" | "Upload-Offs
   return Number(text);
 }
 
-/** Whether the length is told later. @throws AppError invalid_field */
+/** Whether the length will be sent later. @throws AppError invalid_field */
 export function readDeferral(headers: Headers): boolean {
   const text = headers.get("upload-defer-length");
   if (text === null) return false;

@@ -108,7 +108,7 @@ export class TusRows {
       .run(uploadId, offsetBytes);
   }
 
-  /** The length that was told now. */
+  /** Sets the length, once the client has sent it. */
   setLength(uploadId: number, lengthBytes: number): void {
     this.#sqlite
       .query<undefined, [number]>("UPDATE tus_uploads SET is_length_known = 1 WHERE upload_id = ?1")

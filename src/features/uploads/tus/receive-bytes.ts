@@ -1,7 +1,8 @@
 /**
- * Bytes as they arrive. They are written behind what is there, and count in steps: once a step is on the device its end
- * is committed as the offset, so that a crash costs what came since, and HEAD never tells more than what is durable. A
- * request takes over from an earlier one at once, however silent that is: nothing is locked.
+ * Receives the bytes of tus uploads. They are appended, and count in steps: once a step is durable, its end is
+ * committed as the offset. So a crash loses only the last step, and HEAD never reports more than is durable.
+ * A new request takes over from an earlier one at once, since nothing is locked. `chunked/receive-chunk.ts` is its
+ * counterpart for chunks.
  */
 import type { StagedFile } from "../../../blobs/staging.ts";
 import { AppError, notFound } from "../../../errors.ts";
@@ -67,12 +68,12 @@ export class BytesReceiver {
   }
 
   /**
-   * Takes the bytes of a request. What of them was whole before the request ended, in whatever way, is durable and
-   * counts; of one with a checksum all or nothing.
+   * Receives the bytes of a request. Bytes that arrived before the request ended, for any reason, are durable and
+   * count. With a checksum, all or nothing counts.
    * @param tus an open upload that lacks bytes, or whose length is not known
    * @returns the new offset
-   * @throws AppError upload_offset for bytes that belong elsewhere; file_too_large for more than was declared or may be;
-   *   chunk_checksum; upload_state where another request took over, or the upload has ended; upload_expired;
+   * @throws AppError upload_offset for bytes that belong elsewhere; file_too_large for more than was declared or may
+   *   be; chunk_checksum; upload_state where another request took over, or the upload has ended; upload_expired;
    *   quota_exceeded, disk_full, storage_error
    */
   async receive({ upload }: TusUpload, destination: Destination, request: BytesRequest): Promise<number> {
@@ -158,7 +159,7 @@ export class BytesReceiver {
       // A step that failed before takes all with it that came since.
       if (active.durableBytes < position) checkNotRejected(mine);
     } catch (error) {
-      // Of a request that broke off, what came whole is kept; whoever took over does it otherwise.
+      // Bytes of an aborted request stay, unless another request took over: that one handles them.
       if (mine.rejection === undefined) await this.#flush(tus, active).catch(() => {});
       throw error;
     } finally {
@@ -190,7 +191,7 @@ export class BytesReceiver {
     reserveDisk(toBytes - active.reservedBytes)();
     const reservation = store.writer.run((tx) => {
       const { accountId, reservedBytes } = store.getOpen(id);
-      // What all of them hold counts: else each could bring as much as the drop box takes in all.
+      // All uploads of a drop box count together. Otherwise each could send as much as the drop box accepts in all.
       const left = leftBytes();
       const others = left === null ? 0 : rows.reservedOf(senderKey(tus)) - reservedBytes;
       if (left !== null && others + toBytes > left) throw tooLarge();

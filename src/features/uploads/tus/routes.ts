@@ -145,7 +145,7 @@ function findFile(permissions: Permissions, user: User, fileId: string): FileNod
   try {
     return permissions.file(user, fileId, "read").node;
   } catch (error) {
-    if (error instanceof AppError) return undefined; // deleted meanwhile, or not shared any more
+    if (error instanceof AppError) return undefined; // deleted since then, or no longer shared
     throw error;
   }
 }

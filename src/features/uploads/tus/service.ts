@@ -39,9 +39,9 @@ export interface TusServiceOptions {
   readonly noteReceiving: () => () => void;
 }
 
-/** What a request to begin an upload says. */
+/** The headers of a request that begins an upload. */
 export interface Creation {
-  /** Undefined where it is told later; of a final one nobody tells it. */
+  /** Undefined if the length comes later, and for a final upload. */
   readonly lengthBytes: number | undefined;
   readonly concatenation: Concatenation;
   /** Upload-Metadata as it came. */
@@ -57,12 +57,12 @@ export interface TusProgress {
   readonly file: FileNode | undefined;
 }
 
-/** 192 bits: whoever has the address of a guest's upload may go on with it. */
+/** 192 bits: the address of a guest's upload is the permission to continue it. */
 const ID_BITS = 192;
 
 /**
- * Uploads by tus 1.0.0. They are kept by the rows, the staging files, the promises of quota and room, and the sweep of
- * uploads in chunks; only how their bytes come is their own.
+ * Uploads by tus 1.0.0. Rows, staged files, reservations of quota and room, and the cleanup are those of chunked
+ * uploads. Only receiving the bytes is different.
  */
 export class TusService {
   readonly #options: TusServiceOptions;
@@ -92,10 +92,10 @@ export class TusService {
   }
 
   /**
-   * Begins an upload, or finds the one that this very request began; quota and room are held for it, where they are, on
-   * return. A final one is joined of its parts and becomes a file at once; where that can't be, nothing of it stays.
-   * @throws AppError invalid_field | invalid_path | file_too_large | quota_exceeded | disk_full | name_taken; upload_state
-   *   for parts that are not whole; overloaded for too many at once; as the sender's destination
+   * Begins an upload, or finds the one that this very request began. It reserves quota and room. A final upload is
+   * joined from its parts and becomes a file at once; if that fails, nothing of it stays.
+   * @throws AppError invalid_field | invalid_path | file_too_large | quota_exceeded | disk_full | name_taken;
+   *   upload_state for parts that are not whole; overloaded for too many at once; as the sender's destination
    */
   async create(sender: TusSender, creation: Creation): Promise<TusProgress> {
     const { kind, parts: partIds } = creation.concatenation;
@@ -121,7 +121,7 @@ export class TusService {
       if (kind === "final") return await this.#partConcatenator.join(tus, parts, () => this.progress(sender, tus));
       return await this.progress(sender, tus);
     } catch (error) {
-      // Nobody was told its address.
+      // No client knows its address.
       await this.terminate(tus);
       throw error;
     }
@@ -147,8 +147,8 @@ export class TusService {
   }
 
   /**
-   * How far an upload is: all that has arrived is durable when this returns. One that has all its bytes becomes a file,
-   * where a crash or a refusal kept it from that.
+   * The state of an upload: all received bytes are durable when this returns. A complete upload becomes a file, if a
+   * crash or a rejection prevented that before.
    * @throws as {@link TusCompleter.finish}
    */
   async progress(sender: TusSender, tus: TusUpload): Promise<TusProgress> {
@@ -184,7 +184,7 @@ export class TusService {
     return this.progress(sender, current);
   }
 
-  /** Ends an upload: its bytes go, and what was held for it is free. One that has ended stays as it is. */
+  /** Ends an upload: deletes its bytes and frees its reservations. An upload that has ended stays as it is. */
   async terminate({ upload }: TusUpload): Promise<void> {
     const { store } = this.#options;
     await store.writer.run((tx) => {
@@ -200,8 +200,8 @@ export class TusService {
   }
 
   /**
-   * Takes up what a stop or a crash left: ends joinings that it broke off, holds room again, and forgets bytes that are
-   * not there, as after a restored backup. Once, before the first request; by the server alone.
+   * Recovers after a stop or a crash: ends interrupted joins, reserves room again, and forgets bytes that are missing,
+   * as after a restored backup. Called once, before the first request, by the server only.
    */
   async recover(): Promise<void> {
     const { store, holdDisk } = this.#options;
@@ -218,7 +218,7 @@ export class TusService {
         });
         await store.writer.run(() => this.#rows.setOffset(upload.id, 0));
       }
-      // Not written over: in a copied directory a content of the store may be the very same file.
+      // Never overwrite it: in a copied data directory, a blob may be the same file.
       if (isLost || offsetBytes === 0) store.staging.remove(upload.publicId);
       if (tus.senderId === undefined) continue;
       store.holdRoom(upload.id, holdDisk(Math.max(0, upload.sizeBytes - (isLost ? 0 : offsetBytes))));
@@ -226,7 +226,8 @@ export class TusService {
   }
 
   /**
-   * What a request with this key began; where that was refused or ended since, it is begun anew.
+   * The upload that a request with this key began. Undefined if that was rejected or has ended, so that a new one
+   * begins.
    * @throws AppError idempotency_key
    */
   #findKeyed(keyed: KeyedRequest | undefined): TusUpload | undefined {
@@ -338,7 +339,7 @@ export class TusService {
     const { id } = tus.upload;
     if (tus.lengthBytes === lengthBytes) return tus;
     if (limitBytes !== null && lengthBytes > limitBytes) throw tooLarge();
-    // Only asked for: the rest comes now, as a rule.
+    // Only checks the room: the rest is usually sent now.
     reserveDisk(Math.max(0, lengthBytes - tus.offsetBytes))();
     const lengthSet = store.writer.run((tx) => {
       const { accountId, reservedBytes } = store.getOpen(id);
@@ -352,7 +353,7 @@ export class TusService {
           `Upload-Length can be set only once and must be at least ${current.lengthBytes ?? writtenBytes} bytes.`,
         );
       }
-      // It was let in without an end.
+      // The request began without a known length.
       supersede(active?.incoming);
       const newReservedBytes = sender.isTrusted ? lengthBytes : Math.min(reservedBytes, lengthBytes);
       store.treeWriter.reserveBytes(tx, accountId, newReservedBytes - reservedBytes, quotaOf(owner));
@@ -366,7 +367,7 @@ export class TusService {
     return this.#rows.get(id) ?? tus;
   }
 
-  /** The last request of an upload that is a file by now, sent once more because its answer was lost. */
+  /** The response to a repeated last request, whose first response was lost. */
   #repeatResponse(tus: TusUpload, { offsetBytes, declaredBytes }: BytesRequest): TusProgress {
     if (offsetBytes !== tus.offsetBytes || (declaredBytes ?? 0) > 0) throw wrongOffset(offsetBytes, tus.offsetBytes);
     return { tus, offsetBytes, file: undefined };

@@ -1,4 +1,4 @@
-/** What every answer about uploads by tus carries, and what is common to all requests for them. */
+/** The HTTP side of tus: the headers of every response, and the requests of accounts and guests. */
 import { Elysia } from "elysia";
 import { AppError, invalidField } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
@@ -24,7 +24,7 @@ import type { BytesRequest } from "./receive-bytes.ts";
 import type { TusProgress, TusService } from "./service.ts";
 import type { TusSender, TusUpload } from "./types.ts";
 
-/** A request for an upload by tus, and where its answer is written. */
+/** A request for a tus upload, and the response headers to set. */
 export interface TusRequest {
   readonly sender: TusSender;
   readonly request: Request;
@@ -40,14 +40,14 @@ export interface TusRequestsOptions {
   readonly allowLong: (request: Request) => void;
 }
 
-/** What bytes are refused with where another request is at the same upload. */
+/** Reasons to reject bytes while another request sends to the same upload. */
 const TAKEN_OVER: ReadonlySet<string> = new Set(["upload_state", "upload_offset"]);
 
 const PATHS = /^\/api\/(tus|public\/[^/]+\/tus)(\/|$)/;
 
 /**
- * Names the version on every answer, refusals included, whoever refuses: to be mounted before all that may. Whoever
- * spoke another one is told which are spoken (tus, Core: 412).
+ * Sets the version on every response. Mount it before all guards, so that rejections have it too. A client of another
+ * version gets the supported one (tus, Core: 412).
  */
 export function tusHeaders() {
   return new Elysia({ name: "tus-headers" }).onRequest(({ request, set }) => {
@@ -67,7 +67,7 @@ export function capabilities(limitBytes: number | null): Record<string, string> 
   };
 }
 
-/** `/api/tus` with the path that a proxy puts before it: good under whatever name the client asked. */
+/** `/api/tus` below the path of a proxy, so that it works for any host name. */
 export function homeOf(request: Request, path: string): string {
   const base = new URL(requestContextOf(request).baseUrl).pathname;
   return `${base === "/" ? "" : base}${path}`;
@@ -186,8 +186,8 @@ export class TusRequests {
     try {
       return await tus.receive(sender, begun, bytes, undefined);
     } catch (error) {
-      // An account that went away finds it by its list, or by the key of the request, and may have done so: then it is
-      // in another request's hands. Else nobody was told its address, and it would hold quota for a day.
+      // The client of an account finds it in its list or by the idempotency key, and another request may own it by now.
+      // No other client knows its address, so it would reserve quota for a day.
       const isOthers = error instanceof AppError && TAKEN_OVER.has(error.reason);
       const isFound = sender.shareId === undefined && !(error instanceof AppError);
       if (!isOthers && !isFound) await tus.terminate(begun);

@@ -24,7 +24,7 @@ export interface TusUpload {
   readonly parts: readonly string[];
   /** So many bytes from the start are on the device. */
   readonly offsetBytes: number;
-  /** Undefined as long as the client has not told it. */
+  /** Undefined until the client has sent it. */
   readonly lengthBytes: number | undefined;
   /** Upload-Metadata as it came. */
   readonly metadata: string;
@@ -51,7 +51,7 @@ export interface Destination extends Target {
   readonly tooLarge: () => Error;
 }
 
-/** Whoever sends: an account, or a guest of a drop box. An upload is found by the one that began it alone. */
+/** The sender: an account, or a guest of a drop box. Only the sender who began an upload finds it. */
 export interface TusSender {
   readonly senderId: number | undefined;
   readonly shareId: string | undefined;
@@ -67,7 +67,7 @@ export interface TusSender {
   /** Called when the bytes of a request have arrived. @throws AppError where the sender may send no more */
   readonly confirm: () => void;
   /**
-   * Asked before an upload begins: better told now than after all its bytes.
+   * Checked before an upload begins, to reject it before its bytes are sent.
    * @throws AppError name_taken | invalid_field
    */
   admit(metadata: TusMetadata, destination: Destination): void;
@@ -77,6 +77,6 @@ export interface TusSender {
   destination(metadata: TusMetadata): Destination;
   /** Makes a file of what has arrived. @throws AppError as an upload in one request */
   name(pendingUpload: PendingUpload, metadata: TusMetadata, naming: Naming): Promise<FileNode>;
-  /** What a refusal may tell this sender. */
+  /** Replaces an error with what this sender may know. */
   explain(error: unknown): unknown;
 }

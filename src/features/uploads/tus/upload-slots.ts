@@ -1,4 +1,4 @@
-/** How many uploads may be in progress, and which gives way for another where there are that many. */
+/** Limits how many tus uploads may be in progress, and picks one to evict when there are too many. */
 import type { Transaction } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import { UPLOADS_OF_DROP_BOX } from "../../sharing/shares/types.ts";
@@ -10,9 +10,11 @@ import type { TusSender, TusUpload } from "./types.ts";
 
 const OF_ACCOUNT_MAX = 10_000;
 
-/** An upload gives way only so long after it was announced: by then its first bytes are on their way. */
+/** An upload without bytes can be evicted after this time; by then its first bytes should have arrived. */
 const ANNOUNCED_MS_MIN = 60 * 1000;
-/** A guest's upload with bytes gives way only after so long without more: a lost connection is back by then. */
+/**
+ * A guest's upload with bytes can be evicted after this time without more; a lost connection has recovered by then.
+ */
 const IDLE_MS_MIN = 5 * 60 * 1000;
 
 /** Dependencies of {@link UploadSlots}. */
@@ -33,14 +35,14 @@ export class UploadSlots {
   }
 
   /**
-   * Sees to it that there is a place for one more upload, in the transaction that begins it: two at once can't take the
-   * same one. One that was only announced gives way, so that nobody can fill a drop box with announcements; among
-   * guests, where there is none, the one that has been without bytes longest.
-   * @throws AppError overloaded where none may give way
+   * Makes room for one more upload, in the transaction that begins it, so that two requests can't take the same slot.
+   * It evicts an upload without bytes first, so that announcements alone can't fill a drop box. Otherwise, for guests
+   * only, it evicts the upload that has been idle longest.
+   * @throws AppError overloaded if none can be evicted
    */
   take(tx: Transaction, sender: TusSender): void {
     const isGuest = sender.shareId !== undefined;
-    // First those of the address: one that gives way among them is a place for all.
+    // The uploads of the address first: a slot that is freed there counts for both limits.
     if (sender.uploadsMax !== undefined) this.#makeRoom(tx, sendingKey(sender), sender.uploadsMax, IDLE_MS_MIN);
     this.#makeRoom(
       tx,
@@ -67,10 +69,9 @@ export class UploadSlots {
 }
 
 /**
- * The first of these uploads to give way: of those that were only announced, else of those with bytes, the one that has
- * been without longest, and for long enough.
- * @param idle uploads that nobody works on just now
- * @param idleMsMin how long is long enough for one with bytes
+ * Picks the upload to evict: the oldest without bytes, otherwise the one with bytes that has been idle longest, for at
+ * least `idleMsMin`.
+ * @param idle uploads that no request uses now
  */
 export function pickEvictable(idle: readonly TusUpload[], nowMs: number, idleMsMin: number): TusUpload | undefined {
   const byIdleness = idle.toSorted((a, b) => lastBytesMs(a) - lastBytesMs(b));

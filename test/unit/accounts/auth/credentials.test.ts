@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { CLIENT, HOUR_MS, openCredentials, PASSWORD, reasonOf } from "./support.ts";
 
 describe("a token", () => {
-  test("is over with its session, also when it is remembered", async () => {
+  test("ends with its session, also when it is cached", async () => {
     const { auth, clock } = await openCredentials();
     const checked = await auth.checkPassword("ada@example.org", PASSWORD);
     const { token } = await auth.signIn(checked, CLIENT);
@@ -18,7 +18,7 @@ describe("a token", () => {
 
 describe("a password that was checked", () => {
   test("begins no session once the account asks for a second factor", async () => {
-    // Whoever had given the password just before it was switched on got in without.
+    // A client with the right password just before it was switched on must not get in without a code.
     const { auth, db, user } = await openCredentials();
     const checked = await auth.checkPassword("ada@example.org", PASSWORD);
     db.sqlite.run("INSERT INTO two_factors (user_id, sealed_secret, created_at, enabled_at) VALUES (?1, x'00', 1, 1)", [
@@ -48,7 +48,7 @@ describe("a user who proved themselves otherwise", () => {
     expect(await reasonOf(() => auth.signInConfirmed(user, CLIENT))).toBe("account_disabled");
   });
 
-  test("gets no session where the proof is refused in the deed", async () => {
+  test("gets no session if the proof is rejected in the transaction", async () => {
     const { auth, user } = await openCredentials();
     const reject = () => {
       throw new Error("used");
@@ -59,7 +59,7 @@ describe("a user who proved themselves otherwise", () => {
 });
 
 describe("an API key", () => {
-  test("is over at its time, also when it is remembered", async () => {
+  test("expires on time, also when it is cached", async () => {
     const { apiKeys, clock, user } = await openCredentials();
     const { key } = await apiKeys.add({ name: "x", expiresAtMs: clock.ms + HOUR_MS }, () => user);
     expect(apiKeys.identify(key).user.id).toBe(user.id);
@@ -70,7 +70,7 @@ describe("an API key", () => {
     expect(apiKeys.list(user.id)).toHaveLength(1);
   });
 
-  test("that was deleted is told so for 90 days, and is unknown then", async () => {
+  test("that was deleted is reported as deleted for 90 days, and as unknown after that", async () => {
     const { apiKeys, clock, user } = await openCredentials();
     const { key, apiKey } = await apiKeys.add({ name: "x" }, () => user);
     await apiKeys.revoke(user.id, apiKey.publicId);

@@ -52,17 +52,17 @@ describe.each(ways)("by %s", (_way, isConfirmed) => {
     expect(await after(() => users.update(user.id, { name: "Grace" }))).toBe("none");
   });
 
-  test("it is over with the session", async () => {
+  test("it ends with the session", async () => {
     const { after, auth, principal } = await begin();
     expect(await after(() => auth.signOut(principal, false))).toBe("revoked_token");
   });
 
-  test("it is over where the account is disabled", async () => {
+  test("it ends when the account is disabled", async () => {
     const { after, users, user } = await begin();
     expect(await after(() => users.update(user.id, { isDisabled: true }))).toBe("revoked_token");
   });
 
-  test("it is over for an administrator who is none any more, and for a viewer who would write", async () => {
+  test("it fails for a former administrator, and for a viewer who wants to write", async () => {
     for (const [access, role] of [
       ["admin", "user"],
       ["writer", "viewer"],

@@ -34,7 +34,7 @@ const rows: [method: string, path: string, rule: string][] = [
   ["GET", "/api/users/sessions", "never"],
   ["GET", "/api/users/two-factor", "never"],
   ["POST", "/api/users/passkeys/options", "never"],
-  ["GET", "/api/users/whatever-comes", "no route"],
+  ["GET", "/api/users/unknown", "no route"],
   ["GET", "/api/users", "no route"],
   ["GET", "/api/webhooks", "profile"],
   ["POST", "/api/webhooks/whk_1/test", "profile"],

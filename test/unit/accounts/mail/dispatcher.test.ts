@@ -154,7 +154,7 @@ test("one address gets twenty of a kind within an hour; where no mail is sent, n
   expect(bench.states()).toHaveLength(22);
 });
 
-test("what is under way at the stop may still end; nothing more begins", async () => {
+test("a mail in progress at shutdown is finished; no other begins", async () => {
   const { promise, resolve } = Promise.withResolvers<MailOutcome>();
   const bench = mailBench(() => promise);
   await bench.send("ann@example.test", "first");
@@ -169,7 +169,7 @@ test("what is under way at the stop may still end; nothing more begins", async (
   expect(bench.states()).toEqual(["sent", "waiting"]);
 });
 
-test("a deed that is undone sends nothing", async () => {
+test("a transaction that is rolled back sends nothing", async () => {
   const bench = mailBench();
   bench.dispatcher.start();
   const undone = bench.writer.run((tx) => {
@@ -192,7 +192,7 @@ test("what became of mails is forgotten after a week", async () => {
   expect(await sweep()).toBe(1);
 });
 
-test("over SMTP: greylisted mails come later, a subject ends no line, and codes alone are told", async () => {
+test("over SMTP, greylisted mails are sent later, a subject ends no line, and only codes are logged", async () => {
   const server = new MailServer();
   await server.start();
   try {

@@ -23,7 +23,7 @@ test.each([
   expect(outcomeOf(failure(code, response))).toEqual({ state, why } as never);
 });
 
-test("what is no error of the library tells nothing of itself", () => {
+test("an error of other code reveals nothing", () => {
   expect(outcomeOf("secret")).toEqual({ state: "unreachable", why: "unknown cause" });
 });
 

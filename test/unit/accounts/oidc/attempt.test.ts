@@ -18,7 +18,7 @@ const attempt: Attempt = {
 };
 const seal = new AttemptSeal(new Uint8Array(32).fill(7));
 
-test("an attempt is opened as it was sealed, until its time is over", () => {
+test("an attempt is opened as it was sealed, until it expires", () => {
   const sealed = seal.seal(attempt);
   expect(seal.open(sealed, 999)).toEqual(attempt);
   expect(seal.open(sealed, 1_000)).toBeUndefined();

@@ -110,7 +110,7 @@ test("three mails leave within the time of a link: nobody who asks for others ke
   expect(count("mails")).toBe(4);
 });
 
-test("an earlier mail that still waits gives way to the newer one", async () => {
+test("a newer mail replaces an earlier one that is still queued", async () => {
   await ask(ada.email);
   await ask(ada.email);
   expect(count("mails")).toBe(1);

@@ -52,7 +52,7 @@ describe("download counts of files", () => {
     expect(access.read(1, "file_1")).toEqual({ downloads: 2, lastAccessedAtMs: 2000 });
   });
 
-  test("are exact also while they are being written with other deeds", async () => {
+  test("are exact also while they are written with other transactions", async () => {
     const { access, writer } = setUp();
     access.note(1, 1000);
     const seen = [

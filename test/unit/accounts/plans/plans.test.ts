@@ -36,7 +36,7 @@ describe("plans", () => {
     expect(plans.wrongPasswords).toEqual({ perMinute: 5, perMinuteOfAddress: 20, perHour: 50 });
   });
 
-  test("have no rate limits where these are off, whatever else is configured", () => {
+  test("have no rate limits if these are off, with any other configuration", () => {
     const plans = buildPlans({ rateLimits: "off", overrides: { pro: { devices: 1, limits: { uploads: 7 } } } });
     for (const plan of [plans.free, plans.pro, plans.enterprise]) {
       expect(Object.values(plan.limits)).toEqual(RATE_CATEGORIES.map(() => null));

@@ -4,7 +4,7 @@ import { StorageMarks } from "../../../../src/features/accounts/plans/storage-ma
 
 const tx = { afterCommit: () => {} };
 
-/** Growths of one account, and the marks that were told. */
+/** Growths of one account, and the marks that were emitted. */
 function bench(quotaBytes: number | null) {
   const events = new Events();
   const emitted: number[] = [];
@@ -17,7 +17,7 @@ function bench(quotaBytes: number | null) {
   };
 }
 
-test("each crossing of a mark is told once, the highest only", () => {
+test("each crossing emits one event, for the highest mark only", () => {
   const { emitted, grow } = bench(500);
   grow(0, 390);
   expect(emitted).toEqual([]);
@@ -29,13 +29,13 @@ test("each crossing of a mark is told once, the highest only", () => {
   expect(emitted).toEqual([80, 100, 95]);
 });
 
-test("without a quota nothing is told", () => {
+test("without a quota no event is emitted", () => {
   const { emitted, grow } = bench(null);
   grow(0, 1e12);
   expect(emitted).toEqual([]);
 });
 
-test("a deed asks once for the quota of an account, and the next deed anew", () => {
+test("a transaction reads the quota of an account once, and the next one reads it again", () => {
   const events = new Events();
   const emitted: [number, number][] = [];
   events.on("storage.warning", (_tx, { accountId, percentage }) => void emitted.push([accountId, percentage]));

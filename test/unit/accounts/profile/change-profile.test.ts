@@ -42,7 +42,7 @@ beforeEach(async () => {
 afterEach(() => tree.close());
 
 describe("security.credentials_changed", () => {
-  test("is told for password and e-mail, with the device that did it", async () => {
+  test("is emitted for password and email, with the device that changed it", async () => {
     const accountId = principal.user.id;
     await changeProfile(services, principal, { newPassword: "another horse" });
     expect(emitted.splice(0)).toEqual([{ accountId, what: "password", deviceId: null }]);
@@ -54,7 +54,7 @@ describe("security.credentials_changed", () => {
     ]);
   });
 
-  test("is not told of a name, of the same e-mail, and of what was refused", async () => {
+  test("is not emitted for a name, for the same email, or for a rejected change", async () => {
     await changeProfile(services, principal, { name: "B" });
     await changeProfile(services, principal, { email: principal.user.email });
     await services.users.add({ email: "b@example.com", password: "correct horse", role: "user", plan: "free" });

@@ -18,7 +18,7 @@ test("ranges count once per caller, content and hour", () => {
   expect(ledger.begin("u:1", "digest", true, HOUR)).toBe("counts");
 });
 
-test("ranges go on with a whole download, whose hour begins anew with each", () => {
+test("ranges continue a whole download, and each whole download restarts the hour", () => {
   const ledger = new DownloadLedger();
   ledger.begin("u:1", "digest", false, 0);
   expect(ledger.begin("u:1", "digest", true, 10)).toBe("continues");

@@ -15,7 +15,7 @@ function rows(db: ReturnType<typeof memoryDatabase>["db"]) {
 }
 
 describe("the rate limiter", () => {
-  test("counts each subject and category by itself", () => {
+  test("counts each subject and category separately", () => {
     const { limiter } = testLimiter();
     for (let i = 0; i < 3; i++) expect(limiter.check(ADA, "listing", 3).allowed).toBe(true);
     expect(limiter.check(ADA, "listing", 3).allowed).toBe(false);
@@ -91,7 +91,7 @@ describe("rate limits on disk", () => {
     expect(db.sqlite.query("SELECT total_changes() AS n").get()).toEqual(written);
   });
 
-  test("go in several deeds where there are many", async () => {
+  test("are written in several transactions if there are many", async () => {
     const { limiter, db } = testLimiter();
     for (let i = 0; i < 2500; i++) limiter.check(addressSubject(`host ${i}`), "general", 1000);
     await limiter.flush();

@@ -172,7 +172,7 @@ describe("sign-in tries", () => {
     expect(await attempt(false, "enterprise")).toBe("wrong 4/5");
   });
 
-  test("that were not carried out tell no known name from an unknown one", async () => {
+  test("that were not carried out do not distinguish known from unknown names", async () => {
     for (const plan of ["free", "pro", undefined] as const) {
       const { signin, attempt, attemptOf } = setUp();
       for (let i = 0; i < 8; i++) attemptOf(await signin.before(HERE, ADA, plan)).abandoned();
@@ -226,7 +226,7 @@ describe("sign-in tries", () => {
     expect(await attempt(true, "pro")).toBe("right 9/10");
   });
 
-  test("that the hour refuses are let through after the time that is shown, whatever the minute says", async () => {
+  test("that the hour rejects are accepted after the time that is shown, regardless of the minute", async () => {
     const { attempt, signin, clock } = setUp();
     for (let i = 0; i < 45; i++) {
       await attempt(false, "free");

@@ -38,7 +38,7 @@ describe("the usage of rate limits", () => {
     });
   });
 
-  test("tells what is used, refused and left", () => {
+  test("shows what is used, rejected and left", () => {
     const { limiter, clock } = testLimiter();
     const { free } = buildPlans();
     limiter.check(subjects.signin, "signin", 5);
@@ -96,7 +96,7 @@ describe("rate-limit headers", () => {
     });
   });
 
-  test("without a limit tell the largest exact number", () => {
+  test("without a limit show the largest exact number", () => {
     const { limiter } = testLimiter();
     expect(rateLimitHeaders(limiter.check(subjects.user, "downloads", null), START_MS)).toMatchObject({
       "X-RateLimit-Limit": String(UNLIMITED),
@@ -104,7 +104,7 @@ describe("rate-limit headers", () => {
     });
   });
 
-  test("of a refusal tell how long to wait, and a request after it succeeds", () => {
+  test("of a rejection show how long to wait, and a request after that succeeds", () => {
     for (const elapsedMs of [0, 1, 999, 1000, 1_800_123, 3_599_000, 3_599_001, 3_599_999]) {
       const { limiter, clock } = testLimiter();
       for (let i = 0; i < 3; i++) limiter.check(subjects.user, "signup", 3);

@@ -60,7 +60,7 @@ describe("the sliding window", () => {
     expect(window.take(0, 10, 7)).toBe(0);
   });
 
-  test("a lowered limit holds at once, and Reset tells when a request is accepted again", () => {
+  test("a lowered limit applies at once, and Reset shows when a request is accepted again", () => {
     const window = new SlidingWindow(MINUTE);
     for (let i = 0; i < 10; i++) window.take(i * 1000, 10);
     expect(window.remaining(9000, 3)).toBe(0);

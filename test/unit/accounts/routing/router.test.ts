@@ -4,7 +4,7 @@ import { Router, routeTable } from "../../../../src/features/accounts/routing/ro
 
 const OPEN = { access: "public", rate: "general", audit: "unaudited", docs: "hidden" } as const;
 const CLOSED = { ...OPEN, access: "admin", scope: "admin" } as const;
-const answer = () => "done";
+const handler = () => "done";
 
 describe("a route", () => {
   test("does not compile without one of its declarations", () => {
@@ -16,25 +16,25 @@ describe("a route", () => {
     const mount = () =>
       new Router({ name: "incomplete" })
         // @ts-expect-error -- access
-        .get("/a", noAccess, answer)
+        .get("/a", noAccess, handler)
         // @ts-expect-error -- rate
-        .get("/b", noRate, answer)
+        .get("/b", noRate, handler)
         // @ts-expect-error -- audit
-        .get("/c", noAudit, answer)
+        .get("/c", noAudit, handler)
         // @ts-expect-error -- docs
-        .get("/d", noDocs, answer)
+        .get("/d", noDocs, handler)
         // @ts-expect-error -- scope, of a route that is not public
-        .get("/e", noScope, answer);
+        .get("/e", noScope, handler);
     expect(mount).toThrow("a router whose routes are not public has a guard");
   });
 
   test("that is not public is not mounted without the guard that checks its callers", () => {
-    expect(() => new Router({ name: "unguarded" }).get("/", CLOSED, answer)).toThrow("has a guard");
+    expect(() => new Router({ name: "unguarded" }).get("/", CLOSED, handler)).toThrow("has a guard");
   });
 
   test("is known by its whole path, below the prefixes of the routers that use it", () => {
-    const inner = new Router({ name: "inner", prefix: "/inner" }).get("/:id", OPEN, answer);
-    const outer = new Router({ name: "outer", prefix: "/outer" }).use(inner).post("/", OPEN, answer);
+    const inner = new Router({ name: "inner", prefix: "/inner" }).get("/:id", OPEN, handler);
+    const outer = new Router({ name: "outer", prefix: "/outer" }).use(inner).post("/", OPEN, handler);
     const table = routeTable(outer);
     expect(table.find("GET", "/outer/inner/1")?.path).toBe("/outer/inner/:id");
     expect(table.find("POST", "/outer")?.declaration).toBe(OPEN);
@@ -43,13 +43,13 @@ describe("a route", () => {
 
 describe("an application", () => {
   test("does not start with a route that nobody declared", () => {
-    const router = new Router({ name: "application" }).get("/", PAGE_ROUTE, answer);
-    router.plugin.get("/undeclared", answer);
+    const router = new Router({ name: "application" }).get("/", PAGE_ROUTE, handler);
+    router.plugin.get("/undeclared", handler);
     expect(() => routeTable(router)).toThrow("GET /undeclared is declared");
   });
 
   test("does not start with two routes for one address", () => {
-    const router = new Router({ name: "application" }).get("/", PAGE_ROUTE, answer).get("/", OPEN, answer);
+    const router = new Router({ name: "application" }).get("/", PAGE_ROUTE, handler).get("/", OPEN, handler);
     expect(() => routeTable(router)).toThrow("no two routes are declared for one address");
   });
 });

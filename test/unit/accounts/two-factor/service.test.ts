@@ -77,7 +77,7 @@ describe("a code", () => {
 });
 
 describe("a set-up", () => {
-  test("is finished within an hour, or begun anew", async () => {
+  test("is finished within an hour, or starts over", async () => {
     const { twoFactor, user, clock, codeAt } = await setUp();
     clock.ms += HOUR_MS;
     expect(await reasonOf(() => twoFactor.enable(user, codeAt(0), proven))).toBe("invalid_request");

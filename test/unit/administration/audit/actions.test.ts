@@ -35,7 +35,7 @@ describe("auditedAction", () => {
     ["POST", "/api"],
     ["POST", "/"],
     // No route changes anything there.
-    ["PATCH", "/api/admin/whatever/comes"],
+    ["PATCH", "/api/admin/unknown/path"],
   ])("%s %s is not audited by default", (method, path) => {
     expect(auditedAction(method, path, "changes")).toBeUndefined();
   });
@@ -52,7 +52,7 @@ describe("auditedAction", () => {
     expect(actionsOf("all")).toEqual(["file.delete", "file.upload", "webhook.create"]);
   });
 
-  test("tells what and whom a path names, and never the token of a link", () => {
+  test("records what and whom a path names, and never the token of a link", () => {
     expect(auditedAction("DELETE", "/api/admin/users/usr_1/devices/phone", "off")).toMatchObject({
       target: { type: "device", id: "phone" },
       subjectId: "usr_1",

@@ -16,7 +16,7 @@ function rejectedSignIn(email: string, clientAddress = "192.0.2.1"): AuditEntry 
 const taken = () => deferred.take().map(({ entry }) => [entry.user?.email, entry.times ?? 1]);
 
 describe("what repeats within a minute", () => {
-  test("is told at once, and the rest in one row when the minute is over", () => {
+  test("is written at once, and the rest in one row at the end of the minute", () => {
     expect(deferred.add(rejectedSignIn("a"))).toBe(true);
     expect(deferred.add(rejectedSignIn("a"))).toBe(false);
     deferred.add(rejectedSignIn("a"));
@@ -38,7 +38,7 @@ describe("what repeats within a minute", () => {
     expect(deferred.isReady).toBe(false);
   });
 
-  test("is told apart by whom and from where", () => {
+  test("is distinguished by person and address", () => {
     deferred.add(rejectedSignIn("a"));
     deferred.add(rejectedSignIn("b"));
     deferred.add(rejectedSignIn("a", "192.0.2.2"));

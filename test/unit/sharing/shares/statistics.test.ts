@@ -29,7 +29,7 @@ function build(tree: TestTree) {
   return { accountId, file, facts: factsOf(file), heard, emitted, links, rows, statistics, open };
 }
 
-test("each download through a link is told once, the first as the first, and again for a new link", async () => {
+test("each download through a link emits one event, the first as the first, and again for a new link", async () => {
   const tree = new TestTree();
   try {
     const { accountId, file, facts, heard, statistics, rows, open } = build(tree);
@@ -46,7 +46,7 @@ test("each download through a link is told once, the first as the first, and aga
 
     const fresh = open();
     statistics.noteDownload(fresh, facts);
-    // The old link is dead: nothing is told of it, and nothing of it counted for the new one.
+    // The old link has ended: it emits nothing, and its counts do not go to the new one.
     statistics.noteDownload(share, facts);
     await statistics.flush();
     expect(heard).toHaveLength(5);
@@ -57,7 +57,7 @@ test("each download through a link is told once, the first as the first, and aga
   }
 });
 
-test("a maximum is taken exactly, and told as often", async () => {
+test("a maximum is taken exactly, with as many events", async () => {
   const tree = new TestTree();
   try {
     const { facts, heard, statistics, rows, open } = build(tree);
@@ -74,7 +74,7 @@ test("a maximum is taken exactly, and told as often", async () => {
   }
 });
 
-test("a maximum that is set while downloads go on is held against those that wait to be written", async () => {
+test("a maximum that is set during downloads counts those that are not written yet", async () => {
   // Once up to a second of them was let through besides.
   const tree = new TestTree();
   try {
@@ -119,7 +119,7 @@ test("expired shares go after their time, oldest first, so many at once", () => 
   }
 });
 
-test("opening and closing a public link are told", () => {
+test("opening and closing a public link emit events", () => {
   const tree = new TestTree();
   try {
     const { file, links, emitted, open } = build(tree);

@@ -98,7 +98,7 @@ test("remarks and unknown segments go, what decoding needs stays", () => {
     segment(0xed, "Photoshop 3.0"),
     segment(0xeb, "JUMBF"),
     segment(0xe2, "MPF\0"),
-    // What has no name but a number was kept once, whatever was in it.
+    // A chunk with a number for a name must go, with any content.
     segment(0xf3, "extension"),
     segment(0x50, "reserved"),
     segment(0xdb, "tables"),

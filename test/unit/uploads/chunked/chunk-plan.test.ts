@@ -71,7 +71,7 @@ test("checkChunkSize takes 1 KiB to 64 MiB", () => {
 describe("ChunkSet", () => {
   const plan = planChunks(4500, 1000);
 
-  test("counts chunks and bytes once, whatever the order", () => {
+  test("counts chunks and bytes once, in any order", () => {
     const set = new ChunkSet(plan);
     for (const index of [4, 1, 1, 4, 99, -1]) set.add(index);
     expect([set.count, set.bytes, set.prefixBytes, set.isWhole]).toEqual([2, 1500, 0, false]);

@@ -172,7 +172,7 @@ describe("an upload session", () => {
     expect(reservedBytes()).toBe(3000);
   });
 
-  test("that has expired is swept: quota, room and bytes are free, and its failure is told once", async () => {
+  test("that has expired is swept: quota, room and bytes are free, and its failure is emitted once", async () => {
     const begun = await begin();
     await send(begun, 0);
     await begin({ name: "never-begun.bin" });
@@ -220,7 +220,7 @@ describe("an upload session", () => {
     expect(room.reservedBytes).toBe(0);
   });
 
-  test("that is offered again goes on with its room and time; one that has expired gives way", async () => {
+  test("that is offered again keeps its room and time; one that has expired is replaced", async () => {
     const file = { checksum: `sha256:${"a".repeat(64)}` };
     const first = await begin(file);
     await send(first, 0);

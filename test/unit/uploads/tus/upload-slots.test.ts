@@ -46,12 +46,12 @@ function upload(id: number, idleMs: number, offsetBytes: number): TusUpload {
 
 const firstOf = (...uploads: TusUpload[]) => pickEvictable(uploads, nowMs, 5 * MINUTE)?.upload.id;
 
-test("none gives way that was just announced, or got bytes a moment ago", () => {
+test("none is evicted that was just announced, or received bytes a moment ago", () => {
   expect(firstOf()).toBeUndefined();
   expect(firstOf(upload(1, MINUTE - 1, 0), upload(2, 5 * MINUTE - 1, 1))).toBeUndefined();
 });
 
-test("the one without bytes for longest gives way, in whatever order they began", () => {
+test("the one idle longest is evicted, in any order of creation", () => {
   expect(firstOf(upload(1, 6 * MINUTE, 1), upload(2, 7 * MINUTE, 8), upload(3, 5 * MINUTE, 1))).toBe(2);
   expect(firstOf(upload(1, MINUTE, 0), upload(2, 2 * MINUTE, 0))).toBe(2);
 });
@@ -61,7 +61,7 @@ test("one that was only announced goes before those with bytes, which would be l
   expect(firstOf(upload(1, 60 * MINUTE, 1), upload(2, MINUTE - 1, 0))).toBe(1);
 });
 
-test("where bytes are kept, only what was announced gives way", () => {
+test("if uploads with bytes stay, only those without bytes are evicted", () => {
   const stored = upload(1, 20 * 60 * MINUTE, 1);
   expect(pickEvictable([stored], nowMs, Number.POSITIVE_INFINITY)).toBeUndefined();
   expect(pickEvictable([stored, upload(2, MINUTE, 0)], nowMs, Number.POSITIVE_INFINITY)?.upload.id).toBe(2);
