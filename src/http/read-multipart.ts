@@ -1,25 +1,13 @@
-// multipart/form-data as a stream (RFC 7578, RFC 2046 §5.1.1): text fields are collected within bounds, the bytes of
-// the one file go to a sink as they come. Written here rather than taken from a library because of what a file server
-// meets: delimiters cut anywhere by the network, names in all scripts, and boundaries chosen to make the search slow.
-import { AppError, type ErrorDetails, invalidField } from "../errors.ts";
+/**
+ * Reads multipart/form-data as a stream (RFC 7578, RFC 2046 §5.1.1). Text fields are collected within bounds; the bytes
+ * of the one file go to a sink as they arrive. This is our own code because of what a file server receives: delimiters
+ * cut anywhere by the network, names in all scripts, and boundaries chosen to make the search slow.
+ */
+import { AppError, invalidField } from "../errors.ts";
 import { parseFormDisposition } from "./content-disposition.ts";
 import type { BodyPace } from "./body-pace.ts";
+import { type FormLimits, FormScanner, malformed, type ScanEvent } from "./form-scanner.ts";
 import { forEachBodyBuffer, type BufferSink } from "./request-body.ts";
-
-/**
- * How much of a form is accepted besides the file itself, whose bound is the sink's matter. All in bytes but
- * `partsMax`.
- */
-export interface FormLimits {
-  /** Most parts, the file included. */
-  readonly partsMax: number;
-  /** Longest header block of one part. */
-  readonly partHeadersBytes: number;
-  /** Longest text field. */
-  readonly fieldBytes: number;
-  /** All text fields together. */
-  readonly fieldsTotalBytes: number;
-}
 
 /**
  * Room for every field the API knows: `metadata` alone may hold 64 KiB of values, and as JSON with
@@ -43,7 +31,7 @@ export interface FormFile {
 /** The text fields of a form, each with its values in the order sent. */
 export type FormFields = ReadonlyMap<string, readonly string[]>;
 
-/** Reported of the file when it begins. */
+/** What to do with the file of a form. */
 export interface FormHandlers {
   /** Called once, at the part named `file`; `fieldsSoFar` are those sent before it. Gives where its bytes go. */
   beginFile(file: FormFile, fieldsSoFar: FormFields): BufferSink | Promise<BufferSink>;
@@ -58,12 +46,6 @@ export interface Form {
   readonly fields: FormFields;
   readonly file: FormFile;
 }
-
-/** Bytes before the first and after the last delimiter carry nothing; more than this of them is an abuse. */
-const PADDING_MAX_BYTES = 64 * 1024;
-
-/** Longest line that a delimiter may end with: `--` or blanks (RFC 2046 §5.1.1, transport-padding). */
-const DELIMITER_LINE_MAX_BYTES = 256;
 
 /**
  * Reads a form with exactly one part named `file` and any text fields, in any order, and passes the bytes of the file
@@ -164,7 +146,7 @@ export async function readMultipart(
     body,
     (buffer) => {
       const events = scanner.scan(buffer);
-      // Most pieces of a large file are one event whose sink needs no waiting: no promise is made for those.
+      // Most buffers of a large file are one event whose sink needs no waiting: no promise is made for those.
       const run = (): void | Promise<void> => {
         for (let next = events.next(); !next.done; next = events.next()) {
           const waiting = take(next.value);
@@ -205,164 +187,6 @@ function decodeField(field: TextField): string {
     );
   }
 }
-
-// ---- the delimiters ----
-
-type ScanEvent =
-  | { readonly kind: "headers"; readonly headers: Uint8Array }
-  | { readonly kind: "data"; readonly buffer: Uint8Array }
-  | { readonly kind: "end" };
-
-const PART_END: ScanEvent = { kind: "end" };
-const NOTHING: Buffer = Buffer.alloc(0);
-const CR = 0x0d;
-const LF = 0x0a;
-const DASH = 0x2d;
-
-/**
- * Finds the parts of a multipart body that arrives in buffers cut anywhere. Data is passed on as views of the input,
- * valid until the next step. Only delimiter lines and part headers are copied.
- *
- * A delimiter is CRLF, two dashes and the boundary. CR can occur in it only as the first byte. So the beginning of a
- * delimiter at the end of a buffer is stored as a count, and no byte is read twice: the time is linear for any content.
- */
-class FormScanner {
-  readonly #limits: FormLimits;
-  readonly #delimiter: Buffer;
-  #state: "preamble" | "delimiter" | "headers" | "data" | "epilogue" = "preamble";
-  /** How many bytes of a delimiter the last buffer ended with. The first delimiter needs no CRLF before it. */
-  #matched = 2;
-  /** The unfinished delimiter line or header block. */
-  #unfinished: Buffer = NOTHING;
-  #paddingBytes = 0;
-  #parts = 0;
-
-  constructor(boundary: string, limits: FormLimits) {
-    this.#limits = limits;
-    this.#delimiter = Buffer.from(`\r\n--${boundary}`, "latin1");
-  }
-
-  *scan(buffer: Uint8Array): Generator<ScanEvent, undefined, undefined> {
-    let rest: Buffer = Buffer.from(buffer.buffer, buffer.byteOffset, buffer.byteLength);
-    if (this.#unfinished.length > 0) {
-      rest = Buffer.concat([this.#unfinished, rest]);
-      this.#unfinished = NOTHING;
-    }
-    while (rest.length > 0) {
-      switch (this.#state) {
-        case "preamble": {
-          const found = this.#findDelimiter(rest);
-          this.#countPadding(found.dataLength);
-          if (found.next === undefined) return;
-          this.#state = "delimiter";
-          rest = rest.subarray(found.next);
-          break;
-        }
-        case "data": {
-          const found = this.#findDelimiter(rest);
-          if (found.revivedLength > 0) yield { kind: "data", buffer: this.#delimiter.slice(0, found.revivedLength) };
-          if (found.dataLength > 0) yield { kind: "data", buffer: rest.subarray(0, found.dataLength) };
-          if (found.next === undefined) return;
-          yield PART_END;
-          this.#state = "delimiter";
-          rest = rest.subarray(found.next);
-          break;
-        }
-        case "delimiter": {
-          if (rest[0] === DASH && rest[1] === DASH) {
-            this.#state = "epilogue";
-            rest = rest.subarray(2);
-            break;
-          }
-          const lineLength = rest.indexOf("\r\n");
-          if (lineLength > DELIMITER_LINE_MAX_BYTES || (lineLength < 0 && rest.length > DELIMITER_LINE_MAX_BYTES)) {
-            throw malformed("A boundary is not followed by a line break.");
-          }
-          if (lineLength < 0) {
-            this.#unfinished = Buffer.from(rest);
-            return;
-          }
-          if (!isBlank(rest.subarray(0, lineLength))) {
-            throw malformed("A boundary is not followed by a line break.");
-          }
-          this.#parts += 1;
-          if (this.#parts > this.#limits.partsMax) {
-            throw malformed(`It has more than ${this.#limits.partsMax} parts.`, { limit: this.#limits.partsMax });
-          }
-          this.#state = "headers";
-          rest = rest.subarray(lineLength + 2);
-          break;
-        }
-        case "headers": {
-          if (rest[0] === CR && rest[1] === LF) throw malformed("A part has no headers.");
-          const length = rest.indexOf("\r\n\r\n");
-          if ((length < 0 ? rest.length : length) > this.#limits.partHeadersBytes) {
-            throw malformed(`The headers of a part are longer than ${this.#limits.partHeadersBytes} bytes.`, {
-              limit: this.#limits.partHeadersBytes,
-            });
-          }
-          if (length < 0) {
-            this.#unfinished = Buffer.from(rest);
-            return;
-          }
-          yield { kind: "headers", headers: rest.subarray(0, length) };
-          this.#state = "data";
-          rest = rest.subarray(length + 4);
-          break;
-        }
-        case "epilogue":
-          this.#countPadding(rest.length);
-          return;
-      }
-    }
-  }
-
-  /** @throws AppError invalid_multipart when the closing delimiter has not been seen. */
-  end(): void {
-    if (this.#state === "epilogue") return;
-    if (this.#state === "preamble") throw malformed("The boundary from Content-Type does not occur in the body.");
-    throw malformed("It ends before the closing boundary. Send the complete form again.");
-  }
-
-  #countPadding(sizeBytes: number): void {
-    this.#paddingBytes += sizeBytes;
-    if (this.#paddingBytes > PADDING_MAX_BYTES) throw malformed("It contains too much data outside its boundaries.");
-  }
-
-  /**
-   * Finds the next delimiter. `revivedLength` bytes that looked like its beginning in the last buffer are data after
-   * all, then `dataLength` bytes of `rest` are data. What follows the delimiter starts at `next` (undefined if there is
-   * none yet).
-   */
-  #findDelimiter(rest: Buffer): { revivedLength: number; dataLength: number; next: number | undefined } {
-    const delimiter = this.#delimiter;
-    let revivedLength = 0;
-    if (this.#matched > 0) {
-      const expected = delimiter.subarray(this.#matched, this.#matched + rest.length);
-      if (rest.subarray(0, expected.length).equals(expected)) {
-        this.#matched += expected.length;
-        if (this.#matched < delimiter.length) return { revivedLength: 0, dataLength: 0, next: undefined };
-        this.#matched = 0;
-        return { revivedLength: 0, dataLength: 0, next: expected.length };
-      }
-      revivedLength = this.#matched;
-      this.#matched = 0;
-    }
-    const at = rest.indexOf(delimiter);
-    if (at >= 0) return { revivedLength, dataLength: at, next: at + delimiter.length };
-    const tail = rest.subarray(Math.max(0, rest.length - delimiter.length + 1));
-    const cr = tail.lastIndexOf(CR);
-    const begun = cr < 0 ? NOTHING : tail.subarray(cr);
-    if (begun.length > 0 && delimiter.subarray(0, begun.length).equals(begun)) this.#matched = begun.length;
-    return { revivedLength, dataLength: rest.length - this.#matched, next: undefined };
-  }
-}
-
-function isBlank(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => byte === 0x20 || byte === 0x09);
-}
-
-// ---- headers ----
 
 const FORM_DATA = /^multipart\/form-data[ \t]*(?:;|$)/i;
 const BOUNDARY_PARAMETER = /;[ \t]*boundary[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^;\s"]+))[ \t]*(?:;|$)/i;
@@ -421,10 +245,6 @@ function decodeHeaders(bytes: Uint8Array): string {
     if (error instanceof TypeError) return LATIN1.decode(bytes);
     throw error;
   }
-}
-
-function malformed(what: string, details: ErrorDetails = {}): AppError {
-  return new AppError("invalid_multipart", `The form could not be read. ${what}`, details);
 }
 
 function quote(text: string): string {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { AppError } from "../../../src/errors.ts";
 import { BodyPaces } from "../../../src/http/body-pace.ts";
-import { DEFAULT_FORM_LIMITS, type FormLimits, readMultipart } from "../../../src/http/read-multipart.ts";
+import type { FormLimits } from "../../../src/http/form-scanner.ts";
+import { DEFAULT_FORM_LIMITS, readMultipart } from "../../../src/http/read-multipart.ts";
 import { ClientGoneError } from "../../../src/http/request-body.ts";
 
 const BOUNDARY = "----larder-7f3a";

@@ -253,6 +253,32 @@ export class TusService {
     this.#acting.explaining(destination, () => this.#options.tree.rejectNodes(destination.owner.id, 1));
   }
 
+  /**
+   * Reserves room on the disk for an upload, and decides what it reserves of the quota.
+   *
+   * An account reserves all that it announces. A guest reserves nothing, only has to fit: otherwise strangers could fill
+   * the owner's quota with announcements. A final upload reserves a copy's room on the disk, but no quota: its parts hold
+   * that, and give it up in the transaction that creates the file.
+   * @returns `isRoomHeld`: the room stays reserved while the upload is open
+   * @throws AppError quota_exceeded | disk_full | store_missing
+   */
+  #reserveForUpload(
+    sender: TusSender,
+    kind: Concatenation["kind"],
+    owner: User,
+    lengthBytes = 0,
+  ): { release: ReleaseRoom; isRoomHeld: boolean; reservedBytes: number; quotaBytes: number | null } {
+    const { reserveDisk, quotaOf, planOf, tree } = this.#options;
+    const quotaBytes = quotaOf(owner);
+    if (!sender.isTrusted && kind !== "final" && quotaBytes !== null) {
+      const { usedBytes } = tree.usage(owner.id);
+      if (usedBytes + lengthBytes > quotaBytes) throw outOfQuota(quotaBytes, planOf(owner));
+    }
+    const isRoomHeld = sender.isTrusted || kind === "final";
+    const reservedBytes = sender.isTrusted && kind !== "final" ? lengthBytes : 0;
+    return { release: reserveDisk(isRoomHeld ? lengthBytes : 0), isRoomHeld, reservedBytes, quotaBytes };
+  }
+
   /** @returns the upload, and whether it is a new one: another request with the same key may have been quicker */
   async #begin(
     sender: TusSender,
@@ -261,18 +287,10 @@ export class TusService {
     destination: Destination,
   ): Promise<{ tus: TusUpload; isNew: boolean }> {
     const { owner, folderPath } = destination;
-    const { store, idempotency, reserveDisk, quotaOf, planOf, tree } = this.#options;
+    const { store, idempotency } = this.#options;
     const { kind, parts } = concatenation;
-    const isReserved = sender.isTrusted && kind !== "final";
-    const quotaBytes = quotaOf(owner);
-    // The parts hold what a final one needs, and give it up in the transaction that makes the file.
-    if (!sender.isTrusted && kind !== "final" && quotaBytes !== null) {
-      const { usedBytes } = tree.usage(owner.id);
-      if (usedBytes + (lengthBytes ?? 0) > quotaBytes) throw outOfQuota(quotaBytes, planOf(owner));
-    }
-    const release = reserveDisk(isReserved || kind === "final" ? (lengthBytes ?? 0) : 0);
+    const { release, isRoomHeld, reservedBytes, quotaBytes } = this.#reserveForUpload(sender, kind, owner, lengthBytes);
     const nowMs = store.clock.nowMs();
-    const reservedBytes = isReserved ? (lengthBytes ?? 0) : 0;
     const draft: Omit<Upload, "id" | "status" | "expiresAtMs" | "fileId" | "sessionId"> = {
       publicId: `tus_${newSecretToken(ID_BITS)}`,
       accountId: owner.id,
@@ -318,12 +336,12 @@ export class TusService {
       });
       madeId = await explainingQuota(this.#acting, destination, begun);
     } finally {
-      if (madeId !== draft.publicId || !(isReserved || kind === "final")) release();
+      if (madeId !== draft.publicId || !isRoomHeld) release();
     }
     const tus = this.#rows.find(madeId);
     if (tus === undefined) throw notFound("This upload");
     const isNew = madeId === draft.publicId;
-    if (isNew && (isReserved || kind === "final")) store.holdRoom(tus.upload.id, release);
+    if (isNew && isRoomHeld) store.holdRoom(tus.upload.id, release);
     return { tus, isNew };
   }
 
