@@ -37,7 +37,8 @@ export interface Secrets {
   /** The private key, on the curve P-256, by which push services of browsers know this server (RFC 8292). */
   readonly vapid: SecretKey;
   /**
-   * Seals the secrets of authenticator apps in the database. Not to be replaced: nobody's codes would be good any more.
+   * Seals the secrets of authenticator apps in the database. Not to be replaced: nobody's codes would be good any
+   * longer.
    */
   readonly factors: SecretKey;
   /** Those that were missing and have just been made: all of them at the first start, later only what is new. */

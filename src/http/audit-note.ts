@@ -1,5 +1,5 @@
 /**
- * What a handler knows of a request beyond its first line and its answer, for the audit log: kept beside the request,
+ * What a handler knows of a request beyond its first line and its response, for the audit log: kept beside the request,
  * so that handlers need not know the log.
  */
 
@@ -7,14 +7,14 @@
 export interface AuditNote {
   /** In place of the action that the path stands for; makes the request audited where its path alone would not. */
   readonly action?: string;
-  /** The e-mail that was given, as it was given. */
+  /** The email that was given, as it was given. */
   readonly email?: string;
   /** Public id of the user who signed in, if the response does not contain it. */
   readonly userId?: string;
   /** Public id of the account that it was done to, where it is not the caller's. */
   readonly subjectId?: string;
   readonly target?: { readonly type: string; readonly id: string };
-  /** The reason of the refusal that is answered. */
+  /** The reason of the rejection that is answered. */
   readonly reason?: string;
   /** What the path stands for was not done, or not yet: nothing is written of it. */
   readonly isNotDone?: boolean;

@@ -21,11 +21,11 @@ export interface BaseOptions extends RequestContextSettings {
   readonly renderErrorPage: (status: number, message: string) => Response;
   /** What an error is called that doesn't come from this program's own code; others as they are. */
   readonly translate: (error: unknown) => unknown;
-  /** Called for each request that is answered with a refusal or a failure, with the headers of the response. */
+  /** Called for each request that is answered with a rejection or a failure, with the headers of the response. */
   readonly onFailure?: (request: Request, error: unknown, headers: Record<string, string | number>) => void;
 }
 
-/** The status of requests whose client went away before an answer: nginx's, which log readers know. */
+/** The status of requests whose client went away before a response: nginx's, which log readers know. */
 const CLIENT_GONE = 499;
 
 /**
@@ -114,7 +114,7 @@ export function withRetryAfter(request: Request, response: Response): Response {
 
 /**
  * Turns requests away while the server stops, or has too many in hand. Mounted after the guards, so that its answers
- * carry what every answer carries.
+ * carry what every response carries.
  */
 export function gate(options: { isDraining: () => boolean; isOverloaded: () => boolean }) {
   return new Elysia({ name: "gate" }).onRequest(() => {
@@ -156,7 +156,7 @@ function toAppError(
   return error;
 }
 
-/** What a schema refused, in our own words: the framework's are for developers and say too much. */
+/** What a schema rejected, in our own words: the framework's are for developers and say too much. */
 function toInvalidField(error: unknown): unknown {
   if (typeof error !== "object" || error === null || !("type" in error) || !("all" in error)) return error;
   if (error.type === "response" || !Array.isArray(error.all)) return error;

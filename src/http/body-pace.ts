@@ -5,7 +5,8 @@
  * some thousand connections of one address that sent a byte every few seconds held all of them. So:
  * - A form, JSON, or the fields of an upload's form (`small`) have 15 s in all.
  * - A file that a guest sends (`guestFile`) must come at 1 KB/s on average.
- * - Of one address at most so many of these wait longer than a second; the next one is refused. Those that come quicker
+ * - Of one address at most so many of these wait longer than a second; the next one is rejected. Those that come
+ * quicker
  *   never meet the bound, so that a crowd of slow ones delays nobody else at the same address.
  * - Requests that wait like this don't count among the requests that the server takes at once.
  *

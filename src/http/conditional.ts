@@ -52,7 +52,7 @@ export function evaluateConditions(headers: Headers, method: string, current: Va
 
 /**
  * Whether `If-Match` holds for a content with this strong ETag (RFC 9110 §13.1.1, strong comparison: weak tags never
- * match). A header that can't be read matches nothing, so that a write is rather refused than done to the wrong
+ * match). A header that can't be read matches nothing, so that a write is rather rejected than done to the wrong
  * content.
  */
 export function matchesIfMatch(header: string, etag: string): boolean {

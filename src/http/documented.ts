@@ -33,7 +33,7 @@ export interface RouteDocs {
   readonly data?: Schema;
   /** or the whole body where `success` is in it, */
   readonly body?: Schema;
-  /** or an answer that is no JSON: media type → description. */
+  /** or a response that is no JSON: media type → description. */
   readonly content?: Readonly<Record<string, string>>;
   /** Further statuses of success, such as 206 and 304. */
   readonly otherResponses?: Readonly<Record<number, string>>;

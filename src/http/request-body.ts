@@ -3,7 +3,7 @@ import type { BodyKind, BodyPace } from "./body-pace.ts";
 import { requestContextOf } from "./request-context.ts";
 
 /**
- * The client broke off while its request was still being read. Nobody hears an answer any more: discard what was
+ * The client broke off while its request was still being read. Nobody hears a response any more: discard what was
  * begun, log it at debug level at most.
  */
 export class ClientGoneError extends Error {

@@ -44,16 +44,16 @@ export interface SendBlobOptions {
   readonly inline: boolean;
   /** Default `private, max-age=3600` (API, download). */
   readonly cacheControl?: string;
-  /** What every answer of the server carries; the headers of the content win over them. */
+  /** What every response of the server carries; the headers of the content win over them. */
   readonly commonHeaders?: Readonly<Record<string, string>>;
-  /** Added to every answer, 304 included. */
+  /** Added to every response, 304 included. */
   readonly extraHeaders?: Readonly<Record<string, string>>;
 }
 
-/** An answer, and what it means for counters. */
+/** A response, and what it means for counters. */
 export interface SentBlob {
   readonly response: Response;
-  /** Bytes of body the answer announces; 0 for HEAD and 304. */
+  /** Bytes of body the response announces; 0 for HEAD and 304. */
   readonly bytesToSend: number;
   readonly kind: "whole" | "range" | "ranges" | "notModified" | "head";
 }
@@ -109,7 +109,7 @@ export function sendBlob(options: SendBlobOptions): SentBlob {
     );
   }
   if (request.method === "HEAD") {
-    // Opened all the same: what can't be sent is refused here as it would be to a GET.
+    // Opened all the same: what can't be sent is rejected here as it would be to a GET.
     openSource(blob);
     const response = headResponse(contentHeaders(options, blob.sizeBytes), blob.sizeBytes);
     return { response, bytesToSend: 0, kind: "head" };
@@ -223,7 +223,7 @@ function sliceOf(blob: SendableBlob, range: ByteRange): Uint8Array<ArrayBuffer> 
   return source instanceof Uint8Array ? source.subarray(range.offset, end) : source.slice(range.offset, end);
 }
 
-/** A file that isn't there would fail only after the headers are out, where nobody can say so any more. */
+/** A file that isn't there would fail only after the headers are out, where nobody can say so any longer. */
 function openFile(blob: SendableBlob): Bun.BunFile {
   const file = Bun.file(blob.path);
   if (file.size !== blob.sizeBytes) throw damaged(blob.sizeBytes, file.size);

@@ -39,7 +39,7 @@ describe("secrets", () => {
     expect(readdirSync(directory).toSorted()).toEqual(["factors.json", "jwt.json", "link.json", "vapid.json"]);
   });
 
-  test("that others may read are refused with the command that helps", () => {
+  test("that others may read are rejected with the command that helps", () => {
     openSecrets(directory);
     chmodSync(join(directory, "jwt.json"), 0o640);
     expect(rejection(() => openSecrets(directory))).toContain(`chmod 600 ${directory}/jwt.json`);

@@ -113,7 +113,7 @@ test("a body that comes within a second needs no place", async () => {
   expect(slow.map(({ state }) => state.outcome)).toEqual(["open", "open"]);
 });
 
-test("more than a thousand of one address are refused at once", async () => {
+test("more than a thousand of one address are rejected at once", async () => {
   const paces = newPaces();
   const all = Array.from({ length: 1_030 }, () => send(paces, "small"));
   await settle();

@@ -88,7 +88,7 @@ describe("the client address", () => {
   });
 });
 
-test("an IPv4 proxy is known in its IPv6 form, and a list that is none is refused", () => {
+test("an IPv4 proxy is known in its IPv6 form, and a list that is none is rejected", () => {
   expect(trusted.addressOf("::ffff:10.0.0.1", new Headers({ "X-Forwarded-For": "203.0.113.9" }))).toBe("203.0.113.9");
   expect(trusted.isTrusted("::ffff:10.0.0.1")).toBe(true);
   expect(trusted.isTrusted("11.0.0.1")).toBe(false);
@@ -181,7 +181,7 @@ describe("address blocks", () => {
     "host",
     "10.0.0.0/8/8",
     "::ffff:1.2.3.4/80",
-  ])("are refused when written as %p", (entry) => {
+  ])("are rejected when written as %p", (entry) => {
     expect(() => CidrList.parse([entry])).toThrow("no address block");
   });
 

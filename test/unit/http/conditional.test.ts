@@ -51,7 +51,7 @@ describe("conditional headers (RFC 9110 §13)", () => {
     expect(measure(headers)).toBe(expected);
   });
 
-  test("a write with If-None-Match that matches is refused, and dates of reading don't count", () => {
+  test("a write with If-None-Match that matches is rejected, and dates of reading don't count", () => {
     expect(measure({ "if-none-match": "*" }, "PUT")).toBe("preconditionFailed");
     expect(measure({ "if-modified-since": AFTER }, "PUT")).toBe("proceed");
     expect(measure({ "if-none-match": '"now"' }, "HEAD")).toBe("notModified");

@@ -235,7 +235,7 @@ describe("file names in forms", () => {
   });
 });
 
-describe("forms that are refused", () => {
+describe("forms that are rejected", () => {
   test.each([
     ["no content type", null],
     ["another content type", "application/json"],

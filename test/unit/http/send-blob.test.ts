@@ -67,7 +67,7 @@ async function get(path: string, headers: Record<string, string> = {}, method = 
   return { status: response.status, headers: response.headers, body };
 }
 
-/** All headers but the time of the answer. */
+/** All headers but the time of the response. */
 function lasting(headers: Headers): Record<string, string> {
   return Object.fromEntries([...headers].filter(([key]) => key !== "date"));
 }
@@ -139,7 +139,7 @@ describe("sending a content", () => {
     expect([lastKind, lastBytesToSend]).toEqual(["ranges", body.length]);
   });
 
-  test("a range beyond the end is refused with the size; overlapping ones are ignored", async () => {
+  test("a range beyond the end is rejected with the size; overlapping ones are ignored", async () => {
     const beyond = await get("large", { range: `bytes=${LARGE_BYTES}-` });
     expect(JSON.parse(beyond.body.toString())).toEqual({
       reason: "range_not_satisfiable",
@@ -159,7 +159,7 @@ describe("sending a content", () => {
     expect([lastKind, lastBytesToSend]).toEqual(["notModified", 0]);
   });
 
-  test("a failed precondition is refused, a stale If-Range gets the whole", async () => {
+  test("a failed precondition is rejected, a stale If-Range gets the whole", async () => {
     const failed = await get("small", { "if-match": '"old"' });
     expect(JSON.parse(failed.body.toString()).reason).toBe("precondition_failed");
     const whole = await get("small", { "if-range": '"old"', range: "bytes=0-1" });

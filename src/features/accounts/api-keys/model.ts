@@ -35,7 +35,7 @@ const API_KEY = {
 /** An entry of GET /api/users/api-keys */
 export const ApiKeyRecord = t.Object(API_KEY);
 
-/** Answer of POST /api/users/api-keys */
+/** Response of POST /api/users/api-keys */
 export const NewApiKeyRecord = t.Object({
   ...API_KEY,
   key: t.String({ description: "The key; shown only in this response" }),

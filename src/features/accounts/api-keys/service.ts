@@ -60,7 +60,7 @@ export class ApiKeyService {
   }
 
   /**
-   * Whose key this is. The keys of a disabled or erased account are as good as revoked.
+   * Finds the owner of a key. Keys of disabled and erased accounts count as revoked.
    * @throws AppError invalid_token | expired_token | revoked_token
    */
   identify(key: string): KeyPrincipal {
@@ -89,7 +89,7 @@ export class ApiKeyService {
 
   /**
    * Makes a key; durable when this returns. `key` is returned here and never again.
-   * @param ownerOf whose it is, in the transaction that makes it; may refuse it
+   * @param ownerOf whose it is, in the transaction that makes it; may reject it
    * @throws AppError invalid_field; role where somebody else than an administrator asks for the scope admin
    */
   async add(
@@ -168,7 +168,7 @@ export class ApiKeyService {
   }
 
   /**
-   * Forgets keys that were deleted long ago, so many at most. A transaction for the housekeeping job.
+   * Forgets keys that were deleted long ago, at most `limit`. A transaction for the housekeeping job.
    * @returns how many
    */
   async sweep(limit: number): Promise<number> {

@@ -12,7 +12,7 @@ export interface ApiKey {
   readonly lastUsedAtMs: number | null;
 }
 
-/** What a new key is to be. */
+/** Settings of a new key. */
 export interface NewApiKey {
   readonly name: string;
   /** The default ones where absent. */

@@ -7,7 +7,7 @@ import { ConfirmBody } from "./model.ts";
 import { presentConfirmed } from "./present.ts";
 import type { ProofService } from "./proof.ts";
 
-/** Why proof was refused, for the document of the API. */
+/** Why proof was rejected, for the document of the API. */
 export const PROOF_ERRORS = [
   "password_required",
   "bad_credentials",

@@ -33,7 +33,7 @@ export class DeviceSignIn {
 
   /**
    * Exchanges a refresh token and begins the session. A token that comes a second time ends everything of the device;
-   * every other refusal changes nothing.
+   * every other rejection changes nothing.
    */
   refresh(tx: Transaction, deviceId: number, refreshToken: string, prepared: PreparedSession): Exchange {
     const exchange = this.#refreshTokens.exchange(refreshToken, prepared.row.publicId);

@@ -1,4 +1,4 @@
-/** Who asks: found out once for every request under /api, and demanded by each route in its own words (`access`). */
+/** Authenticates every request under /api once. Each route declares the access that it requires. */
 import type { TSchema } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { AppError } from "../../../errors.ts";
@@ -18,19 +18,19 @@ import type { Scope, ScopeRule } from "./scopes.ts";
 import type { AuthService } from "./service.ts";
 
 /**
- * What a route asks of its caller: `public` nothing; `reader` any account; `self` any account, for what is its own
+ * The access that a route requires: `public` nothing; `reader` any account; `self` any account, for its own data
  * (profile, settings, sessions); `writer` an account that may change files; `admin` an administrator; `device` a
- * registered device with its own token, and `deviceWriter` one of an account that may change files.
+ * registered device with its own token; `deviceWriter` a device of an account that may change files.
  */
 export type Access = "public" | "reader" | "self" | "writer" | "admin" | "device" | "deviceWriter";
 
-/** Who may call a route that is not public, and what that asks of an API key. */
+/** The access that a closed route requires, and the scope that an API key needs. */
 export interface ClosedRule {
   readonly access: Exclude<Access, "public">;
   readonly scope: ScopeRule;
 }
 
-/** Who may call a route. A public one asks nothing of an API key: it counts as nobody there. */
+/** The access that a route requires. On a public route, an API key counts as anonymous. */
 export type AccessRule = { readonly access: "public"; readonly scope?: undefined } | ClosedRule;
 
 /** The cookie that a sign-in sets on request. */
@@ -39,7 +39,7 @@ export const SESSION_COOKIE = "larder_session";
 /** Prefix of every API key. It distinguishes keys from access tokens. */
 export const KEY_PREFIX = "lk_";
 
-/** Who finds out whose an API key is; `features/accounts/api-keys` does. */
+/** Finds the owner of an API key; `features/accounts/api-keys` implements it. */
 export interface KeyIdentifier {
   /** @throws AppError invalid_token | expired_token | revoked_token */
   identify(key: string): KeyPrincipal;
@@ -55,10 +55,10 @@ export interface AuthGuardOptions {
   readonly noticeChanges: () => void;
 }
 
-/** What is known of who asks. */
+/** The identity of the caller, as far as known. */
 export interface Identity {
   readonly principal: Principal | undefined;
-  /** Why nobody is known: the answer of routes that need to know. */
+  /** Why nobody is known: the response of routes that need to know. */
   readonly problem: AppError | undefined;
   /** The caller rests on the cookie alone, so that another site could have sent the request. */
   readonly isByCookie: boolean;
@@ -71,7 +71,7 @@ interface KnownIdentity extends Identity {
   readonly options: AuthGuardOptions;
 }
 
-/** Who asks, as the guard found out; for routes and for the rate limits. */
+/** The caller's identity from the guard, for routes and rate limits. */
 export function identityOf(request: Request): Identity {
   return identities.get(request) ?? { principal: undefined, problem: missingToken(), isByCookie: false };
 }
@@ -101,7 +101,7 @@ export function authGuard(options: AuthGuardOptions) {
  * It authenticates before it reads the body, so that an anonymous client learns nothing about the body and costs
  * little. It authenticates again afterwards: the session may have ended during a slow upload.
  * It validates the body strictly, because the framework would coerce types.
- * @param isRequired whether a request without a body is refused
+ * @param isRequired whether a request without a body is rejected
  * @param readOther reads bodies of another type, to be held against the schema as JSON is; undefined leaves them to
  *   JSON
  */
@@ -171,9 +171,8 @@ export function uploaderOf(request: Request): Uploader {
 }
 
 /**
- * Who asks, for routes that are open to everybody and do more for some. An API key counts as nobody there: its scopes
- * say nothing of such routes. So does a cookie that another site may have sent along with a request that changes
- * something.
+ * The caller of a route that is open to everybody and does more for accounts. API keys count as anonymous there, since
+ * no scope covers such routes. So does a cookie on a changing request that another site may have sent.
  */
 export function callerOf(request: Request): Principal | undefined {
   const { principal, isByCookie } = identityOf(request);

@@ -1,4 +1,4 @@
-/** Who a token belongs to, remembered so that a request costs no signature check and no look-up. */
+/** Finds the owner of a token, and caches it, so that a request needs no signature check and no lookup. */
 import { and, eq, isNull } from "drizzle-orm";
 import type { Db } from "../../../db/open.ts";
 import { devices } from "../../../db/schema/devices.ts";
@@ -88,7 +88,7 @@ export class Identities {
     const { session, device } = principal;
     if (nowMs - session.lastSeenAtMs < LAST_SEEN_MS) return;
     this.#cache.set(token, { ...principal, session: { ...session, lastSeenAtMs: nowMs } });
-    // Only a date for a list: nobody waits for it, and a failure shows in the requests that write.
+    // This is only a date in a list. Nobody waits for it, and failures show in the requests that write.
     writer.run(() => sessions.noteSeen(session, device, nowMs)).catch(() => this.#cache.delete(token));
   }
 }

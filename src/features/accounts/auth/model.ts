@@ -5,14 +5,14 @@ import { SCOPES } from "./scopes.ts";
 const Email = t.String({ maxLength: 320, examples: ["ada@example.org"], description: "Valid email address" });
 const Password = t.String({ minLength: 8, maxLength: 2048, description: "8 to 256 characters, any Unicode" });
 
-/** What proves a second factor. */
+/** A code of a second factor. */
 export const Code = t.String({
   maxLength: 64,
   examples: ["123456"],
   description: "From the authenticator app, or a recovery code; only with two-factor authentication",
 });
 
-/** What proves that the owner asks; an addition to bodies of what needs it. */
+/** Proof of the owner, added to the bodies of requests that need it. */
 export const PROOF_FIELDS = {
   currentPassword: t.Optional(
     t.String({ maxLength: 2048, description: "Proof; or confirm the session first: POST /api/auth/confirm" }),
@@ -26,7 +26,7 @@ export const ProofBody = t.Object(PROOF_FIELDS);
 /** POST /api/auth/confirm */
 export const ConfirmBody = t.Object({ currentPassword: t.String({ maxLength: 2048 }), code: t.Optional(Code) });
 
-/** Answer of everything that confirms a session. */
+/** Response of everything that confirms a session. */
 export const ConfirmedRecord = t.Object({ confirmedUntil: Timestamp });
 
 /** POST /api/auth/signin */
@@ -73,7 +73,7 @@ export const SessionRecord = t.Object({
   scopes: t.Optional(t.Array(ScopeName, { description: "Of an API key" })),
 });
 
-/** Answer of signup, signin and refresh. */
+/** Response of signup, signin and refresh. */
 export const SignedInResponse = t.Object({
   success: t.Literal(true),
   user: UserRecord,
@@ -81,5 +81,5 @@ export const SignedInResponse = t.Object({
   expiresIn: t.String({ examples: ["24h"] }),
 });
 
-/** Answer of GET /api/auth/session. */
+/** Response of GET /api/auth/session. */
 export const SessionResponse = t.Object({ success: t.Literal(true), user: UserRecord, session: SessionRecord });

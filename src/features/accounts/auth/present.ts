@@ -30,7 +30,7 @@ export function presentSession({ session, device, key }: Principal, confirmedUnt
   };
 }
 
-/** Answer of everything that confirms a session. */
+/** Response of everything that confirms a session. */
 export function presentConfirmed(untilMs: number): { confirmedUntil: string } {
   return { confirmedUntil: toTimestamp(untilMs) };
 }
@@ -40,7 +40,7 @@ export function presentDeviceRef(device: DeviceRef): { id: string; name: string 
   return { id: device.publicId, name: device.name };
 }
 
-/** Answer of signup, signin and refresh; these stand at the top level, not in `data`. */
+/** Response of signup, signin and refresh; these stand at the top level, not in `data`. */
 export function presentSignedIn(signedIn: SignedIn, tokenLifetimeMs: number) {
   return {
     success: true as const,

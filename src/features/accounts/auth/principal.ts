@@ -33,7 +33,7 @@ export interface ListedSession extends Session {
 /** An API key, as it asks. */
 export interface KeyRef {
   readonly publicId: string;
-  /** What it may do, at most; the user's role bounds it too. */
+  /** The scopes of the key, within the role of its user. */
   readonly scopes: readonly Scope[];
   readonly createdAtMs: number;
   /** Null for a key that lasts until it is deleted. */
@@ -57,12 +57,12 @@ export interface KeyPrincipal {
   readonly device?: undefined;
 }
 
-/** Who asks: a user, by one of their sessions or one of their API keys. */
+/** The caller: a user, through one of their sessions or API keys. */
 export type Principal = SessionPrincipal | KeyPrincipal;
 
 /**
- * Who sends bytes. They may be long on their way: `confirm` is called when they have arrived, and again inside the
- * transaction that makes something of them.
+ * The sender of an upload, which may take long. `confirm` is called when the bytes have arrived, and again inside the
+ * transaction that uses them.
  */
 export interface Uploader {
   readonly user: User;
@@ -73,7 +73,7 @@ export interface Uploader {
   readonly confirm: () => void;
 }
 
-/** Where a request came from, as far as a session remembers it. */
+/** The origin of a request, as a session stores it. */
 export interface ClientInfo {
   readonly address: string;
   readonly userAgent: string | undefined;
@@ -94,12 +94,12 @@ export function sessionPrincipalOf(principal: Principal): SessionPrincipal {
   throw notByKey();
 }
 
-/** What a phone that was stolen must not do. */
+/** The error for actions that a stolen phone must not do. */
 export function notByDevice(): AppError {
   return new AppError("scope", "A device can't do this. Sign in with your email and password.", { scope: null });
 }
 
-/** No scope is enough for this. */
+/** The error for actions that no API key may do. */
 export function notByKey(): AppError {
   return new AppError("scope", "An API key can't do this. Sign in with your email and password.", {
     scope: null,

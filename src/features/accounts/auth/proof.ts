@@ -31,7 +31,7 @@ export interface GivenProof {
   readonly code?: string | undefined;
 }
 
-/** Who asks, and what the route asks of them. */
+/** The caller, and the access that the route requires. */
 export interface Asking {
   readonly request: Request;
   readonly headers: Record<string, string | number>;
@@ -122,7 +122,7 @@ export class ProofService {
     return [
       ...(hasPassword ? (["password"] as const) : []),
       ...(hasPasskeys(id) ? (["passkey"] as const) : []),
-      // Where there is a password, a provider's sign-in is no way around it and the second factor.
+      // If the account has a password, a provider's sign-in can't replace it and the second factor.
       ...(!hasPassword && isLinked(id) ? (["provider"] as const) : []),
     ];
   }

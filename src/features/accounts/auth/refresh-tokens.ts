@@ -11,7 +11,7 @@ import { hashToken } from "./token-hash.ts";
 
 /** How long a device may stay away and still be signed in. */
 const REFRESH_LIFETIME_MS = 90 * 24 * 60 * 60 * 1000;
-/** How long a lost answer may be asked for again. */
+/** How long a lost response may be asked for again. */
 const LOST_RESPONSE_MS = 30_000;
 
 /**
@@ -20,13 +20,13 @@ const LOST_RESPONSE_MS = 30_000;
  */
 const REMEMBERED_MAX = 1_000;
 
-/** Where a refresh token belongs. */
+/** The device and session of a refresh token. */
 export interface RefreshTokenOwner {
   /** Row id of the device. */
   readonly deviceId: number;
 }
 
-/** What became of a token that was to be exchanged. */
+/** The result of exchanging a token. */
 export type Exchange =
   /** Here is the next. `lostSessionId`: the session that was given along with the one that got lost, to be ended. */
   | { readonly outcome: "exchanged"; readonly token: string; readonly lostSessionId: string | undefined }
@@ -105,7 +105,7 @@ export class RefreshTokens {
     this.#statements.endOfUser.run(userId, exceptDeviceId ?? -1);
   }
 
-  /** Removes tokens that have expired, so many at most. Index refresh_tokens_expiry. @returns how many */
+  /** Removes tokens that have expired, at most `limit`. Index refresh_tokens_expiry. @returns how many */
   sweep(limit: number): number {
     return this.#statements.sweep.run(this.#clock.nowMs(), limit).changes;
   }

@@ -1,7 +1,7 @@
-/** What is said to those whose sign-in or credential is not accepted: the same words wherever it happens. */
+/** The errors of failed sign-ins and invalid credentials: the same words everywhere. */
 import { AppError } from "../../../errors.ts";
 
-/** The one answer to an unknown e-mail and to a wrong password. */
+/** The one response to an unknown email and to a wrong password. */
 export function badCredentials(): AppError {
   return new AppError("bad_credentials", "The email or password is wrong. Check both and try again.");
 }
@@ -51,7 +51,7 @@ export function proofRequired(methods: readonly ProofMethod[], needsCode: boolea
   );
 }
 
-/** The one answer to a wrong, an old and a used code. */
+/** The one response to a wrong, an old and a used code. */
 export function invalidCode(): AppError {
   return new AppError(
     "invalid_code",

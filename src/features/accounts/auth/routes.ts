@@ -137,7 +137,7 @@ function isRejectedBody(error: unknown): boolean {
   return cause instanceof AppError && ERROR_RESPONSES[cause.reason][1] === "VALIDATION_ERROR";
 }
 
-/** What a session remembers of where it was started. */
+/** The origin of a request, as a session stores it. */
 export function clientOf(request: Request): ClientInfo {
   return {
     address: requestContextOf(request).clientAddress,

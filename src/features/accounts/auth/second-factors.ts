@@ -1,6 +1,6 @@
 /** The second factors of accounts, as sign-in uses them. `features/accounts/two-factor` implements this. */
 export interface SecondFactors {
-  /** What an account can answer with beside its password, such as `totp`; empty where the password is enough. */
+  /** The second factors of an account, such as `totp`; empty if the password is enough. */
   methodsOf(userId: number): readonly string[];
   /**
    * Uses a code up: it is good this once. Durable when this returns.

@@ -80,10 +80,7 @@ export class AuthService {
     this.#identities.dropCache();
   }
 
-  /**
-   * Whose token this is.
-   * @throws AppError invalid_token | expired_token | revoked_token
-   */
+  /** Finds the user and session of a token. @throws AppError invalid_token | expired_token | revoked_token */
   identify(token: string): SessionPrincipal | Promise<SessionPrincipal> {
     return this.#identities.identify(token);
   }
@@ -236,7 +233,7 @@ export class AuthService {
     return this.#sessions.find(publicId)?.session;
   }
 
-  /** No session of this user counts as confirmed any more. In the caller's transaction. */
+  /** No session of this user counts as confirmed any longer. In the caller's transaction. */
   endConfirmations(_tx: Transaction, userId: number): void {
     this.#sessions.endConfirmations(userId);
   }
@@ -258,7 +255,7 @@ export class AuthService {
 
   /**
    * Exchanges a device's refresh token and begins the session, in the caller's transaction. A token that comes a second
-   * time ends everything of the device; every other refusal changes nothing.
+   * time ends everything of the device; every other rejection changes nothing.
    */
   refreshDevice(tx: Transaction, deviceId: number, refreshToken: string, prepared: PreparedSession): Exchange {
     return this.#devices.refresh(tx, deviceId, refreshToken, prepared);
@@ -330,9 +327,9 @@ export class AuthService {
   }
 
   /**
-   * Where a user is signed in, newest first. A device is listed once, by the session that asks or else its newest, and
-   * as long as it may come back by its refresh token: a lost phone can be signed out after its access token has
-   * expired.
+   * The sessions of a user, newest first. A device is listed once: by the caller's session, otherwise by its newest
+   * one. It stays listed while its refresh token is valid, so that a lost phone can be signed out after its access
+   * token has expired.
    */
   listSessions(userId: number, asking?: Session): ListedSession[] {
     return this.#sessions.list(userId, asking);

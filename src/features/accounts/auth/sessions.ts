@@ -114,7 +114,7 @@ export class Sessions {
     orm.update(sessions).set({ confirmedUntil: untilMs }).where(eq(sessions.publicId, publicId)).run();
   }
 
-  /** No session of this user counts as confirmed any more. Index sessions_user. */
+  /** No session of this user counts as confirmed any longer. Index sessions_user. */
   endConfirmations(userId: number): void {
     this.#options.db.orm.update(sessions).set({ confirmedUntil: null }).where(eq(sessions.userId, userId)).run();
   }
@@ -210,7 +210,7 @@ export class Sessions {
       userAgent: client?.userAgent?.slice(0, 300) ?? null,
       clientAddress: client?.address ?? null,
       createdAt: nowMs,
-      // Whole seconds, because that is what a token can say.
+      // In whole seconds, as in tokens.
       expiresAt: Math.floor((nowMs + lifetimeMs) / 1000) * 1000,
       lastSeenAt: nowMs,
     };

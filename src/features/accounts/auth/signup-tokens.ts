@@ -16,10 +16,10 @@ export interface SignupTokensOptions {
   readonly clock: Clock;
 }
 
-/** What a proof gives. */
+/** The rights that a sign-up token gives. */
 export interface Admission {
   readonly id: number;
-  /** The folded e-mail that it is for; null for anybody's. */
+  /** The folded email that it is for; null for anybody's. */
   readonly emailKey: string | null;
   readonly role: Role;
   /** Null for the default one. */
@@ -57,7 +57,7 @@ export class SignupTokens {
     return token;
   }
 
-  /** Whether a token is that of an invitation, good or not any more. */
+  /** Whether a token is that of an invitation, good or not any longer. */
   isInvite(token: string | undefined): boolean {
     if (token === undefined) return false;
     const { orm } = this.#options.db;
@@ -69,7 +69,7 @@ export class SignupTokens {
     return row?.kind === "invite";
   }
 
-  /** What a token gives now. @throws AppError signup_closed */
+  /** The rights that a token gives now. @throws AppError signup_closed */
   find(token: string | undefined, kind: "setup" | "invite"): Admission {
     if (token === undefined)
       throw signupClosed("You need an invitation to create an account. Ask your administrator for one.");

@@ -12,7 +12,7 @@ export interface SigningKey {
   readonly secret: Uint8Array;
 }
 
-/** What a token says. Times are seconds since 1970, as RFC 7519 has them. */
+/** The claims of a token. Times are seconds since 1970 (RFC 7519). */
 export interface TokenClaims {
   /** The user's public id. */
   readonly sub: string;
@@ -57,7 +57,7 @@ export class TokenSigner {
       const header = decodeProtectedHeader(token);
       return header.kid === this.#kid && header.alg === "HS256";
     } catch {
-      return false; // not a JWT at all: the answer is the same as for a foreign one
+      return false; // not a JWT at all: the response is the same as for a foreign one
     }
   }
 }

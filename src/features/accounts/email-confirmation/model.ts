@@ -5,10 +5,10 @@ export const ConfirmBody = t.Object({
   token: t.String({ minLength: 1, maxLength: 200, description: "From the link in the email" }),
 });
 
-/** The answer of POST /api/auth/email/confirm. */
+/** The response of POST /api/auth/email/confirm. */
 export const ConfirmedRecord = t.Object({ email: t.String(), emailVerified: t.Literal(true) });
 
-/** The answer of POST /api/auth/email/send. */
+/** The response of POST /api/auth/email/send. */
 export const SentRecord = t.Object({
   email: t.String(),
   emailVerified: t.Boolean(),

@@ -1,4 +1,4 @@
-/** SQL of the links by which e-mail addresses are confirmed. */
+/** SQL of the links by which email addresses are confirmed. */
 import type { Database } from "bun:sqlite";
 
 /** A link as it is stored. */
@@ -29,7 +29,7 @@ export function confirmationQueries(sqlite: Database) {
       `SELECT created_at AS createdAt FROM email_confirmations WHERE email_key = ?1 AND created_at > ?2
        ORDER BY created_at DESC`,
     ),
-    /** They open nothing any more. The rows stay, because the mails of the last hour are counted by them. */
+    /** They open nothing any longer. The rows stay, because the mails of the last hour are counted by them. */
     end: sqlite.prepare<void, [number, number]>(
       "UPDATE email_confirmations SET expires_at = min(expires_at, ?2) WHERE user_id = ?1",
     ),

@@ -1,5 +1,5 @@
 /**
- * Confirmation of e-mail addresses by a link in a mail. With the setting mail.verify, an account whose address is not
+ * Confirmation of email addresses by a link in a mail. With the setting mail.verify, an account whose address is not
  * confirmed uses its own files, and neither shares nor receives what waits for its address.
  */
 import type { Database } from "bun:sqlite";
@@ -50,7 +50,7 @@ export class EmailConfirmation {
     const { mail, users, log } = this.#options;
     const user = users.findById(accountId);
     if (user === undefined || !mail.isConfigured) return;
-    // Links to a former address confirm nothing any more.
+    // Links to a former address confirm nothing any longer.
     mail.drop(tx, accountId, "email-confirmation");
     if (this.#nextMailMs(user) === undefined) this.#mailLink(tx, user);
     else log.info("Confirmation email not sent; the limit of three per hour is reached.", { user: user.publicId });
@@ -99,7 +99,7 @@ export class EmailConfirmation {
     });
   }
 
-  /** Removes links of more than a day ago, so many at most. In a transaction. @returns how many */
+  /** Removes links of more than a day ago, at most `limit`. In a transaction. @returns how many */
   sweep(limit: number): number {
     return this.#queries.sweep.run(this.#options.clock.nowMs() - LIFETIME_MS, limit).changes;
   }

@@ -32,7 +32,7 @@ const INVITE = {
 /** An invitation in the list. */
 export const InviteRecord = t.Object(INVITE);
 
-/** The answer of POST /api/admin/invites. */
+/** The response of POST /api/admin/invites. */
 export const NewInviteRecord = t.Object({
   ...INVITE,
   invite: t.String({ description: "The token, shown only in this response: `invite` of POST /api/auth/signup" }),

@@ -28,7 +28,7 @@ export interface InviteServiceOptions {
 const DAY_MS = 24 * 60 * 60 * 1000;
 const LIFETIME_MS = 7 * DAY_MS;
 const LIFETIME_MS_MAX = 365 * DAY_MS;
-/** So long it can be looked up what became of an invitation. */
+/** How long the state of an invitation can be looked up. */
 const RETENTION_MS = 90 * DAY_MS;
 
 /** Invitations: each makes one account, of the role and the plan that it was made for. */
@@ -120,7 +120,7 @@ export class InviteService {
     });
   }
 
-  /** What an invitation can still do. */
+  /** The state of an invitation. */
   stateOf({ usedAtMs, expiresAtMs }: Invite): InviteState {
     if (usedAtMs !== null) return "used";
     return expiresAtMs <= this.#options.clock.nowMs() ? "expired" : "open";
@@ -154,7 +154,7 @@ export class InviteService {
     );
   }
 
-  /** Forgets invitations that were over 90 days ago, so many at most. A transaction. @returns how many */
+  /** Forgets invitations that were over 90 days ago, at most `limit`. A transaction. @returns how many */
   sweep(limit: number): number {
     return this.#queries.sweep.run(this.#options.clock.nowMs() - RETENTION_MS, limit).changes;
   }

@@ -1,6 +1,6 @@
 import type { PlanName, Role } from "../users/types.ts";
 
-/** What an invitation can still do. */
+/** The state of an invitation. */
 export type InviteState = "open" | "used" | "expired";
 
 /** An invitation. Its token is kept nowhere but as a hash. */
@@ -14,18 +14,18 @@ export interface Invite {
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
   readonly usedAtMs: number | null;
-  /** E-mails, where the accounts are there still. `createdBy` is null for the command line too. */
+  /** Emails, where the accounts are there still. `createdBy` is null for the command line too. */
   readonly createdBy: string | null;
   readonly usedBy: string | null;
 }
 
-/** What is asked for in a new invitation. */
+/** Settings of a new invitation. */
 export interface NewInvite {
   readonly email?: string | undefined;
   readonly role: Role;
   readonly plan?: PlanName | undefined;
   /** Default: in 7 days. */
   readonly expiresAtMs?: number | undefined;
-  /** Who invites; undefined for the command line. */
+  /** The inviting administrator; undefined for the command line. */
   readonly by?: { readonly id: number; readonly name: string } | undefined;
 }

@@ -30,7 +30,7 @@ const BACKOFF: Backoff = { firstMs: 60_000, maxMs: 60 * 60_000 };
 const PAUSE: Backoff = { firstMs: 5_000, maxMs: 5 * 60_000 };
 const SIDE_BY_SIDE_MAX = 3;
 const ATTEMPT_MS_MAX = 120_000;
-/** What is in progress at the stop may still end, so that it need not be sent a second time. */
+/** Mails in progress at shutdown get this time, so that they are not sent twice. */
 const STOP_MS_MAX = 5_000;
 
 export class MailDispatcher {
@@ -73,7 +73,7 @@ export class MailDispatcher {
       if (this.#recipients.size >= parallelMax) break;
       if (!this.#recipients.has(mail.recipientKey)) this.#begin(transport, mail);
     }
-    // What ends wakes the loop again.
+    // Each finished mail wakes the loop again.
     return this.#recipients.size > 0 ? undefined : outbox.nextDueMs();
   }
 
@@ -131,7 +131,7 @@ function factsOf({ id, kind, attempts }: StoredMail) {
   return { mail: id, kind, attempts: attempts + 1 };
 }
 
-/** What became of an attempt; undefined where the stop came and it didn't end soon after. */
+/** The result of an attempt; undefined if it did not end soon after the stop. */
 async function withinTime(attempt: Promise<MailOutcome>, stop: AbortSignal): Promise<MailOutcome | undefined> {
   const late = Promise.withResolvers<MailOutcome | undefined>();
   const giveUp = () => late.resolve({ state: "unreachable", why: "no response in time" });

@@ -15,7 +15,7 @@ export function resetMail(link: string, lifetimeMs: number): MailMessage {
   });
 }
 
-/** The letter with the link by which an e-mail address is confirmed. */
+/** The letter with the link by which an email address is confirmed. */
 export function confirmationMail(link: string): MailMessage {
   return renderMail({
     subject: "Confirm your email address",

@@ -21,7 +21,7 @@ export interface MailNoticesOptions {
 
 const NOT_YOU = "If this wasn't you, contact your administrator immediately.";
 
-/** What was changed of an account's further factors: subject and sentence. */
+/** Subject and sentence for each change of a second factor. */
 const FACTOR_CHANGES: Readonly<Record<Exclude<CredentialName, "password" | "email">, readonly [string, string]>> = {
   two_factor_on: [
     "Two-factor authentication is on",

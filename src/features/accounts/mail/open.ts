@@ -5,7 +5,7 @@ import { MailOutbox } from "./outbox.ts";
 import { MailService } from "./service.ts";
 import type { openSmtp } from "./smtp.ts";
 
-/** What the feature is built of. */
+/** The parts of this feature. */
 export interface MailParts
   extends Omit<MailDispatcherOptions, "outbox" | "transport">,
     Pick<MailNoticesOptions, "users"> {

@@ -81,17 +81,17 @@ export class MailOutbox {
     }
   }
 
-  /** Gives up what is of no use any more. @returns how many */
+  /** Gives up what is of no use any longer. @returns how many */
   expire(nowMs: number): number {
     return this.#queries.expire.run(nowMs).changes;
   }
 
-  /** Gives up what waits for an account, of one kind or all, so that nothing of it leaves any more. */
+  /** Gives up what waits for an account, of one kind or all, so that nothing of it leaves any longer. */
   drop(accountId: number, kind?: string): void {
     this.#queries.drop.run(accountId, kind ?? null);
   }
 
-  /** Forgets what was done with before then, so many at most. @returns how many */
+  /** Forgets what was done with before then, at most `limit`. @returns how many */
   sweep(olderThanMs: number, limit: number): number {
     return this.#queries.sweep.run(olderThanMs, limit).changes;
   }

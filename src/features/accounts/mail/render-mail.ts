@@ -1,7 +1,7 @@
 /** The form of all mails: plain words, and the same words as a page that needs nothing from elsewhere. */
 import type { MailMessage } from "./types.ts";
 
-/** What a letter says. */
+/** The content of a mail. */
 export interface MailContent {
   /** One line; characters that would end a line are taken out. */
   readonly subject: string;

@@ -12,7 +12,7 @@ export interface MailServiceOptions {
   readonly outbox: MailOutbox;
   readonly clock: Clock;
   readonly log: Log;
-  /** What stands behind the @ of the sender; undefined where no mail is sent. */
+  /** The sender's domain; undefined if no mail is sent. */
   readonly senderDomain: string | undefined;
   /** Called after a commit that put a mail down. */
   readonly onQueued: () => void;
@@ -27,7 +27,7 @@ const HOUR_MS = 60 * 60_000;
  */
 const PER_RECIPIENT_MAX = 20;
 const WAITING_MAX = 10_000;
-/** What became of mails is kept for so long. */
+/** How long results of mails are stored. */
 const RETENTION_MS = 7 * 24 * HOUR_MS;
 
 /** Mails: put down within the transaction that causes them, sent afterwards by the dispatcher. */
@@ -48,7 +48,7 @@ export class MailService {
    * put down earlier for the same address.
    * @returns false where it will not be sent: no mail is configured, too many wait, or too many of its kind went to
    *   this address within the hour
-   * @throws AppError invalid_field where `to` is no e-mail address
+   * @throws AppError invalid_field where `to` is no email address
    */
   send(tx: Transaction, mail: OutgoingMail): boolean {
     const { outbox, clock, log, senderDomain, onQueued } = this.#options;
@@ -82,7 +82,7 @@ export class MailService {
     return this.#options.outbox.countFor(accountId, kind, this.#options.clock.nowMs() - durationMs);
   }
 
-  /** What waits for an account, of one kind or all, does not leave any more. Within the caller's transaction. */
+  /** Drops queued mails of an account, of one kind or all, in the caller's transaction. */
   drop(_tx: Transaction, accountId: number, kind?: NonNullable<OutgoingMail["kind"]>): void {
     this.#options.outbox.drop(accountId, kind);
   }

@@ -12,13 +12,16 @@ import type { MailOutcome, MailTransport, StoredMail } from "./types.ts";
 const PORTS = { starttls: 587, tls: 465, none: 25 } as const;
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 30_000;
-/** Where the server wants something else of us first (RFC 4954, section 6; RFC 3207, section 4): no mail's fault. */
+/**
+ * Statuses with which the server requires something else first (RFC 4954 section 6; RFC 3207 section 4). The mail is
+ * not at fault.
+ */
 const OUR_FAULT = new Set([421, 454, 530, 534, 535, 538]);
 
-/** Where mails come from, as their header says it. */
+/** The sender in the header of mails. */
 export interface Sender {
   readonly mailbox: string;
-  /** What stands behind the @. */
+  /** The domain after the @. */
   readonly domain: string;
 }
 
@@ -127,15 +130,14 @@ class SmtpTransport implements MailTransport {
 }
 
 /**
- * What an error of the library means for the mail. What the server said in words may hold anything: only codes are
- * kept.
+ * What an error of the library means for the mail. The server's text may contain anything, so only codes are stored.
  */
 export function outcomeOf(error: unknown): MailOutcome {
   const why = describe(error);
   const status = statusOf(error);
   // Errors of greeting, encryption and sign-in concern all mails, regardless of their status code.
   const isOfMail = ["EENVELOPE", "EMESSAGE"].includes(codeOf(error));
-  // Refused by the library itself, before anything was said: an address or a size that no server takes.
+  // Rejected by the library itself, before anything was said: an address or a size that no server takes.
   if (isOfMail && status === undefined && responseOf(error) === "") return { state: "refused", why };
   if (!isOfMail || status === undefined || OUR_FAULT.has(status)) return { state: "unreachable", why };
   return { state: status >= 500 ? "refused" : "retry", why };

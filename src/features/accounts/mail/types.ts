@@ -1,6 +1,6 @@
 import type { NotificationPreferences } from "../users/settings.ts";
 
-/** What a mail is about. The first four are asked for by somebody; the others report what happened. */
+/** The kind of a mail. Users request the first four; the others report events. */
 export type MailKind =
   | "password-reset"
   | "email-confirmation"
@@ -29,7 +29,7 @@ export interface MailMessage {
 
 /** A mail that is to be sent. */
 export interface OutgoingMail {
-  /** One e-mail address. */
+  /** One email address. */
   readonly to: string;
   readonly subject: string;
   readonly text: string;
@@ -37,7 +37,7 @@ export interface OutgoingMail {
   readonly html?: string;
   /** Default: `other`. */
   readonly kind?: MailKind;
-  /** Whose it is, where the recipient has an account. */
+  /** The recipient's account, if there is one. */
   readonly accountId?: number;
   /** For so long it is of use; what could not be delivered by then is given up. At most, and by default, 48 h. */
   readonly usefulMs?: number;
@@ -59,8 +59,8 @@ export interface StoredMail {
 }
 
 /**
- * What became of an attempt: `sent`; `refused`, for good; `retry`, this mail later; `unreachable`, the server takes no
- * mail at all just now. `why` holds codes alone, nothing of the mail and no credentials.
+ * The result of an attempt: `sent`; `rejected`, permanently; `retry`, this mail later; `unreachable`, the server takes
+ * no mail now. `why` holds only codes: nothing of the mail, and no credentials.
  */
 export type MailOutcome =
   | { readonly state: "sent" }

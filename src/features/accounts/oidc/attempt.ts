@@ -1,6 +1,6 @@
 /**
  * A sign-in in progress is kept by the browser that began it, in a cookie that only this server can read or make. So
- * nobody can fill our memory by beginning sign-ins, and an answer of the provider is worth nothing in any other
+ * nobody can fill our memory by beginning sign-ins, and a response of the provider is worth nothing in any other
  * browser.
  */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
@@ -37,7 +37,7 @@ export class AttemptSeal {
     try {
       text = decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, "utf8") + decipher.final("utf8");
     } catch {
-      return undefined; // not ours, or changed: the answer is the same as for none
+      return undefined; // not ours, or changed: the response is the same as for none
     }
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sealed by `seal` alone
     const attempt = JSON.parse(text) as Attempt;
@@ -46,11 +46,11 @@ export class AttemptSeal {
 }
 
 /**
- * A path of this very server, as a browser may be sent to it; anything that could lead elsewhere is refused.
+ * A path of this very server, as a browser may be sent to it; anything that could lead elsewhere is rejected.
  * @returns undefined where it is none
  */
 export function readReturnPath(text: string): string | undefined {
-  // What browsers take for a slash, or leave out, counts as what they make of it (WHATWG URL).
+  // Characters that browsers treat as a slash, or drop, are treated alike here (WHATWG URL).
   if (text.length > 1_024 || !text.startsWith("/") || /[\\\p{Cc}]|^\/\//u.test(text)) return undefined;
   const origin = "http://larder.invalid";
   const url = URL.parse(text, origin);

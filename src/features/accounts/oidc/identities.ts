@@ -22,7 +22,7 @@ export interface IdentitiesOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly users: UserService;
-  /** Whose subjects they are. */
+  /** The provider that issued the subjects. */
   readonly issuer: string;
   readonly autoCreate: boolean;
   readonly linkByEmail: boolean;
@@ -78,7 +78,7 @@ export class Identities {
   }
 
   /**
-   * As {@link link}, where the operator knows who the subject is.
+   * Like {@link link}, for a subject that the operator names.
    * @param within runs afterwards in the same transaction
    */
   async linkSubject(userId: number, subject: string, within: (tx: Transaction) => void): Promise<void> {
@@ -123,7 +123,7 @@ export class Identities {
     const email = this.#verifiedEmail(person);
     const same = users.findByEmail(email);
     if (same !== undefined) {
-      // An unconfirmed e-mail may have been given by somebody else, who would have the person as a guest.
+      // An unconfirmed email may have been given by somebody else, who would have the person as a guest.
       if (linkByEmail && same.isEmailUnconfirmed !== true) return this.#linkByEmail(same, email, person);
       throw new AppError(
         "signup_closed",

@@ -111,7 +111,7 @@ export function oidcLinkRoutes({ provider, attempts, proof, guard }: OidcLinkRou
   }
 }
 
-/** Where the provider sends the browser back to. */
+/** The address to which the provider redirects the browser. */
 export function callbackOf(request: Request): string {
   return `${requestContextOf(request).baseUrl}/api/auth/oidc/callback`;
 }
@@ -127,11 +127,11 @@ export function attemptCookie(basePath: string) {
       maxAge,
     }).toString();
   return {
-    /** For the answer that begins it. */
+    /** For the response that begins it. */
     keep: (request: Request, sealed: string) => make(request, sealed, ATTEMPT_MS / 1000),
-    /** For the answer that ends it. */
+    /** For the response that ends it. */
     forget: (request: Request) => make(request, "", 0),
-    /** What the browser kept. */
+    /** The state from the browser's cookie. */
     read(request: Request): string | undefined {
       const header = request.headers.get("cookie");
       return header === null ? undefined : (new Bun.CookieMap(header).get(ATTEMPT_COOKIE) ?? undefined);

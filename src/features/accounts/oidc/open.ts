@@ -8,12 +8,12 @@ import { Identities, type IdentitiesOptions } from "./identities.ts";
 import { OidcProvider, type ProviderOptions } from "./provider.ts";
 import { OidcService } from "./service.ts";
 
-/** What the feature is built of. */
+/** The parts of this feature. */
 export interface OidcParts extends Pick<IdentitiesOptions, "writer" | "clock" | "log" | "users"> {
   readonly config: Pick<Config, "oidc" | "defaultPlan">;
   readonly db: Db;
   readonly auth: AuthService;
-  /** Of this server; the key of sign-ins in progress is made from it. */
+  /** The server's secret, from which the key of sign-ins in progress is derived. */
   readonly secret: Uint8Array;
   /** As of {@link Identities}, with what the button says. */
   readonly onLinked: (...parameters: [...Parameters<IdentitiesOptions["onLinked"]>, name: string]) => void;

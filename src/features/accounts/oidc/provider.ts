@@ -53,7 +53,7 @@ export class OidcProvider {
     }
   }
 
-  /** Where the browser goes to sign in. @throws AppError provider_unavailable */
+  /** The provider's sign-in page for an attempt. @throws AppError provider_unavailable */
   async addressFor(attempt: Attempt): Promise<string> {
     const provider = await this.#provider();
     const challenge = await openid.calculatePKCECodeChallenge(attempt.verifier);
@@ -64,14 +64,14 @@ export class OidcProvider {
       nonce: attempt.nonce,
       code_challenge: challenge,
       code_challenge_method: "S256",
-      // Who was signed in there already proves nothing: they have to sign in once more.
+      // An existing session at the provider proves nothing, so users sign in again.
       ...(isFresh(attempt) && { prompt: "login", max_age: "0" }),
     }).href;
   }
 
   /**
-   * Who the provider says has signed in, from its answer to an attempt.
-   * @param query of the request by which the browser came back
+   * The user who signed in, from the provider's response to an attempt.
+   * @param query of the request with which the browser returned
    * @throws AppError bad_credentials | provider_unavailable
    */
   async identify(attempt: Attempt, query: string): Promise<ProviderUser> {
@@ -161,7 +161,7 @@ function checkFresh({ startedAtMs }: Attempt, authTime: number | undefined): voi
   );
 }
 
-/** By the header where the provider says nothing else (OpenID Connect Core 1.0, section 9). */
+/** Uses the header, unless the provider requires something else (OpenID Connect Core 1.0, section 9). */
 function authenticateBy(secret: string): openid.ClientAuth {
   const byHeader = openid.ClientSecretBasic(secret);
   const inBody = openid.ClientSecretPost(secret);
@@ -192,7 +192,7 @@ function bodyText(body: unknown): string {
   throw new TypeError("a request to the provider is a form");
 }
 
-/** What the ID token or the userinfo endpoint says, by name. */
+/** The claims of the ID token or the userinfo endpoint, by name. */
 type Claims = Readonly<Record<string, unknown>>;
 
 /** Whether these claims name an address and say whether it is verified. */
@@ -201,15 +201,15 @@ function confirmsEmail(claims: Claims): boolean {
 }
 
 /**
- * Where the e-mail and its confirmation are read, both from the same place: a confirmation of one address says nothing
- * about another one. The ID token where it has both, else userinfo where that names an address.
+ * The claims with the email and its confirmation. Both come from one source, since a confirmation says nothing about
+ * another address: the ID token if it has both, otherwise userinfo if that has an address.
  */
 function emailSource(idToken: Claims, userinfo: Claims): Claims {
   if (confirmsEmail(idToken)) return idToken;
   return userinfo["email"] === undefined ? idToken : userinfo;
 }
 
-/** @param email where the e-mail and its confirmation are read */
+/** @param email where the email and its confirmation are read */
 function toProviderUser(subject: string, claims: Claims, email: Claims): ProviderUser {
   const text = (from: Claims, name: string) => {
     const value = from[name];

@@ -150,7 +150,7 @@ function redirect(location: string, setCookies: readonly string[]): Response {
   return new Response(null, { status: 302, headers });
 }
 
-/** A browser gets a page with words where something is refused; everybody else the envelope. */
+/** A browser gets a page with words where something is rejected; everybody else the envelope. */
 async function asPage(request: Request, basePath: string, handle: () => Promise<Response>): Promise<Response> {
   try {
     return await handle();

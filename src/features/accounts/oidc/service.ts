@@ -16,7 +16,7 @@ import type { Attempt, Entry, ProviderUser, SignInMode } from "./types.ts";
 
 /** Dependencies of {@link OidcService}. */
 export interface OidcServiceOptions {
-  /** What the button says. */
+  /** The label of the button. */
   readonly name: string;
   readonly provider: OidcProvider;
   readonly identities: Identities;
@@ -29,18 +29,18 @@ export interface OidcServiceOptions {
 
 /** How somebody wants to sign in. */
 export interface BeginRequest {
-  /** Where the provider is to send the browser back to. */
+  /** The address to which the provider redirects the browser. */
   readonly redirectUri: string;
   readonly returnTo?: string | undefined;
   readonly mode?: SignInMode | undefined;
   readonly challenge?: string | undefined;
-  /** Where somebody is signed in already: what they want, and by which session. */
+  /** The purpose and session of a user who is signed in already. */
   readonly bySession?: { purpose: "link" | "confirm"; user: User; sessionId: string } | undefined;
 }
 
 /** A sign-in that has begun. */
 export interface Begun {
-  /** Where the browser goes. */
+  /** The address to which to send the browser. */
   readonly address: string;
   /** The state that the browser stores during the sign-in. */
   readonly sealed: string;
@@ -61,7 +61,7 @@ const CODES_MAX = 1_000;
 
 export class OidcService {
   readonly #options: OidcServiceOptions;
-  /** States whose answer has come: each counts once. After a restart the provider itself refuses a used answer. */
+  /** States whose answer has come: each counts once. After a restart the provider itself rejects a used answer. */
   readonly #used: ExpiringMap<true>;
   readonly #codes: ExpiringMap<{ readonly userId: number; readonly challenge: string }>;
 
@@ -72,12 +72,12 @@ export class OidcService {
     this.#codes = new ExpiringMap({ clock, lifetimeMs: CODE_MS, countMax: CODES_MAX });
   }
 
-  /** What the button says. */
+  /** The label of the button. */
   get name(): string {
     return this.#options.name;
   }
 
-  /** Who enters which account. */
+  /** Links between accounts and users of the provider. */
   get identities(): Identities {
     return this.#options.identities;
   }

@@ -5,14 +5,14 @@ export interface ProviderUser {
   /** Never given to somebody else by this provider. */
   readonly subject: string;
   readonly email: string | undefined;
-  /** Whether the provider says that the e-mail is this person's. */
+  /** Whether the provider says that the email is this person's. */
   readonly isEmailVerified: boolean;
   readonly name: string | undefined;
   /** Empty if the provider sends none. */
   readonly groups: readonly string[];
 }
 
-/** Whose account somebody enters, and what came of it beside their coming in. */
+/** The account that a sign-in enters, and the changes it caused. */
 export interface Entry {
   readonly user: User;
   /** Whether the account, or the link to one that was there, was made just now. */
@@ -21,7 +21,7 @@ export interface Entry {
   readonly role: Role | undefined;
 }
 
-/** What a sign-in is to end in: a session cookie, or a code that a program exchanges for a token. */
+/** The result of a sign-in: a session cookie, or a code that a program exchanges for a token. */
 export type SignInMode = "cookie" | "code";
 
 /** All of {@link SignInMode}. */
@@ -31,16 +31,16 @@ export const SIGN_IN_MODES: readonly SignInMode[] = ["cookie", "code"];
 export interface Attempt {
   readonly state: string;
   readonly nonce: string;
-  /** Of PKCE (RFC 7636). */
+  /** The code verifier of PKCE (RFC 7636). */
   readonly verifier: string;
-  /** Where the provider sends the browser back to. */
+  /** The address to which the provider redirects the browser. */
   readonly redirectUri: string;
   /** Path on this server where the browser goes in the end; empty where nowhere was said. */
   readonly returnTo: string;
   readonly mode: SignInMode;
   /** base64url of the sha256 of what has to come with the code; empty where nothing has to. */
   readonly challenge: string;
-  /** What somebody wants who is signed in already; null where somebody signs in. */
+  /** The purpose of a user who is signed in already; null for a sign-in. */
   readonly bySession: {
     /** `link`: let the provider's user enter the account; `confirm`: confirm the session. */
     readonly purpose: "link" | "confirm";

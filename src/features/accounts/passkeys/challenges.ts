@@ -10,7 +10,7 @@ const CHALLENGE_BITS = 256;
 /** Bounded, oldest out first: asking for one costs nothing. */
 const CHALLENGES_MAX = 50_000;
 
-/** What a challenge was made for: to sign in; or, in this session alone, to add a passkey or to confirm the session. */
+/** The purpose of a challenge: to sign in; or, in one session only, to add a passkey or to confirm the session. */
 export type Purpose = "sign-in" | `add:${string}` | `confirm:${string}`;
 
 export class Challenges {

@@ -4,7 +4,7 @@ import { Timestamp } from "../../../http/fields.ts";
 const Base64Url = t.String({ maxLength: 16_384, pattern: "^[A-Za-z0-9_-]+$" });
 const Name = t.String({ maxLength: 400, examples: ["Laptop"], description: "1 to 100 characters" });
 
-/** What `navigator.credentials.create()` gives, in JSON (WebAuthn, RegistrationResponseJSON). */
+/** The result of `navigator.credentials.create()` in JSON (WebAuthn, RegistrationResponseJSON). */
 const RegistrationResponse = t.Object(
   {
     id: Base64Url,
@@ -25,7 +25,7 @@ export const NewPasskeyBody = t.Object({ name: t.Optional(Name), response: Regis
 /** PATCH /api/users/passkeys/{id} */
 export const RenameBody = t.Object({ name: Name });
 
-/** What `navigator.credentials.get()` gives, in JSON (WebAuthn, AuthenticationResponseJSON). */
+/** The result of `navigator.credentials.get()` in JSON (WebAuthn, AuthenticationResponseJSON). */
 export const AuthenticationResponse = t.Object(
   {
     id: Base64Url,
@@ -60,7 +60,7 @@ export const PasskeyRecord = t.Object({
   lastUsedAt: t.Union([Timestamp, t.Null()]),
 });
 
-/** What a browser's WebAuthn call takes, in JSON; its fields are WebAuthn's. */
+/** The options of a browser's WebAuthn call in JSON, with WebAuthn's field names. */
 export const OptionsRecord = t.Object({
   options: t.Object({ challenge: t.String() }, { additionalProperties: true }),
 });

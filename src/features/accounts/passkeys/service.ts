@@ -163,7 +163,7 @@ export class PasskeyService {
     return this.#requestOptions(site, "sign-in");
   }
 
-  /** What a browser needs to ask for one of this user's passkeys of this site, to confirm a session. */
+  /** Options with which a browser asks for one of this user's passkeys of this site, to confirm a session. */
   async confirmOptions(
     { user, session }: SessionPrincipal,
     site: Site,
@@ -180,7 +180,7 @@ export class PasskeyService {
   }
 
   /**
-   * Who shows this passkey. Everything that may be wrong with it has one answer.
+   * Finds the user of this passkey. Every fault has the same error.
    * @throws AppError bad_credentials; account_disabled to the right passkey alone
    */
   async verify(site: Site, response: AuthenticationResponseJSON, purpose: Purpose = "sign-in"): Promise<PasskeyProof> {

@@ -7,7 +7,7 @@ export interface Passkey {
   readonly name: string;
   /** The host name that it was made for. */
   readonly rpId: string;
-  /** It is kept by a provider that copies it to the owner's other devices. */
+  /** A provider syncs it to the owner's other devices. */
   readonly isBackedUp: boolean;
   readonly createdAtMs: number;
   readonly lastUsedAtMs: number | null;

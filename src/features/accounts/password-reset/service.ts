@@ -91,7 +91,7 @@ export class PasswordReset {
 
   /**
    * A new link for an account, by its token; earlier ones end. It holds for 30 minutes, once, and no longer than the
-   * present e-mail and password. In the caller's transaction.
+   * present email and password. In the caller's transaction.
    * @throws AppError not_found | account_disabled
    */
   issue(_tx: Transaction, userId: number): string {
@@ -107,7 +107,7 @@ export class PasswordReset {
     return token;
   }
 
-  /** As {@link issue}, in a transaction of its own. @param before runs first in it; what it throws undoes it */
+  /** Like {@link issue}, in its own transaction. @param before runs first in it; what it throws undoes it */
   async issueNow(userId: number, before?: (tx: Transaction) => unknown): Promise<string> {
     return this.#options.writer.run((tx) => {
       before?.(tx);
@@ -147,7 +147,7 @@ export class PasswordReset {
     );
   }
 
-  /** Ends the link of an account, within the transaction that changes its password or e-mail. */
+  /** Ends the link of an account, within the transaction that changes its password or email. */
   forget(tx: Transaction, accountId: number): void {
     this.#queries.remove.run(accountId);
     this.#options.mail.drop(tx, accountId, "password-reset");
@@ -175,7 +175,7 @@ export class PasswordReset {
         this.#mailLink(tx, user);
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
-        // Of this account alone: the others must not wait behind it for ever.
+        // Skips only this account, so that the others do not wait behind it.
         log.error("Could not send a password reset email.", { user: user.publicId, error });
       }
     }
@@ -190,7 +190,7 @@ export class PasswordReset {
       log.info(text, { user: user.publicId });
       return;
     }
-    // The earlier link ends, so its mail is of no use any more.
+    // The earlier link ends, so its mail is of no use any longer.
     mail.drop(tx, user.id, "password-reset");
     mail.send(tx, {
       ...resetMail(resetLink(publicUrl, this.issue(tx, user.id)), RESET_LIFETIME_MS),

@@ -29,7 +29,7 @@ export const WINDOW_SECONDS: Readonly<Record<Category, number>> = {
   general: 3600,
 };
 
-/** What an account on this plan may do. */
+/** The limits of an account on this plan. */
 export interface Plan {
   readonly name: PlanName;
   /** Largest size of one file. */
@@ -63,7 +63,7 @@ export interface WrongPasswordLimits {
   readonly perHour: number;
 }
 
-/** What configuration puts in place of a plan's own numbers; null lifts a limit, absent leaves it. */
+/** Configured numbers in place of a plan's own. Null lifts a limit; absent leaves it. */
 export interface PlanOverride {
   readonly maxFileSizeBytes?: number | undefined;
   readonly quotaBytes?: number | null | undefined;

@@ -4,7 +4,7 @@ import { WriteBehind } from "../../../jobs/write-behind.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
 
-/** What went in and out of an account in one calendar month. */
+/** The transfers of an account in one calendar month. */
 export interface Transfers {
   /** `YYYY-MM`, in UTC. */
   readonly period: string;
@@ -39,7 +39,7 @@ export function periodOf(ms: number): string {
  * database follows within a second. Memory holds only accounts active within that second.
  */
 export class TransferCounters {
-  /** Of all accounts, since the start. */
+  /** Totals of all accounts since the start. */
   readonly sinceStart: Counts = { uploads: 0, uploadedBytes: 0, downloads: 0, downloadedBytes: 0 };
   readonly #options: TransferCountersOptions;
   readonly #writeBehind: WriteBehind<Map<string, PendingCounts>>;

@@ -1,12 +1,12 @@
 import type { Plan } from "./plans.ts";
 import type { Transfers } from "./transfers.ts";
 
-/** What an account holds, from its row in `accounts`. */
+/** The stored bytes of an account, from its row in `accounts`. */
 export interface AccountTotals {
   readonly files: number;
   readonly folders: number;
   readonly fileBytes: number;
-  /** Of earlier versions. */
+  /** Bytes of earlier versions. */
   readonly versionBytes: number;
   readonly trashBytes: number;
   /** Promised to uploads that are in progress. */

@@ -6,7 +6,7 @@ import type { AuthService } from "../auth/service.ts";
 import type { UserService } from "../users/service.ts";
 import type { User, UserChanges } from "../users/types.ts";
 
-/** What such a change touches. */
+/** Services that a change uses. */
 export interface ChangeAccountServices {
   readonly users: UserService;
   readonly auth: Pick<AuthService, "endSessions">;
@@ -49,14 +49,14 @@ export async function changeAccount(
     (tx) => {
       check?.(tx);
       const before = users.findById(userId);
-      // An erased account lives on until its files are taken apart; nobody can change it any more.
+      // An erased account lives on until its files are taken apart; nobody can change it any longer.
       if (before === undefined || before.email === "") throw unknownAccount();
       emailBefore = before.email;
     },
   );
 }
 
-/** There is none, or none any more. */
+/** There is none, or none any longer. */
 export function unknownAccount(): AppError {
   return new AppError("not_found", "This account was not found. Check the ID, or list the accounts.");
 }

@@ -23,11 +23,11 @@ export interface KeyEnder {
 }
 
 /**
- * Changes name, e-mail or password; durable when this returns. A new password ends all other sessions in the same
+ * Changes name, email or password; durable when this returns. A new password ends all other sessions in the same
  * transaction, and
  * `security.credentials_changed` is emitted in it, once for each of the two that changed.
- * The caller asks for proof where e-mail or password change. The transaction checks it again, so that of two changes at
- * once by the same old password one is refused.
+ * The caller asks for proof where email or password change. The transaction checks it again, so that of two changes at
+ * once by the same old password one is rejected.
  * @param proven the proof, where it was needed
  * @throws AppError invalid_field | email_taken | overloaded | bad_credentials | account_disabled; scope for an API key
  * that would change more than the name

@@ -1,5 +1,5 @@
 /**
- * Erases an account. In one transaction it loses its sessions, its e-mail and its tree; the many rows of a large
+ * Erases an account. In one transaction it loses its sessions, its email and its tree; the many rows of a large
  * tree are taken apart afterwards in small pieces, and when the last is gone so is the account's own row.
  */
 import type { Db } from "../../../db/open.ts";
@@ -9,7 +9,7 @@ import type { TreeWriter } from "../../../tree/writer.ts";
 import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";
 
-/** What erasing touches. */
+/** Services that erasing an account uses. */
 export interface EraseOptions {
   readonly db: Db;
   readonly writer: Writer;
@@ -34,7 +34,7 @@ export async function eraseAccount(
   const erase = (tx: Transaction): void => {
     auth.endSessions(tx, user.id);
     treeWriter.detachRoot(tx, user.id);
-    // Who shared something with them need not keep their address.
+    // Accounts that shared something with this user must not keep the address.
     db.sqlite.query("DELETE FROM shares WHERE recipient_id = ?1").run(user.id);
     // Nothing of the person stays: the address is free for a new account, and no password opens this one.
     db.sqlite
@@ -44,7 +44,7 @@ export async function eraseAccount(
            role = 'viewer' WHERE id = ?1`,
       )
       .run(user.id);
-    // Nobody comes in by another service, and no mail is on its way any more.
+    // Nobody comes in by another service, and no mail is on its way any longer.
     db.sqlite.query("DELETE FROM oidc_identities WHERE user_id = ?1").run(user.id);
     db.sqlite.query("DELETE FROM mails WHERE account_id = ?1").run(user.id);
     db.sqlite.query("DELETE FROM email_confirmations WHERE user_id = ?1").run(user.id);

@@ -151,7 +151,7 @@ export function userRoutes({
     );
 }
 
-/** What the audit log calls such a change: by the weightiest of its parts. */
+/** The audit action of such a change: that of its most important part. */
 function profileActionOf({ email, newPassword }: typeof ProfileBody.static): string {
   if (newPassword !== undefined) return email === undefined ? "password.change" : "credentials.change";
   return email === undefined ? "profile.change" : "email.change";

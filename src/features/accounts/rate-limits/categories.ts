@@ -1,7 +1,7 @@
 import type { Category } from "../plans/plans.ts";
 import type { RateRule } from "../routing/declaration.ts";
 
-/** What requests count as where no route fits, by what their path begins with; `general` elsewhere under /api. */
+/** Categories of paths without a route, by prefix; `general` elsewhere under /api. */
 const UNROUTED: readonly (readonly [prefix: string, category: Category])[] = [
   ["/api/auth/password", "signin"],
   ["/api/files", "operations"],
@@ -13,9 +13,9 @@ const UNROUTED: readonly (readonly [prefix: string, category: Category])[] = [
 ];
 
 /**
- * The category that a request counts as, known from its first line alone: it is counted before its body is read, and also
- * where its path does not exist. Undefined for what is not limited: all outside /api except downloads and uploads through
- * a share link.
+ * The category that a request counts as, known from its first line alone: it is counted before its body is read, and
+ * also where its path does not exist. Undefined for what is not limited: all outside /api except downloads and uploads
+ * through a share link.
  *
  * A further range of a download begun within the last hour counts as `general` ({@link DownloadLedger}). Where
  * {@link isCountedByHandler} says so, the handler counts.
@@ -32,8 +32,8 @@ export function categoryOf(rule: RateRule | undefined, path: string, query: stri
 }
 
 /**
- * Whether the handler counts a request, so that the guard only shows the state: sign-in, whose account is in the body, and
- * the start of an upload session, which counts once per file that it plans (as `general` when it plans none).
+ * Whether the handler counts a request, so that the guard only shows the state: sign-in, whose account is in the body,
+ * and the start of an upload session, which counts once per file that it plans (as `general` when it plans none).
  */
 export function isCountedByHandler(rule: RateRule | undefined): boolean {
   return typeof rule === "object" && rule.countedBy === "handler";

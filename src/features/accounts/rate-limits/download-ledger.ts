@@ -7,7 +7,7 @@ const ENTRIES_MAX = 50_000;
 /**
  * Who has begun to download what within the hour, so that a player that asks for a film in a thousand ranges counts
  * once. In memory: after a restart, or when more downloads run than fit, a range may count once more.
- * Limits and download counts need a ledger each: a download may be counted in one before it is refused by the other.
+ * Limits and download counts need a ledger each: a download may be counted in one before it is rejected by the other.
  */
 export class DownloadLedger {
   readonly #entriesMax: number;

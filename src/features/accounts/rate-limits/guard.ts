@@ -1,4 +1,4 @@
-/** How often: counts every request before it is routed, and puts the state of its window on every answer. */
+/** How often: counts every request before it is routed, and puts the state of its window on every response. */
 import { Elysia } from "elysia";
 import { AppError } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
@@ -67,8 +67,8 @@ export class RateGate {
 
   /**
    * Counts a request for a content as a download where it was let in as something less, and the whole content is sent:
-   * otherwise `?thumbnail` or a meaningless range would be a way around the limit. The answer shows the category of the
-   * request, `general`, unless this refuses it.
+   * otherwise `?thumbnail` or a meaningless range would be a way around the limit. The response shows the category of
+   * the request, `general`, unless this rejects it.
    * @throws AppError rate_limited
    */
   countWholeDownload(request: Request, headers: HeaderBag): void {
@@ -134,14 +134,14 @@ export class RateGate {
     const isShare = email.startsWith("share:");
     noteAudit(request, isShare ? { target: { type: "share", id: email.slice("share:".length) } } : { email });
     const gate = await this.#options.signins.beforeElsewhere(this.#addressKey(request), emailKey(email));
-    // The request shows its own category, unless this is what refuses it.
+    // The request shows its own category, unless this is what rejects it.
     return this.#guard(request, gate, check, (limitResult) => {
       if (!limitResult.allowed) this.#show(limitResult, headers);
     });
   }
 
   /**
-   * Describes the limit of unfinished bodies where that refused the request. Its own window may have room, and its
+   * Describes the limit of unfinished bodies where that rejected the request. Its own window may have room, and its
    * Reset would not be the time that Retry-After names.
    */
   showBodyLimit(error: unknown, headers: HeaderBag): void {
@@ -179,7 +179,7 @@ export class RateGate {
       else if (reason === "account_disabled" || reason === "second_factor_required") show(gate.attempt.succeeded());
       else {
         const limitResult = gate.attempt.abandoned();
-        // A limit of its own, such as that of codes: what is shown is what refuses.
+        // A limit of its own, such as that of codes: what is shown is what rejects.
         show(error instanceof RateLimitedError ? error.limitResult : limitResult);
       }
       throw error;
@@ -192,7 +192,7 @@ export class RateGate {
     if (!limitResult.allowed) throw rateLimited(limitResult, this.#options.clock.nowMs());
   }
 
-  /** Further ranges of a download that has begun count as `general`; one that is refused has not begun. */
+  /** Further ranges of a download that has begun count as `general`; one that is rejected has not begun. */
   #countDownload(request: Request, path: string, subject: string, plan: Plan, headers: HeaderBag): void {
     const { downloads, clock } = this.#options;
     const isRange = request.headers.has("range");
@@ -204,7 +204,7 @@ export class RateGate {
     downloads.begin(subject, path, isRange, clock.nowMs());
   }
 
-  /** The state of the uploads' window, without counting: for what is refused before anything is planned. */
+  /** The state of the uploads' window, without counting: for what is rejected before anything is planned. */
   #showUploads(request: Request, headers: HeaderBag): void {
     const { subject, plan } = this.#callerOf(request);
     const limitResult = this.#options.limiter.peek(subject, "uploads", plan.limits.uploads);

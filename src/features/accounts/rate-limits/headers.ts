@@ -2,7 +2,7 @@ import { AppError } from "../../../errors.ts";
 import { UNLIMITED_ON_WIRE } from "../plans/plans.ts";
 import type { RateLimitResult } from "./limiter.ts";
 
-/** Headers of every answer under /api (API, Rate-limit response headers); `Retry-After` with 429 alone. */
+/** Headers of every response under /api (API, Rate-limit response headers); `Retry-After` with 429 alone. */
 export interface RateLimitHeaders {
   "X-RateLimit-Limit": string;
   "X-RateLimit-Remaining": string;
@@ -49,7 +49,7 @@ export function retryAfterSeconds(limitResult: RateLimitResult, nowMs: number): 
   return Math.max(1, Math.ceil((limitResult.resetAtMs - nowMs) / 1000));
 }
 
-/** The error of a refused request: its details name category, limit and seconds to wait. */
+/** The error of a rejected request: its details name category, limit and seconds to wait. */
 export class RateLimitedError extends AppError {
   /** @param message in place of the usual words */
   constructor(

@@ -29,7 +29,7 @@ export interface RateLimitResult {
   readonly limit: Limit;
   /** Requests left in the window; null where there is no limit. */
   readonly remaining: number | null;
-  /** When the oldest counted request leaves the window; of a refusal: when a request is accepted again. */
+  /** When the oldest counted request leaves the window; of a rejection: when a request is accepted again. */
   readonly resetAtMs: number;
   readonly windowSeconds: number;
 }
@@ -44,7 +44,7 @@ export interface RateLimiterOptions {
   readonly subjectsMax?: number;
 }
 
-/** Accepted and refused requests of the last hour, to the minute. */
+/** Accepted and rejected requests of the last hour, to the minute. */
 export interface RequestTotals {
   readonly accepted: number;
   readonly rejected: number;
@@ -176,7 +176,7 @@ export class RateLimiter {
     }
   }
 
-  /** Counts one request if the limit allows it. A refused one is counted in statistics alone. */
+  /** Counts one request if the limit allows it. A rejected one is counted in statistics alone. */
   check(subjectKey: string, category: CountKind, limit: Limit): RateLimitResult {
     const nowMs = this.#options.clock.nowMs();
     const subject = this.#subject(subjectKey, nowMs);
@@ -188,7 +188,7 @@ export class RateLimiter {
 
   /**
    * Counts as many of `wanted` requests as the limit leaves room for, and says how many (an upload session of several
-   * files). The rest is counted as refused.
+   * files). The rest is counted as rejected.
    */
   takeUpTo(
     subjectKey: string,
@@ -224,7 +224,7 @@ export class RateLimiter {
     };
   }
 
-  /** Counts one refused request in the statistics: something else than this subject's window refused it. */
+  /** Counts one rejected request in the statistics: something else than this subject's window rejected it. */
   countRejected(subjectKey: string, category: CountKind): void {
     const nowMs = this.#options.clock.nowMs();
     const subject = this.#subject(subjectKey, nowMs);
@@ -417,7 +417,7 @@ function hasTotals(key: string): boolean {
   return key.startsWith("u:") || key.startsWith("s:");
 }
 
-/** Whether nothing of this subject matters any more. */
+/** Whether nothing of this subject matters any longer. */
 function isOver(subject: Subject, nowMs: number): boolean {
   return nowMs - subject.lastAtMs > RETENTION_MS + MINUTE_MS && !subject.counters.some((counter) => counter?.isDirty);
 }

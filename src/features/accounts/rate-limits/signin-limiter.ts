@@ -67,7 +67,7 @@ interface InProgress {
   readonly waiting: (() => void)[];
 }
 
-/** So many requests wait for others of the same subject; more are refused as if all in progress were wrong. */
+/** So many requests wait for others of the same subject; more are rejected as if all in progress were wrong. */
 const WAITING_MAX = 100;
 const CATEGORY = "signin";
 
@@ -86,7 +86,7 @@ export class SigninLimiter {
   /**
    * Asks for a sign-in. May wait for other tries from this address to end.
    * @param addressKey the client address, or its /64
-   * @param account the e-mail in its compared form, whether there is such an account or not
+   * @param account the email in its compared form, whether there is such an account or not
    * @param plan the account's; undefined for an unknown account
    */
   async before(addressKey: string, account: string, plan: PlanName | undefined): Promise<PasswordGate> {
@@ -95,7 +95,7 @@ export class SigninLimiter {
 
   /**
    * Asks for the check of a password at any other place: registering a phone, changing the profile, unlocking a share.
-   * @param account the e-mail in its compared form, or a name of the share that no e-mail can be
+   * @param account the email in its compared form, or a name of the share that no email can be
    */
   async beforeElsewhere(addressKey: string, account: string): Promise<PasswordGate> {
     return this.#ask({ addressKey, key: keyOf(addressKey, account), signIn: undefined });
@@ -103,7 +103,7 @@ export class SigninLimiter {
 
   /**
    * What to show of a sign-in before its body is read, or when its body names no account: free's numbers, as far as the
-   * address's ceiling leaves them. Counts nothing, and refuses nothing: {@link before} or {@link malformed} does.
+   * address's ceiling leaves them. Counts nothing, and rejects nothing: {@link before} or {@link malformed} does.
    */
   preview(addressKey: string): RateLimitResult {
     const ceiling = this.#limiter.peek(addressSubject(addressKey), CATEGORY, this.#plans.signinCeiling);
@@ -111,8 +111,8 @@ export class SigninLimiter {
   }
 
   /**
-   * A sign-in that names no account (not JSON, not an e-mail address). No password is tried by it; it counts in the
-   * address's ceiling alone. Shows free's numbers; refused when the ceiling is reached.
+   * A sign-in that names no account (not JSON, not an email address). No password is tried by it; it counts in the
+   * address's ceiling alone. Shows free's numbers; rejected when the ceiling is reached.
    */
   malformed(addressKey: string): RateLimitResult {
     const ceiling = this.#limiter.check(addressSubject(addressKey), CATEGORY, this.#plans.signinCeiling);
@@ -160,7 +160,7 @@ export class SigninLimiter {
     const [first] = refusing;
     if (first === undefined) return undefined;
     const resetAtMs = Math.max(...refusing.map(({ limitResult }) => limitResult.resetAtMs));
-    // In the statistics of the account a refusal by its own windows counts alone.
+    // In the statistics of the account a rejection by its own windows counts alone.
     const isOfAddress = first.window.subject === addressSubject(attempted.addressKey);
     return this.#reject(isOfAddress ? first.window.subject : allSubject(attempted.key), {
       ...first.limitResult,

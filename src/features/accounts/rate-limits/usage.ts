@@ -30,7 +30,7 @@ export interface RateLimitUsage {
 /** Who is counted where: the user in every category, but for sign-ins, which count by address and account. */
 export interface CountedSubjects {
   readonly user: string;
-  /** {@link SigninLimiter.subjectOf} the address that asks and the user's own e-mail. */
+  /** {@link SigninLimiter.subjectOf} the address that asks and the user's own email. */
   readonly signin: string;
 }
 
@@ -51,7 +51,7 @@ const ENDPOINT_OF: Readonly<Record<Category, string>> = {
 
 /**
  * What a user has used of every limit, and all their requests of the last hour. A "successful" request is one that
- * was not refused for its rate. Without any request the rate of success is 100.
+ * was not rejected for its rate. Without any request the rate of success is 100.
  */
 export function rateLimitUsage(limiter: RateLimiter, plan: Plan, subjects: CountedSubjects): RateLimitUsage {
   const endpoints = RATE_CATEGORIES.map((category): RateLimitUsageRecord => {

@@ -18,13 +18,13 @@ export const TwoFactorRecord = t.Object({
   passkeys: Type.Integer({ minimum: 0 }),
 });
 
-/** Answer of POST /api/users/two-factor/setup */
+/** Response of POST /api/users/two-factor/setup */
 export const SetUpRecord = t.Object({
   secret: t.String({ description: "Base 32, to type into an authenticator app" }),
   otpauthUrl: t.String({ description: "The same as a URI, to show as a QR code" }),
 });
 
-/** Answer of enable and recovery-codes */
+/** Response of enable and recovery-codes */
 export const RecoveryCodesRecord = t.Object({
   recoveryCodes: t.Array(t.String({ examples: ["7k3m-0p9x-ab4t-qz82"] }), {
     description: "Shown only in this response",

@@ -25,7 +25,7 @@ export function openSecret(key: Uint8Array, userId: number, sealed: Uint8Array):
     const opened = decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES));
     return Buffer.concat([opened, decipher.final()]);
   } catch {
-    return undefined; // that the tag doesn't fit is the answer
+    return undefined; // that the tag doesn't fit is the response
   }
 }
 

@@ -58,7 +58,7 @@ export class WrongCodes {
 
   #recent(userId: number): number[] {
     const nowMs = this.#clock.nowMs();
-    // One to come was noted before the clock was set back: it would refuse for as long as that was.
+    // One to come was noted before the clock was set back: it would reject for as long as that was.
     return (this.#times.get(userId) ?? []).filter((atMs) => atMs > nowMs - WINDOW_MS && atMs <= nowMs);
   }
 }

@@ -1,4 +1,4 @@
-/** Forms of e-mail addresses by which look-alikes are found: two accounts must not be taken for each other. */
+/** Forms of email addresses by which look-alikes are found: two accounts must not be taken for each other. */
 import { SKELETON_VERSION, skeleton, withoutIgnorable } from "../../../lib/skeleton.ts";
 
 /** What is stored of each address, in indexed columns. */

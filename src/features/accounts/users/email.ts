@@ -2,7 +2,7 @@ import isEmail from "validator/es/lib/isEmail";
 import { invalidField } from "../../../errors.ts";
 
 /**
- * Checks the syntax of an e-mail address and gives it without surrounding space, as it is shown.
+ * Checks the syntax of an email address and gives it without surrounding space, as it is shown.
  * @throws AppError invalid_field
  */
 export function parseEmail(text: string, field = "email"): string {

@@ -21,7 +21,7 @@ export interface UserServiceOptions {
   readonly clock: Clock;
   readonly passwords: PasswordHasher;
   readonly events: Events;
-  /** Whether the e-mail of an account must be confirmed before it shares. */
+  /** Whether the email of an account must be confirmed before it shares. */
   readonly verifiesEmail?: boolean;
   /** Makes the root folder of a new account, in the transaction that makes the account. @returns the root's row id */
   readonly createRoot: (tx: Transaction, accountId: number) => number;
@@ -89,7 +89,7 @@ export class UserService {
     this.#keepLastAdmin(user, changes);
   }
 
-  /** All accounts, by e-mail, but for those that are being erased. */
+  /** All accounts, by email, but for those that are being erased. */
   list(): User[] {
     return this.#queries.all
       .all()
@@ -152,7 +152,7 @@ export class UserService {
   }
 
   /**
-   * Changes the account with this e-mail; durable when this returns. Disabling it, and a new password or e-mail, are
+   * Changes the account with this email; durable when this returns. Disabling it, and a new password or email, are
    * for the caller to follow up with the end of its sessions.
    * @throws AppError not_found | invalid_field | email_taken | last_admin | overloaded
    */
@@ -262,7 +262,7 @@ export class UserService {
     return renewed;
   }
 
-  /** Notes that the e-mail of an account is its owner's, in the caller's transaction. @throws AppError not_found */
+  /** Notes that the email of an account is its owner's, in the caller's transaction. @throws AppError not_found */
   confirmEmail(tx: Transaction, userId: number): User {
     const { email, emailUnconfirmedSince } = this.#row(userId);
     if (emailUnconfirmedSince !== null) {
@@ -273,7 +273,7 @@ export class UserService {
     return this.#get(userId);
   }
 
-  /** Since when the e-mail of a changed account waits for its confirmation; undefined where that stays as it was. */
+  /** Since when the email of a changed account waits for its confirmation; undefined where that stays as it was. */
   #unconfirmedSince(former: UserRow, changes: UserChanges): number | null | undefined {
     const { clock, verifiesEmail } = this.#options;
     const isNew = changes.email !== undefined && emailKey(changes.email) !== emailKey(former.email);

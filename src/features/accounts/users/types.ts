@@ -22,7 +22,7 @@ export interface User {
   readonly quotaBytes: number | null | undefined;
   readonly disabledAtMs: number | null;
   readonly createdAtMs: number;
-  /** Its e-mail must be confirmed before it shares anything, and before it opens shares for that e-mail. */
+  /** Its email must be confirmed before it shares anything, and before it opens shares for that email. */
   readonly isEmailUnconfirmed?: boolean;
   /** The device by which they ask just now, where it is one; the journal notes it with what they change. */
   readonly viaDeviceId?: number | undefined;
@@ -39,7 +39,7 @@ export interface NewUser {
   readonly password: string | undefined;
   /** An administrator makes it, and may give it an address that looks like another account's. */
   readonly isByAdministrator?: boolean;
-  /** The e-mail is known to be its owner's: by a provider, or because an administrator named it. */
+  /** The email is known to be its owner's: by a provider, or because an administrator named it. */
   readonly isEmailConfirmed?: boolean;
 }
 
@@ -51,9 +51,9 @@ export interface UserChanges {
   readonly name?: string;
   readonly role?: Role;
   readonly plan?: PlanName;
-  /** Whether the e-mail counts as confirmed. */
+  /** Whether the email counts as confirmed. */
   readonly isEmailConfirmed?: boolean;
-  /** `plan`: no own one any more. */
+  /** `plan`: no own one any longer. */
   readonly quotaBytes?: number | "plan" | null;
   readonly isDisabled?: boolean;
   readonly password?: string;

@@ -73,7 +73,7 @@ export const AccountPageRecord = {
   properties: { users: t.Array(AccountRecord), pagination: ref("Pagination") },
 };
 
-/** The answer of POST /api/admin/users. */
+/** The response of POST /api/admin/users. */
 export const NewAccountRecord = t.Composite([
   AccountRecord,
   t.Object({

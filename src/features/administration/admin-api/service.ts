@@ -93,7 +93,7 @@ export class AccountAdministration {
 
   /**
    * Whether the account is the caller's own. What is done there with the rights of an administrator would be a way
-   * around the settings of the account; it is refused.
+   * around the settings of the account; it is rejected.
    * @param changes what would be done to it
    * @throws AppError role; last_admin where it would leave no administrator
    */

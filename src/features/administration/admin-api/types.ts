@@ -8,7 +8,7 @@ export type AccountSort = (typeof ACCOUNT_SORTS)[number];
 
 /** Which accounts are wanted; absent fields ask for nothing. */
 export interface AccountFilter {
-  /** Part of the e-mail or of the name. */
+  /** Part of the email or of the name. */
   readonly search?: string | undefined;
   readonly role?: Role | undefined;
   readonly plan?: PlanName | undefined;

@@ -1,7 +1,7 @@
 /**
- * The log's place around every request: when the answer is known, what the table of actions names is written. Around
- * the application rather than among its hooks, so that it sees the status of every answer, refusals included, and costs
- * what is not audited no more than a look at the method.
+ * The log's place around every request: when the response is known, what the table of actions names is written. Around
+ * the application rather than among its hooks, so that it sees the status of every response, rejections included, and
+ * costs what is not audited no more than a look at the method.
  */
 import { type AuditNote, auditNoteOf } from "../../../http/audit-note.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
@@ -27,7 +27,7 @@ export interface AuditGuardOptions {
   };
 }
 
-/** Refusals that are worth a row: somebody tried what is not theirs. Malformed requests and unknown ids are not. */
+/** Rejections that are worth a row: somebody tried what is not theirs. Malformed requests and unknown ids are not. */
 const REJECTED = new Set([
   "bad_credentials",
   "invalid_code",
@@ -48,7 +48,7 @@ const REJECTED_TOKENS = new Set(["invalid_token", "revoked_token"]);
 
 /**
  * Writes an audited request to the log once its response is known.
- * @returns a function that is given every request and the answer in progress, and gives the answer to be sent
+ * @returns a function that is given every request and the response in progress, and gives the response to be sent
  */
 export function auditGuard(options: AuditGuardOptions) {
   return (request: Request, response: Response | Promise<Response>): Response | Promise<Response> => {
@@ -101,7 +101,7 @@ async function whenDone(
     if (audited.write === "deferred") options.audit.note(entry);
     else await options.audit.record(entry);
   } catch (error) {
-    // What was asked for is done, and its answer must say so; that nobody can read of it is the operator's to know.
+    // What was asked for is done, and its response must say so; that nobody can read of it is the operator's to know.
     options.log.error("Could not write to the audit log.", { action: audited.action, error });
   }
   return response;
@@ -110,7 +110,7 @@ async function whenDone(
 function outcomeOf(status: number, reason: string | undefined, audited: AuditedAction) {
   if (status >= 500) return status === 500 ? { outcome: "failed" as const, reason } : undefined;
   if (status === 429) return audited.isGuess ? { outcome: "refused" as const, reason } : undefined;
-  // A refusal that was made into a page has no reason here.
+  // A rejection that was made into a page has no reason here.
   const isPage = reason === undefined && (status === 401 || status === 403) && audited.isGuess;
   if (isPage) return { outcome: "refused" as const, reason };
   if (reason === undefined || !REJECTED.has(reason)) return undefined;
@@ -118,7 +118,7 @@ function outcomeOf(status: number, reason: string | undefined, audited: AuditedA
   return { outcome: "refused" as const, reason };
 }
 
-/** Whom and what an answer names: who signed in, what was made. */
+/** Whom and what a response names: who signed in, what was made. */
 interface Reported {
   readonly userId: string | undefined;
   readonly madeId: string | undefined;

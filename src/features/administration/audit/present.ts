@@ -19,7 +19,7 @@ const BY_GUESTS = /^(file|folder|version)\./;
 export function presentActivity(row: AuditRow, ownId: string) {
   const isOwn = row.userId === ownId;
   const other = BY_GUESTS.test(row.action) ? "guest" : "administrator";
-  // On a refused sign-in nobody is known.
+  // On a rejected sign-in nobody is known.
   const by = isOwn ? "you" : row.userId === null && row.via !== "cli" ? "unknown" : other;
   const isHidden = by === other;
   const what = presentWhat(row);

@@ -6,15 +6,15 @@ export const AUDIT_VIAS = ["web", "mobile", "key", "cli", "system", "none"] as c
 /** One of {@link AUDIT_VIAS}. */
 export type AuditVia = (typeof AUDIT_VIAS)[number];
 
-/** `refused`: the caller might not; `failed`: the server could not. */
+/** `rejected`: the caller might not; `failed`: the server could not. */
 export const AUDIT_OUTCOMES = ["done", "refused", "failed"] as const;
 
 /** One of {@link AUDIT_OUTCOMES}. */
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
-/** An account as the log names it: by its public id and its e-mail at that time. */
+/** An account as the log names it: by its public id and its email at that time. */
 export interface AuditPerson {
-  /** Undefined where only an e-mail was given, that of no account perhaps. */
+  /** Undefined where only an email was given, that of no account perhaps. */
   readonly id: string | undefined;
   readonly email: string | undefined;
 }
@@ -65,7 +65,7 @@ export interface AuditRow {
 
 /** Which rows are wanted; absent fields ask for nothing. */
 export interface AuditFilter {
-  /** Public id or e-mail: who did it, or whom it was done to. */
+  /** Public id or email: who did it, or whom it was done to. */
   readonly user?: string | undefined;
   /** Only what was done to this account, by its public id. */
   readonly subjectId?: string | undefined;

@@ -21,7 +21,7 @@ export function receivedQueries(sqlite: Database) {
     find: sqlite.prepare<ReceivedRow, [string, number]>(
       `SELECT ${COLUMNS} FROM shares WHERE public_id = ?1 AND kind = 'account' AND recipient_id = ?2`,
     ),
-    /** Those that wait for an e-mail. Index shares_waiting. */
+    /** Those that wait for an email. Index shares_waiting. */
     waiting: sqlite.prepare<ReceivedRow, [string, number]>(
       `SELECT ${COLUMNS} FROM shares INDEXED BY shares_waiting
        WHERE recipient_email_key = ?1 AND kind = 'account' AND recipient_id IS NULL
@@ -29,9 +29,9 @@ export function receivedQueries(sqlite: Database) {
        ORDER BY id`,
     ),
     /**
-     * Those that wait for the e-mail of an account that has not confirmed it, and that it would have got had nobody asked
-     * for that: all for the e-mail that it signed up with, and for another one those made since it has it. By account,
-     * from an id on. Indexes users_unconfirmed, shares_waiting.
+     * Those that wait for the email of an account that has not confirmed it, and that it would have got had nobody
+     * asked for that: all for the email that it signed up with, and for another one those made since it has it. By
+     * account, from an id on. Indexes users_unconfirmed, shares_waiting.
      */
     waitingUnconfirmed: sqlite.prepare<UnconfirmedRow, [number, number, number]>(
       `SELECT ${COLUMNS}, users.id AS recipientId

@@ -2,11 +2,11 @@
  * Shares between accounts, from the side of those they were made for. What a share lets them do is decided
  * by `permissions`; here they find it, and leave it.
  *
- * A share for an e-mail without an account waits until an account is made with it. With mail.verify it waits until the
- * owner of that account has confirmed the e-mail, which may also be one that they changed to. Without mail.verify
- * nobody confirms addresses: the account that is made with an e-mail first gets what waits, and an account that changes
- * its e-mail later gets nothing, because everybody could collect what waits for others so. A start without mail.verify
- * gives by these rules what waited while it was on. An administrator who confirms an e-mail gives its account what
+ * A share for an email without an account waits until an account is made with it. With mail.verify it waits until the
+ * owner of that account has confirmed the email, which may also be one that they changed to. Without mail.verify
+ * nobody confirms addresses: the account that is made with an email first gets what waits, and an account that changes
+ * its email later gets nothing, because everybody could collect what waits for others so. A start without mail.verify
+ * gives by these rules what waited while it was on. An administrator who confirms an email gives its account what
  * waits.
  */
 import type { Database } from "bun:sqlite";
@@ -81,14 +81,14 @@ export class ReceivedShareService {
     await noteEnded();
   }
 
-  /** Gives an account what waits for its e-mail, and notifies it (`share.received`). In the caller's transaction. */
+  /** Gives an account what waits for its email, and notifies it (`share.received`). In the caller's transaction. */
   claim(tx: Transaction, { accountId, email }: EventOf<"user.email_confirmed">): void {
     const { clock } = this.#options;
     for (const row of this.#queries.waiting.all(emailKey(email), clock.nowMs())) this.#give(tx, row, accountId);
   }
 
   /**
-   * For a server without mail.verify that had it before: gives accounts what waits because their e-mail was not
+   * For a server without mail.verify that had it before: gives accounts what waits because their email was not
    * confirmed, as they would have got it without the setting, and notifies them. Durable when this returns.
    * @returns how many shares
    */

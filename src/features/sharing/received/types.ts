@@ -30,7 +30,7 @@ export interface ReceivedRow {
   readonly label: string | null;
 }
 
-/** A share that waits for the e-mail of an account, which has not confirmed it. */
+/** A share that waits for the email of an account, which has not confirmed it. */
 export interface UnconfirmedRow extends ReceivedRow {
   readonly recipientId: number;
 }

@@ -48,11 +48,11 @@ export interface ShareSenderOptions {
 /** One request for a content of a share. */
 export interface ShareContentRequest {
   readonly request: Request;
-  /** The answer's headers so far. They are taken over into the answer. */
+  /** The response's headers so far. They are taken over into the response. */
   readonly set: { headers: Record<string, string | number> };
 }
 
-/** What every answer about a share carries. */
+/** What every response about a share carries. */
 export const SHARE_HEADERS = { "referrer-policy": "no-referrer", "x-robots-tag": "noindex" } as const;
 /** The same: nobody keeps it without asking again whether it is still shared. */
 export const SHARE_CACHE_CONTROL = "private, no-cache";
@@ -77,7 +77,7 @@ export class ShareSender {
   }
 
   /**
-   * The answer to a download of this file through this share, as the query asks for it. Where downloads are limited,
+   * The response to a download of this file through this share, as the query asks for it. Where downloads are limited,
    * one is taken before the first byte.
    * @throws AppError share_used_up | share_permission | invalid_field | thumbnail_pending | precondition_failed |
    *   range_not_satisfiable | content_missing | rate_limited
@@ -129,7 +129,7 @@ export class ShareSender {
   }
 
   /**
-   * Counts an answer as a download of the share where it is one: a whole content each time, ranges once per caller,
+   * Counts a response as a download of the share where it is one: a whole content each time, ranges once per caller,
    * content and hour; HEAD and 304 not at all.
    * @returns 1 or 0 as it counted; undefined where no content goes out
    * @throws AppError share_used_up

@@ -52,7 +52,7 @@ export class LinkGuesses {
   }
 
   /**
-   * Runs the check of a link's password, or refuses it for now.
+   * Runs the check of a link's password, or rejects it for now.
    * @param addressKey the client address, or its /64
    * @param check throws AppError bad_credentials where the password is wrong
    * @throws AppError rate_limited; what `check` throws

@@ -1,7 +1,7 @@
 import { type Share, UPLOADS_PER_ADDRESS } from "./types.ts";
 
 /**
- * Whether a change lets anybody do more with a share than before. Those whose e-mail is not confirmed may only tighten.
+ * Whether a change lets anybody do more with a share than before. Those whose email is not confirmed may only tighten.
  * @param password in the clear; null clears it, undefined leaves it
  */
 export function loosens(before: Share, after: Share, password: string | null | undefined): boolean {

@@ -164,7 +164,7 @@ export function sharePageRejection({ basePath, scripts }: Pick<SharePagesOptions
 
 const ASK_FOR_NEW = "Ask the sender for a new link.";
 
-/** Whether a refusal is about the link, rather than about the file that was sent: that is said beside the form. */
+/** Whether a rejection is about the link, rather than about the file that was sent: that is said beside the form. */
 function isOfShare(error: unknown): boolean {
   return !(error instanceof AppError) || OF_SHARE.has(error.reason);
 }

@@ -129,7 +129,7 @@ export class ShareService {
   }
 
   /**
-   * Changes a share of this user; all grants of it end. Without a confirmed e-mail it can be tightened alone.
+   * Changes a share of this user; all grants of it end. Without a confirmed email it can be tightened alone.
    * @throws AppError email_unconfirmed | not_found | invalid_field | invalid_request
    */
   async update(user: User, publicId: string, settings: ShareSettings): Promise<OwnShare> {
@@ -157,7 +157,7 @@ export class ShareService {
     return revoked;
   }
 
-  /** The account with an e-mail. One that has not confirmed it may be anybody's: the share waits as for no account. */
+  /** The account with an email. One that has not confirmed it may be anybody's: the share waits as for no account. */
   #recipientOf(recipientEmailKey: string | null): User | undefined {
     const found = recipientEmailKey === null ? undefined : this.#options.users.findByEmail(recipientEmailKey);
     return found?.isEmailUnconfirmed === true ? undefined : found;

@@ -93,7 +93,7 @@ export class ShareDownloads {
     );
   }
 
-  /** As {@link send}, where a browser is shown a page in place of a refusal. */
+  /** As {@link send}, where a browser is shown a page in place of a rejection. */
   async sendToPage(token: string, request: Request, set: ResponseSet): Promise<Response> {
     try {
       return await this.send(token, request, set);

@@ -163,7 +163,7 @@ export class ShareStatistics {
   }
 }
 
-/** The answer where all downloads that the owner allowed were taken. */
+/** The response where all downloads that the owner allowed were taken. */
 export function usedUp(): AppError {
   return new AppError("share_used_up", "This link has reached its download limit. Ask the sender for a new link.");
 }

@@ -86,7 +86,7 @@ function stripJpeg(bytes: Uint8Array): Uint8Array[] | undefined {
   return [...head, ...turned, ...rest];
 }
 
-/** What of a segment stays: everything that decoding needs, the colour profile, and no thumbnails. */
+/** What of a segment stays: everything that decoding needs, the color profile, and no thumbnails. */
 function keepSegment(marker: number, body: Uint8Array, whole: Uint8Array): Uint8Array | undefined {
   if (isOfPicture(marker)) return whole;
   if (marker === APP0 && hasAscii(body, "JFIF\0") && body.length >= 14) {

@@ -3,8 +3,8 @@ import type { FileNode, TreeNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
 
 /**
- * `public`: the one link of a file that is public. `link`: reads a file or folder. `upload`: a drop box. `account`: for one
- * other account of this server.
+ * `public`: the one link of a file that is public. `link`: reads a file or folder. `upload`: a drop box. `account`: for
+ * one other account of this server.
  */
 export type ShareKind = "public" | "link" | "upload" | "account";
 
@@ -90,7 +90,7 @@ export interface ShareSettings {
 
 /** The same for one that is made, which may be for another account. */
 export interface ShareRequest extends ShareSettings {
-  /** The e-mail of the account that it is for. */
+  /** The email of the account that it is for. */
   readonly user?: string | null | undefined;
 }
 

@@ -46,7 +46,7 @@ export interface SessionStarterOptions {
   /** Holds room on the disk. @throws AppError disk_full */
   readonly reserveDisk: (bytes: number) => ReleaseRoom;
   /**
-   * Asked inside the transaction, for each file to be replaced: refuses where a device replaces far more than it is
+   * Asked inside the transaction, for each file to be replaced: rejects where a device replaces far more than it is
    * wont to.
    */
   readonly admitReplacement: (tx: Transaction, device: DeviceFacts, replacement: Replacement) => AppError | undefined;
@@ -322,7 +322,7 @@ function isThere(
   return digest !== undefined && findSameFile(tree, { ...intended, digest }) !== undefined;
 }
 
-/** Runs a check of the quota; what it refuses names the plan. */
+/** Runs a check of the quota; what it rejects names the plan. */
 function namingPlan(plan: string, check: () => void): void {
   try {
     check();

@@ -68,7 +68,7 @@ export class Completer {
    * Makes the file, unless there is one that is the same (see {@link findSameFile}). Durable when this returns; called
    * again, also at the same time, it gives the same file. After any error the upload is as it was.
    * @throws what `uploader.confirm` throws; AppError upload_state with `missingChunks`; checksum_mismatch; upload_expired; version_conflict where the
-   *   content to be followed is not the file's any more; deleted_by_you; name_taken, quota_exceeded, disk_full, storage_error; not_found
+   *   content to be followed is not the file's any longer; deleted_by_you; name_taken, quota_exceeded, disk_full, storage_error; not_found
    *   where the file that it became is gone
    */
   async complete(uploader: Uploader, uploadId: number, completion: Completion): Promise<FileNode> {

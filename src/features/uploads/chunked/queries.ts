@@ -192,7 +192,7 @@ export class UploadRows {
       .run(sessionId, expiresAtMs);
   }
 
-  /** Ends an upload: nothing is held for it any more, and its chunks are forgotten. */
+  /** Ends an upload: nothing is held for it any longer, and its chunks are forgotten. */
   end(id: number, status: UploadStatus, nowMs: number, fileId: string | null = null): void {
     this.#sqlite
       .query<undefined, [number, string, number, string | null]>(

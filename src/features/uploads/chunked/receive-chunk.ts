@@ -60,7 +60,7 @@ export class ChunkReceiver {
    * Takes a chunk, or the whole file. Durable when this returns. Chunks of a whole file count one by one, so that what
    * is whole of a broken transfer is kept.
    * @throws AppError not_found for an index that the file does not have; upload_state | upload_expired; chunk_size for a
-   *   wrong length; checksum_mismatch; disk_full | storage_error. Nothing of a refused chunk counts.
+   *   wrong length; checksum_mismatch; disk_full | storage_error. Nothing of a rejected chunk counts.
    */
   async receive(uploadId: number, request: ChunkRequest): Promise<ChunkReceipt> {
     const store = this.#store;

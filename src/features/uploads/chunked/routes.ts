@@ -258,7 +258,7 @@ function checkLocation(text: string | undefined, field: string): string | undefi
   throw invalidField(field, `${field} must be a latitude and longitude in degrees, such as 48.2082,16.3738.`);
 }
 
-/** @param onRejection called before an option is refused @throws AppError chunk_size | invalid_field */
+/** @param onRejection called before an option is rejected @throws AppError chunk_size | invalid_field */
 function readOptions(given: NonNullable<typeof InitBody.static.uploadOptions>, onRejection: () => unknown) {
   try {
     return {

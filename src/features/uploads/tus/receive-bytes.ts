@@ -35,14 +35,14 @@ export interface BytesReceiverOptions {
   /** Asks whether there is room on the disk, and holds it. @throws AppError disk_full | store_missing */
   readonly reserveDisk: (bytes: number) => ReleaseRoom;
   readonly quotaOf: (owner: Destination["owner"]) => number | null;
-  /** Says what a refusal by the quota shows. */
+  /** Says what a rejection by the quota shows. */
   readonly acting: Acting;
 }
 
 /** So much is put on the device and committed at once. */
 const STEP_BYTES = 16 * 1024 * 1024;
 
-/** With these refusals of a whole step there may still be room for what has come. */
+/** With these rejections of a whole step there may still be room for what has come. */
 const AHEAD_REJECTIONS: ReadonlySet<string> = new Set(["quota_exceeded", "file_too_large"]);
 
 /** Receives bytes. */
@@ -148,7 +148,7 @@ export class BytesReceiver {
         const flushed = this.#flush(tus, active);
         // One step is put on the device while the next arrives; more must wait.
         if (unflushedBytes >= 2 * STEP_BYTES) return flushed;
-        flushed.catch(() => {}); // refuses the next piece
+        flushed.catch(() => {}); // rejects the next piece
       });
       if (checksum !== undefined && hasher !== undefined) {
         checkNotRejected(mine);
@@ -207,7 +207,7 @@ export class BytesReceiver {
   /**
    * Puts on the device what has arrived so far. Where somebody removed the file or cut it, nothing counts any more:
    * written on behind what is gone, it would be whole by its length and hold zeros.
-   * @param mine the request that waits for this; any other is refused then
+   * @param mine the request that waits for this; any other is rejected then
    */
   async #settle(tus: TusUpload, active: ActiveTus, mine?: IncomingRequest): Promise<void> {
     await this.#flush(tus, active);
@@ -284,7 +284,7 @@ export class BytesReceiver {
   }
 }
 
-/** The refusal of bytes that belong elsewhere. */
+/** The rejection of bytes that belong elsewhere. */
 export function wrongOffset(given: number, actual: number): AppError {
   return new AppError(
     "upload_offset",

@@ -57,7 +57,7 @@ export function tusHeaders() {
   });
 }
 
-/** The headers of the answer to OPTIONS (tus, Core). @param limitBytes largest file, where that is known */
+/** The headers of the response to OPTIONS (tus, Core). @param limitBytes largest file, where that is known */
 export function capabilities(limitBytes: number | null): Record<string, string> {
   return {
     "tus-version": TUS_VERSION,
@@ -180,7 +180,7 @@ export class TusRequests {
     );
   }
 
-  /** The bytes that came with the request that began the upload: where they are refused, nothing of it stays. */
+  /** The bytes that came with the request that began the upload: where they are rejected, nothing of it stays. */
   async #receiveFirst(sender: TusSender, begun: TusUpload, bytes: BytesRequest): Promise<TusProgress> {
     const { tus } = this.#options;
     try {

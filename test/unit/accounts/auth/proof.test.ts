@@ -25,7 +25,7 @@ async function open(access: Access = "self") {
     hasSecondFactor: (id) => twoFactor.methodsOf(id).length > 0,
   });
   const asking: Asking = { request: new Request("http://larder.test"), headers: {}, principal, access };
-  /** Why the transaction refuses what was proven before `change`. */
+  /** Why the transaction rejects what was proven before `change`. */
   const after = async (given: { currentPassword?: string }, change: () => unknown): Promise<unknown> => {
     const proven = await proof.require(asking, given);
     await change();

@@ -63,7 +63,7 @@ export async function openCredentials() {
   return { db, writer, clock, users, passkeys, twoFactor, openTwoFactor, apiKeys, auth, user, emitted };
 }
 
-/** The reason of the refusal; `none` where there was none. */
+/** The reason of the rejection; `none` where there was none. */
 export async function reasonOf(attempt: () => unknown): Promise<unknown> {
   try {
     await attempt();

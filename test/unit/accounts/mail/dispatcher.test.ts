@@ -61,7 +61,7 @@ test("mails to one recipient leave in order, also past a failure; others don't w
   expect(bench.states()).toEqual(["sent", "sent", "sent", "sent"]);
 });
 
-test("what is refused for good is given up, and what stood in it is forgotten", async () => {
+test("what is rejected for good is given up, and what stood in it is forgotten", async () => {
   const bench = mailBench();
   bench.outcomes.push({ state: "refused", why: "550" });
   await bench.send("ann@example.test", "lost");

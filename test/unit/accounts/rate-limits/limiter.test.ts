@@ -48,7 +48,7 @@ describe("the rate limiter", () => {
     expect(limiter.subjects).toBe(1);
   });
 
-  test("takes for several files at once and refuses the rest", () => {
+  test("takes for several files at once and rejects the rest", () => {
     const { limiter } = testLimiter();
     expect(limiter.takeUpTo(ADA, "uploads", 10, 8)).toMatchObject({ taken: 8, limitResult: { remaining: 2 } });
     expect(limiter.takeUpTo(ADA, "uploads", 10, 8)).toMatchObject({
@@ -59,7 +59,7 @@ describe("the rate limiter", () => {
     expect(limiter.totals(ADA)).toEqual({ accepted: 10, rejected: 14 });
   });
 
-  test("sums up the last hour, refused ones apart", () => {
+  test("sums up the last hour, rejected ones apart", () => {
     const { limiter, clock } = testLimiter();
     for (let i = 0; i < 4; i++) limiter.check(ADA, "signup", 3);
     clock.ms += HOUR / 2;

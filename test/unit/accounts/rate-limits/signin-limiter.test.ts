@@ -21,7 +21,7 @@ const shown = (outcome: string, limitResult: RateLimitResult) =>
 function setUp(settings: Parameters<typeof buildPlans>[0] = {}) {
   const { limiter, clock } = testLimiter();
   const signin = new SigninLimiter({ limiter, plans: buildPlans(settings) });
-  /** One try from its beginning to its end; "refused" in front of the numbers where it was not let through. */
+  /** One try from its beginning to its end; "rejected" in front of the numbers where it was not let through. */
   const attempt = async (isRight: boolean, plan: PlanName | undefined, account = ADA, address = HERE) => {
     const gate = await signin.before(address, account, plan);
     if (!gate.allowed) return shown("refused", gate.limitResult);
@@ -63,7 +63,7 @@ describe("sign-in tries", () => {
     }
   });
 
-  test("are refused after five wrong ones also with the right password, until the first of these is a minute old", async () => {
+  test("are rejected after five wrong ones also with the right password, until the first of these is a minute old", async () => {
     const { attempt, signin, clock } = setUp();
     for (let i = 0; i < 5; i++) {
       await attempt(false, "pro");
@@ -88,7 +88,7 @@ describe("sign-in tries", () => {
     expect(await attempt(false, "pro")).toBe("refused 0/10");
   });
 
-  test("that were refused don't count", async () => {
+  test("that were rejected don't count", async () => {
     const { attempt, clock } = setUp();
     for (let i = 0; i < 5; i++) await attempt(false, "free");
     for (let i = 0; i < 50; i++) {
@@ -293,7 +293,7 @@ describe("sign-in tries", () => {
 });
 
 describe("passwords asked elsewhere", () => {
-  test("count in the same window when they are wrong, and are refused with it", async () => {
+  test("count in the same window when they are wrong, and are rejected with it", async () => {
     const { signin, attempt } = setUp();
     for (let i = 0; i < 3; i++) {
       const gate = await signin.beforeElsewhere(HERE, ADA);

@@ -27,7 +27,7 @@ class NaiveWindow {
 }
 
 describe("the sliding window", () => {
-  test("accepts the limit, refuses the next, and accepts again exactly when the oldest leaves", () => {
+  test("accepts the limit, rejects the next, and accepts again exactly when the oldest leaves", () => {
     const window = new SlidingWindow(MINUTE);
     for (let i = 0; i < 5; i++) expect(window.take(1000 + i, 5)).toBe(1);
     expect(window.take(1005, 5)).toBe(0);
@@ -70,7 +70,7 @@ describe("the sliding window", () => {
     expect(window.take(resetAtMs, 3)).toBe(1);
   });
 
-  test("a limit of nothing refuses always", () => {
+  test("a limit of nothing rejects always", () => {
     const window = new SlidingWindow(MINUTE);
     expect(window.take(0, 0)).toBe(0);
     expect(window.resetAtMs(0, 0)).toBe(MINUTE);

@@ -47,7 +47,7 @@ describe("a code", () => {
     expect(emitted).toEqual(["two_factor_on", "two_factor_off"]);
   });
 
-  test("is refused after twenty wrong ones, until an hour has passed", async () => {
+  test("is rejected after twenty wrong ones, until an hour has passed", async () => {
     const { twoFactor, user, clock, codeAt, use } = await setUp();
     await twoFactor.enable(user, codeAt(0), proven);
     clock.ms += 10 * STEP_MS;
@@ -66,7 +66,7 @@ describe("a code", () => {
     expect(reasons.filter((reason) => reason === "rate_limited")).toHaveLength(10);
   });
 
-  test("is not refused for wrong ones of a time to come, after the clock was set back", async () => {
+  test("is not rejected for wrong ones of a time to come, after the clock was set back", async () => {
     const { twoFactor, user, clock, codeAt, use } = await setUp();
     await twoFactor.enable(user, codeAt(0), proven);
     clock.ms += 24 * HOUR_MS;

@@ -70,7 +70,7 @@ describe("what repeats within a minute", () => {
   });
 });
 
-test("a flood of different refusals writes a bounded number of rows, and counts them all", () => {
+test("a flood of different rejections writes a bounded number of rows, and counts them all", () => {
   for (let i = 0; i < 5_000; i++) deferred.add(rejectedSignIn(`user${i}@example.com`, `192.0.2.${i % 250}`));
   deferred.close(true);
   let rows = 0;

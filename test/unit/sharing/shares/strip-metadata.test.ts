@@ -31,7 +31,7 @@ describe.each([
   ["image/webp", () => picture().webp().toBuffer()],
   ["image/webp", () => picture().webp({ lossless: true }).toBuffer()],
 ] as const)("%s", (mediaType, make) => {
-  test("loses what the camera wrote and keeps its colours and profile", async () => {
+  test("loses what the camera wrote and keeps its colors and profile", async () => {
     const before = await make();
     const after = strip(before, mediaType);
     expect(before.includes("LarderCam")).toBe(true);

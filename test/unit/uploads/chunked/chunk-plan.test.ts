@@ -9,7 +9,7 @@ import {
   spanOf,
 } from "../../../../src/features/uploads/chunked/chunk-plan.ts";
 
-/** The error that a call is refused with. */
+/** The error that a call is rejected with. */
 function rejectionOf(call: () => unknown): AppError {
   try {
     call();

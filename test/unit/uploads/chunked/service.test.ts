@@ -252,7 +252,7 @@ describe("an upload session", () => {
     expect([stateOf(first).status, reservedBytes(), room.reservedBytes]).toEqual(["pending", 6000, 6000]);
   });
 
-  test("leaves nothing of a replacement that was refused, or that a crash kept from counting", async () => {
+  test("leaves nothing of a replacement that was rejected, or that a crash kept from counting", async () => {
     const upload = await begin();
     await send(upload, 0);
     const replacement = `${upload.publicId}.0.next`;
@@ -297,7 +297,7 @@ describe("an upload session", () => {
     expect([reservedBytes(), room.reservedBytes, stagedFiles(), emitted]).toEqual([0, 0, [], []]);
   });
 
-  test("that is refused a replacement holds nothing", async () => {
+  test("that is rejected a replacement holds nothing", async () => {
     const { publicId } = tree.addFile(user.id, "/", "old.bin");
     expect(await reasonOf(begin({ fileId: publicId }))).toBe("confirmation_required");
     expect([reservedBytes(), room.reservedBytes]).toEqual([0, 0]);
@@ -316,7 +316,7 @@ describe("complete", () => {
     expect(await tree.read.recountBlobs()).toEqual([]);
   });
 
-  test("that comes while a chunk is on its way waits for what is whole and refuses the rest", async () => {
+  test("that comes while a chunk is on its way waits for what is whole and rejects the rest", async () => {
     const upload = await begin();
     for (const index of [0, 1, 2]) await send(upload, index);
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -360,7 +360,7 @@ describe("an automatic upload", () => {
     expect(emitted).toEqual(["completed a.bin", "completed a.bin", "completed a.bin"]);
   });
 
-  test("whose content, unknown before, its user deleted is refused and stays as it was", async () => {
+  test("whose content, unknown before, its user deleted is rejected and stays as it was", async () => {
     const upload = await begin({ automatic: true });
     for (const index of [0, 1, 2]) await send(upload, index);
     isDeleted = true;

@@ -29,7 +29,7 @@ describe("readPairs", () => {
     ]);
   });
 
-  test("refuses what is no pair, no base64, no UTF-8, given twice, or too many", () => {
+  test("rejects what is no pair, no base64, no UTF-8, given twice, or too many", () => {
     const many = Array.from({ length: 65 }, (_, index) => `k${index}`).join(",");
     for (const text of ["a b c", "a YQ==,a YQ==", "ä YQ==", "a !!!!", "a Y", "a /w==", ",", many])
       expect(reasonOf(() => readPairs(text))).toBe("invalid_field");
