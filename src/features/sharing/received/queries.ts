@@ -21,7 +21,7 @@ export function receivedQueries(sqlite: Database) {
     find: sqlite.prepare<ReceivedRow, [string, number]>(
       `SELECT ${COLUMNS} FROM shares WHERE public_id = ?1 AND kind = 'account' AND recipient_id = ?2`,
     ),
-    /** Those that wait for an email. Index shares_waiting. */
+    /** Shares that wait for an email. Index shares_waiting. */
     waiting: sqlite.prepare<ReceivedRow, [string, number]>(
       `SELECT ${COLUMNS} FROM shares INDEXED BY shares_waiting
        WHERE recipient_email_key = ?1 AND kind = 'account' AND recipient_id IS NULL

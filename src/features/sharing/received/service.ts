@@ -49,7 +49,7 @@ export class ReceivedShareService {
     this.#queries = receivedQueries(options.sqlite);
   }
 
-  /** What is shared with a user now, newest first; at most 1,000. */
+  /** The shares with a user now, newest first; at most 1,000. */
   list(user: User): ReceivedShare[] {
     const rows = this.#queries.ofRecipient.all(user.id, this.#options.clock.nowMs());
     return rows.flatMap((row) => {
@@ -114,7 +114,7 @@ export class ReceivedShareService {
     this.#options.events.emit(tx, "share.received", { accountId, share: factsOf(row, node), ownerName: owner.name });
   }
 
-  /** What a share opens and whose it is, as far as both are there. */
+  /** The node and the owner of a share, as far as both exist. */
   #find({ nodeId, accountId }: ReceivedRow): { node: TreeNode | undefined; owner: User | undefined } {
     const { tree, users } = this.#options;
     const owner = users.findById(accountId);

@@ -13,7 +13,7 @@ export interface ReceivedShare {
   readonly expiresAtMs: number | null;
   readonly label: string | null;
   readonly owner: User;
-  /** What it opens, as its recipient sees it. */
+  /** The shared node, as its recipient sees it. */
   readonly node: TreeNode;
 }
 

@@ -37,7 +37,7 @@ export interface ShareSenderOptions {
   readonly derived: Pick<DerivedStore, "read">;
   readonly access: Pick<AccessCounters, "note">;
   readonly transfers: Pick<TransferCounters, "noteDownload">;
-  /** Of this sender alone. */
+  /** Used only by this sender. */
   readonly downloads: DownloadLedger;
   readonly rateGate: Pick<RateGate, "countWholeDownload">;
   readonly clock: Clock;
@@ -52,12 +52,12 @@ export interface ShareContentRequest {
   readonly set: { headers: Record<string, string | number> };
 }
 
-/** What every response about a share carries. */
+/** Headers of every response about a share. */
 export const SHARE_HEADERS = { "referrer-policy": "no-referrer", "x-robots-tag": "noindex" } as const;
 /** The same: nobody keeps it without asking again whether it is still shared. */
 export const SHARE_CACHE_CONTROL = "private, no-cache";
 
-/** What goes out: the bytes and what is said of them. */
+/** The content to send and its description. */
 interface Shown {
   readonly blob: SendableBlob;
   readonly etag: string;
@@ -110,7 +110,10 @@ export class ShareSender {
     return sent.response;
   }
 
-  /** What a visitor gets for this file, before anything of it is sent. @throws as {@link send} */
+  /**
+   * Describes the content that a visitor gets for this file, before anything is sent.
+   * @throws as {@link send}
+   */
   async describe(opened: OpenedShare, file: FileNode): Promise<{ mediaType: string; sizeBytes: number }> {
     const { mediaType, blob } = await this.#content(opened, file);
     return { mediaType, sizeBytes: blob.sizeBytes };
@@ -245,7 +248,7 @@ export class ShareSender {
   }
 }
 
-/** Who counts as the same caller: an address. */
+/** The key of a caller: their address. */
 function callerOf(request: Request): string {
   return `a:${rateLimitKey(requestContextOf(request).clientAddress)}`;
 }
@@ -264,7 +267,7 @@ function etagOf({ share }: OpenedShare, { digest }: FileNode, variant?: Thumbnai
   return `"${new Bun.CryptoHasher("sha256").update(share.nonce).update(name).digest("hex")}"`;
 }
 
-/** What counts as the same content. */
+/** The key of a content: equal keys are one download. */
 export function contentKeyOf(file: FileNode): string {
   return `${file.publicId}:${file.version}`;
 }

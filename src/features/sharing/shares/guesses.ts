@@ -92,7 +92,7 @@ export class LinkGuesses {
     // All that are being checked may be wrong.
     if (wrong + tries.inProgress >= FREE_WRONG_MAX) {
       const pauseMs = Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** Math.max(0, wrong - FREE_WRONG_MAX));
-      // One that lies ahead was noted before the clock was set back.
+      // A time in the future was noted before the clock was set back.
       const freeAtMs = Math.min(tries.lastWrongMs, nowMs) + pauseMs;
       if (tries.inProgress > 0 || nowMs < freeAtMs) throw mustWait(Math.max(freeAtMs, nowMs + PAUSE_MS_MIN), nowMs);
     }
@@ -143,7 +143,7 @@ function mustWait(resetAtMs: number, nowMs: number): RateLimitedError {
   );
 }
 
-/** What is stored of an address: who opened a link is nobody else's affair. */
+/** The stored hash of an address: visitors of a link stay private. */
 function hashAddress({ publicId }: Share, addressKey: string): Uint8Array {
   return createHash("sha256").update(`${publicId}\n${addressKey}`).digest().subarray(0, HASH_BYTES);
 }

@@ -20,7 +20,7 @@ import { ShareService } from "./service.ts";
 import { ShareStatistics } from "./statistics.ts";
 import { reissueTokens, ShareTokens } from "./tokens.ts";
 
-/** What shares work with. */
+/** Dependencies of shares. */
 export interface SharesOptions {
   readonly sqlite: Database;
   readonly writer: Writer;

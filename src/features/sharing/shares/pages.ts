@@ -41,11 +41,11 @@ export interface SharePagesOptions {
   readonly hasThumbnail: (file: FileNode) => boolean;
   /** `""`, or the path below which everything is served. */
   readonly basePath: string;
-  /** What the pages load, below the base path. */
+  /** The scripts of the pages, below the base path. */
   readonly scripts: () => Promise<readonly string[]>;
 }
 
-/** What every page about a share carries. */
+/** Headers of every page about a share. */
 export const PAGE_HEADERS = { ...SHARE_HEADERS, "cache-control": SHARE_CACHE_CONTROL };
 const FRAMED_HEADERS = { ...PAGE_HEADERS, "content-security-policy": SHARE_PAGE_POLICY };
 const ENTRIES_PER_PAGE = 100;
@@ -67,7 +67,7 @@ export class SharePages {
     this.#options = options;
   }
 
-  /** The page that the query asks for. @throws AppError as the door, and for what the query says */
+  /** The page that the query asks for. @throws AppError as ShareAccess.open, and for what the query says */
   async show(opened: OpenedShare, request: Request): Promise<Response> {
     const { shareAccess, tree, statistics } = this.#options;
     const query = readQuery(requestContextOf(request).query);

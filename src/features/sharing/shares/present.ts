@@ -42,7 +42,7 @@ export function presentShare(
   };
 }
 
-/** What presenting for visitors needs beyond share and node. */
+/** Facts for the visitor's record, in addition to share and node. */
 export interface VisitorContext {
   /** `http://host[:port][/base]` */
   readonly baseUrl: string;
@@ -100,7 +100,7 @@ export function presentCurrentFolder(opened: OpenedShare, folder: FolderNode) {
   };
 }
 
-/** What a shared folder is called; the top folder of an account has no name of its own. */
+/** The title of a shared folder; the top folder of an account has no name of its own. */
 export function folderTitle(folder: FolderNode): string {
   return folder.path === ROOT_PATH ? "Files" : folder.name;
 }

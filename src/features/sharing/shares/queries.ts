@@ -28,13 +28,13 @@ const COLUMNS = `id, public_id AS publicId, account_id AS accountId, node_id AS 
   max_upload_bytes AS maxUploadBytes, max_uploads_per_address AS maxUploadsPerAddress, uploads, uploaded_bytes AS uploadedBytes, can_write AS canWrite,
   shows_versions AS showsVersions, recipient_email_key AS recipientEmailKey, recipient_id AS recipientId`;
 
-/** What went to the trash with a folder above it does not show here. */
+/** Excludes nodes that went to the trash with a folder above them. */
 const IS_NOT_IN_TRASH = "NOT EXISTS (SELECT 1 FROM trash WHERE trash.node_id = shares.node_id)";
 
 /** Most shares that one file or folder may have. */
 export const SHARES_OF_NODE_MAX = 1_000;
 
-/** What writes is called inside a transaction. */
+/** The rows of shares. Call the methods that write inside a transaction. */
 export class ShareRows {
   readonly #statements;
 

@@ -1,4 +1,4 @@
-/** What an owner does with shares: make, list, change and end them. Opening them is `door.ts`. */
+/** Creates, lists, changes and ends shares for their owners. `share-access.ts` opens them. */
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError, invalidField, notFound } from "../../../errors.ts";
 import type { ShareFacts } from "../../../events/catalogue.ts";
@@ -38,7 +38,7 @@ export interface ShareServiceOptions {
   readonly passwords: Pick<PasswordHasher, "hash">;
 }
 
-/** What is to be shared: a file or a folder, by its id. */
+/** The file or folder to share, by its id. */
 export interface ShareTarget {
   readonly type: "file" | "folder";
   readonly id: string;
@@ -168,7 +168,7 @@ export class ShareService {
     return this.#options.tokens.tokenOf(share.nonce);
   }
 
-  /** What was counted of a share up to this moment. */
+  /** The counts of a share up to this moment. */
   countsOf(share: Share): ShareCounts {
     return this.#options.statistics.countsOf(share);
   }
@@ -191,7 +191,10 @@ export class ShareService {
     return share;
   }
 
-  /** What a change makes of a share as it is now; its password is still the former one. @throws as {@link update} */
+  /**
+   * Applies a change to a share as it is now; the password stays the former one.
+   * @throws as {@link update}
+   */
   #change(user: User, publicId: string, settings: ShareSettings): OwnShare & Pick<CheckedChanges, "password"> {
     const { share, node } = this.get(user, publicId);
     const nowMs = this.#options.clock.nowMs();

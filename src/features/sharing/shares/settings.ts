@@ -1,4 +1,4 @@
-/** What may be asked of a share, checked field by field. */
+/** Checks the settings of a share, field by field. */
 import { isInstant } from "../../../lib/instant.ts";
 import { parseDuration } from "../../../config/quantities.ts";
 import { AppError, invalidField } from "../../../errors.ts";
@@ -21,7 +21,7 @@ const UPLOAD_BYTES_MAX = 2 ** 50;
 /** The last instant that has four digits of a year. */
 const LAST_INSTANT_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** What is asked for, checked; the password still in the clear. */
+/** Checked settings of a new share; the password is still in the clear. */
 export interface CheckedRequest extends Omit<NewShare, "passwordHash"> {
   readonly password: string | null;
 }
@@ -52,7 +52,7 @@ export function checkNewShare(requested: ShareRequest, isFolder: boolean, nowMs:
   };
 }
 
-/** What a change makes of a share: absent fields stay, null clears. */
+/** Checked changes of a share: absent fields stay, null clears. */
 export interface CheckedChanges {
   readonly share: Share;
   /** In the clear; null clears, undefined leaves it. */
@@ -98,7 +98,7 @@ export function checkChanges(share: Share, requested: ShareSettings, isFolder: b
   };
 }
 
-/** What a share lets others do. */
+/** The permissions that a share gives. */
 export function permissionsOf(share: Pick<Share, "kind" | "canWrite">): SharePermissions {
   if (share.kind === "upload") return "upload";
   return share.canWrite ? "write" : "read";

@@ -73,7 +73,7 @@ export class ShareAccess {
     if (!isDropBox && wants === "drop") {
       throw new AppError("share_permission", "You can't upload files to this link. It is for viewing only.");
     }
-    // What is dropped becomes the owner's, who may only look by now.
+    // A dropped file becomes the owner's, whose role may no longer allow writing.
     if (isDropBox && owner.role === "viewer") {
       throw new AppError("share_permission", "This drop box no longer accepts files. Ask the sender.");
     }
@@ -85,7 +85,7 @@ export class ShareAccess {
     return share.maxDownloads !== null && this.#options.statistics.countsOf(share).downloads >= share.maxDownloads;
   }
 
-  /** What a token opens once its password is given. @throws AppError not_found | share_expired */
+  /** The share that a token opens once its password is given. @throws AppError not_found | share_expired */
   locked(token: string): OpenedShare {
     return this.#find(token);
   }

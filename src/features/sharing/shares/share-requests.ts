@@ -18,7 +18,7 @@ import type { OpenedShare } from "./types.ts";
 /** The cookie that keeps a grant for the pages of one share. */
 export const GRANT_COOKIE = "larder_grant";
 
-/** As many as one call of POST /api/files/archive takes. */
+/** The same maximum as POST /api/files/archive. */
 const SELECTION_MAX = 1_000;
 
 type ResponseSet = ShareContentRequest["set"];
@@ -76,7 +76,7 @@ export class ShareDownloads {
 
   /**
    * Some of what a shared folder holds, as one ZIP that counts as one download.
-   * @throws AppError invalid_field | not_found | not_a_folder, and as the door and the sender
+   * @throws AppError invalid_field | not_found | not_a_folder, and as ShareAccess and ShareSender
    */
   async sendSelection(token: string, ids: readonly string[], request: Request, set: ResponseSet): Promise<Response> {
     const { shareAccess } = this.#options;
@@ -93,7 +93,7 @@ export class ShareDownloads {
     );
   }
 
-  /** As {@link send}, where a browser is shown a page in place of a rejection. */
+  /** Like {@link send}, but a browser gets a page in place of an error. */
   async sendToPage(token: string, request: Request, set: ResponseSet): Promise<Response> {
     try {
       return await this.send(token, request, set);

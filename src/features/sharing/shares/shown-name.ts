@@ -23,7 +23,7 @@ export function shownName({ share, node }: OpenedShare, file: FileNode): string 
   const word = NEUTRAL[file.mediaType.slice(0, file.mediaType.indexOf("/"))] ?? "notes";
   const extension = SHORT_EXTENSION.exec(file.name)?.[0].toLowerCase() ?? "";
   if (node.kind === "file") return `${word}${extension}`;
-  // Of its id and the share: nothing of the time that is in the id can be read from it.
+  // A hash of its id and the share, which hides the time in the id.
   const mark = new Bun.CryptoHasher("sha256").update(`${share.publicId} ${file.publicId}`).digest("hex").slice(0, 6);
   return `${word}-${mark}${extension}`;
 }

@@ -22,7 +22,7 @@ export interface ShareStatisticsOptions {
   readonly log: Log;
 }
 
-/** What has been counted of a share up to this moment. */
+/** The counts of a share up to this moment. */
 export interface ShareCounts {
   readonly downloads: number;
   readonly views: number;
@@ -105,7 +105,7 @@ export class ShareStatistics {
     });
   }
 
-  /** What is counted of a share that was just read, with what waits. */
+  /** The counts of a share that was just read, plus those that are not written yet. */
   countsOf(share: Share): ShareCounts {
     const waiting = this.#pending.get(share.publicId);
     const { downloads, views, lastAccessedAtMs } = share;

@@ -46,7 +46,7 @@ function stripJpeg(bytes: Uint8Array): Uint8Array[] | undefined {
   if (bytes[0] !== 0xff || bytes[1] !== SOI) return undefined;
   const head: Uint8Array[] = [bytes.subarray(0, 2)];
   const rest: Uint8Array[] = [];
-  /** As the first says: readers look no further. */
+  /** The first orientation counts: readers ignore others. */
   let orientation: number | undefined;
   let hasPicture = false;
   let at = 2;
@@ -55,7 +55,7 @@ function stripJpeg(bytes: Uint8Array): Uint8Array[] | undefined {
     while (bytes[at + 1] === 0xff) at++;
     const marker = bytes[at + 1];
     if (marker === undefined) return undefined;
-    // What follows the end of the picture is another one (a larger preview, a film), with metadata of its own.
+    // Bytes after the end are another picture (a larger preview, a video) with metadata of its own.
     if (marker === EOI) {
       rest.push(bytes.subarray(at, at + 2));
       break;
@@ -86,7 +86,7 @@ function stripJpeg(bytes: Uint8Array): Uint8Array[] | undefined {
   return [...head, ...turned, ...rest];
 }
 
-/** What of a segment stays: everything that decoding needs, the color profile, and no thumbnails. */
+/** The part of a segment that stays: everything that decoding needs, the color profile, and no thumbnails. */
 function keepSegment(marker: number, body: Uint8Array, whole: Uint8Array): Uint8Array | undefined {
   if (isOfPicture(marker)) return whole;
   if (marker === APP0 && hasAscii(body, "JFIF\0") && body.length >= 14) {
@@ -128,7 +128,7 @@ function stripPng(bytes: Uint8Array): Uint8Array[] | undefined {
   if (!buffer.subarray(0, 8).equals(PNG_SIGNATURE)) return undefined;
   const parts: Uint8Array[] = [buffer.subarray(0, 8)];
   let orientation: number | undefined;
-  /** Where the note how to turn it goes: before the picture. */
+  /** Where the orientation goes: before the picture. */
   let insertAt = 0;
   for (let at = 8, count = 0; at + 12 <= buffer.length; count++) {
     const length = buffer.readUInt32BE(at);

@@ -43,7 +43,7 @@ export function isShareToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** What a token is found by. */
+/** The digest by which a token is found. */
 export function hashShareToken(token: string): Uint8Array {
   return new Bun.CryptoHasher("sha256").update(token).digest();
 }

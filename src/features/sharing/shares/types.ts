@@ -11,10 +11,12 @@ export type ShareKind = "public" | "link" | "upload" | "account";
 /** Uploads in progress that a drop box takes at all. */
 export const UPLOADS_OF_DROP_BOX = 200;
 
-/** Those of one address, unless the owner chose another number: ten addresses are needed to fill a drop box. */
+/**
+ * Uploads in progress of one address, unless the owner chose another number: filling a drop box takes ten addresses.
+ */
 export const UPLOADS_PER_ADDRESS = UPLOADS_OF_DROP_BOX / 10;
 
-/** What a share lets others do. */
+/** The permissions that a share gives. */
 export type SharePermissions = "read" | "upload" | "write";
 
 /** A share as it is stored. */
@@ -27,7 +29,7 @@ export interface Share {
   readonly accountId: number;
   readonly nodeId: number;
   readonly kind: ShareKind;
-  /** What its token is made of; see `tokens.ts`. */
+  /** The nonce from which its token is made; see `tokens.ts`. */
   readonly nonce: Uint8Array;
   readonly createdAtMs: number;
   readonly label: string | null;
@@ -37,7 +39,7 @@ export interface Share {
   /** Raised by each change: grants of before open nothing. */
   readonly grantEpoch: number;
   readonly maxDownloads: number | null;
-  /** As written; {@link ShareStatistics} adds what waits. */
+  /** The written count; {@link ShareStatistics} adds those that are not written yet. */
   readonly downloads: number;
   readonly views: number;
   readonly lastAccessedAtMs: number | null;
@@ -73,7 +75,7 @@ export interface NewShare {
   readonly recipientEmailKey: string | null;
 }
 
-/** What somebody asks a share to be; absent fields stay as they are, null clears. */
+/** Requested settings of a share; absent fields stay as they are, null clears. */
 export interface ShareSettings {
   readonly expiresAt?: string | null | undefined;
   readonly expiresIn?: string | null | undefined;
@@ -104,7 +106,7 @@ export interface OwnShare {
 export interface OpenedShare {
   readonly token: string;
   readonly share: Share;
-  /** What is shared; a file that is pinned as it was then. */
+  /** The shared node; a pinned file is that of its version. */
   readonly node: TreeNode;
   readonly owner: User;
 }

@@ -1,4 +1,4 @@
-/** What comes into a drop box: one file of a form, stored in the owner's account as if they had sent it. */
+/** Receives a file into a drop box: one file of a form, stored in the owner's account. */
 import { toChecksum } from "../../../blobs/digest.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import type { FormFields } from "../../../http/read-multipart.ts";
@@ -51,14 +51,17 @@ export class DropBox {
     return left === null ? max : Math.min(left, max ?? Number.POSITIVE_INFINITY);
   }
 
-  /** What a drop box takes in all from now on, in bytes; null for no limit. @throws AppError as the door */
+  /**
+   * The bytes that a drop box can still accept in all; null for no limit.
+   * @throws AppError as {@link ShareAccess.open}
+   */
   leftBytes(visit: LinkRequest): number | null {
     return leftBytes(this.#options.shareAccess.open(visit).share);
   }
 
   /**
-   * Where a file for this drop box would go now, and how large it may be.
-   * @throws AppError as the door
+   * The folder for a file of this drop box, and its largest size.
+   * @throws AppError as {@link ShareAccess.open}
    */
   destination(visit: LinkRequest): {
     share: Share;
@@ -120,7 +123,7 @@ export class DropBox {
 
   /**
    * Takes one file. On return it is durable; on any error nothing of it is left.
-   * @throws AppError as the door, and as an upload of the owner's; file_too_large where the drop box is full
+   * @throws AppError as {@link ShareAccess.open}, and as an upload of the owner's; file_too_large where the drop box is full
    */
   async receive(visit: LinkRequest, request: Request): Promise<DroppedFile> {
     const opened = this.#options.shareAccess.open(visit);
@@ -188,7 +191,7 @@ function full(leftBytesOfBox: number): AppError {
 }
 
 /**
- * Of all that an upload may say only its checksum and its sender count: labels and publicity are the owner's.
+ * Reads the checksum and the sender's name. Tags and visibility are the owner's decision.
  * @throws AppError invalid_field
  */
 export function readDropFields(fields: FormFields): UploadFields {

@@ -22,7 +22,7 @@ import type { Upload } from "./types.ts";
 
 /** What the client sends with the completion. */
 export interface Completion {
-  /** What the whole must have. */
+  /** Expected digest of the whole file. */
   readonly digest: Digest | undefined;
   /** As the client sent it; missing values are read from the picture. */
   readonly exif: ExifData;

@@ -10,7 +10,7 @@ import { UploadRows } from "./queries.ts";
 import { UploadService, type UploadServiceOptions } from "./service.ts";
 import { UploadStore } from "./store.ts";
 
-/** What uploads are built from. */
+/** Dependencies of chunked uploads. */
 export interface OpenUploadsOptions extends Omit<UploadServiceOptions, "store" | "isSignedIn" | "blobs"> {
   readonly sqlite: Database;
   readonly writer: Writer;

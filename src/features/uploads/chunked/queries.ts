@@ -35,7 +35,7 @@ interface UploadRow {
 /** An upload to be written. */
 export type NewUpload = Omit<Upload, "id" | "status" | "expiresAtMs" | "fileId">;
 
-/** What an upload is known by when it is offered again. */
+/** The properties by which an upload is recognized when it is offered again. */
 export interface UploadIdentity {
   readonly deviceId: number;
   readonly localId: string;
@@ -66,7 +66,7 @@ export class UploadRows {
     return toUpload(this.#sqlite.query<UploadRow, [number]>(`${SELECT} WHERE u.id = ?1`).get(id));
   }
 
-  /** Those that have not ended: of a device, of a session, or all of them. */
+  /** Open uploads: of a device, of a session, or all. */
   listOpen(of: { deviceId: number } | { sessionId: number } | "all"): Upload[] {
     const { column, value } =
       of === "all"

@@ -28,7 +28,7 @@ export interface ChunkRequest {
   readonly scope: UploadScope;
   /** Content-Length, where there is one. */
   readonly declaredBytes: number | undefined;
-  /** What the body must have, where the request says so (RFC 9530). */
+  /** Expected digest of the body, if the request has one (RFC 9530). */
   readonly digest: Digest | undefined;
   readonly read: ReadBody;
   /** Called when the body has arrived, and again in the transaction that counts a chunk: see {@link Uploader}. */
@@ -85,7 +85,7 @@ export class ChunkReceiver {
     return { completedChunks: active.chunks.list(true), bytesUploaded: active.chunks.bytes };
   }
 
-  /** What is in memory of an open upload, with everything put in place that a crash kept from it. */
+  /** The state of an open upload, after finishing replacements that a crash interrupted. */
   async ready(upload: Upload): Promise<ActiveUpload> {
     const active = this.#store.activeOf(upload);
     if (active.unfinished.size > 0) {

@@ -103,7 +103,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
         audit: "unaudited",
         docs: docs.begin,
         body: InitBody,
-        // What plans nothing counts as any other request.
+        // A call that plans nothing counts like any other request.
         onRejected: (request: Request, headers: Record<string, string | number>) =>
           rateGate.countPlanned(request, headers, 0),
       },
@@ -215,7 +215,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
     );
 }
 
-/** Whose request a signed address is, for counting; its path as sent. */
+/** The owner of a signed address, for counting; the path is as sent. */
 export function ownerOfSigned(uploads: UploadService, path: string, query: string): User | undefined {
   const [, uploadId, rest = ""] = /^\/api\/mobile\/upload\/([^/]+)\/(chunks\/\d{1,9}|content)\/?$/.exec(path) ?? [];
   const signature = signatureOf(query);

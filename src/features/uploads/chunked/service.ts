@@ -107,7 +107,7 @@ export class UploadService {
     return found;
   }
 
-  /** As {@link openSigned}; undefined where the signature is worth nothing. */
+  /** Like {@link openSigned}; undefined for an invalid signature. */
   findSigned(uploadId: string, scope: UploadScope, signature: string): { upload: Upload; user: User } | undefined {
     const { store, findUser, isSignedIn } = this.#options;
     const upload = store.rows.find(uploadId);
@@ -192,7 +192,7 @@ export class UploadService {
     for (const upload of store.rows.listOpen({ deviceId })) store.end(tx, upload, "cancelled");
   }
 
-  /** What a device's upload of one request has beside an ordinary one. */
+  /** Hooks for a device's upload in one request. */
   hooksFor(upload: DeviceUpload): UploadHooks {
     const { store, blobs, contents, tree } = this.#options;
     return deviceUploadHooks({ blobs, contents, tree, events: store.events }, upload);
@@ -214,7 +214,7 @@ export class UploadService {
       if (name.endsWith(".part") || !rows.isOpen(uploadOf(name)) || !this.#isWaited(name)) staging.remove(name);
     }
     for (const upload of rows.listOpen("all")) {
-      // What tus left is taken up by its own feature.
+      // tus recovers its own uploads.
       if (upload.deviceId === NO_DEVICE) continue;
       const sizeBytes = staging.sizeOf(upload.publicId) ?? 0;
       const chunks = rows.chunks(upload.id);
@@ -261,7 +261,7 @@ export class UploadService {
   }
 
   /**
-   * Of bytes that are to replace a chunk's: whether its row says so. One whose crash came before counts for nothing.
+   * Whether a row still waits for these replacement bytes. Without the row, a crash came first and they do not count.
    */
   #isWaited(fileName: string): boolean {
     const [publicId = "", index, kind] = fileName.split(".");

@@ -1,7 +1,7 @@
 /** The signatures in the addresses of chunks: they open one chunk of one upload for writing, and nothing else. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** What an address is for: one chunk, or the whole file. */
+/** The target of an address: one chunk, or the whole file. */
 export type UploadScope = number | "whole";
 
 /** 192 bits. */

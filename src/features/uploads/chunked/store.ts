@@ -75,7 +75,7 @@ export class UploadStore {
     return upload;
   }
 
-  /** What is in memory of an open upload. */
+  /** The state in memory of an open upload. */
   activeOf(upload: Upload): ActiveUpload {
     return this.#active.get(upload.id, () => {
       const rows = this.rows.chunks(upload.id);

@@ -3,10 +3,10 @@ import type { AppError } from "../../../errors.ts";
 import type { OnConflict } from "../../../tree/model/types.ts";
 import type { ChunkPlan } from "./chunk-plan.ts";
 
-/** Where an upload stands. The last three are ends. */
+/** The status of an upload. The last three are final. */
 export type UploadStatus = "pending" | "uploading" | "paused" | "failed" | "completed" | "cancelled" | "expired";
 
-/** What a client may claim of its upload. */
+/** The statuses that a client may set. */
 export const CLAIMABLE = ["uploading", "paused", "failed", "cancelled"] as const;
 
 /** One of {@link CLAIMABLE}. */
@@ -27,7 +27,7 @@ export interface Upload extends ChunkPlan {
   readonly name: string;
   readonly folderPath: string;
   readonly mediaType: string | undefined;
-  /** What the whole must have, where that was announced. */
+  /** Expected digest of the whole file, if announced. */
   readonly digest: Digest | undefined;
   readonly status: UploadStatus;
   readonly reservedBytes: number;
@@ -43,7 +43,7 @@ export interface Upload extends ChunkPlan {
   readonly fileId: string | undefined;
 }
 
-/** What upload/init is asked for, one file. */
+/** One file of a request to upload/init. */
 export interface UploadEntry {
   readonly localId: string;
   readonly name: string;
@@ -57,7 +57,7 @@ export interface UploadEntry {
   readonly automatic?: boolean | undefined;
 }
 
-/** What holds for all files of a session. */
+/** Options for all files of a session. */
 export interface UploadOptions {
   readonly wifiOnly: boolean;
   readonly chunkSizeBytes: number;
@@ -66,7 +66,7 @@ export interface UploadOptions {
   readonly isAutomatic: boolean;
 }
 
-/** What became of one entry: a plan, or why there is none. */
+/** The result for one entry: a plan, or the reason why there is none. */
 export type FilePlan =
   | {
       readonly upload: Upload;

@@ -10,16 +10,16 @@ export interface IncomingRequest {
 
 /** One upload in progress. */
 export interface ActiveTus {
-  /** So many bytes from the start are on the device, by a committed row. */
+  /** Bytes from the start that are durable, by a committed row. */
   durableBytes: number;
-  /** So many lie in the file and count once they are on the device. */
+  /** Bytes in the file, which count once they are durable. */
   writtenBytes: number;
   /** Up to so many the quota is held. */
   reservedBytes: number;
   incoming: IncomingRequest | undefined;
-  /** What puts written bytes on the device. */
+  /** The task that makes written bytes durable. */
   flushing: Promise<void> | undefined;
-  /** What makes it a file. */
+  /** The task that creates the file. */
   finishing: Promise<unknown> | undefined;
 }
 

@@ -114,7 +114,7 @@ async function writeParts(store: UploadStore, { upload }: TusUpload, parts: read
   try {
     for (const { upload: part } of parts) {
       if (part.sizeBytes === 0) continue;
-      // Else the file of one that has ended would be made again, and be empty.
+      // Otherwise the file of an ended upload would be created again, empty.
       store.getOpen(part.id);
       const source = staging.open(part.publicId, part.sizeBytes);
       try {

@@ -21,7 +21,7 @@ export function guestSender(dropBox: DropBox, linkRequest: LinkRequest, address:
     shareId: share.publicId,
     address,
     uploadsMax: share.maxUploadsPerAddress ?? UPLOADS_PER_ADDRESS,
-    // Else a stranger could take all of the owner's quota by announcing much and sending nothing.
+    // Otherwise a stranger could use up the owner's quota by announcing much and sending nothing.
     isTrusted: false,
     admit: (metadata) => void readDropFields(saidBy(metadata)),
     makesFile: () => true,

@@ -1,4 +1,4 @@
-/** What Upload-Metadata says of the file. */
+/** Reads Upload-Metadata. */
 import { invalidField } from "../../../errors.ts";
 import { joinPath, normalizePath, ROOT_PATH, uploadedName } from "../../../lib/path.ts";
 import { readUploadFields, type UploadFields } from "../../library/files/upload-form.ts";
@@ -11,7 +11,7 @@ export interface TusMetadata {
   readonly fields: UploadFields;
   /** The received share below which it goes. */
   readonly share: string | undefined;
-  /** Who sends it into a drop box, in their own words. */
+  /** The sender's name for a drop box, as they wrote it. */
   readonly sender: string | undefined;
 }
 

@@ -29,7 +29,7 @@ export function ownSender({ files, permissions, tree, limitsOf }: OwnSenderOptio
       const isTaken = fields.onConflict === "error" && tree.findFileNamed(owner.id, folderPath, name) !== undefined;
       if (isTaken) throw nameTaken(name);
     },
-    // Only the final upload says what file the parts become, and whether that file is there already.
+    // Only the final upload names the file, so only there a name conflict can be found.
     makesFile: (kind, { fields, name }, { owner, folderPath }) => {
       if (kind === "partial") return false;
       return fields.onConflict !== "version" || tree.findFileNamed(owner.id, folderPath, name) === undefined;

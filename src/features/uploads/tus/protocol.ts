@@ -4,24 +4,24 @@ import type { TusKind } from "./types.ts";
 
 /** The one version that is spoken. */
 export const TUS_VERSION = "1.0.0";
-/** What is spoken of it beside the core. */
+/** The supported extensions. */
 export const TUS_EXTENSIONS =
   "creation,creation-with-upload,creation-defer-length,expiration,checksum,termination,concatenation";
 /** How the bytes of a request may be checked. */
 export const CHECKSUM_ALGORITHMS = ["sha1", "sha256", "md5"] as const;
-/** What the bytes of an upload are sent as. */
+/** The media type of the bytes of an upload. */
 export const OFFSET_MEDIA_TYPE = "application/offset+octet-stream";
 /** Parts that one file may be joined of. */
 export const PARTS_MAX = 1_000;
 
-/** What the bytes of one request must have. */
+/** Expected checksum of the bytes of one request. */
 export interface RequestChecksum {
   readonly algorithm: (typeof CHECKSUM_ALGORITHMS)[number];
   /** Lower-case hexadecimal. */
   readonly digest: string;
 }
 
-/** What Upload-Concat says. */
+/** The value of Upload-Concat. */
 export interface Concatenation {
   readonly kind: TusKind;
   /** Public ids. */

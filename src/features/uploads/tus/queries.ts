@@ -38,9 +38,7 @@ export class TusRows {
     return upload && this.#of(upload);
   }
 
-  /**
-   * Those below a {@link senderKey} or {@link sendingKey} that have not ended, the newest first. Index uploads_open.
-   */
+  /** Open uploads below a {@link senderKey} or {@link sendingKey}, newest first. Index uploads_open. */
   listOpenOf(key: string, limit: number): TusUpload[] {
     return this.#sqlite
       .query<{ id: number }, [number, string, string, number]>(
@@ -63,7 +61,7 @@ export class TusRows {
     );
   }
 
-  /** What those hold of the quota, in bytes. Index uploads_open. */
+  /** Bytes of quota that those uploads reserve. Index uploads_open. */
   reservedOf(key: string): number {
     return (
       this.#sqlite
@@ -125,7 +123,7 @@ export class TusRows {
       .run(uploadId, JSON.stringify([finalId]));
   }
 
-  /** What is held of the quota. */
+  /** Sets the bytes of quota that an upload reserves. */
   setReserved(uploadId: number, reservedBytes: number): void {
     this.#sqlite
       .query<undefined, [number, number]>("UPDATE uploads SET reserved_bytes = ?2 WHERE id = ?1")
@@ -159,7 +157,7 @@ export function sendingKey(sender: Pick<TusSender, "senderId" | "shareId" | "add
   return sender.address === undefined ? key : `${key} ${sender.address}`;
 }
 
-/** What comes behind a key and all that begin with it and a space. */
+/** The end of the range of a key and its continuations after a space. */
 function endOf(key: string): string {
   return `${key}!`;
 }

@@ -17,7 +17,7 @@ import type { Destination, TusUpload } from "./types.ts";
 
 /** A request that carries bytes of an upload. */
 export interface BytesRequest {
-  /** Where its bytes belong. */
+  /** The offset of its bytes. */
   readonly offsetBytes: number;
   /** Content-Length, where there is one. */
   readonly declaredBytes: number | undefined;
@@ -39,7 +39,7 @@ export interface BytesReceiverOptions {
   readonly acting: Acting;
 }
 
-/** So much is put on the device and committed at once. */
+/** Bytes that are made durable and committed together. */
 const STEP_BYTES = 16 * 1024 * 1024;
 
 /** With these rejections of a whole step there may still be room for what has come. */
@@ -129,7 +129,7 @@ export class BytesReceiver {
       checkNotRejected(mine);
       file.write(buffer, position);
       position += buffer.length;
-      // What is to be checked first counts once it is.
+      // Bytes with a checksum count once that is verified.
       if (hasher === undefined) active.writtenBytes = position;
       else hasher.update(buffer);
     };
@@ -187,7 +187,7 @@ export class BytesReceiver {
     const { store, rows, reserveDisk, quotaOf, acting } = this.#options;
     const { owner, leftBytes, tooLarge } = destination;
     const { id } = tus.upload;
-    // Only asked for: it is written in a moment, and the next step asks again.
+    // Only checks the room: the bytes are written next, and the next step checks again.
     reserveDisk(toBytes - active.reservedBytes)();
     const reservation = store.writer.run((tx) => {
       const { accountId, reservedBytes } = store.getOpen(id);
@@ -256,7 +256,7 @@ export class BytesReceiver {
     const target = active.writtenBytes;
     let file: StagedFile | undefined;
     try {
-      // Else the file of one that has ended would be made again.
+      // Otherwise the file of an ended upload would be created again.
       store.getOpen(id);
       file = store.staging.open(publicId, lengthBytes ?? Number.MAX_SAFE_INTEGER);
       await file.sync();
@@ -272,7 +272,7 @@ export class BytesReceiver {
       });
       if (kind === "whole") store.staging.hashAhead(publicId, target);
     } catch (error) {
-      // What reached the device is not known: the bytes since the last step must be sent again.
+      // It is unknown which bytes are durable: those since the last step must be sent again.
       active.writtenBytes = active.durableBytes;
       if (active.incoming !== undefined) {
         active.incoming.rejection ??= error instanceof Error ? error : new Error(String(error));

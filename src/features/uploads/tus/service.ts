@@ -29,7 +29,7 @@ export interface TusServiceOptions {
   readonly blobs: BlobStore;
   readonly tree: Pick<TreeReader, "usage" | "rejectNodes">;
   readonly idempotency: Pick<Idempotency, "find" | "finish">;
-  /** What an account may hold in all; null for no limit. */
+  /** The quota of an account; null for no limit. */
   readonly quotaOf: (owner: User) => number | null;
   readonly planOf: (owner: User) => string;
   /** Holds room on the disk. @throws AppError disk_full | store_missing */
@@ -49,11 +49,11 @@ export interface Creation {
   readonly keyed: KeyedRequest | undefined;
 }
 
-/** Where an upload stands. */
+/** The state of an upload. */
 export interface TusProgress {
   readonly tus: TusUpload;
   readonly offsetBytes: number;
-  /** What it became, once it did; as its sender sees it. */
+  /** The file that it became, as its sender sees it. */
   readonly file: FileNode | undefined;
 }
 
@@ -139,7 +139,7 @@ export class TusService {
     return tus;
   }
 
-  /** Those of a sender that have not ended, the newest first. */
+  /** The open uploads of a sender, newest first. */
   list(sender: TusSender, limit: number): TusUpload[] {
     return this.#rows
       .listOpenOf(senderKey(sender), limit)
@@ -238,7 +238,7 @@ export class TusService {
   }
 
   /**
-   * Of an upload that another request with the same key began.
+   * The state of an upload that another request with the same key began.
    * @throws AppError upload_state while parts are being joined
    */
   async #progressOfKnown(sender: TusSender, tus: TusUpload): Promise<TusProgress> {
@@ -256,9 +256,9 @@ export class TusService {
   /**
    * Reserves room on the disk for an upload, and decides what it reserves of the quota.
    *
-   * An account reserves all that it announces. A guest reserves nothing, only has to fit: otherwise strangers could fill
-   * the owner's quota with announcements. A final upload reserves a copy's room on the disk, but no quota: its parts hold
-   * that, and give it up in the transaction that creates the file.
+   * An account reserves all that it announces. A guest reserves nothing, only has to fit: otherwise strangers could
+   * fill the owner's quota with announcements. A final upload reserves a copy's room on the disk, but no quota: its
+   * parts hold that, and give it up in the transaction that creates the file.
    * @returns `isRoomHeld`: the room stays reserved while the upload is open
    * @throws AppError quota_exceeded | disk_full | store_missing
    */

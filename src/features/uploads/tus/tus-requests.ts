@@ -123,7 +123,7 @@ export class TusRequests {
     const { tus } = this.#options;
     const found = tus.get(sender, id);
     if (request.method !== "GET") checkVersion(request.headers);
-    // One that has all its bytes becomes a file now, and after a restart they are read once more for that.
+    // A complete upload becomes a file now. After a restart, its bytes are read once more for that.
     this.#options.allowLong(request);
     return withExplainedError(sender, async () => {
       const progress = await tus.progress(sender, found);
@@ -200,7 +200,7 @@ export class TusRequests {
     const read: BytesRequest["read"] = async (take) => {
       await bytes.read(take);
       sender.confirm();
-      // What is left to do takes as long as the rest of the file.
+      // Allows as much time as the rest of the file needs.
       this.#options.allowLong(request);
     };
     return { ...bytes, read };

@@ -18,8 +18,7 @@ export interface TusUpload {
   readonly shareId: string | undefined;
   readonly kind: TusKind;
   /**
-   * Of a final one: the public ids of its parts, in their order. Of a part that was joined: of the one that it went
-   * into.
+   * The public ids of the parts of a final upload, in order. For a part that was joined, the id of the final upload.
    */
   readonly parts: readonly string[];
   /** So many bytes from the start are on the device. */
