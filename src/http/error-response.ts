@@ -116,7 +116,7 @@ export function errorResponseOf(error: unknown, requestId: string): ErrorRespons
       ? error
       : new AppError(
           "unexpected",
-          "Something went wrong on the server. Try again. If this keeps happening, tell your administrator.",
+          "Something went wrong on the server. Try again. If this keeps happening, contact your administrator.",
         );
   const [status, code] = ERROR_RESPONSES[known.reason];
   const details = { ...detailsOf(known), ...(status >= 500 && { requestId }) };

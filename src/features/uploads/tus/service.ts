@@ -259,7 +259,7 @@ export class TusService {
    * An account reserves all that it announces. A guest reserves nothing, only has to fit: otherwise strangers could
    * fill the owner's quota with announcements. A final upload reserves a copy's room on the disk, but no quota: its
    * parts hold that, and give it up in the transaction that creates the file.
-   * @returns `isRoomHeld`: the room stays reserved while the upload is open
+   * @returns `isRoomReserved`: the room stays reserved while the upload is open
    * @throws AppError quota_exceeded | disk_full | store_missing
    */
   #reserveForUpload(
@@ -267,16 +267,16 @@ export class TusService {
     kind: Concatenation["kind"],
     owner: User,
     lengthBytes = 0,
-  ): { release: ReleaseRoom; isRoomHeld: boolean; reservedBytes: number; quotaBytes: number | null } {
+  ): { release: ReleaseRoom; isRoomReserved: boolean; reservedBytes: number; quotaBytes: number | null } {
     const { reserveDisk, quotaOf, planOf, tree } = this.#options;
     const quotaBytes = quotaOf(owner);
     if (!sender.isTrusted && kind !== "final" && quotaBytes !== null) {
       const { usedBytes } = tree.usage(owner.id);
       if (usedBytes + lengthBytes > quotaBytes) throw outOfQuota(quotaBytes, planOf(owner));
     }
-    const isRoomHeld = sender.isTrusted || kind === "final";
+    const isRoomReserved = sender.isTrusted || kind === "final";
     const reservedBytes = sender.isTrusted && kind !== "final" ? lengthBytes : 0;
-    return { release: reserveDisk(isRoomHeld ? lengthBytes : 0), isRoomHeld, reservedBytes, quotaBytes };
+    return { release: reserveDisk(isRoomReserved ? lengthBytes : 0), isRoomReserved, reservedBytes, quotaBytes };
   }
 
   /** @returns the upload, and whether it is a new one: another request with the same key may have been quicker */
@@ -289,7 +289,12 @@ export class TusService {
     const { owner, folderPath } = destination;
     const { store, idempotency } = this.#options;
     const { kind, parts } = concatenation;
-    const { release, isRoomHeld, reservedBytes, quotaBytes } = this.#reserveForUpload(sender, kind, owner, lengthBytes);
+    const { release, isRoomReserved, reservedBytes, quotaBytes } = this.#reserveForUpload(
+      sender,
+      kind,
+      owner,
+      lengthBytes,
+    );
     const nowMs = store.clock.nowMs();
     const draft: Omit<Upload, "id" | "status" | "expiresAtMs" | "fileId" | "sessionId"> = {
       publicId: `tus_${newSecretToken(ID_BITS)}`,
@@ -336,12 +341,12 @@ export class TusService {
       });
       madeId = await explainingQuota(this.#acting, destination, begun);
     } finally {
-      if (madeId !== draft.publicId || !isRoomHeld) release();
+      if (madeId !== draft.publicId || !isRoomReserved) release();
     }
     const tus = this.#rows.find(madeId);
     if (tus === undefined) throw notFound("This upload");
     const isNew = madeId === draft.publicId;
-    if (isNew && isRoomHeld) store.holdRoom(tus.upload.id, release);
+    if (isNew && isRoomReserved) store.holdRoom(tus.upload.id, release);
     return { tus, isNew };
   }
 
