@@ -196,7 +196,7 @@ function printReport(report: RebuildReport, { paths, aside, isJson }: ReportOpti
   terminal.out(toTable([heading, ...rows]));
   terminal.out(`\nRebuilt the database: ${paths.database}\n`);
   if (recovered > 0) terminal.out(`Added ${recovered} blobs that belonged to no file to /recovered.\n`);
-  if (aside !== undefined) terminal.out(`MoveResult the previous database to ${aside}.\n`);
+  if (aside !== undefined) terminal.out(`Moved the previous database to ${aside}.\n`);
   terminal.out(
     "Not restored: passwords, sessions, API keys, two-factor authentication, devices, notifications, webhooks, and the audit log.\n" +
       "Links keep their addresses if secrets/ is the original one.\n" +

@@ -85,7 +85,7 @@ function describe({ restored, paths, reduced, secrets, bucket }: Outcome): strin
   }
   if (signedOut > 0) lines.push(`Ended ${signedOut} sessions and refresh tokens.`);
   if (keptAs !== undefined) lines.push(`Saved the previous state as snapshot ${keptAs}.`);
-  if (aside !== undefined) lines.push(`MoveResult the previous database to ${aside}. Remove it when everything works.`);
+  if (aside !== undefined) lines.push(`Moved the previous database to ${aside}. Remove it when everything works.`);
   if (restored.hasNewer) {
     lines.push(`To apply the changes recorded after this snapshot: larder rebuild --newer --data ${paths.root}`);
   }

@@ -232,7 +232,7 @@ function printMoved({ isOk, text }: JobOutcome, isJson: boolean, terminal: Termi
   else if (!isOk) terminal.error(`${text}\n`);
   else {
     const words = [
-      `MoveResult ${count("moved")} blobs, ${describeSize(count("movedBytes"))}`,
+      `Moved ${count("moved")} blobs, ${describeSize(count("movedBytes"))}`,
       ...(count("failed") > 0 ? [`${count("failed")} failed; see the log`] : []),
       ...(count("letGo") > 0 ? [`removed ${count("letGo")} copies from this disk`] : []),
       ...(count("removed") > 0 ? [`removed ${count("removed")} from the bucket`] : []),

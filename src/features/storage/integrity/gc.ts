@@ -90,7 +90,7 @@ export class Collector {
       const found = await withoutReferences(orphans, references);
       for (const { digest } of found) await this.#quarantineOrphan(digest);
       if (found.length > 0)
-        log.info("MoveResult orphaned blobs to quarantine/; a later garbage collection removes them.", {
+        log.info("Moved orphaned blobs to quarantine/; a later garbage collection removes them.", {
           count: found.length,
           firstByte,
         });

@@ -60,7 +60,7 @@ export interface MergeResult {
   readonly revoked: number;
   /** In a copy that was just opened: files and folders that were moved to the trash. */
   readonly removed: number;
-  /** MoveResult, renamed or, in a copy that was just opened, restored from the trash. */
+  /** Moved, renamed or, in a copy that was just opened, restored from the trash. */
   readonly moved: number;
   /** Paths of new files and folders and of files with new versions; the first thousand. */
   readonly names: readonly string[];

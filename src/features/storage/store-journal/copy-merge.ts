@@ -22,9 +22,9 @@ export interface CopyMergeOptions extends RecordedLocationsOptions {
 
 /** How many nodes were changed. */
 export interface CopyMergeCounts {
-  /** MoveResult or renamed. */
+  /** Moved or renamed. */
   moved: number;
-  /** MoveResult to the trash, because they were deleted or trashed after the snapshot. */
+  /** Moved to the trash, because they were deleted or trashed after the snapshot. */
   removed: number;
   /** Restored from the trash. */
   restored: number;
