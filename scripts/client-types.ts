@@ -32,7 +32,7 @@ export function clientTypes(document: unknown): string {
 
 /** The schema of `data` in the response of success; undefined where it has none. */
 function dataOf({ responses: own }: Json, shared: Json): unknown {
-  const [, success] = Object.entries(recordOf(own)).find(([status]) => /^2/.test(status)) ?? [];
+  const [, success] = Object.entries(recordOf(own)).find(([status]) => status.startsWith("2")) ?? [];
   const { $ref } = recordOf(success);
   const response = typeof $ref === "string" ? shared[$ref.slice($ref.lastIndexOf("/") + 1)] : success;
   const { schema } = recordOf(recordOf(recordOf(response)["content"])["application/json"]);
@@ -43,7 +43,7 @@ function dataOf({ responses: own }: Json, shared: Json): unknown {
 function typeOf(schema: unknown, depth: number): string {
   const json = recordOf(schema);
   const type = plainTypeOf(json, depth);
-  return json["nullable"] === true ? `${type} | null` : type;
+  return json["nullable"] === true && !type.split(" | ").includes("null") ? `${type} | null` : type;
 }
 
 function plainTypeOf(json: Json, depth: number): string {
@@ -79,7 +79,8 @@ function grouped(schema: unknown, depth: number): string {
   const { nullable, allOf, anyOf, oneOf, enum: values, type } = recordOf(schema);
   const parts = [allOf, anyOf, oneOf, values].flatMap(listOf).length;
   const isCompound = nullable === true || parts > 1 || type === "array";
-  return isCompound ? `(${typeOf(schema, depth)})` : typeOf(schema, depth);
+  const text = typeOf(schema, depth);
+  return isCompound && text !== "null" ? `(${text})` : text;
 }
 
 function recordOf(value: unknown): Json {

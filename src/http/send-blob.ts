@@ -38,7 +38,7 @@ export interface SendBlobOptions {
   readonly lastModifiedMs: number;
   /** Lower-case, without parameters. */
   readonly mediaType: string;
-  /** Reported to the client as the name to save under; any characters. */
+  /** The file name for the client to save under; may contain any characters. */
   readonly fileName: string;
   /** Whether showing it in place is asked for; granted by {@link canInline} alone. */
   readonly inline: boolean;

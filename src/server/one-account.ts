@@ -5,6 +5,7 @@ import type { Config } from "../config/settings.ts";
 import { StartupError } from "../config/startup-error.ts";
 import { openDatabase } from "../db/open.ts";
 import { type Snapshot, takeSnapshotOf } from "../db/snapshot.ts";
+import { NOTHING_REAPED, REAP_JOB } from "../features/library/jobs.ts";
 import type { Log } from "../lib/log.ts";
 import { type DataPaths, dataPaths } from "./data/data-directory.ts";
 import { openForCommand } from "./for-commands.ts";
@@ -31,8 +32,6 @@ export interface ReduceOptions {
   readonly log: Log;
 }
 
-const NOTHING_LEFT = /^0 entries, 0 accounts/;
-
 /**
  * Makes of a copy of a database one in which a single account is left, erased like any other account is; the account
  * becomes an administrator, because somebody has to be. The audit log, which names others, is left out. Contents of
@@ -57,8 +56,8 @@ export async function reduceTo(email: string, options: ReduceOptions): Promise<R
       await services.eraseAccount(other);
       erased++;
     }
-    // Each run takes a bounded piece.
-    while (!NOTHING_LEFT.test(await services.runJob("reap-deleted", undefined))) continue;
+    // Each run does a bounded amount of work.
+    while ((await services.runJob(REAP_JOB, undefined)) !== NOTHING_REAPED) continue;
   } finally {
     await services.close();
   }

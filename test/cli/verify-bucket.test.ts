@@ -104,7 +104,7 @@ test("the nightly reading is off until the settings want it", async () => {
     const ran = await admin.client.post("/api/admin/jobs/bucket-scrub/run");
     return ran.string("data.lastResult");
   };
-  expect(await result()).toContain("switched off");
+  expect(await result()).toContain("turned off");
   await server.restart({ env: { LARDER_S3_SCRUB: "on", LARDER_S3_VERIFY_RATE: "1GB" } });
   expect(await result()).toContain("4 contents read");
   await s3.rot(digestOf(first));

@@ -126,7 +126,7 @@ async function storeTexts(client: Client): Promise<void> {
   for (const [folder, name, content] of TEXTS) await client.stored(content, { name, fields: { folder } });
   // Written three times: two earlier versions stay.
   const mailMessage = await client.storedId("Dear Ana,", {
-    name: "MailMessage to Ana.txt",
+    name: "Letter to Ana.txt",
     fields: { folder: "/House" },
   });
   await client.putContent(mailMessage, "Dear Ana,\n\nwe are coming on Saturday.");

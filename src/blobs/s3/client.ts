@@ -8,7 +8,7 @@
  */
 import { createHash } from "node:crypto";
 import { S3Error } from "./error.ts";
-import { MultipartEtag, PART_BYTES, partBytesOf } from "./etag.ts";
+import { MultipartEtag, partBytesOf } from "./etag.ts";
 import { IdleTimeout, TimeoutError } from "./idle-timeout.ts";
 
 /** Address of the bucket, and credentials. */
@@ -132,7 +132,7 @@ export class S3Client {
   }
 
   /**
-   * Writes an object of at most {@link PART_BYTES} in one request. On return the service has stored all of it durably.
+   * Writes an object of at most `PART_BYTES` (etag.ts) in one request. On return the service has stored all of it durably.
    * @returns its ETag
    */
   async put(key: string, body: S3Body): Promise<string> {

@@ -83,7 +83,7 @@ export interface Schemas {
       readonly name: string;
       readonly email: string;
     };
-    readonly media: Schemas["Media"] | (null | null);
+    readonly media: Schemas["Media"] | null;
   };
   readonly UpdatedFile: {
     readonly id: string;
@@ -144,7 +144,7 @@ export interface Schemas {
       readonly name: string | null;
       readonly folder: string | null;
       readonly size: number | null;
-      readonly checksum: Schemas["Checksum"] | (null | null);
+      readonly checksum: Schemas["Checksum"] | null;
       readonly modifiedAt: string | null;
       readonly deviceId: string;
     };
@@ -153,7 +153,7 @@ export interface Schemas {
       readonly name: string | null;
       readonly folder: string | null;
       readonly size: number | null;
-      readonly checksum: Schemas["Checksum"] | (null | null);
+      readonly checksum: Schemas["Checksum"] | null;
       readonly modifiedAt: string | null;
       readonly deviceId: string | null;
     };
@@ -412,7 +412,7 @@ export interface Schemas {
     readonly password?: string | null;
     readonly maxDownloads?: number | null;
     readonly label?: string | null;
-    readonly permissions?: "read" | "upload" | "write" | null | null;
+    readonly permissions?: "read" | "upload" | "write" | null;
     readonly pinned?: boolean | null;
     readonly hideLocation?: boolean | null;
     readonly maxUploadBytes?: number | null;
@@ -601,7 +601,7 @@ export interface Schemas {
     readonly length: number | null;
     readonly expiresAt: string | null;
     readonly folder: string;
-    readonly file: Schemas["UploadedFile"] | (null | null);
+    readonly file: Schemas["UploadedFile"] | null;
   };
   readonly UploadProgress: {
     readonly uploadId: string;
@@ -946,7 +946,7 @@ export interface ResponseData {
   readonly "PUT /api/files/{id}/content": Schemas["UploadedFile"];
   readonly "GET /api/files/{id}/checksum": {
     readonly stored: Schemas["Checksum"];
-    readonly actual: Schemas["Checksum"] | (null | null);
+    readonly actual: Schemas["Checksum"] | null;
     readonly ok: boolean;
   };
   readonly "GET /api/files/{id}/versions": {
@@ -1037,7 +1037,7 @@ export interface ResponseData {
     readonly mimeType: string;
     readonly size: number;
     readonly modifiedAt: string;
-    readonly checksum: Schemas["Checksum"] | (null | null);
+    readonly checksum: Schemas["Checksum"] | null;
     readonly downloadUrl: string;
     readonly thumbnailUrl: string;
     readonly hasThumbnail: boolean;
@@ -1069,7 +1069,7 @@ export interface ResponseData {
       readonly mimeType: string;
       readonly size: number | null;
       readonly modifiedAt: string;
-      readonly checksum: Schemas["Checksum"] | (null | null);
+      readonly checksum: Schemas["Checksum"] | null;
       readonly downloadUrl: string;
       readonly thumbnailUrl: string;
       readonly hasThumbnail: boolean;

@@ -31,6 +31,9 @@ export interface LibraryJobsOptions {
 /** Name of the job that takes deleted folders apart; it is also woken by each such deletion. */
 export const REAP_JOB = "reap-deleted";
 
+/** The result of {@link REAP_JOB} when nothing is left to remove. */
+export const NOTHING_REAPED = reapResult(0, 0);
+
 const SWEEP_ROWS = 1_000;
 const REAP_REST_MS = 5;
 /** A device that was away for longer starts again from the beginning. */
@@ -78,9 +81,13 @@ function reapJob({ db, writer, treeWriter }: LibraryJobsOptions): Job {
         await Bun.sleep(REAP_REST_MS);
       }
       const accounts = await sweepErased({ db, writer });
-      return `${removed} items, ${accounts} accounts removed`;
+      return reapResult(removed, accounts);
     },
   };
+}
+
+function reapResult(items: number, accounts: number): string {
+  return `${items} items, ${accounts} accounts removed`;
 }
 
 function oldVersionsJob({ config, clock, users, writer, treeWriter }: LibraryJobsOptions): Job {

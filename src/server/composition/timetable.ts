@@ -60,7 +60,10 @@ export function timetable(services: Omit<Services, "close">): Job[] {
     ...administrationJobs(services),
     ...mediaJobs(services),
   ];
-  const placeOf = ({ name }: Job) => ORDER.indexOf(name);
-  for (const job of jobs) invariant(placeOf(job) >= 0, `the job ${job.name} has a place in the order`);
-  return jobs.toSorted((one, other) => placeOf(one) - placeOf(other));
+  for (const job of jobs) invariant(positionOf(job) >= 0, `the job ${job.name} is listed in the order`);
+  return jobs.toSorted((one, other) => positionOf(one) - positionOf(other));
+}
+
+function positionOf({ name }: Job): number {
+  return ORDER.indexOf(name);
 }

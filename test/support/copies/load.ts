@@ -223,7 +223,7 @@ export class MixedLoad {
   private constructor(accounts: readonly LoadedAccount[], restMs: number) {
     this.accounts = accounts;
     this.working = accounts.map((account) => this.work(account, restMs));
-    // Reported by stop(), crashed() and failure: until one of them is asked, a failure is nobody's.
+    // stop(), crashed() and failure report errors: until one of them is called, a rejection must not count as unhandled.
     for (const working of this.working) working.catch(() => {});
   }
 

@@ -4,6 +4,7 @@
  */
 
 // Path separators, the colon of drive letters and alternate streams, and control characters.
+// oxlint-disable-next-line no-control-regex -- control characters are exactly what is looked for
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f/\\:]/g;
 /** Windows drops them: `..  ` would become `..`, and `a.` would become `a`. */
 const TRAILING = /[. ]+$/;

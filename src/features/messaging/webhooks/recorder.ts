@@ -96,7 +96,7 @@ export class WebhookRecorder {
     }));
   }
 
-  /** Reported to administrators alone. */
+  /** Sent to webhooks of administrators only. */
   userCreated(tx: Transaction, { publicId, email, name }: EventOf<"user.created">): void {
     const { outbox, subscriptions } = this.#options;
     for (const webhookId of subscriptions.ofAdministrators("user.created")) {

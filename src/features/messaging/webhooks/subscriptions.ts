@@ -38,7 +38,7 @@ export class Subscriptions {
   change(tx: Transaction, accountId: number): void {
     this.#known.delete(accountId);
     this.#isChanging = true;
-    // BatchWrite are synchronous: when this runs, the transaction is committed or undone.
+    // Transactions are synchronous: when this runs, it has been committed or rolled back.
     queueMicrotask(() => {
       this.#isChanging = false;
     });

@@ -29,7 +29,7 @@ export interface ConflictServiceOptions {
   readonly treeWriter: TreeWriter;
   /** Plan and quota of an account. */
   readonly limitsOf: (user: User) => { readonly plan: string; readonly quotaBytes: number | null };
-  /** Reported of each file that was deleted, after the commit. */
+  /** Called for each deleted file, after the commit. */
   readonly onDeleted: (nodeId: number) => void;
   readonly massChangeGuard: Pick<MassChangeGuard, "admit">;
 }

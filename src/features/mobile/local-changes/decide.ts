@@ -1,6 +1,6 @@
 /**
- * What is to become of one change that a device brings: the rules of contract §7, `POST sync/files`, and nothing else.
- * Pure over a {@link ServerState}, which is asked only for what a rule needs.
+ * The rules of `POST sync/files`: decides what happens with one change of a device. Pure functions over a
+ * {@link ServerState}, which is queried only for what a rule needs.
  */
 import type { Digest } from "../../../blobs/digest.ts";
 import { AppError, invalidField, notFound } from "../../../errors.ts";
@@ -10,29 +10,29 @@ import type { LocalChange } from "../mass-change/types.ts";
 import { nameTaken } from "../../../tree/tables/names.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 
-/** What the rules need to know of a file. */
+/** The properties of a file that the rules need. */
 export type KnownFile = Pick<FileNode, "id" | "publicId" | "name" | "folder" | "digest" | "sizeBytes" | "seq">;
 
-/** The account as it stands within the deed. */
+/** The state of the account inside the transaction. */
 export interface ServerState {
   findFile(fileId: string): KnownFile | undefined;
-  /** Whether this id was a file of the account's that is gone. */
+  /** Whether this id belonged to a deleted file of the account. */
   wasFile(fileId: string): boolean;
   findFileNamed(folder: string, name: string): KnownFile | undefined;
   hasFolder(folder: string, name: string): boolean;
-  /** Public id of a file of the account that has this content, where another can be made of it. */
+  /** Public id of a file of the account with this content, if it can be used for another file. */
   findHolder(digest: Digest, sizeBytes: number | undefined): string | undefined;
-  /** Whether the server read this content again and found other bytes, or none. */
+  /** Whether the server found this blob damaged or missing. */
   isDamaged(digest: Digest): boolean;
   /** Whether the account deleted the last file with this content. */
   wasDeleted(digest: Digest): boolean;
-  /** Whether anybody but the device changed the file after this journal number. */
+  /** Whether someone else than the device changed the file after this journal number. */
   isChangedByOthers(file: KnownFile, sinceSeq: number): boolean;
-  /** Why a file of this size can't be taken by the plan, or, with `isNew`, by the quota. */
+  /** Why the plan does not allow a file of this size, or, with `isNew`, the quota. */
   rejectionOf(sizeBytes: number, isNew: boolean): AppError | undefined;
 }
 
-/** What is to be done. */
+/** A decision. */
 export type Decision =
   | { readonly do: "nothing"; readonly status: "applied" | "already_stored"; readonly fileId: string }
   | { readonly do: "create"; readonly digest: Digest; readonly folder: string; readonly name: string }
@@ -48,7 +48,7 @@ export type Decision =
     }
   | { readonly do: "reject"; readonly error: AppError };
 
-/** Decides one change. */
+/** Decides what happens with one change. */
 export function decide(change: LocalChange, serverState: ServerState): Decision {
   switch (change.action) {
     case "upload":
@@ -57,13 +57,13 @@ export function decide(change: LocalChange, serverState: ServerState): Decision 
       return decideUpdate(change, serverState);
     case "rename":
     case "move":
-      return decidePlace(change, serverState);
+      return decideMove(change, serverState);
     case "delete":
       return decideDelete(change, serverState);
   }
 }
 
-/** Whether the file is another than the device knew: by its base where it tells one, else by the journal. */
+/** Whether the file differs from what the device knew: by the base digest if the change has one, otherwise by the journal. */
 export function isChanged(change: LocalChange, file: KnownFile, serverState: ServerState): boolean {
   const { baseDigest, sinceSeq } = change;
   if (baseDigest !== undefined) return baseDigest !== file.digest;
@@ -76,22 +76,22 @@ function decideUpload(change: LocalChange, serverState: ServerState): Decision {
   const holder = serverState.findFileNamed(folder, name);
   if (holder !== undefined) {
     if (holder.digest === digest) return stored(holder, serverState);
-    // The device knows the file that is there, by its id or by a content: what it sends is its next content.
+    // The device knows the existing file by id or content, so this is its next version.
     const isKnown = fileId === undefined ? baseDigest !== undefined : fileId === holder.publicId;
     if (isKnown) return decideUpdate({ ...change, fileId: holder.publicId }, serverState);
   }
   const tooMuch = sizeBytes === undefined ? undefined : serverState.rejectionOf(sizeBytes, false);
   if (tooMuch !== undefined) return { do: "reject", error: tooMuch };
-  const held = digest && serverState.findHolder(digest, sizeBytes);
-  // A backup's picture is stored once: what a person moved elsewhere doesn't come back to where the camera put it.
-  if (change.isAutomatic === true && held !== undefined) {
-    return { do: "nothing", status: "already_stored", fileId: held };
+  const existing = digest && serverState.findHolder(digest, sizeBytes);
+  // A backup stores a photo once: if a person moved it, it must not appear again where the camera saved it.
+  if (change.isAutomatic === true && existing !== undefined) {
+    return { do: "nothing", status: "already_stored", fileId: existing };
   }
   if (holder !== undefined) {
-    // Cameras give a name again and again: a backup's picture goes beside the other, under a numbered name.
+    // Cameras reuse names: a backup stores the photo next to the other one, under a numbered name.
     if (change.isAutomatic !== true) return nameConflict(holder.publicId, holder);
   } else if (serverState.hasFolder(folder, name)) return { do: "reject", error: nameTaken(name) };
-  else if (digest !== undefined && held !== undefined) return { do: "create", digest, folder, name };
+  else if (digest !== undefined && existing !== undefined) return { do: "create", digest, folder, name };
   if (digest !== undefined && change.isAutomatic === true && serverState.wasDeleted(digest)) {
     return { do: "reject", error: deletedByYou() };
   }
@@ -107,7 +107,7 @@ function decideUpdate(change: LocalChange, serverState: ServerState): Decision {
   if (file.digest === digest) return stored(file, serverState);
   const tooMuch = sizeBytes === undefined ? undefined : serverState.rejectionOf(sizeBytes, false);
   if (tooMuch !== undefined) return { do: "reject", error: tooMuch };
-  // A content that became nothing is more often a fault of the device than a wish (D11).
+  // A file that became empty is more often a fault of the device than intended.
   const isEmptied = file.sizeBytes > 0 && (sizeBytes === 0 || digest === EMPTY_DIGEST);
   if (isEmptied || isChanged(change, file, serverState)) return conflict("modified", file);
   if (digest !== undefined && serverState.findHolder(digest, sizeBytes) !== undefined) {
@@ -117,7 +117,7 @@ function decideUpdate(change: LocalChange, serverState: ServerState): Decision {
   return overQuota === undefined ? { do: "ask", fileId: file.publicId } : { do: "reject", error: overQuota };
 }
 
-function decidePlace(change: LocalChange, serverState: ServerState): Decision {
+function decideMove(change: LocalChange, serverState: ServerState): Decision {
   const isRename = change.action === "rename";
   if (isRename && change.name === undefined) return missing("name");
   if (!isRename && change.folder === undefined) return missing("folder");
@@ -145,7 +145,7 @@ function decideDelete(change: LocalChange, serverState: ServerState): Decision {
   return isChanged(change, file, serverState) ? conflict("modified", file) : { do: "delete", file };
 }
 
-/** The file that a change is about, or what follows from its absence. */
+/** The changed file, or the decision if it does not exist. */
 function findFile({ fileId }: LocalChange, serverState: ServerState): { readonly file: KnownFile } | Decision {
   if (fileId === undefined) return missing("fileId");
   const file = serverState.findFile(fileId);
@@ -154,7 +154,7 @@ function findFile({ fileId }: LocalChange, serverState: ServerState): { readonly
   return { do: "reject", error: notFound("The file") };
 }
 
-/** The file has these bytes already. Where the server's copy of them was damaged, it needs the device's (D10). */
+/** The file has this content already. If the server's copy is damaged, the device has to send it. */
 function stored({ publicId, digest }: KnownFile, serverState: ServerState): Decision {
   if (serverState.isDamaged(digest)) return { do: "ask", fileId: publicId };
   return { do: "nothing", status: "already_stored", fileId: publicId };
@@ -175,7 +175,7 @@ function missing(field: string): Decision {
   return { do: "reject", error: invalidField(field, `This action requires ${field}. Send it with the change.`) };
 }
 
-/** D25: what a person deleted doesn't come back by itself. */
+/** A file that a person deleted must not come back automatically. */
 function deletedByYou(): AppError {
   return new AppError(
     "deleted_by_you",

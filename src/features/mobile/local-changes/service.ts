@@ -43,14 +43,14 @@ export interface LocalChangeServiceOptions {
   readonly conflicts: ConflictService;
   readonly massChangeGuard: MassChangeGuard;
   readonly limitsOf: (user: User) => StorageLimits;
-  /** Reported of each file that was deleted, after the commit. */
+  /** Called for each deleted file, after the commit. */
   readonly onDeleted: (nodeId: number) => void;
 }
 
 /** A change as it was read, or why it could not be. */
 export type ReadChange = LocalChange | { readonly localId: string; readonly error: AppError };
 
-/** BatchWrite queued at once; between two such lots everybody else's deeds have their turn. */
+/** Transactions queued at once; other transactions run between two such batches. */
 const LOT = 50;
 const APPLIED_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 

@@ -1,11 +1,11 @@
 /**
- * The brake on mass changes (D12). A device that deletes or replaces more files within ten minutes than a number and
- * than a share of what the account holds is not trusted to mean it: further deletions and replacements of it are kept in
- * a hold until a person accepts or declines them, while new files go on arriving. It counts in rows, in the very deed of
- * each change, so that neither a restart nor many requests at once lead past it.
+ * The guard against mass changes. A device that deletes or replaces too many files within ten minutes (more than a fixed
+ * number, and more than a share of the account's files) may be broken, lost or infected. Its further deletions and
+ * replacements go into a hold until a person accepts or declines them; new files are still accepted. The counts are rows,
+ * written in the transaction of each change, so that neither a restart nor parallel requests bypass the guard.
  *
- * Asked for what devices do by themselves: sync, the offline queue, resolved conflicts, uploads of next versions. What a
- * person does to a file or folder in an app (DELETE, PUT of a content, move) is left alone on purpose: it has been seen.
+ * It applies to what devices do automatically: sync, the offline queue, resolved conflicts, uploads of new versions. It
+ * does not apply to single actions of a person in an app (DELETE, PUT of content, move).
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction } from "../../../db/transaction.ts";
@@ -20,29 +20,29 @@ import { subjectOf } from "./fingerprint.ts";
 import { holdQueries } from "./queries.ts";
 import type { Hold, LocalChange } from "./types.ts";
 
-/** What the brake works with. */
+/** Options of {@link MassChangeGuard}. */
 export interface MassChangeGuardOptions {
   readonly sqlite: Database;
   readonly clock: Clock;
   readonly events: Events;
   readonly tree: Pick<TreeReader, "usage">;
-  /** So many deletions and replacements within {@link WINDOW_MS} go through in any case. */
+  /** This many deletions and replacements within {@link WINDOW_MS} are always allowed. */
   readonly filesMax: number;
-  /** And so many of every hundred files of the account. */
+  /** This percentage of the account's files is allowed too. */
   readonly percentMax: number;
 }
 
 /** How far back deletions and replacements are counted. */
 export const WINDOW_MS = 10 * 60 * 1000;
-/** How long a device goes unbraked after a person accepted what it had asked for. */
+/** How long a device is not guarded after a person accepted its hold. */
 export const ALLOWANCE_MS = 60 * 60 * 1000;
-/** How long a hold waits for its decision; then it is dropped undone. */
+/** How long a hold waits for a decision; then its changes are dropped. */
 const HOLD_MS = 7 * 24 * 60 * 60 * 1000;
-/** What a hold keeps at most; more is refused all the same, and can be sent again after the decision. */
+/** The maximum of changes in a hold. Further ones are rejected too, and can be sent again after the decision. */
 const HELD_MAX = 10_000;
 const SECOND_MS = 1_000;
 
-/** See the head of this file. */
+/** Decides whether changes of a device may be applied now. */
 export class MassChangeGuard {
   readonly #options: MassChangeGuardOptions;
   readonly #queries: ReturnType<typeof holdQueries>;
@@ -53,16 +53,15 @@ export class MassChangeGuard {
   }
 
   /**
-   * Asked inside the deed that deletes or replaces files for a device, before it does. Undefined: go ahead; the changes
-   * are counted. Otherwise they are all held, and nothing of them may be done now: answer with
-   * {@link confirmationRequired}, but **return from the deed, don't throw**: that would undo the hold.
+   * Call this inside the transaction that deletes or replaces files for a device, before the change. If it returns undefined,
+   * the changes are counted and may be applied. Otherwise all of them are in the returned hold and none may be applied:
+   * respond with {@link confirmationRequired}, but **return from the transaction, don't throw**, or the hold is rolled back.
    *
-   * The same change asked about again is found in its hold, a declined one too. What the changes say is kept, and carried
-   * out by `HoldService` when the hold is accepted; an `update` whose content the account does not hold is left to the
-   * device, which may then go on.
+   * A repeated change is found in its hold, also in a declined one. `HoldService` applies the stored changes when the hold
+   * is accepted, except an `update` whose content the account does not have: the device has to send that again.
    *
    * @param changes deletions (`delete`) and replacements (any other action)
-   * @param following how many more the same request will ask about: what goes too far as a whole is held from its first
+   * @param following how many more changes the same request has: a request that is too large is held from its first change
    */
   admit(
     tx: Transaction,
@@ -83,21 +82,21 @@ export class MassChangeGuard {
       this.#queries.count.run(device.id, nowMs - (nowMs % SECOND_MS), added.deletions, added.replacements);
       return undefined;
     }
-    for (const change of changes) this.#keep(hold, change);
-    const kept = this.#queries.holdById.get(hold.id);
-    invariant(kept !== null, "a hold that was just made is there");
-    return kept;
+    for (const change of changes) this.#store(hold, change);
+    const updated = this.#queries.holdById.get(hold.id);
+    invariant(updated !== null, "a hold exists after it was created");
+    return updated;
   }
 
-  /** A hold by its public id, decided or not; undefined once it was dropped. */
+  /** The hold with this public id, decided or not; undefined if it was dropped. */
   find(accountId: number, holdId: string): Hold | undefined {
     return this.#queries.holdByPublicId.get(accountId, holdId) ?? undefined;
   }
 
-  /** The hold that the changes go into, if they may not go through. */
+  /** The hold that the changes must go into; undefined if they are allowed. */
   #findOrBegin(tx: Transaction, device: DeviceFacts, accountId: number, added: Added, nowMs: number): Hold | undefined {
     if (this.#queries.acceptedSince.get(device.id, nowMs - ALLOWANCE_MS) !== null) return undefined;
-    // What follows a stop waits as well: a device that has gone wrong would otherwise go on at the pace of the window.
+    // Later changes wait as well, or a broken device would continue at the rate of the window.
     const open = this.#queries.openHold.get(device.id, nowMs);
     if (open !== null) return open;
     const total = this.#excess(device.id, accountId, added, nowMs);
@@ -105,24 +104,24 @@ export class MassChangeGuard {
     const publicId = newId("hold", nowMs);
     const row = this.#queries.insertHold.get(publicId, accountId, device.id, nowMs, nowMs + HOLD_MS);
     const hold = row === null ? null : this.#queries.holdById.get(row.id);
-    invariant(hold !== null, "a hold that was just made is there");
+    invariant(hold !== null, "a hold exists after it was created");
     this.#options.events.emit(tx, "security.mass_change", { accountId, device, holdId: publicId, changes: total });
     return hold;
   }
 
-  /** How many changes it would be within the window, if that is too many. */
+  /** The number of changes within the window, if that is too many. */
   #excess(deviceId: number, accountId: number, added: Added, nowMs: number): number | undefined {
     const { tree, filesMax, percentMax } = this.#options;
     const before = this.#queries.countsSince.get(deviceId, nowMs - WINDOW_MS) ?? { deletions: 0, replacements: 0 };
-    const asked = added.deletions + added.replacements + added.following;
-    const total = before.deletions + before.replacements + asked;
+    const requested = added.deletions + added.replacements + added.following;
+    const total = before.deletions + before.replacements + requested;
     if (total <= filesMax) return undefined;
-    // The share is of what there was before the device began: what it deleted since counts with what is left.
+    // The percentage is of the files before the window: add those deleted within it.
     const files = tree.usage(accountId).files + before.deletions;
     return total * 100 > percentMax * files ? total : undefined;
   }
 
-  #keep(hold: Hold, change: LocalChange): void {
+  #store(hold: Hold, change: LocalChange): void {
     if (hold.changes >= HELD_MAX) return;
     this.#queries.hold.run(hold.id, hold.deviceId, subjectOf(change), JSON.stringify(change));
     this.#queries.countHeld.run(hold.id);
@@ -135,13 +134,13 @@ interface Added {
   readonly following: number;
 }
 
-/** Whether a change of this hold is still kept from happening. */
+/** Whether the changes of this hold are still blocked. */
 function isInForce(hold: Hold, nowMs: number): boolean {
   if (hold.decision === null) return hold.expiresAtMs > nowMs;
   return hold.decision === "declined";
 }
 
-/** What the asker of a held change is told; `details.declined` is true where a person has said no. */
+/** The error for a held change; `details.declined` is true if a person declined it. */
 export function confirmationRequired(hold: Hold): AppError {
   const isDeclined = hold.decision === "declined";
   const message = isDeclined

@@ -1,4 +1,4 @@
-/** What waits for a person's word, and what follows from it: the other half of the brake (D12). */
+/** Holds of the mass-change guard: listing, deciding, applying. */
 import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError, notFound } from "../../../errors.ts";
@@ -8,14 +8,14 @@ import { WINDOW_MS } from "./mass-change-guard.ts";
 import { holdQueries } from "./queries.ts";
 import type { Hold, LocalChange } from "./types.ts";
 
-/** A change that may happen now, with what is to be done in the same deed. */
+/** A change that may be applied now. */
 export interface ReleasedChange {
   readonly change: LocalChange;
-  /** To be called in the deed that ends the change, however it ends. */
+  /** Must be called in the transaction that applies or rejects the change. */
   readonly onEnd: (tx: Transaction) => void;
 }
 
-/** Carries out changes that were accepted, as of now: what others did meanwhile makes a conflict as ever. */
+/** Applies accepted changes to the current state: changes by others since then cause conflicts, as usual. */
 export type ApplyReleased = (accountId: number, deviceId: number, changes: readonly ReleasedChange[]) => Promise<void>;
 
 /** What {@link HoldService} works with. */
@@ -26,14 +26,14 @@ export interface HoldServiceOptions {
   readonly applyReleased: ApplyReleased;
 }
 
-/** A list of holds is at most this long, the oldest first. */
+/** The maximum length of a list of holds. */
 const LISTED_MAX = 100;
-const RELEASED_AT_ONCE = 200;
-const SWEPT_AT_ONCE = 1_000;
-/** How long a decision is remembered: phones send a declined deletion again with every sync. */
+const RELEASE_BATCH = 200;
+const SWEEP_BATCH = 1_000;
+/** How long a decision is stored: phones send a declined deletion again with every sync. */
 const DECISION_RETENTION_MS = 90 * 24 * 60 * 60 * 1000;
 
-/** Holds of an account: list, decide, tidy up. */
+/** Lists, decides and cleans up the holds of accounts. */
 export class HoldService {
   readonly #options: HoldServiceOptions;
   readonly #queries: ReturnType<typeof holdQueries>;
@@ -44,8 +44,8 @@ export class HoldService {
   }
 
   /**
-   * What waits for a decision, oldest first, at most 100.
-   * @param devicePublicId of this device alone
+   * The holds that wait for a decision, oldest first, at most 100.
+   * @param devicePublicId only those of this device
    * @throws AppError not_found for a device that the account does not have
    */
   list(accountId: number, devicePublicId?: string): Hold[] {
@@ -57,11 +57,10 @@ export class HoldService {
   }
 
   /**
-   * Accepts a hold: its changes are carried out before this returns, and the device may go on for an hour. Or declines
-   * it: its changes are refused for good. The same decision again gives the same answer, and finishes what a stop of the
-   * server interrupted.
-   * @param devicePublicId where given, the hold must be this device's
-   * @throws AppError not_found; version_conflict where it was decided otherwise already
+   * Accepts a hold: applies its changes before it returns, and does not guard the device for an hour. Or declines it: its
+   * changes are rejected permanently. Repeating a decision gives the same result, and finishes what a shutdown interrupted.
+   * @param devicePublicId if given, the hold must be of this device
+   * @throws AppError not_found; version_conflict if it was decided differently before
    */
   async decide(accountId: number, holdId: string, isAccepted: boolean, devicePublicId?: string): Promise<Hold> {
     const { writer, clock } = this.#options;
@@ -89,26 +88,26 @@ export class HoldService {
     return hold;
   }
 
-  /** Goes on with accepted holds that a stop of the server interrupted. @returns how many */
+  /** Resumes accepted holds that a shutdown interrupted. @returns how many */
   async resume(): Promise<number> {
     const unfinished = this.#queries.unfinished.all();
     for (const hold of unfinished) await this.#release(hold);
     return unfinished.length;
   }
 
-  /** A device was removed: what it asked for is dropped undone. Inside that deed. */
+  /** Drops the open holds of a removed device. Call it inside the transaction of the removal. */
   dropDevice(_tx: Transaction, deviceId: number): void {
     this.#queries.endOpen.run(deviceId, this.#options.clock.nowMs());
   }
 
-  /** Forgets old counts and outdated holds, some at a time; a deed. @returns rows removed */
+  /** Removes some old counts and outdated holds. Call it inside a transaction. @returns rows removed */
   sweep(): number {
     const nowMs = this.#options.clock.nowMs();
-    let removed = this.#queries.sweepCounts.run(nowMs - WINDOW_MS, SWEPT_AT_ONCE).changes;
+    let removed = this.#queries.sweepCounts.run(nowMs - WINDOW_MS, SWEEP_BATCH).changes;
     for (const { id } of this.#queries.outdated.all(nowMs, nowMs - DECISION_RETENTION_MS)) {
-      const dropped = this.#queries.dropHeld.run(id, SWEPT_AT_ONCE).changes;
+      const dropped = this.#queries.dropHeld.run(id, SWEEP_BATCH).changes;
       removed += dropped;
-      if (dropped < SWEPT_AT_ONCE) this.#queries.dropHold.run(id);
+      if (dropped < SWEEP_BATCH) this.#queries.dropHold.run(id);
       else break;
     }
     return removed;
@@ -116,10 +115,10 @@ export class HoldService {
 
   async #release(hold: Hold): Promise<void> {
     for (;;) {
-      const held = this.#queries.held.all(hold.id, RELEASED_AT_ONCE);
-      if (held.length === 0) return;
-      const released = held.map(({ id, change }) => ({
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the brake kept it
+      const batch = this.#queries.held.all(hold.id, RELEASE_BATCH);
+      if (batch.length === 0) return;
+      const released = batch.map(({ id, change }) => ({
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by the guard
         change: JSON.parse(change) as LocalChange,
         onEnd: () => void this.#queries.release.run(id),
       }));

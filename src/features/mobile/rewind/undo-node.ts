@@ -21,7 +21,7 @@ export interface NodeUndoerOptions {
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
   readonly queries: RewindQueries;
-  /** Reported of a file that is deleted (by row id). */
+  /** Called with the row id of each deleted file. */
   readonly onDeleted: (nodeId: number) => void;
 }
 

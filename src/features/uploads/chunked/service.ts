@@ -39,7 +39,7 @@ export interface UploadServiceOptions {
   readonly reserveDisk: (bytes: number) => ReleaseRoom;
   /** Holds room that was promised before the last stop, whether it is there or not. */
   readonly holdDisk: (bytes: number) => ReleaseRoom;
-  /** Reported that bytes are arriving; gives what is called when no more are. */
+  /** Called when bytes begin to arrive. @returns a function to call when they stop */
   readonly noteReceiving: () => () => void;
   /** @see SessionStarterOptions.admitReplacement */
   readonly admitReplacement: SessionStarterOptions["admitReplacement"];

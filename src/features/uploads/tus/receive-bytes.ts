@@ -30,7 +30,7 @@ export interface BytesReceiverOptions {
   readonly store: UploadStore;
   readonly rows: TusRows;
   readonly active: ActiveTusUploads;
-  /** Reported that bytes are arriving; gives what is called when no more are. */
+  /** Called when bytes begin to arrive. @returns a function to call when they stop */
   readonly noteReceiving: () => () => void;
   /** Asks whether there is room on the disk, and holds it. @throws AppError disk_full | store_missing */
   readonly reserveDisk: (bytes: number) => ReleaseRoom;

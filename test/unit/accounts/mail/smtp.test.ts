@@ -8,13 +8,13 @@ const failure = (code: string, response?: string) =>
   });
 
 test.each([
-  ["EENVELOPE", "550 5.1.1 <ann@example.test> is unknown", "rejected", "EENVELOPE 550 5.1.1"],
+  ["EENVELOPE", "550 5.1.1 <ann@example.test> is unknown", "refused", "EENVELOPE 550 5.1.1"],
   ["EENVELOPE", "450-4.2.0 greylisted", "retry", "EENVELOPE 450 4.2.0"],
-  ["EMESSAGE", "554 looks like spam", "rejected", "EMESSAGE 554"],
+  ["EMESSAGE", "554 looks like spam", "refused", "EMESSAGE 554"],
   ["EMESSAGE", "451 try later", "retry", "EMESSAGE 451"],
   ["EENVELOPE", "530 5.7.0 sign in first", "unreachable", "EENVELOPE 530 5.7.0"],
   ["EENVELOPE", "421 going down", "unreachable", "EENVELOPE 421"],
-  ["EENVELOPE", undefined, "rejected", "EENVELOPE"],
+  ["EENVELOPE", undefined, "refused", "EENVELOPE"],
   ["EAUTH", "535 5.7.8 wrong", "unreachable", "EAUTH 535 5.7.8"],
   ["ETLS", "500 what?", "unreachable", "ETLS 500"],
   ["ECONNECTION", undefined, "unreachable", "ECONNECTION"],
