@@ -188,7 +188,7 @@ describe("the way to the mail server", () => {
   test.concurrent("stops the start where the password would go in the clear, or the settings are not whole", async () => {
     const own = { ...settings(mails), LARDER_MAIL_SECURE: "none", LARDER_MAIL_HOST: "mail.example.test" };
     const start = (env: Record<string, string>) => withServer({ env }, async () => {});
-    await expect(start(own)).rejects.toThrow(/in the clear/);
+    await expect(start(own)).rejects.toThrow(/sent unencrypted/);
     await expect(start({ ...settings(mails), LARDER_MAIL_FROM: "" })).rejects.toThrow(/mail\.from is not/);
     await expect(start({ ...settings(mails), LARDER_PUBLIC_URL: "" })).rejects.toThrow(/publicUrl is not/);
     await expect(start({ ...settings(mails), LARDER_MAIL_PASSWORD: "" })).rejects.toThrow(/must be set together/);

@@ -81,7 +81,7 @@ test("an outage shows in health, in the metrics and by doctor, with what lies on
       expect.objectContaining({
         about: "bucket",
         state: "wrong",
-        text: expect.stringContaining("3 contents lie on this disk alone"),
+        text: expect.stringContaining("3 blobs are stored only on this disk"),
       }),
     ]),
   });
