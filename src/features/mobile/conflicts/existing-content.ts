@@ -13,8 +13,8 @@ export interface ExistingContent {
 }
 
 /**
- * The content with this digest, if a file of this very account has it and it is believed to be whole. What others hold is
- * never told, and a damaged content is better sent again (D10).
+ * The content with this digest, if a file of this very account has it and it is believed to be whole. What others hold
+ * is never told, and a damaged content is better sent again (D10).
  * @param sizeBytes where given, the content must have this size
  */
 export function findExistingContent(

@@ -1,6 +1,6 @@
 /**
- * What keep_local does, for each kind of conflict, inside the deed that resolves it. Nothing is lost by it: a content that
- * gives way stays as an earlier version, a taken name is numbered, a deleted file is made again.
+ * What keep_local does, for each kind of conflict, inside the deed that resolves it. Nothing is lost by it: a content
+ * that gives way stays as an earlier version, a taken name is numbered, a deleted file is made again.
  */
 import type { Transaction } from "../../../db/transaction.ts";
 import type { DeviceFacts } from "../../../events/catalogue.ts";
@@ -25,8 +25,8 @@ export interface KeepLocalOptions {
 }
 
 /**
- * What came of it: the file, or, with `needsContent`, the file that the device's content is to be sent for; null where a
- * file is to be made. Or the hold that it waits in, where nothing was done.
+ * What came of it: the file, or, with `needsContent`, the file that the device's content is to be sent for; null where
+ * a file is to be made. Or the hold that it waits in, where nothing was done.
  */
 export type Kept = { readonly needsContent: boolean; readonly fileId: string | null } | { readonly hold: Hold };
 

@@ -4,7 +4,9 @@ import { toTimestamp } from "../../../lib/clock.ts";
 import type { ResolveOutcome } from "./service.ts";
 import type { OpenConflict } from "./types.ts";
 
-/** Contract §7, conflict record. `remote` is the other side as it stands now; all but its id is null once it is gone. */
+/**
+ * Contract §7, conflict record. `remote` is the other side as it stands now; all but its id is null once it is gone.
+ */
 export function presentConflict(conflict: OpenConflict) {
   const { change, remote, remoteDeviceId } = conflict;
   return {

@@ -1,6 +1,7 @@
 /**
- * Conflicts: what a device wanted and could not have because others had changed the same file. Each stays with its device
- * until it is resolved, by the device's word or by the content that it sends; the loser stays as an earlier version.
+ * Conflicts: what a device wanted and could not have because others had changed the same file. Each stays with its
+ * device until it is resolved, by the device's word or by the content that it sends; the loser stays as an earlier
+ * version.
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
@@ -83,8 +84,8 @@ export class ConflictService {
   }
 
   /**
-   * Ends an open conflict whose change could be carried out after all, or was not needed any more; a deed. Nobody decided
-   * it: sent again, the change is looked at as if there had been none.
+   * Ends an open conflict whose change could be carried out after all, or was not needed any more; a deed. Nobody
+   * decided it: sent again, the change is looked at as if there had been none.
    */
   settle(_tx: Transaction, conflict: Conflict, fileId: string): void {
     this.#end(conflict.id, fileId);
@@ -187,7 +188,9 @@ export class ConflictService {
     }
   }
 
-  /** Hears of a new file. Where a resolution waits for that content and has no file for it yet, that ends the conflict. */
+  /**
+   * Hears of a new file. Where a resolution waits for that content and has no file for it yet, that ends the conflict.
+   */
   onFileCreated(_tx: Transaction, event: EventOf<"file.created">): void {
     const { accountId, deviceId, file } = event;
     if (deviceId === null) return;
@@ -227,8 +230,8 @@ export class ConflictService {
   }
 
   /**
-   * Why a deletion is not to be carried out yet: no version of a deleted file is left, and what came after the conflict was
-   * found may not have been seen by who decided. The next decision is taken for one that knows of it.
+   * Why a deletion is not to be carried out yet: no version of a deleted file is left, and what came after the conflict
+   * was found may not have been seen by who decided. The next decision is taken for one that knows of it.
    */
   #findUnseen({ id: accountId }: User, { id, publicId, change, fileId, detectedAtMs }: Conflict): AppError | undefined {
     const file = change.action === "delete" ? this.#options.tree.findFile(accountId, fileId) : undefined;

@@ -51,8 +51,8 @@ const NAMES_MAX = 1_000;
 const REMOVED_MAX = 100;
 
 /**
- * Devices: registering, signing in and out, settings. A device is signed in as a whole: another sign-in, its removal, or
- * a refresh token that comes a second time end every token that it had (D57).
+ * Devices: registering, signing in and out, settings. A device is signed in as a whole: another sign-in, its removal,
+ * or a refresh token that comes a second time end every token that it had (D57).
  */
 export class DeviceService {
   readonly #options: DeviceServiceOptions;
@@ -121,9 +121,9 @@ export class DeviceService {
   }
 
   /**
-   * Exchanges a refresh token for the next pair; durable on return. The access token that was in use stays good until it
-   * expires, for requests that are under way; it ends with the device's sign-in. A token that comes a second time ends
-   * that sign-in, unless it is the last one and its answer may have got lost (contract §7).
+   * Exchanges a refresh token for the next pair; durable on return. The access token that was in use stays good until
+   * it expires, for requests that are under way; it ends with the device's sign-in. A token that comes a second time
+   * ends that sign-in, unless it is the last one and its answer may have got lost (contract §7).
    * @throws AppError invalid_token | expired_token | revoked_token | overloaded
    */
   async refresh(refreshToken: string, publicId: string, client: ClientInfo): Promise<SignedInDevice> {
@@ -190,7 +190,10 @@ export class DeviceService {
     return found;
   }
 
-  /** Row id of an account's device, also of a removed one: what it did can still be undone. @throws AppError not_found */
+  /**
+   * Row id of an account's device, also of a removed one: what it did can still be undone.
+   * @throws AppError not_found
+   */
   getId(accountId: number, publicId: string): number {
     const row = this.#queries.find(accountId, publicId);
     if (row === undefined) throw new AppError("not_found", "This device was not found. Check the ID.");
@@ -243,7 +246,10 @@ export class DeviceService {
     this.#syncTimes.note(deviceId, atMs);
   }
 
-  /** When a device last asked for changes, in ms; undefined where never since it was registered. @param deviceId row id */
+  /**
+   * When a device last asked for changes, in ms; undefined where never since it was registered.
+   * @param deviceId row id
+   */
   lastSyncAt(deviceId: number): number | undefined {
     return this.#syncTimes.read(deviceId);
   }

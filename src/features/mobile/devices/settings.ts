@@ -1,4 +1,7 @@
-/** A device's settings (api.md, Device settings; contract §7): what they are when nothing was set, and how a change is merged. */
+/**
+ * A device's settings (api.md, Device settings; contract §7): what they are when nothing was set, and how a change is
+ * merged.
+ */
 import { invalidField } from "../../../errors.ts";
 import { normalizePath } from "../../../lib/path.ts";
 

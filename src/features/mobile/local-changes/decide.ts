@@ -63,7 +63,10 @@ export function decide(change: LocalChange, serverState: ServerState): Decision 
   }
 }
 
-/** Whether the file differs from what the device knew: by the base digest if the change has one, otherwise by the journal. */
+/**
+ * Whether the file differs from what the device knew: by the base digest if the change has one, otherwise by the
+ * journal.
+ */
 export function isChanged(change: LocalChange, file: KnownFile, serverState: ServerState): boolean {
   const { baseDigest, sinceSeq } = change;
   if (baseDigest !== undefined) return baseDigest !== file.digest;

@@ -1,6 +1,6 @@
 /**
- * What each device was told of its last call, for when it sends it again because the answer got lost: one change of a call
- * may bear on another, so that only all of it together is the same again.
+ * What each device was told of its last call, for when it sends it again because the answer got lost: one change of a
+ * call may bear on another, so that only all of it together is the same again.
  */
 import type { Transaction } from "../../../db/transaction.ts";
 import { isDamaged } from "../conflicts/existing-content.ts";
@@ -34,8 +34,9 @@ export class LastCalls {
   }
 
   /**
-   * What the device was told of this very call, where it was its last one and all that it was told still holds: nothing has
-   * happened in the account since, no conflict was decided, and no content was found damaged, of which no journal tells.
+   * What the device was told of this very call, where it was its last one and all that it was told still holds: nothing
+   * has happened in the account since, no conflict was decided, and no content was found damaged, of which no journal
+   * tells.
    * @param fingerprint digest of the changes as they were sent, and of the place in the journal
    */
   find(accountId: number, deviceId: number, fingerprint: Uint8Array): RecordedCall | undefined {
@@ -77,8 +78,8 @@ export class LastCalls {
 }
 
 /**
- * Whether it holds for as long as the journal stands still. Not a refusal: what stood in its way may have gone; nor what
- * waits for the content of a conflict.
+ * Whether it holds for as long as the journal stands still. Not a refusal: what stood in its way may have gone; nor
+ * what waits for the content of a conflict.
  */
 function isLasting({ status, conflictId }: ChangeOutcome): boolean {
   return status !== "rejected" && !(status === "upload_required" && conflictId !== undefined);

@@ -1,6 +1,6 @@
 /**
- * What others changed since the place in the journal where a device stands. Asked once for all files of a call; only what
- * is written while the call goes on is looked up file by file.
+ * What others changed since the place in the journal where a device stands. Asked once for all files of a call; only
+ * what is written while the call goes on is looked up file by file.
  */
 import { type Reader, rows } from "../../../db/reader.ts";
 import type { Database } from "bun:sqlite";

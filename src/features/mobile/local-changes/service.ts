@@ -1,7 +1,7 @@
 /**
- * What devices bring (contract §7, `POST sync/files`): each change by itself, in order, each in a deed of its own that
- * shares its commit with others. `decide.ts` has the rules; here they are carried out, and what was done is remembered, so
- * that a request that is sent again changes nothing and is answered alike.
+ * Applies changes of devices (`POST sync/files`) in their order, each in its own transaction; the transactions share
+ * commits. `decide.ts` has the rules. Applied changes are recorded, so that a repeated request changes nothing and gets
+ * the same response.
  */
 import type { Database } from "bun:sqlite";
 import type { Reader } from "../../../db/reader.ts";
@@ -31,7 +31,7 @@ import { pairMoves, type Unit } from "./pair-moves.ts";
 import { type AppliedChange, localChangeQueries } from "./queries.ts";
 import type { AppliedCall, ChangeOutcome } from "./types.ts";
 
-/** What {@link LocalChangeService} works with. */
+/** Options of {@link LocalChangeService}. */
 export interface LocalChangeServiceOptions {
   readonly sqlite: Database;
   readonly reader: Reader;
@@ -47,11 +47,11 @@ export interface LocalChangeServiceOptions {
   readonly onDeleted: (nodeId: number) => void;
 }
 
-/** A change as it was read, or why it could not be. */
+/** A parsed change, or the error that it is invalid with. */
 export type ReadChange = LocalChange | { readonly localId: string; readonly error: AppError };
 
 /** Transactions queued at once; other transactions run between two such batches. */
-const LOT = 50;
+const BATCH = 50;
 const APPLIED_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** One request of a device. */
@@ -61,14 +61,14 @@ interface Call {
   readonly device: DeviceFacts;
   readonly limits: StorageLimits;
   readonly serverState: AccountState;
-  /** Deletions and replacements that are to come, as it looked when the call began. */
-  toTakeAway: number;
+  /** Deletions and replacements still to come, as estimated when the call began. */
+  removalsAhead: number;
 }
 
-/** Says within a deed that the two halves of a move have to be done one by one. */
+/** Rolls a transaction back because the two halves of a move have to be applied separately. */
 class NoMove extends Error {}
 
-/** See the head of this file. */
+/** Applies changes of devices. */
 export class LocalChangeService {
   readonly #options: LocalChangeServiceOptions;
   readonly #queries: ReturnType<typeof localChangeQueries>;
@@ -81,9 +81,9 @@ export class LocalChangeService {
   }
 
   /**
-   * Carries out changes; durable on return.
-   * @param sinceSeq where the device stands in the journal; undefined where it does not tell
-   * @throws AppError disk_full | database_busy | database_error: then some may have been carried out, and all can be sent again
+   * Applies changes; durable on return.
+   * @param sinceSeq the device's position in the journal; undefined if it does not send one
+   * @throws AppError disk_full | database_busy | database_error: some changes may have been applied, and all can be sent again
    */
   async apply(
     user: User,
@@ -106,18 +106,18 @@ export class LocalChangeService {
     if (!read.some((change) => change !== undefined)) return { outcomes, standSeq };
     const call = await this.#begin(user, device, read);
     const units = pairMoves(read, call.serverState);
-    call.toTakeAway = units.filter(
-      (unit) => unit.kind === "single" && takesAway(read[unit.index], call.serverState),
+    call.removalsAhead = units.filter(
+      (unit) => unit.kind === "single" && removesContent(read[unit.index], call.serverState),
     ).length;
-    for (let from = 0; from < units.length; from += LOT) {
-      await Promise.all(units.slice(from, from + LOT).map((unit) => this.#applyUnit(call, unit, read, outcomes)));
+    for (let from = 0; from < units.length; from += BATCH) {
+      await Promise.all(units.slice(from, from + BATCH).map((unit) => this.#applyUnit(call, unit, read, outcomes)));
     }
     const applied: AppliedCall = { outcomes, standSeq: this.#standAfter(user, device, standSeq, headSeq) };
     await this.#options.writer.run((tx) => this.#lastCalls.keep(tx, user.id, device.id, fingerprint, applied));
     return applied;
   }
 
-  /** Carries out changes that a person accepted (D12). @see ApplyReleased */
+  /** Applies changes of a hold that a person accepted. @see ApplyReleased */
   async applyReleased(accountId: number, deviceId: number, released: readonly ReleasedChange[]): Promise<void> {
     const user = this.#options.users.findById(accountId);
     const device = this.#queries.device.get(deviceId);
@@ -132,13 +132,16 @@ export class LocalChangeService {
       device,
       released.map(({ change }) => change),
     );
-    for (let from = 0; from < released.length; from += LOT) {
-      const lot = released.slice(from, from + LOT);
-      await Promise.all(lot.map(({ change, onEnd }) => this.#applyOne(call, change, onEnd)));
+    for (let from = 0; from < released.length; from += BATCH) {
+      const batch = released.slice(from, from + BATCH);
+      await Promise.all(batch.map(({ change, onEnd }) => this.#applyOne(call, change, onEnd)));
     }
   }
 
-  /** Forgets what was carried out a month ago, so many at most; a deed. @returns how many */
+  /**
+   * Removes records of changes applied a month ago, at most `limit`. Call it inside a transaction.
+   * @returns how many
+   */
   sweep(limit: number): number {
     return this.#queries.sweep.run(this.#options.clock.nowMs() - APPLIED_RETENTION_MS, limit).changes;
   }
@@ -189,26 +192,28 @@ export class LocalChangeService {
       limits,
       isChangedByOthers,
     });
-    return { id: crypto.randomUUID(), user, device, limits, serverState, toTakeAway: 0 };
+    return { id: crypto.randomUUID(), user, device, limits, serverState, removalsAhead: 0 };
   }
 
-  /** @param onEnd for a change that a person accepted: the brake is not asked any more */
+  /** @param onEnd given for a change that a person accepted: the mass-change guard is not consulted again */
   async #applyOne(call: Call, change: LocalChange, onEnd?: (tx: Transaction) => void): Promise<ChangeOutcome> {
     const { writer, treeWriter } = this.#options;
     try {
       return await writer.run((tx) => {
-        const outcome = treeWriter.by(call.device.id, () => this.#carryOut(tx, call, change, onEnd !== undefined));
+        const outcome = treeWriter.by(call.device.id, () =>
+          this.#applyInTransaction(tx, call, change, onEnd !== undefined),
+        );
         onEnd?.(tx);
         return outcome;
       });
     } catch (error) {
-      if (!(error instanceof AppError) || isOurFault(error)) throw error;
+      if (!(error instanceof AppError) || isServerFault(error)) throw error;
       if (onEnd !== undefined) await writer.run(onEnd);
       return rejected(change, withPlan(error, call.limits.plan));
     }
   }
 
-  /** Both halves of a move in one deed; one by one where it turns out to be none. */
+  /** Applies both halves of a move in one transaction, or separately if they are not a move after all. */
   async #applyMove(
     call: Call,
     upload: LocalChange,
@@ -223,7 +228,7 @@ export class LocalChangeService {
       );
       return [applied(first, fileId), applied(second, fileId)];
     } catch (error) {
-      const isRejected = error instanceof NoMove || (error instanceof AppError && !isOurFault(error));
+      const isRejected = error instanceof NoMove || (error instanceof AppError && !isServerFault(error));
       if (!isRejected) throw error;
       return [await this.#applyOne(call, first), await this.#applyOne(call, second)];
     }
@@ -245,8 +250,8 @@ export class LocalChangeService {
     return moved.publicId;
   }
 
-  /** One change, within its deed. */
-  #carryOut(tx: Transaction, call: Call, change: LocalChange, isAccepted: boolean): ChangeOutcome {
+  /** Applies one change, inside its transaction. */
+  #applyInTransaction(tx: Transaction, call: Call, change: LocalChange, isAccepted: boolean): ChangeOutcome {
     const fingerprint = fingerprintOf(change);
     const record = this.#queries.applied.get(call.device.id, fingerprint);
     if (record !== null && this.#isRepetition(call, change, record)) return applied(change, record.fileId);
@@ -263,28 +268,28 @@ export class LocalChangeService {
   }
 
   /**
-   * Whether a change that was carried out before is the same wish, sent again: not where the device has meanwhile seen
-   * what became of the file, and not within one call. Nor where the file is gone: then "applied" would say that it is kept.
+   * Whether a change that was applied before is a repetition. It is none within one call, nor if the device has seen a
+   * later state of the file, nor if the file is gone: "applied" would then claim that it exists.
    */
   #isRepetition(call: Call, change: LocalChange, record: AppliedChange): boolean {
     const file = this.#options.tree.findFile(call.user.id, record.fileId);
     if (file === undefined || record.callId === call.id) return false;
     const { action, sinceSeq } = change;
-    // As it was left: there is nothing to do in any case, but for the first half of a move, which is a deletion too.
+    // The file is unchanged since, so there is nothing to do. Exception: a deletion may be the first half of a move.
     if (file.seq === record.seq && action !== "delete") return true;
     return sinceSeq === undefined || sinceSeq < file.seq;
   }
 
-  /** How a conflict that this change raised was resolved, if that still answers it. */
+  /** The result of the conflict that this change caused earlier, if it still applies. */
   #outcomeOf(tx: Transaction, call: Call, change: LocalChange, conflict: Conflict): ChangeOutcome | undefined {
     const { resolution, outcomeFileId, publicId } = conflict;
     if (resolution === null) return conflict.awaitsContent ? this.#keepLocal(tx, call, change, conflict) : undefined;
-    // With a later token the device has seen the other side, and means it.
-    const isNewWish = change.baseDigest === undefined && (change.sinceSeq ?? 0) > (conflict.change.sinceSeq ?? 0);
-    if (isNewWish) return undefined;
+    // With a later sync token the device has seen the server's state, so this is intended.
+    const isIntended = change.baseDigest === undefined && (change.sinceSeq ?? 0) > (conflict.change.sinceSeq ?? 0);
+    if (isIntended) return undefined;
     const isThere = outcomeFileId !== null && this.#options.tree.findFile(call.user.id, outcomeFileId) !== undefined;
     if (resolution === "keep_remote") {
-      // What was kept has gone since: there is nothing left that the device's side could give way to.
+      // The server's version has been deleted since, so the device's change contradicts nothing.
       if (outcomeFileId !== null && !isThere && change.action !== "delete") return undefined;
       const message = "You chose the server's version in this conflict. Download the file from the server.";
       const error = new AppError("version_conflict", message, { conflictId: publicId, resolution });
@@ -294,24 +299,24 @@ export class LocalChangeService {
     return isThere || change.action === "delete" ? applied(change, outcomeFileId) : undefined;
   }
 
-  /** A change for which keep_local was chosen, sent again before its content. */
+  /** A repeated change for which keep_local was chosen, but whose content is still missing. */
   #keepLocal(tx: Transaction, call: Call, change: LocalChange, conflict: Conflict): ChangeOutcome {
-    const kept = this.#options.conflicts.keepLocal(tx, call.user, call.device, conflict);
-    if (kept.status === "rejected") return { ...rejected(change, kept.error), conflictId: conflict.publicId };
+    const result = this.#options.conflicts.keepLocal(tx, call.user, call.device, conflict);
+    if (result.status === "rejected") return { ...rejected(change, result.error), conflictId: conflict.publicId };
     const { localId } = change;
-    const fileId = kept.fileId ?? undefined;
-    if (kept.status === "resolved") return { localId, status: "applied", fileId };
+    const fileId = result.fileId ?? undefined;
+    if (result.status === "resolved") return { localId, status: "applied", fileId };
     return { localId, status: "upload_required", fileId, conflictId: conflict.publicId };
   }
 
-  /** A change that once was in conflict, and is none any more or waits for its content. */
+  /** Updates an earlier conflict of a change that is resolved now, or waits for its content. */
   #followUp(tx: Transaction, conflict: Conflict | undefined, outcome: ChangeOutcome): ChangeOutcome {
     if (conflict === undefined || conflict.resolution !== null) return outcome;
     const { conflicts } = this.#options;
     const { status, fileId } = outcome;
     if (status === "upload_required") {
       conflicts.awaitContent(tx, conflict);
-      // As it is told when it is sent again: the content that comes ends the conflict.
+      // The same response as for a repetition: uploading the content resolves the conflict.
       return { ...outcome, conflictId: conflict.publicId };
     }
     const isDone = status === "applied" || status === "already_stored";
@@ -360,12 +365,12 @@ export class LocalChangeService {
       }
       case "replace":
       case "delete":
-        return this.#takeAway(tx, call, change, decision, isAccepted);
+        return this.#replaceOrDelete(tx, call, change, decision, isAccepted);
     }
   }
 
-  /** What the brake looks at. */
-  #takeAway(
+  /** Replaces or deletes a file, unless the mass-change guard holds the change. */
+  #replaceOrDelete(
     tx: Transaction,
     call: Call,
     change: LocalChange,
@@ -374,8 +379,8 @@ export class LocalChangeService {
   ): ChangeOutcome {
     const { user, device } = call;
     const { treeWriter, massChangeGuard, onDeleted } = this.#options;
-    call.toTakeAway = Math.max(0, call.toTakeAway - 1);
-    const hold = isAccepted ? undefined : massChangeGuard.admit(tx, device, user.id, [change], call.toTakeAway);
+    call.removalsAhead = Math.max(0, call.removalsAhead - 1);
+    const hold = isAccepted ? undefined : massChangeGuard.admit(tx, device, user.id, [change], call.removalsAhead);
     if (hold !== undefined) return rejected(change, confirmationRequired(hold));
     const { file } = decision;
     if (decision.do === "delete") {
@@ -396,14 +401,14 @@ export class LocalChangeService {
   }
 
   #contentOf({ user }: Call, { digest, sizeBytes }: LocalChange): Omit<ExistingContent, "fileId"> {
-    const held = digest && findExistingContent(this.#options.tree, user.id, digest, sizeBytes);
-    invariant(held !== undefined, "a content that was just found held is there");
-    return { blob: held.blob, mediaType: held.mediaType };
+    const existing = digest && findExistingContent(this.#options.tree, user.id, digest, sizeBytes);
+    invariant(existing !== undefined, "the content was found by decide()");
+    return { blob: existing.blob, mediaType: existing.mediaType };
   }
 
   /**
-   * Notes what was done, for when it is sent again. What earlier calls did with the file is forgotten: its device has
-   * gone on since.
+   * Records an applied change, to recognize its repetition. Records of earlier calls for the file are removed, because
+   * the device has made further changes since.
    */
   #remember({ device, id: callId }: Call, change: LocalChange, fileId: string, seq: number): void {
     this.#queries.forgetOfFile.run(device.id, fileId, callId);
@@ -412,9 +417,9 @@ export class LocalChangeService {
   }
 }
 
-/** Whether the brake will be asked about a change, as it looks now. */
-function takesAway(change: LocalChange | undefined, serverState: AccountState): boolean {
-  // Only what knows a file that is there, by its id or by a content, can take anything away.
+/** Whether the mass-change guard will be consulted for a change, as far as known now. */
+function removesContent(change: LocalChange | undefined, serverState: AccountState): boolean {
+  // Only a change that names an existing file, by id or content, can remove anything.
   if (change === undefined || (change.fileId === undefined && change.baseDigest === undefined)) return false;
   const decision = decide(change, serverState);
   return decision.do === "delete" || decision.do === "replace";
@@ -432,9 +437,9 @@ function rejected({ localId, fileId }: LocalChange, error: AppError): ChangeOutc
   return { localId, status: "rejected", ...(fileId !== undefined && { fileId }), error };
 }
 
-/** What is wrong with the server and not with the change: the whole call fails, and can be sent again. */
-function isOurFault({ reason }: AppError): boolean {
-  return OUR_FAULTS.has(reason);
+/** Whether the server is at fault, not the change: the whole call fails and can be sent again. */
+function isServerFault({ reason }: AppError): boolean {
+  return SERVER_FAULTS.has(reason);
 }
 
-const OUR_FAULTS: ReadonlySet<string> = new Set(["disk_full", "database_busy", "database_error", "unexpected"]);
+const SERVER_FAULTS: ReadonlySet<string> = new Set(["disk_full", "database_busy", "database_error", "unexpected"]);

@@ -19,8 +19,8 @@ export interface AppliedCall {
   readonly outcomes: readonly ChangeOutcome[];
   /**
    * Where the device stands in the journal now. It is moved on over what it did itself, where it stood at the head when
-   * the call began and nobody else came between; in any other case it stays, so that the device misses nothing, not even
-   * what it did before it was set up anew or restored from a backup.
+   * the call began and nobody else came between; in any other case it stays, so that the device misses nothing, not
+   * even what it did before it was set up anew or restored from a backup.
    */
   readonly standSeq: number | undefined;
 }

@@ -1,8 +1,8 @@
 /**
- * The guard against mass changes. A device that deletes or replaces too many files within ten minutes (more than a fixed
- * number, and more than a share of the account's files) may be broken, lost or infected. Its further deletions and
- * replacements go into a hold until a person accepts or declines them; new files are still accepted. The counts are rows,
- * written in the transaction of each change, so that neither a restart nor parallel requests bypass the guard.
+ * The guard against mass changes. A device that deletes or replaces too many files within ten minutes (more than a
+ * fixed number, and more than a share of the account's files) may be broken, lost or infected. Its further deletions
+ * and replacements go into a hold until a person accepts or declines them; new files are still accepted. The counts are
+ * rows, written in the transaction of each change, so that neither a restart nor parallel requests bypass the guard.
  *
  * It applies to what devices do automatically: sync, the offline queue, resolved conflicts, uploads of new versions. It
  * does not apply to single actions of a person in an app (DELETE, PUT of content, move).
@@ -53,12 +53,13 @@ export class MassChangeGuard {
   }
 
   /**
-   * Call this inside the transaction that deletes or replaces files for a device, before the change. If it returns undefined,
-   * the changes are counted and may be applied. Otherwise all of them are in the returned hold and none may be applied:
-   * respond with {@link confirmationRequired}, but **return from the transaction, don't throw**, or the hold is rolled back.
+   * Call this inside the transaction that deletes or replaces files for a device, before the change. If it returns
+   * undefined, the changes are counted and may be applied. Otherwise all of them are in the returned hold and none may
+   * be applied: respond with {@link confirmationRequired}, but **return from the transaction, don't throw**, or the
+   * hold is rolled back.
    *
-   * A repeated change is found in its hold, also in a declined one. `HoldService` applies the stored changes when the hold
-   * is accepted, except an `update` whose content the account does not have: the device has to send that again.
+   * A repeated change is found in its hold, also in a declined one. `HoldService` applies the stored changes when the
+   * hold is accepted, except an `update` whose content the account does not have: the device has to send that again.
    *
    * @param changes deletions (`delete`) and replacements (any other action)
    * @param following how many more changes the same request has: a request that is too large is held from its first change

@@ -57,8 +57,9 @@ export class HoldService {
   }
 
   /**
-   * Accepts a hold: applies its changes before it returns, and does not guard the device for an hour. Or declines it: its
-   * changes are rejected permanently. Repeating a decision gives the same result, and finishes what a shutdown interrupted.
+   * Accepts a hold: applies its changes before it returns, and does not guard the device for an hour. Or declines it:
+   * its changes are rejected permanently. Repeating a decision gives the same result, and finishes what a shutdown
+   * interrupted.
    * @param devicePublicId if given, the hold must be of this device
    * @throws AppError not_found; version_conflict if it was decided differently before
    */

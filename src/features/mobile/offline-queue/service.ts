@@ -1,10 +1,10 @@
 /**
  * The offline queue (contract §7): what a device wanted while it had no connection. Operations are rows; a delete is
- * carried out by the server in the very deed that changes its status, so that it runs once, also across a crash. An upload
- * is only waited for: whatever brings a file to its path completes it, in the same deed.
+ * carried out by the server in the very deed that changes its status, so that it runs once, also across a crash. An
+ * upload is only waited for: whatever brings a file to its path completes it, in the same deed.
  *
- * Kept: what is queued for 30 days (then it fails), what is finished for 7 days. An id that comes again later than that is
- * new; it does no harm, because ids of files are never given again, and an upload finds its file there.
+ * Kept: what is queued for 30 days (then it fails), what is finished for 7 days. An id that comes again later than that
+ * is new; it does no harm, because ids of files are never given again, and an upload finds its file there.
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
@@ -74,9 +74,9 @@ export class QueueService {
   }
 
   /**
-   * Takes operations down, each by itself; durable on return. One that is known already (the same id of the same device)
-   * gives its present status and is not queued twice.
-   * What is too much beside what waits already is answered `overloaded`.
+   * Takes operations down, each by itself; durable on return. One that is known already (the same id of the same
+   * device) gives its present status and is not queued twice. What is too much beside what waits already is answered
+   * `overloaded`.
    * @throws AppError revoked_token where the device was removed meanwhile
    */
   async add(user: User, device: DeviceRef, operations: readonly NewOperation[]): Promise<AddedOperation[]> {
@@ -97,7 +97,9 @@ export class QueueService {
     return added;
   }
 
-  /** A page of a device's operations: what waits, what failed, what is done; each in the order in which it is served. */
+  /**
+   * A page of a device's operations: what waits, what failed, what is done; each in the order in which it is served.
+   */
   list(
     device: DeviceRef,
     query: { status: OperationStatus | undefined; offset: number; limit: number },
@@ -125,8 +127,8 @@ export class QueueService {
   }
 
   /**
-   * How many operations of a device wait to be carried out, as far as the brake looks ahead. Asked once for many of them:
-   * it counts rows.
+   * How many operations of a device wait to be carried out, as far as the brake looks ahead. Asked once for many of
+   * them: it counts rows.
    */
   countRunnable(deviceId: number): number {
     return this.#queries.runnable.get(deviceId, LOOKED_AHEAD)?.count ?? 0;
@@ -157,8 +159,8 @@ export class QueueService {
   }
 
   /**
-   * Looks what became of operations that wait for a person's word (D12): confirmed ones run, declined and forgotten ones
-   * fail. @returns whether any still waits
+   * Looks what became of operations that wait for a person's word (D12): confirmed ones run, declined and forgotten
+   * ones fail. @returns whether any still waits
    */
   async settleHeld(): Promise<boolean> {
     const { massChangeGuard, writer, clock } = this.#options;
@@ -191,7 +193,10 @@ export class QueueService {
     this.#idle.clear();
   }
 
-  /** Ends what has waited too long and forgets what was finished long ago. A job's piece. @returns what was done, in words */
+  /**
+   * Ends what has waited too long and forgets what was finished long ago. A job's piece.
+   * @returns what was done, in words
+   */
   async sweep(signal: AbortSignal): Promise<string> {
     const { writer, clock } = this.#options;
     const nowMs = clock.nowMs();

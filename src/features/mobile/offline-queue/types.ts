@@ -7,8 +7,8 @@ export type OperationType = "upload" | "delete";
 export type Priority = "high" | "normal" | "low";
 
 /**
- * Where an operation stands. What the server does is done in one deed with its status, so that `running` is never seen of
- * the present types.
+ * Where an operation stands. What the server does is done in one deed with its status, so that `running` is never seen
+ * of the present types.
  */
 export type OperationStatus = "queued" | "running" | "completed" | "failed";
 

@@ -1,6 +1,6 @@
 /**
- * Carries queued operations out: a few at a time, device after device, with a rest in between, so that other requests are
- * answered meanwhile. It keeps nothing in memory: after a restart it goes on with what the rows say.
+ * Carries queued operations out: a few at a time, device after device, with a rest in between, so that other requests
+ * are answered meanwhile. It keeps nothing in memory: after a restart it goes on with what the rows say.
  */
 import type { Log } from "../../../lib/log.ts";
 import type { QueueService } from "./service.ts";
@@ -8,7 +8,9 @@ import type { QueueService } from "./service.ts";
 /** Operations that share one commit: about three milliseconds. */
 const SLICE = 32;
 const REST_MS = 4;
-/** Where the server can do nothing at present (a full disk), it is tried again after this, and each time twice as late. */
+/**
+ * Where the server can do nothing at present (a full disk), it is tried again after this, and each time twice as late.
+ */
 const PAUSE_MS = 1_000;
 /** How often it is looked whether somebody decided on what is held. */
 const HELD_MS = 2_000;

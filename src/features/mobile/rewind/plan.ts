@@ -1,7 +1,7 @@
 /**
- * What becomes of one node when a device is rewound. The device's changes are followed from the first one on, each aspect
- * (place, labels, content) by itself: where a change did not find what the one before had left, or the last one's result
- * is not what is there now, somebody else changed that aspect in between, and it is left as it is.
+ * What becomes of one node when a device is rewound. The device's changes are followed from the first one on, each
+ * aspect (place, labels, content) by itself: where a change did not find what the one before had left, or the last
+ * one's result is not what is there now, somebody else changed that aspect in between, and it is left as it is.
  */
 import { type FormerLocation, fingerprint, type Labels, labelsOf, locationOf } from "../../../tree/tables/undo.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";
@@ -53,7 +53,9 @@ export function planNode(entries: readonly UndoEntry[], current: TreeNode | unde
   return isTouchedByOthers ? { kind: "skip", reason: "changed_by_others" } : { kind: "nothing" };
 }
 
-/** What the device deleted comes back as it was before its first change; what others did to it meanwhile stays in it. */
+/**
+ * What the device deleted comes back as it was before its first change; what others did to it meanwhile stays in it.
+ */
 function planRestore(
   deletion: UndoEntry,
   isMade: boolean,

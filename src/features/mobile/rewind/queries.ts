@@ -34,7 +34,9 @@ const ROWS_AT_ONCE = 2_000;
 /** How often a node may have been made again within 30 days and still be followed. */
 const LIVES_MAX = 100;
 
-/** The statements about what devices did. The rows are written by the tree; here they are read, and marked as undone. */
+/**
+ * The statements about what devices did. The rows are written by the tree; here they are read, and marked as undone.
+ */
 export class RewindQueries {
   readonly #walk;
   readonly #rowsOfNode;
@@ -66,8 +68,9 @@ export class RewindQueries {
   }
 
   /**
-   * What the device changed since an instant and is not undone, the latest changed first. Folders that it made come after
-   * all others, and are listed only where those are not more than `limit`: they can go when nothing is in them any more.
+   * What the device changed since an instant and is not undone, the latest changed first. Folders that it made come
+   * after all others, and are listed only where those are not more than `limit`: they can go when nothing is in them
+   * any more.
    */
   async listTouched(
     {

@@ -1,10 +1,10 @@
 /**
  * Undoes what one device did since an instant: for a phone that was stolen, or that malice made to encrypt its files.
- * Replaced contents come back as new versions, so that nothing is destroyed; files that the device made are deleted, and
- * stay in the store for its grace period only.
+ * Replaced contents come back as new versions, so that nothing is destroyed; files that the device made are deleted,
+ * and stay in the store for its grace period only.
  *
- * Each node is undone in a deed of its own, and noted as undone in it: a call that is repeated, or ended half-way, never
- * undoes a thing twice. A dry run does the very same in a trial.
+ * Each node is undone in a deed of its own, and noted as undone in it: a call that is repeated, or ended half-way,
+ * never undoes a thing twice. A dry run does the very same in a trial.
  */
 import type { Database } from "bun:sqlite";
 import type { Writer } from "../../../db/transaction.ts";
@@ -92,7 +92,10 @@ export class RewindService {
     return { outcomes, hasMore: isReaping || (touched.length > REWIND_NODES_MAX && hasProgress) };
   }
 
-  /** What is to be undone, in full where it is not more than a call takes; folders that the device made last, the deepest first. */
+  /**
+   * What is to be undone, in full where it is not more than a call takes; folders that the device made last, the
+   * deepest first.
+   */
   async #listTouched(scope: RewindScope, undoer: NodeUndoer): Promise<TouchedNode[]> {
     const steps = new Steps(STEP_MS);
     const { others, madeFolders } = await this.#queries.listTouched(scope, REWIND_NODES_MAX, steps);
@@ -133,7 +136,10 @@ export class RewindService {
     return (await Promise.all(done)).flat();
   }
 
-  /** A failed change needs a savepoint to be taken back by itself. They make a trial three times as long, and few need them. */
+  /**
+   * A failed change needs a savepoint to be taken back by itself. They make a trial three times as long, and few need
+   * them.
+   */
   async #tryOut(nodes: readonly TouchedNode[], scope: RewindScope): Promise<RewindOutcome[]> {
     try {
       return await this.#trial(nodes, scope, (node, undoer, { tx }) => undoer.undo(tx, node));

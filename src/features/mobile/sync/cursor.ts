@@ -1,6 +1,6 @@
 /**
- * Sync tokens: a place in an account's journal as a device carries it. Opaque, bound to the account, and signed, so that
- * one that is not ours is known as such instead of losing somebody's changes. A token never expires by itself.
+ * Sync tokens: a place in an account's journal as a device carries it. Opaque, bound to the account, and signed, so
+ * that one that is not ours is known as such instead of losing somebody's changes. A token never expires by itself.
  */
 import { timingSafeEqual } from "node:crypto";
 import { invalidField } from "../../../errors.ts";

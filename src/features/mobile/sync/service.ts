@@ -48,7 +48,9 @@ const DELETIONS_LOOK_MS = 10;
 /** See the head of this file. */
 export class SyncService {
   readonly #options: SyncServiceOptions;
-  /** By account, the journal's head at which nothing was being taken apart; both beginning and end of that move it on. */
+  /**
+   * By account, the journal's head at which nothing was being taken apart; both beginning and end of that move it on.
+   */
   readonly #quietHeads = new Map<number, number>();
 
   constructor(options: SyncServiceOptions) {
@@ -87,8 +89,8 @@ export class SyncService {
   }
 
   /**
-   * Whether changes after this place are not all known any more: deletions were forgotten, or the database is older than
-   * the token, because it was restored from a backup.
+   * Whether changes after this place are not all known any more: deletions were forgotten, or the database is older
+   * than the token, because it was restored from a backup.
    */
   #isForgotten(accountId: number, from: ChangePosition): boolean {
     const { tree } = this.#options;
