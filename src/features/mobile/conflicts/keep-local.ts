@@ -1,6 +1,6 @@
 /**
- * What keep_local does, for each kind of conflict, inside the deed that resolves it. Nothing is lost by it: a content
- * that gives way stays as an earlier version, a taken name is numbered, a deleted file is made again.
+ * Resolves conflicts with keep_local, inside the caller's transaction. Nothing is lost: replaced content stays as an
+ * earlier version, a taken name is numbered, and a deleted file is created again.
  */
 import type { Transaction } from "../../../db/transaction.ts";
 import type { DeviceFacts } from "../../../events/catalogue.ts";
@@ -15,7 +15,7 @@ import type { User } from "../../accounts/users/types.ts";
 import { findExistingContent, type ExistingContent } from "./existing-content.ts";
 import type { Conflict } from "./types.ts";
 
-/** What {@link KeepLocal} works with. */
+/** Options of {@link KeepLocal}. */
 export interface KeepLocalOptions {
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
@@ -25,16 +25,18 @@ export interface KeepLocalOptions {
 }
 
 /**
- * What came of it: the file, or, with `needsContent`, the file that the device's content is to be sent for; null where
- * a file is to be made. Or the hold that it waits in, where nothing was done.
+ * The result: the file. With `needsContent`, the device has to send the content for this file, or for a new one if
+ * `fileId` is null. Or the hold in which the change waits.
  */
-export type Kept = { readonly needsContent: boolean; readonly fileId: string | null } | { readonly hold: Hold };
+export type KeepLocalResult =
+  | { readonly needsContent: boolean; readonly fileId: string | null }
+  | { readonly hold: Hold };
 
-/** Beyond that many equal names something is wrong; the name is refused. */
+/** With more equal names something is wrong: the name is rejected. */
 const NUMBER_MAX = 1_000;
 const NAMELESS = "file";
 
-/** See the head of this file. */
+/** Applies the device's side of conflicts. */
 export class KeepLocal {
   readonly #options: KeepLocalOptions;
 
@@ -43,7 +45,7 @@ export class KeepLocal {
   }
 
   /** @throws AppError quota_exceeded | not_a_folder | name_taken */
-  keep(tx: Transaction, user: User, device: DeviceFacts, conflict: Conflict): Kept {
+  keep(tx: Transaction, user: User, device: DeviceFacts, conflict: Conflict): KeepLocalResult {
     const { change, fileId } = conflict;
     const file = this.#options.tree.findFile(user.id, fileId);
     switch (change.action) {
@@ -51,7 +53,7 @@ export class KeepLocal {
         return file === undefined ? { needsContent: false, fileId } : this.#delete(tx, device, file, change);
       case "rename":
       case "move":
-        return file === undefined ? this.#make(tx, user, change) : this.#place(tx, file, conflict);
+        return file === undefined ? this.#make(tx, user, change) : this.#move(tx, file, conflict);
       case "update":
         return file === undefined ? this.#make(tx, user, change) : this.#replace(tx, user, device, file, change);
       case "upload":
@@ -59,14 +61,14 @@ export class KeepLocal {
     }
   }
 
-  /** Under another name both stay; under the taken one the local file becomes the next version. */
-  #keepUpload(tx: Transaction, user: User, device: DeviceFacts, change: LocalChange): Kept {
+  /** Under another name both files stay; under the taken name the local file becomes the next version. */
+  #keepUpload(tx: Transaction, user: User, device: DeviceFacts, change: LocalChange): KeepLocalResult {
     const { name = NAMELESS, folder = ROOT_PATH } = change;
     const holder = this.#options.tree.findFileNamed(user.id, folder, name);
     return holder === undefined ? this.#make(tx, user, change) : this.#replace(tx, user, device, holder, change);
   }
 
-  #delete(tx: Transaction, device: DeviceFacts, file: FileNode, change: LocalChange): Kept {
+  #delete(tx: Transaction, device: DeviceFacts, file: FileNode, change: LocalChange): KeepLocalResult {
     const hold = this.#checkMassChange(tx, device, file, change, "delete");
     if (hold !== undefined) return { hold };
     this.#options.treeWriter.deleteFile(tx, file);
@@ -74,7 +76,7 @@ export class KeepLocal {
     return { needsContent: false, fileId: file.publicId };
   }
 
-  /** A device that takes its own side of every conflict is held up like any other (D12). */
+  /** The mass-change guard applies here too: a broken device could choose its own side in every conflict. */
   #checkMassChange(
     tx: Transaction,
     device: DeviceFacts,
@@ -82,32 +84,32 @@ export class KeepLocal {
     change: LocalChange,
     action: ChangeAction,
   ): Hold | undefined {
-    // What is accepted later is to meet the file as it is now, which is what was decided about.
+    // A later acceptance applies to the file as it is now, because the decision was about this state.
     const decided = { ...change, action, fileId: file.publicId, baseDigest: file.digest, sinceSeq: undefined };
     return this.#options.massChangeGuard.admit(tx, device, file.accountId, [decided]);
   }
 
-  #place(tx: Transaction, file: FileNode, { type, change }: Conflict): Kept {
+  #move(tx: Transaction, file: FileNode, { type, change }: Conflict): KeepLocalResult {
     const { treeWriter } = this.#options;
     const isMove = change.action === "move";
     const folderPath = isMove ? (change.folder ?? file.folder) : file.folder;
-    // A move says nothing of the name, unless it is the name that stands in its way.
-    const wanted = isMove && type !== "name" ? file.name : (change.name ?? file.name);
-    const name = this.#freeName(file, folderPath, wanted);
+    // A move does not change the name, unless the conflict is about the name.
+    const requested = isMove && type !== "name" ? file.name : (change.name ?? file.name);
+    const name = this.#freeName(file, folderPath, requested);
     treeWriter.updateFile(tx, file, { name, folderPath });
     return { needsContent: false, fileId: file.publicId };
   }
 
-  #replace(tx: Transaction, user: User, device: DeviceFacts, file: FileNode, change: LocalChange): Kept {
+  #replace(tx: Transaction, user: User, device: DeviceFacts, file: FileNode, change: LocalChange): KeepLocalResult {
     if (change.digest === file.digest) return { needsContent: false, fileId: file.publicId };
-    const held = this.#held(user, change);
-    if (held === undefined) return { needsContent: true, fileId: file.publicId };
+    const existing = this.#findContent(user, change);
+    if (existing === undefined) return { needsContent: true, fileId: file.publicId };
     const hold = this.#checkMassChange(tx, device, file, change, "update");
     if (hold !== undefined) return { hold };
     this.#options.treeWriter.replaceContent(tx, {
       file,
-      blob: held.blob,
-      mediaType: held.mediaType,
+      blob: existing.blob,
+      mediaType: existing.mediaType,
       createdBy: user.id,
       quotaBytes: this.#options.limitsOf(user).quotaBytes,
       fileModifiedAt: change.lastModified,
@@ -115,18 +117,18 @@ export class KeepLocal {
     return { needsContent: false, fileId: file.publicId };
   }
 
-  #make(tx: Transaction, user: User, change: LocalChange): Kept {
-    const held = this.#held(user, change);
-    if (held === undefined) return { needsContent: true, fileId: null };
+  #make(tx: Transaction, user: User, change: LocalChange): KeepLocalResult {
+    const existing = this.#findContent(user, change);
+    if (existing === undefined) return { needsContent: true, fileId: null };
     const { folder = ROOT_PATH, name = NAMELESS } = change;
-    // Another resolution of the same file may have made it already.
+    // Another resolution of the same file may have created it already.
     const present = this.#options.tree.findFileNamed(user.id, folder, name);
     if (present !== undefined && present.digest === change.digest) {
       return { needsContent: false, fileId: present.publicId };
     }
     const { file } = this.#options.treeWriter.createFile(tx, {
-      blob: held.blob,
-      mediaType: held.mediaType,
+      blob: existing.blob,
+      mediaType: existing.mediaType,
       accountId: user.id,
       createdBy: user.id,
       folderPath: folder,
@@ -141,20 +143,20 @@ export class KeepLocal {
     return { needsContent: false, fileId: file.publicId };
   }
 
-  #held(user: User, { digest, sizeBytes }: LocalChange): ExistingContent | undefined {
+  #findContent(user: User, { digest, sizeBytes }: LocalChange): ExistingContent | undefined {
     return digest && findExistingContent(this.#options.tree, user.id, digest, sizeBytes);
   }
 
-  /** The name itself, or with the lowest number that is free. */
-  #freeName(file: FileNode, folder: string, wanted: string): string {
+  /** The requested name, or the first free numbered one. */
+  #freeName(file: FileNode, folder: string, requested: string): string {
     const { tree } = this.#options;
     for (let number = 0; number <= NUMBER_MAX; number++) {
-      const name = number === 0 ? wanted : numberedName(wanted, number);
+      const name = number === 0 ? requested : numberedName(requested, number);
       const holder = tree.findFileNamed(file.accountId, folder, name);
       const isFree =
         holder === undefined && tree.findFolderByPath(file.accountId, joinPath(folder, name)) === undefined;
       if (isFree || holder?.id === file.id) return name;
     }
-    throw nameTaken(wanted);
+    throw nameTaken(requested);
   }
 }

@@ -4,8 +4,8 @@ import type { Digest } from "../../../blobs/digest.ts";
 export type ChangeAction = "upload" | "update" | "rename" | "move" | "delete";
 
 /**
- * One change that a device reports, its fields checked and normalised. What is absent was not said. Kept as JSON where
- * it has to wait: for a person's confirmation, or for the resolution of a conflict.
+ * One change that a device reports, with checked and normalized fields; absent fields were not sent. It is stored as JSON
+ * while it waits for a person's approval, or for the resolution of a conflict.
  */
 export interface LocalChange {
   readonly action: ChangeAction;

@@ -1,10 +1,10 @@
 /**
- * The offline queue (contract §7): what a device wanted while it had no connection. Operations are rows; a delete is
- * carried out by the server in the very deed that changes its status, so that it runs once, also across a crash. An
- * upload is only waited for: whatever brings a file to its path completes it, in the same deed.
+ * The offline queue: operations that a device recorded while it had no connection. Operations are rows. The server executes
+ * a delete in the transaction that changes its status, so that it runs exactly once, even after a crash. An upload only
+ * waits: any file that is stored at its path completes it, in the same transaction.
  *
- * Kept: what is queued for 30 days (then it fails), what is finished for 7 days. An id that comes again later than that
- * is new; it does no harm, because ids of files are never given again, and an upload finds its file there.
+ * A queued operation fails after 30 days, a finished one is removed after 7 days. The same id sent later counts as a new
+ * operation. That does no harm, because ids of files are never reused, and an upload finds its file.
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../../db/transaction.ts";

@@ -30,7 +30,7 @@ export type NodePlan =
   | { readonly kind: "remove" }
   | {
       readonly kind: "change";
-      readonly place?: FormerLocation;
+      readonly location?: FormerLocation;
       readonly labels?: Labels;
       /** The version that is to be its content again. */
       readonly version?: number;
@@ -41,7 +41,7 @@ export type NodePlan =
       /** The device deleted it: it is made again. */
       readonly kind: "restore";
       readonly deletion: UndoEntry;
-      readonly place: FormerLocation;
+      readonly location: FormerLocation;
       readonly labels: Labels;
       /** Of files. */
       readonly version?: number;

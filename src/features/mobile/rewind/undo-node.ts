@@ -1,4 +1,4 @@
-/** Undoes what a device did to one node, within a deed. */
+/** Undoes the changes of a device to one node, inside a transaction. */
 import type { Transaction } from "../../../db/transaction.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.ts";
@@ -16,7 +16,7 @@ import type {
   UndoEntry,
 } from "./types.ts";
 
-/** What {@link NodeUndoer} works with. */
+/** Options of {@link NodeUndoer}. */
 export interface NodeUndoerOptions {
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
@@ -25,10 +25,10 @@ export interface NodeUndoerOptions {
   readonly onDeleted: (nodeId: number) => void;
 }
 
-/** Whose changes are undone, since when, and who asks. */
+/** Which changes are undone, and who requested it. */
 export interface RewindScope {
   readonly accountId: number;
-  /** Row id of the device that is rewound. */
+  /** Row id of the device whose changes are undone. */
   readonly deviceId: number;
   readonly sinceMs: number;
   /** The device that the request came from. */
@@ -39,7 +39,7 @@ export interface RewindScope {
 type Restore = Extract<NodePlan, { kind: "restore" }>;
 type Change = Extract<NodePlan, { kind: "change" }>;
 
-/** One for a rewind. */
+/** Undoes nodes; one instance per rewind. */
 export class NodeUndoer {
   readonly #options: NodeUndoerOptions;
   readonly #scope: RewindScope;
@@ -49,21 +49,22 @@ export class NodeUndoer {
     this.#scope = scope;
   }
 
-  /** What would become of a node by itself, to put many into a good order. */
+  /** The plan for a single node, used to sort nodes into a good order. */
   plan(touched: TouchedNode): { readonly plan: NodePlan; readonly isFolder: boolean } {
     const entries = this.#entriesOf(touched);
     const plan = entries.length === 0 ? ({ kind: "nothing" } as const) : planNode(entries, this.#currentOf(entries));
     return { plan, isFolder: entries[0]?.isFolder ?? false };
   }
 
-  /** A node as it is, or the one made in its place. */
+  /** The current node, or the one that replaced it. */
   find(touched: TouchedNode): TreeNode | undefined {
     return this.#currentOf(this.#entriesOf(touched));
   }
 
   /**
-   * Undoes what the device did to a node, as it is at this moment; what was undone already is left. Inside a deed.
-   * @throws AppError quota_exceeded | not_a_folder | invalid_path; nothing of it is done then
+   * Undoes the device's changes to the current state of a node, except those undone before. Call it inside a
+   * transaction.
+   * @throws AppError quota_exceeded | not_a_folder | invalid_path; the node is unchanged then
    */
   undo(tx: Transaction, touched: TouchedNode): RewindOutcome[] {
     const { treeWriter } = this.#options;
@@ -73,117 +74,126 @@ export class NodeUndoer {
     );
   }
 
-  #undo(tx: Transaction, touched: TouchedNode, way: Set<number>): RewindOutcome[] {
+  #undo(tx: Transaction, touched: TouchedNode, visited: Set<number>): RewindOutcome[] {
     const { queries } = this.#options;
     const { accountId, deviceId } = this.#scope;
     const entries = this.#entriesOf(touched);
     if (entries.every(({ isRewound }) => isRewound)) return [];
     const current = this.#currentOf(entries);
-    const outcomes = this.#carryOut(tx, planNode(entries, current), current, entries, way);
+    const outcomes = this.#apply(tx, planNode(entries, current), current, entries, visited);
     queries.settle(accountId, deviceId, entries);
     return outcomes;
   }
 
-  #carryOut(
+  #apply(
     tx: Transaction,
     plan: NodePlan,
     current: TreeNode | undefined,
     entries: readonly UndoEntry[],
-    way: Set<number>,
+    visited: Set<number>,
   ): RewindOutcome[] {
     switch (plan.kind) {
       case "nothing":
         return [];
       case "skip":
-        return [skipped(plan.reason, current === undefined ? lastSeen(entries) : tellOf(current))];
+        return [skipped(plan.reason, current === undefined ? lastSeen(entries) : describe(current))];
       case "remove":
         return current === undefined ? [] : [this.#remove(tx, current)];
       case "change":
-        return current === undefined ? [] : this.#change(tx, plan, current, way);
+        return current === undefined ? [] : this.#change(tx, plan, current, visited);
       case "restore":
-        return this.#restore(tx, plan, way);
+        return this.#restore(tx, plan, visited);
     }
   }
 
-  /** What the device made goes; a folder only when nothing is in it. Contents stay for the store's grace period. */
+  /** Deletes what the device created; a folder only if it is empty. Blobs stay for the store's grace period. */
   #remove(tx: Transaction, node: TreeNode): RewindOutcome {
     const { treeWriter, onDeleted } = this.#options;
     if (node.kind === "folder") {
-      if (node.itemCount > 0) return skipped("not_empty", tellOf(node));
+      if (node.itemCount > 0) return skipped("not_empty", describe(node));
       treeWriter.deleteFolder(tx, node, { onlyEmpty: true });
     } else {
       treeWriter.deleteFile(tx, node);
       tx.afterCommit(() => onDeleted(node.id));
     }
-    return undone("deleted_created", tellOf(node));
+    return undone("deleted_created", describe(node));
   }
 
-  #change(tx: Transaction, plan: Change, node: TreeNode, way: Set<number>): RewindOutcome[] {
+  #change(tx: Transaction, plan: Change, node: TreeNode, visited: Set<number>): RewindOutcome[] {
     const outcomes: RewindOutcome[] = [];
-    const changed = this.#putBack(tx, plan, node, way, outcomes);
+    const changed = this.#restoreLocation(tx, plan, node, visited, outcomes);
     let isContentGone = false;
     if (plan.version !== undefined && changed.kind === "file") {
-      const file = this.#putContentBack(tx, changed, plan.version);
+      const file = this.#restoreContent(tx, changed, plan.version);
       isContentGone = file === undefined;
       if (file !== undefined && file.version !== changed.version)
-        outcomes.push(undone("restored_content", tellOf(file)));
+        outcomes.push(undone("restored_content", describe(file)));
     }
-    if (isContentGone) outcomes.push(skipped("content_gone", tellOf(changed)));
-    if (plan.isPartial) outcomes.push(skipped("changed_by_others", tellOf(changed)));
+    if (isContentGone) outcomes.push(skipped("content_gone", describe(changed)));
+    if (plan.isPartial) outcomes.push(skipped("changed_by_others", describe(changed)));
     return outcomes;
   }
 
-  #putBack(tx: Transaction, plan: Change, node: TreeNode, way: Set<number>, outcomes: RewindOutcome[]): TreeNode {
-    if (plan.place === undefined && plan.labels === undefined) return node;
-    const place = plan.place && {
-      name: plan.place.name,
-      folder: this.#folderOf(tx, plan.place, way, outcomes),
+  #restoreLocation(
+    tx: Transaction,
+    plan: Change,
+    node: TreeNode,
+    visited: Set<number>,
+    outcomes: RewindOutcome[],
+  ): TreeNode {
+    if (plan.location === undefined && plan.labels === undefined) return node;
+    const location = plan.location && {
+      name: plan.location.name,
+      folder: this.#folderOf(tx, plan.location, visited, outcomes),
     };
-    const changed = this.#options.treeWriter.putBack(tx, node, place, plan.labels);
-    if (changed.folder !== node.folder) outcomes.push(undone("moved_back", tellOf(changed)));
-    else if (changed.name !== node.name) outcomes.push(undone("renamed_back", tellOf(changed)));
-    if (plan.labels !== undefined) outcomes.push(undone("labels_back", tellOf(changed)));
+    const changed = this.#options.treeWriter.putBack(tx, node, location, plan.labels);
+    if (changed.folder !== node.folder) outcomes.push(undone("moved_back", describe(changed)));
+    else if (changed.name !== node.name) outcomes.push(undone("renamed_back", describe(changed)));
+    if (plan.labels !== undefined) outcomes.push(undone("labels_back", describe(changed)));
     return changed;
   }
 
-  #putContentBack(tx: Transaction, file: FileNode, version: number): FileNode | undefined {
+  #restoreContent(tx: Transaction, file: FileNode, version: number): FileNode | undefined {
     const { accountId, quotaBytes } = this.#scope;
     return this.#options.treeWriter.putContentBack(tx, file, version, { createdBy: accountId, quotaBytes });
   }
 
-  #restore(tx: Transaction, { deletion, place, labels, version }: Restore, way: Set<number>): RewindOutcome[] {
+  #restore(tx: Transaction, { deletion, location, labels, version }: Restore, visited: Set<number>): RewindOutcome[] {
     const { accountId, quotaBytes } = this.#scope;
     const outcomes: RewindOutcome[] = [];
     const { publicId, isFolder, nodeId, file } = deletion;
-    const folder = this.#folderOf(tx, place, way, outcomes);
-    const lost = { accountId, former: { nodeId, publicId }, location: { folder, name: place.name }, labels };
+    const folder = this.#folderOf(tx, location, visited, outcomes);
+    const lost = { accountId, former: { nodeId, publicId }, location: { folder, name: location.name }, labels };
     const made = isFolder
       ? this.#options.treeWriter.remakeFolder(tx, lost)
       : file && version !== undefined
         ? this.#options.treeWriter.remakeFile(tx, { ...lost, file, version, quotaBytes })
         : undefined;
     if (made === undefined) {
-      return [...outcomes, skipped("content_gone", { publicId, isFolder, name: place.name, folder: place.folder })];
+      return [
+        ...outcomes,
+        skipped("content_gone", { publicId, isFolder, name: location.name, folder: location.folder }),
+      ];
     }
-    return [...outcomes, { ...undone("restored_deleted", tellOf(made)), formerId: publicId }];
+    return [...outcomes, { ...undone("restored_deleted", describe(made)), formerId: publicId }];
   }
 
   /**
-   * Path of the folder in which something was, wherever that folder is now. If the device deleted it, it is made again
-   * first; if it is gone otherwise, the path that it had is taken.
+   * The current path of the folder in which a node was. If the device deleted the folder, it is restored first; if
+   * someone else deleted it, the folder's former path is used.
    */
-  #folderOf(tx: Transaction, place: FormerLocation, way: Set<number>, outcomes: RewindOutcome[]): string {
-    const found = this.#findFolder(place.parentId);
+  #folderOf(tx: Transaction, location: FormerLocation, visited: Set<number>, outcomes: RewindOutcome[]): string {
+    const found = this.#findFolder(location.parentId);
     if (found !== undefined) return found.path;
-    const entries = this.#entriesOf({ nodeId: place.parentId, publicId: "" });
+    const entries = this.#entriesOf({ nodeId: location.parentId, publicId: "" });
     const last = entries.at(-1);
-    if (last === undefined || way.has(place.parentId)) return place.folder;
-    way.add(place.parentId);
-    outcomes.push(...this.#undo(tx, last, way));
-    return this.#findFolder(place.parentId)?.path ?? place.folder;
+    if (last === undefined || visited.has(location.parentId)) return location.folder;
+    visited.add(location.parentId);
+    outcomes.push(...this.#undo(tx, last, visited));
+    return this.#findFolder(location.parentId)?.path ?? location.folder;
   }
 
-  /** The folder with this row id, or the one made in its place. */
+  /** The folder with this row id, or the one that replaced it. */
   #findFolder(nodeId: number): FolderNode | undefined {
     const { tree, queries } = this.#options;
     const { accountId } = this.#scope;
@@ -213,19 +223,19 @@ function skipped(reason: SkipReason, node: RewoundNode) {
   return { outcome: "skipped", reason, node } as const;
 }
 
-function tellOf({ kind, publicId, name, folder }: TreeNode): RewoundNode {
+function describe({ kind, publicId, name, folder }: TreeNode): RewoundNode {
   return { publicId, isFolder: kind === "folder", name, folder };
 }
 
-/** How a node that is gone was called when the device had to do with it last. */
+/** Name and folder of a deleted node when the device last changed it. */
 function lastSeen(entries: readonly UndoEntry[]): RewoundNode {
   const names = entries.flatMap(({ seen, placeFrom }) => seen ?? placeFrom ?? []);
-  const place = names.at(-1);
+  const location = names.at(-1);
   const last = entries.at(-1);
   return {
     publicId: last?.publicId ?? "",
     isFolder: last?.isFolder ?? false,
-    name: place?.name ?? "",
-    folder: place?.folder ?? "",
+    name: location?.name ?? "",
+    folder: location?.folder ?? "",
   };
 }

@@ -83,7 +83,7 @@ describe("a file that was there before", () => {
     const entries = [renamed("a", "b"), replaced(3), renamed("b", "c"), replaced(4), tagged(labelled("x"), NO_LABELS)];
     expect(planNode(entries, fileNow("c", 5))).toEqual({
       kind: "change",
-      place: at("a"),
+      location: at("a"),
       version: 3,
       labels: labelled("x"),
       isPartial: false,
@@ -113,12 +113,12 @@ describe("a file that was there before", () => {
   test("that the device changed and deleted is made as it was before", () => {
     const entries = [replaced(1), renamed("a", "a.locked"), tagged(labelled("x"), NO_LABELS), deleted("a.locked", 2)];
     const plan = planNode(entries, undefined);
-    expect(plan).toMatchObject({ kind: "restore", place: at("a"), labels: labelled("x"), version: 1 });
+    expect(plan).toMatchObject({ kind: "restore", location: at("a"), labels: labelled("x"), version: 1 });
   });
 
   test("that others changed before the device deleted it is made as it was then, in that aspect", () => {
     const plan = planNode([replaced(1), renamed("a", "b"), deleted("b", 3)], undefined);
-    expect(plan).toMatchObject({ kind: "restore", place: at("a"), version: 3 });
+    expect(plan).toMatchObject({ kind: "restore", location: at("a"), version: 3 });
   });
 
   test("that a rewind made again is followed under its new id", () => {
