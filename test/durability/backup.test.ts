@@ -161,7 +161,7 @@ describe.skipIf(mountingFails !== undefined)("the disk of a backup", () => {
             ids.push(await client.storedId(randomContent(4_000_000), { name: `large ${index}` }));
           const full = await backUp();
           expect(full.code).toBe(2);
-          expect(full.stderr).toContain("room");
+          expect(full.stderr).toContain("disk space");
           expect(full.stderr).not.toMatch(/\n\s+at .+:\d+:\d+/);
           await expectOpens(dir, account, ["small"]);
           for (const id of ids.slice(2)) await client.delete(`/api/files/${id}`);
@@ -219,7 +219,7 @@ describe.skipIf(mountingFails !== undefined)("the disk of a backup", () => {
         for (let index = 0; index < 4; index++) await client.storedId(randomContent(2_000_000), { name: `f${index}` });
         const target = join(disk.path, "restored");
         const { code, stderr } = await runLarder(["restore", server.dataDir, "--data", target]);
-        expect([code, stderr.includes("room")]).toEqual([2, true]);
+        expect([code, stderr.includes("disk space")]).toEqual([2, true]);
         const names = await readdir(target);
         expect(names).not.toContain("larder.db");
         expect(names).not.toContain("larder.state");
