@@ -260,7 +260,7 @@ describe.skipIf(mountingFails !== undefined)("a disk without a free byte (D13)",
       expectError(await client.upload(randomContent(500_000), { name: "refused" }), 507, "disk_full");
       expectStatus(await client.delete(`/api/files/${doomed}`), 200);
       expect(await client.names()).toEqual(["kept"]);
-      await rm(join(disk.path, "filler"));
+      await rm(join(disk.path, "ballast"));
       expectStatus(await client.upload(content, { name: "again" }), 201);
       expect(await server.stop()).toBe(0);
     } finally {
@@ -285,6 +285,6 @@ describe.skipIf(mountingFails !== undefined)("a disk without a free byte (D13)",
 
 /** Takes the last byte of a file system. */
 async function fillUp(path: string): Promise<void> {
-  await run(["dd", "if=/dev/zero", `of=${join(path, "photoBackfill")}`, "bs=64K"]);
-  await run(["dd", "if=/dev/zero", `of=${join(path, "photoBackfill")}`, "bs=512", "oflag=append", "conv=notrunc"]);
+  await run(["dd", "if=/dev/zero", `of=${join(path, "ballast")}`, "bs=64K"]);
+  await run(["dd", "if=/dev/zero", `of=${join(path, "ballast")}`, "bs=512", "oflag=append", "conv=notrunc"]);
 }
