@@ -22,7 +22,7 @@ import type { BunPlugin } from "bun";
 import { bundleClient, writeBundle } from "../src/web/bundle/client-build.ts";
 
 interface Target {
-  /** Bun's name for what it links the program to; x64 runs on processors without AVX2 (D47). */
+  /** Bun's name for what it links the program to; x64 runs on processors without AVX2. */
   readonly compile: Bun.Build.CompileTarget;
   /** The ending of sharp's package names. */
   readonly sharp: string;

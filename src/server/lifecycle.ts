@@ -33,7 +33,7 @@ import { REAP_JOB } from "../features/library/jobs.ts";
 import { QUICK_CHECK_JOB, SNAPSHOT_JOB } from "../features/storage/jobs.ts";
 import { timetable } from "./composition/timetable.ts";
 
-/** How long requests that are under way may still take once the server was told to stop (contract §10). */
+/** How long requests that are under way may still take once the server was told to stop. */
 const DRAIN_MS = 30_000;
 /** How long the start may take where the database must be changed first, or the data is a copy. */
 const START_MS_MAX = 3_600_000;
@@ -353,7 +353,7 @@ function keepPreset(config: Config): void {
 const ROUTER_PATH_FROM = 11;
 
 /**
- * The URL under which the router finds a request: without the base path, which a proxy may have stripped already (D35),
+ * The URL under which the router finds a request: without the base path, which a proxy may have stripped already,
  * and with a host of which only the length matters there; links are made from the Host header.
  */
 function routableUrl(url: string, basePath: string): string {

@@ -154,7 +154,7 @@ describe("POST /api/admin/users", () => {
 });
 
 describe("PATCH /api/admin/users/{id}", () => {
-  test("changes what is named, at once, and keeps the rest (D57)", async () => {
+  test("changes what is named, at once, and keeps the rest", async () => {
     const { id, client, email } = await server().signUp({ name: "Before" });
     const changed = await patch(id, { name: "After", plan: "free", quota: 10 });
     expect(changed.at("data")).toMatchObject({

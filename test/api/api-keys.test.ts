@@ -21,7 +21,7 @@ async function byHeader(key: string, path = "/api/files"): Promise<ApiResponse> 
 }
 
 describe("POST /api/users/api-keys", () => {
-  test("makes a key that is shown once (contract §2)", async () => {
+  test("makes a key that is shown once", async () => {
     const account = await confirmed(await server().signUp());
     const response = await account.client.post("/api/users/api-keys", { name: " backup " });
     expectStatus(response, 201);
@@ -43,7 +43,7 @@ describe("POST /api/users/api-keys", () => {
     expect(list.list("data.apiKeys")[0]).not.toHaveProperty("key");
   });
 
-  test("keeps no key in the data directory (D53)", async () => {
+  test("keeps no key in the data directory", async () => {
     await withServer({}, async (own) => {
       const { client } = await confirmed(await own.signUp());
       const key = (await client.post("/api/users/api-keys", { name: "secret" })).string("data.key");
@@ -101,7 +101,7 @@ describe("POST /api/users/api-keys", () => {
     await newKey(account);
   });
 
-  test("tells the account's devices (contract §7)", async () => {
+  test("tells the account's devices", async () => {
     const account = await confirmed(await server().signUp());
     const phone = await registerDevice(server(), account);
     const { id } = await newKey(account, { name: "nightly" });
@@ -114,7 +114,7 @@ describe("POST /api/users/api-keys", () => {
     );
   });
 
-  test("is not for a viewer, whose key of before reads and changes nothing (contract §2)", async () => {
+  test("is not for a viewer, whose key of before reads and changes nothing", async () => {
     const account = await confirmed(await server().signUp());
     const { id, key } = await newKey(account);
     await server().change(account.id, { role: "viewer" });
@@ -205,7 +205,7 @@ describe("a key", () => {
     });
   });
 
-  test("stays as it is when the password changes, and at a sign-out everywhere (contract §2)", async () => {
+  test("stays as it is when the password changes, and at a sign-out everywhere", async () => {
     const account = await confirmed(await server().signUp());
     const { key } = await newKey(account);
     const change = { currentPassword: account.password, newPassword: "another long password" };
@@ -238,7 +238,7 @@ describe("a key", () => {
 });
 
 describe("DELETE /api/users/api-keys/{id}", () => {
-  test("ends the key at once (D57)", async () => {
+  test("ends the key at once", async () => {
     const account = await confirmed(await server().signUp());
     const [one, other] = [await newKey(account), await newKey(account)];
     expectStatus(await byHeader(one.key), 200);
@@ -259,7 +259,7 @@ describe("DELETE /api/users/api-keys/{id}", () => {
   });
 });
 
-test("the end of a key and of its account is noticed from the command line (D57)", async () => {
+test("the end of a key and of its account is noticed from the command line", async () => {
   const account = await confirmed(await server().signUp());
   const { key } = await newKey(account);
   expectStatus(await byHeader(key), 200);

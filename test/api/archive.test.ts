@@ -156,7 +156,7 @@ describe("GET /api/files/folders/{id}/archive", () => {
     rmSync(target);
   });
 
-  test("breaks off where a file can't be read, and is never silently short (D34)", async () => {
+  test("breaks off where a file can't be read, and is never silently short", async () => {
     const { client, token } = await server().signUp();
     const id = await client.folderId("Broken");
     const first = randomContent(5 * 1024 * 1024);
@@ -214,7 +214,7 @@ describe("POST /api/files/archive", () => {
     expect(ranged.header("content-disposition")).toBe('attachment; filename="same.txt.zip"');
   });
 
-  test("comes by the form of a page, too, so that the browser saves it (D20, D64)", async () => {
+  test("comes by the form of a page, too, so that the browser saves it", async () => {
     const account = await server().signUp();
     const { client, email, password } = account;
     const ids = [await client.storedId("1", { name: "one.txt" }), await client.storedId("2", { name: "two.txt" })];
@@ -238,7 +238,7 @@ describe("POST /api/files/archive", () => {
     expectError(await send({ origin: server().url }, large), 413, "body_too_large");
   });
 
-  test("replaces what would be hostile where it is unpacked, and numbers what is the same then (D50)", async () => {
+  test("replaces what would be hostile where it is unpacked, and numbers what is the same then", async () => {
     const { client } = await server().signUp();
     const id = await client.folderId("con");
     for (const name of ["a:b", "a_b", "a_b (1)", "NUL.txt", "dots..", "C:"]) {

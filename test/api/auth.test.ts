@@ -64,7 +64,7 @@ describe("sign-up", () => {
     ["256 characters", "x".repeat(256), 201],
     ["257 characters", "x".repeat(257), 400],
     ["a million characters", "x".repeat(1_000_000), 400],
-  ])("takes passwords of 8 to 256 characters: %s (D58)", async (_, tried, status) => {
+  ])("takes passwords of 8 to 256 characters: %s", async (_, tried, status) => {
     const response = await server().visitor.post("/api/auth/signup", { email: freshEmail(), password: tried });
     expectStatus(response, status);
     if (status === 400) expect(response.at("error.details.field")).toBe("password");
@@ -88,7 +88,7 @@ describe("sign-up", () => {
     ["email", { email: 7, password }],
     ["password", { email: "someone@example.com", password: 12345678 }],
     ["name", { email: "someone@example.com", password, name: ["Ada"] }],
-  ])("names the field at fault: %s in %p (D23)", async (field, body) => {
+  ])("names the field at fault: %s in %p", async (field, body) => {
     expectError(await server().visitor.post("/api/auth/signup", body), 400, "invalid_field", field);
   });
 
@@ -134,7 +134,7 @@ describe("sign-in", () => {
     }
   });
 
-  test("tells nothing apart between an unknown address and a wrong password (D58)", async () => {
+  test("tells nothing apart between an unknown address and a wrong password", async () => {
     const { email } = await server().signUp();
     const wrong = await server().visitor.post("/api/auth/signin", { email, password: "wrong password" });
     const unknown = await server().visitor.post("/api/auth/signin", {
@@ -176,7 +176,7 @@ describe("sign-in", () => {
     expectStatus(response, 200);
   });
 
-  test("many at once all succeed (D58)", async () => {
+  test("many at once all succeed", async () => {
     const { email } = await server().signUp();
     const responses = await Promise.all(
       Array.from({ length: 12 }, () => server().visitor.post("/api/auth/signin", { email, password })),
@@ -235,7 +235,7 @@ describe("refresh", () => {
 });
 
 describe("sign-out", () => {
-  test("kills the token at once and no other (D57)", async () => {
+  test("kills the token at once and no other", async () => {
     const { client, email } = await server().signUp();
     const other = await server().visitor.post("/api/auth/signin", { email, password });
     const response = await client.post("/api/auth/signout");
@@ -247,7 +247,7 @@ describe("sign-out", () => {
     expectStatus(await new Client(server(), other.string("token")).get("/api/auth/session"), 200);
   });
 
-  test("everywhere ends all sessions of the user, and nobody else's (D57)", async () => {
+  test("everywhere ends all sessions of the user, and nobody else's", async () => {
     const { client, email } = await server().signUp();
     const stranger = await server().signUp();
     const other = await server().visitor.post("/api/auth/signin", { email, password });
@@ -275,7 +275,7 @@ describe("tokens", () => {
     expect(decode(token.split(".")[0] ?? "")).toMatchObject({ alg: "HS256" });
   });
 
-  test("that are forged or altered are 401 invalid_token (D55)", async () => {
+  test("that are forged or altered are 401 invalid_token", async () => {
     const { token } = await server().signUp();
     const victim = await server().signUp();
     const [head = "", body = "", signature = ""] = token.split(".");
@@ -383,7 +383,7 @@ describe("tokens", () => {
     });
   });
 
-  test("are signed with a secret that only the owner of the data directory can read (D55)", async () => {
+  test("are signed with a secret that only the owner of the data directory can read", async () => {
     const folder = join(server().dataDir, "secrets");
     let files = 0;
     for await (const name of new Bun.Glob("**/*").scan({ cwd: folder, dot: true })) {

@@ -48,7 +48,7 @@ function setupPathOf({ log }: TestServer): string {
   return path;
 }
 
-describe.each(prefixes)("a page asked for at %p + its path (D35)", (prefix) => {
+describe.each(prefixes)("a page asked for at %p + its path", (prefix) => {
   test.each(["/", "/docs", "/?a=1"])("%s has links that all lead somewhere", async (path) => {
     const page = await server().visitor.get(prefix + path);
     expectStatus(page, 200);
@@ -111,7 +111,7 @@ describe.each(prefixes)("a page asked for at %p + its path (D35)", (prefix) => {
   });
 });
 
-describe("addresses in answers below a base path (D35)", () => {
+describe("addresses in answers below a base path", () => {
   test("lead to the content, the thumbnail and the page, stripped or not", async () => {
     const { client } = await server().signUp();
     const { content, info } = await sharedPicture({ client });
@@ -162,7 +162,7 @@ describe("addresses in answers below a base path (D35)", () => {
   });
 });
 
-describe("a public address with a base path (D35)", () => {
+describe("a public address with a base path", () => {
   test.each([
     ["alone", {}],
     ["beside it", { LARDER_BASE_PATH: basePath }],

@@ -158,7 +158,7 @@ describe("upload/init", () => {
     expectError(await tryInit(device.client, { size: 1 }), 403, "role");
   });
 
-  test("says where the account holds the content already, and then completes without a byte (D25)", async () => {
+  test("says where the account holds the content already, and then completes without a byte", async () => {
     const { account, client } = await newPhone();
     const content = randomContent(3000);
     await account.client.stored(content, { name: "there.bin" });
@@ -177,7 +177,7 @@ describe("upload/init", () => {
     expect(wrong.at("data.files.0.alreadyStored")).toBe(false);
   });
 
-  test("tells an automatic backup what its user deleted; a person's own upload goes through (D24, D25)", async () => {
+  test("tells an automatic backup what its user deleted; a person's own upload goes through", async () => {
     const { account, client } = await newPhone();
     const content = randomContent(2000);
     const id = await account.client.storedId(content);
@@ -192,7 +192,7 @@ describe("upload/init", () => {
 describe("upload/init of a file that the device is sending already", () => {
   const chunkSize = { chunkSize: 1024 };
 
-  test("goes on with that upload: same id, chunks and addresses kept, nothing promised twice (D14, D16)", async () => {
+  test("goes on with that upload: same id, chunks and addresses kept, nothing promised twice", async () => {
     const { account, client } = await newPhone();
     const content = randomContent(3000);
     const file = { folder: "/Camera", checksum: checksumOf(content), automatic: true };
@@ -334,7 +334,7 @@ describe("a chunk", () => {
     expect(await contentOf(client, done)).toBe(digestOf(content));
   });
 
-  test("may be sent again: the last whole one counts (D14)", async () => {
+  test("may be sent again: the last whole one counts", async () => {
     const { client } = await newPhone();
     const content = randomContent(3 * kibibyte);
     const plan = await planUpload(client, content);
@@ -406,7 +406,7 @@ describe("a chunk", () => {
     expect((await stateOf(client, plan.uploadId)).at("data.status")).toBe("pending");
   });
 
-  test("that breaks off does not count (D14)", async () => {
+  test("that breaks off does not count", async () => {
     const { client } = await newPhone();
     const content = randomContent(2500);
     const plan = await planUpload(client, content);
@@ -420,7 +420,7 @@ describe("a chunk", () => {
     expectStatus(await complete(client, plan.uploadId, { checksum: checksumOf(content) }), 200);
   });
 
-  test("is taken over by a second request at once (D15)", async () => {
+  test("is taken over by a second request at once", async () => {
     const { client } = await newPhone();
     const content = randomContent(2500);
     const plan = await planUpload(client, content);
@@ -494,7 +494,7 @@ describe("a chunk", () => {
     expectStatus(await putBytes(stale, first.path, bytes), 200);
   });
 
-  test("its address lives on with a new token, and dies with sign-out or removal of the device (D19)", async () => {
+  test("its address lives on with a new token, and dies with sign-out or removal of the device", async () => {
     const { account, phone, client } = await newPhone();
     const content = randomContent(3000);
     const plan = await planUpload(client, content);
@@ -620,7 +620,7 @@ describe("progress", () => {
       expectError(await claim(status), 400, "invalid_field", "status");
     }
     expect((await claim("cancelled")).at("data.status")).toBe("cancelled");
-    // A late report changes nothing; a wish that can't be fulfilled is no success (D24).
+    // A late report changes nothing; a wish that can't be fulfilled is no success.
     for (const late of ["uploading", "cancelled"]) expect((await claim(late)).at("data.status")).toBe("cancelled");
     for (const wish of ["paused", "failed"]) expectError(await claim(wish), 409, "upload_state");
     expect(await usedBytes(account)).toBe(0);
@@ -891,7 +891,7 @@ describe("complete", () => {
   });
 });
 
-test("quota is reserved at init, freed on cancel, settled at the end, and never overrun by many at once (D22)", async () => {
+test("quota is reserved at init, freed on cancel, settled at the end, and never overrun by many at once", async () => {
   await withServer({ env: { LARDER_PLANS_ENTERPRISE_QUOTA: "100000" } }, async (own) => {
     const { account, client } = await newPhone(own);
     const content = randomContent(30_000);
@@ -967,7 +967,7 @@ test("init counts once per file it plans, as uploads; chunks and the rest count 
   });
 });
 
-test("what a backup offers again needs no room, however full the account is (D24)", async () => {
+test("what a backup offers again needs no room, however full the account is", async () => {
   // A picture that was there already was refused with quota_exceeded, because its size was promised once more.
   const account = await server().addUser(["--quota", "150000"]);
   const { client } = await registerDevice(server(), account);

@@ -98,7 +98,7 @@ describe("to what opens nothing, every endpoint is 401", () => {
   });
 });
 
-describe("a session cookie that another site sends along changes nothing (D64)", () => {
+describe("a session cookie that another site sends along changes nothing", () => {
   test.each([
     ["neither header", {}],
     ["another origin", { origin: "https://evil.example.org" }],

@@ -254,7 +254,7 @@ describe("keep_local of a changed file", () => {
     expect(await versionsOf(account, fileId)).toEqual([3, checksumOf(mine)]);
   });
 
-  test("that was zero bytes asks for them like for any others (D11)", async () => {
+  test("that was zero bytes asks for them like for any others", async () => {
     const { device, fileId, conflictId } = await quarrel({ size: 0, checksum: checksumOf("") });
     expect(await resolved(device, { conflictId, resolution: "keep_local" })).toMatchObject({
       status: "upload_required",

@@ -28,7 +28,7 @@ function attributesOf(setCookie: string): string[] {
 }
 
 describe("the session cookie", () => {
-  test("is set on request only, HttpOnly, SameSite=Lax, and not Secure over plain HTTP (D64)", async () => {
+  test("is set on request only, HttpOnly, SameSite=Lax, and not Secure over plain HTTP", async () => {
     const { cookie, setCookie, response } = await signInWithCookie(await server().signUp());
     expect(cookie).toMatch(/^larder_session=.+/);
     const attributes = setCookie.split(";").map((part) => part.trim().toLowerCase());
@@ -38,7 +38,7 @@ describe("the session cookie", () => {
     expect(response.string("token")).not.toBe("");
   });
 
-  test("comes with a new account, too, where it is asked for (D64)", async () => {
+  test("comes with a new account, too, where it is asked for", async () => {
     const body = { email: freshEmail(), password: "correct horse battery", cookie: true };
     const response = await server().visitor.post("/api/auth/signup", body);
     expectStatus(response, 201);
@@ -76,7 +76,7 @@ describe("the session cookie", () => {
     expectStatus(await server().visitor.get("/api/files", { cookie: `theme=dark; ${cookie}; other=1` }), 200);
   });
 
-  test("lets an unsafe request through only when it shows that it is same-origin (D64)", async () => {
+  test("lets an unsafe request through only when it shows that it is same-origin", async () => {
     const { cookie } = await signInWithCookie(await server().signUp());
     const origin = server().url;
     const other = origin.replace("127.0.0.1", "127.0.0.2");
@@ -107,7 +107,7 @@ describe("the session cookie", () => {
     }
   });
 
-  test("is taken from the public address and from the one that was asked, and from no other (D64)", async () => {
+  test("is taken from the public address and from the one that was asked, and from no other", async () => {
     // With a public address set, a browser that came by the address in the local network was refused on its own pages.
     const publicUrl = "https://files.example.com";
     await withServer({ env: { LARDER_PUBLIC_URL: publicUrl } }, async (own) => {
@@ -132,7 +132,7 @@ describe("the session cookie", () => {
     });
   });
 
-  test("guards every unsafe endpoint, uploads and deletes included (D64)", async () => {
+  test("guards every unsafe endpoint, uploads and deletes included", async () => {
     const account = await server().signUp();
     const { cookie } = await signInWithCookie(account);
     const id = await account.client.storedId("content");
@@ -185,7 +185,7 @@ describe("the session cookie", () => {
     expectError(await server().visitor.get("/api/auth/session", { cookie }), 401, "revoked_token");
   });
 
-  test("is dead after sign-out (D57)", async () => {
+  test("is dead after sign-out", async () => {
     const { cookie } = await signInWithCookie(await server().signUp());
     expectStatus(await server().visitor.post("/api/auth/signout", undefined, { cookie, origin: server().url }), 200);
     expectError(await server().visitor.get("/api/auth/session", { cookie }), 401, "revoked_token");

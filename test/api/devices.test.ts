@@ -48,7 +48,7 @@ describe("POST /api/mobile/auth/register", () => {
     }
   });
 
-  test("refuses unknown accounts and wrong passwords alike (D58)", async () => {
+  test("refuses unknown accounts and wrong passwords alike", async () => {
     const account = await server().signUp();
     const wrong = await tryRegister(server(), { email: account.email, password: "wrong password" }, freshDeviceId());
     const unknown = await tryRegister(server(), { email: freshEmail(), password: "wrong password" }, freshDeviceId());
@@ -346,7 +346,7 @@ describe("POST /api/mobile/auth/refresh", () => {
     expectStatus(await tryRefresh(server(), fresh.tokens.refreshToken, deviceId), 200);
   });
 
-  test("a third time with the same token signs the device out (D57)", async () => {
+  test("a third time with the same token signs the device out", async () => {
     const { client, deviceId, tokens } = await registerDevice(server(), await server().signUp());
     await tryRefresh(server(), tokens.refreshToken, deviceId);
     const fresh = deviceIn(server(), await tryRefresh(server(), tokens.refreshToken, deviceId));
@@ -355,7 +355,7 @@ describe("POST /api/mobile/auth/refresh", () => {
     expectError(await tryRefresh(server(), fresh.tokens.refreshToken, deviceId), 401);
   });
 
-  test("with a token whose successor was used signs the device out, and no other (D57)", async () => {
+  test("with a token whose successor was used signs the device out, and no other", async () => {
     const account = await server().signUp();
     const other = await registerDevice(server(), account);
     const { client, deviceId, tokens } = await registerDevice(server(), account);
@@ -549,7 +549,7 @@ describe("PUT /api/mobile/devices/{deviceId}/settings", () => {
 });
 
 describe("DELETE /api/mobile/devices/{deviceId}", () => {
-  test("ends the device's tokens at once, and no other's (D57)", async () => {
+  test("ends the device's tokens at once, and no other's", async () => {
     const account = await server().signUp();
     const a = await registerDevice(server(), account);
     const b = await registerDevice(server(), account);
@@ -603,7 +603,7 @@ describe("DELETE /api/mobile/devices/{deviceId}", () => {
 });
 
 describe("/api/users/devices", () => {
-  test("lets whoever has lost all phones see them and free a place (D57)", async () => {
+  test("lets whoever has lost all phones see them and free a place", async () => {
     const account = await freeAccount();
     const lost = await registerDevice(server(), account);
     for (let i = 0; i < 2; i++) await registerDevice(server(), account);
@@ -631,7 +631,7 @@ test("a device's token opens the other endpoints too", async () => {
   expectStatus(await client.get("/api/users/profile"), 200);
 });
 
-test("no token and no password is ever written to the log (D66)", async () => {
+test("no token and no password is ever written to the log", async () => {
   await withServer({ env: { LARDER_LOG_LEVEL: "debug" } }, async (own) => {
     const account = await own.signUp();
     const { client, deviceId, tokens } = await registerDevice(own, account, undefined, { pushToken: "push-secret-1" });
@@ -644,7 +644,7 @@ test("no token and no password is ever written to the log (D66)", async () => {
   });
 });
 
-test("wrong passwords of devices count as wrong sign-ins do, and lock no other address out (D58)", async () => {
+test("wrong passwords of devices count as wrong sign-ins do, and lock no other address out", async () => {
   await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_DEFAULT_PLAN: "free" } }, async (own) => {
     const account = await own.signUp();
     const wrong = { email: account.email, password: "wrong password" };

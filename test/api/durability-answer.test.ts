@@ -33,7 +33,7 @@ function snapshot(): void {
   }
 }
 
-describe("GET /api/mobile/files/{id}/durability (D26)", () => {
+describe("GET /api/mobile/files/{id}/durability", () => {
   test("tells what is stored, and when it was read again and found whole", async () => {
     const { device } = await phone();
     const content = randomContent(1000);

@@ -218,7 +218,7 @@ describe("DELETE /api/files/folders/{id}", () => {
 });
 
 describe("itemCount", () => {
-  test("counts direct children of both kinds and follows every change (D30)", async () => {
+  test("counts direct children of both kinds and follows every change", async () => {
     const { client } = await server().signUp();
     const id = await client.folderId("docs");
     const count = async () => (await client.get(`/api/files/folders/${id}`)).number("data.itemCount");

@@ -1,5 +1,5 @@
 // Another user's id in each place of each endpoint, made from the OpenAPI document: it is answered exactly as an id that
-// never was, and nothing of the other's changes (contract §1). An endpoint with a place that nobody knows fails here
+// never was, and nothing of the other's changes. An endpoint with a place that nobody knows fails here
 // until its kind is told below.
 import { beforeAll, expect, test } from "bun:test";
 import { type Account, type ApiResponse, Client } from "../support/client.ts";

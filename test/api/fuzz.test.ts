@@ -97,7 +97,7 @@ const headerNames = [
 const roundCount = 5;
 
 test.each(seedsToRun([1, 2]))(
-  "malformed input to every route is never a 5xx (D65), seed %d",
+  "malformed input to every route is never a 5xx, seed %d",
   async (seed) => {
     const random = randomOf(seed).fraction;
     const pick = <T>(list: readonly T[], otherwise: T): T => list[Math.floor(random() * list.length)] ?? otherwise;

@@ -43,7 +43,7 @@ async function findingOf(content: Uint8Array): Promise<Record<string, unknown> |
   return all.find(({ checksum }) => checksum === checksumOf(content));
 }
 
-describe("the nightly reading finds what became of contents (D9)", () => {
+describe("the nightly reading finds what became of contents", () => {
   const faults = [
     ["a flipped bit", flipBit, "damaged", "content_damaged"],
     ["a short one", (content: Uint8Array) => truncate(blobPath(content), 10), "damaged", "content_damaged"],
@@ -145,7 +145,7 @@ describe("a failure to send a content has it read again soon", () => {
   });
 });
 
-describe("every way in heals, and none trusts a damaged content (D10)", () => {
+describe("every way in heals, and none trusts a damaged content", () => {
   const ways = [
     [
       "PUT of a content",
@@ -260,7 +260,7 @@ describe("figures", () => {
     });
   });
 
-  test("a store whose disk has gone is not taken for lost contents (D7)", async () => {
+  test("a store whose disk has gone is not taken for lost contents", async () => {
     const { client } = await server().signUp();
     const content = randomContent(10_000);
     const id = await client.storedId(content, { name: "a" });

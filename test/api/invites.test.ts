@@ -146,7 +146,7 @@ describe("the page of an invitation", () => {
     expectStatus(await server().visitor.get(url.pathname + url.search), 404);
   });
 
-  test("signs in whom its own form made an account for, and nobody by another site's (D64)", async () => {
+  test("signs in whom its own form made an account for, and nobody by another site's", async () => {
     const send = async (headers: Record<string, string>) => {
       const token = (await invite()).string("data.invite");
       const done = await page(token, { email: freshEmail(), password }, headers);

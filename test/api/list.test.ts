@@ -150,7 +150,7 @@ describe("sorting", () => {
 });
 
 describe("pages", () => {
-  test("together are the whole, without gap or repeat, in every sort (D30)", async () => {
+  test("together are the whole, without gap or repeat, in every sort", async () => {
     const { client } = await server().signUp();
     await Promise.all(
       Array.from({ length: 43 }, (_, index) => client.stored("x".repeat(index % 5), { name: `f${index}` })),
@@ -212,7 +212,7 @@ describe("pages", () => {
     ["page", "1.5"],
     ["page", "one"],
     ["page", "99999999999999999999999"],
-  ])("refuse %s=%s (D61)", async (name, value) => {
+  ])("refuse %s=%s", async (name, value) => {
     const { client } = await server().signUp();
     expectError(await client.get(`/api/files?${name}=${value}`), 400, "invalid_field", name);
   });
@@ -307,7 +307,7 @@ describe("search", () => {
     ["שלום", "שלום עולם.txt"],
     ["x", "x"],
     ["xy", "axyb"],
-  ])("%p finds %p (D29)", async (query, name) => {
+  ])("%p finds %p", async (query, name) => {
     const { client } = await server().signUp();
     await fill(client, [`/deep/${name}`, "/decoy.pdf"]);
     const found = await client.names("/", `&type=file&search=${encodeURIComponent(query)}`);
@@ -315,7 +315,7 @@ describe("search", () => {
   });
 
   test.each(["%", "_", "*", "'", '"', "a%b", "\\", "()", "AND", "-", "^", "a b"])(
-    "takes %p as plain text (D65)",
+    "takes %p as plain text",
     async (text) => {
       const { client } = await server().signUp();
       const name = `before${text === "\\" ? "" : text}after`;

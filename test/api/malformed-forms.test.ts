@@ -54,7 +54,7 @@ const wrong: [string, string, string | Uint8Array][] = [
 ];
 
 describe("a form with", () => {
-  test.each(wrong)("%s is 4xx and leaves nothing behind (D2, D65)", async (_, type, body) => {
+  test.each(wrong)("%s is 4xx and leaves nothing behind", async (_, type, body) => {
     const { client } = await server().signUp();
     const response = await client.request("POST", "/api/files/upload", {
       body: bytesOf(body),
@@ -118,7 +118,7 @@ describe("a form is taken with", () => {
     expect(response.at("data.name")).toBe('say "hi".txt');
   });
 
-  test("content cut by the network at every place (D3)", async () => {
+  test("content cut by the network at every place", async () => {
     const { client } = await server().signUp();
     const bytes = form([field("folder", "/x"), file("a.bin", "\r\n--".repeat(20)), field("tags", "t")]);
     for (let cut = 1; cut < bytes.length; cut += 7) {

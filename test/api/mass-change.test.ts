@@ -63,7 +63,7 @@ async function decide({ account }: Stock, holdId: string, accept: boolean): Prom
   return account.client.post(`/api/users/holds/${holdId}`, { accept });
 }
 
-describe("a device that deletes far more than usual (D12)", () => {
+describe("a device that deletes far more than usual", () => {
   test("is stopped, and what it asks for waits", async () => {
     const here = await stock(10);
     const changes = here.ids.map(remove);

@@ -52,7 +52,7 @@ beforeAll(async () => {
   viewer = (await registerDevice(server(), reader, "phone")).client;
 });
 
-describe("to nobody and to tokens of the web (contract §2)", () => {
+describe("to nobody and to tokens of the web", () => {
   test.each(endpoints)("%s %s is closed", async (method, path, json) => {
     const options = json === undefined ? {} : { json };
     expectError(await server().visitor.request(method, path, options), 401, "missing_token");

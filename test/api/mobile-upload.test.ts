@@ -69,7 +69,7 @@ describe("an upload in one request", () => {
     expect(await client.names("/camera")).toEqual(["IMG_1.bin"]);
   });
 
-  test("takes time and place from the photo where none are told, and lets what is told stand (D27)", async () => {
+  test("takes time and place from the photo where none are told, and lets what is told stand", async () => {
     const { client } = await newPhone();
     const bare = await send(client, [file("a.jpg", await photo())]);
     expect(bare.at("data")).toMatchObject({ metadata: told, capturedAt: told.capturedAt });
@@ -116,7 +116,7 @@ describe("an upload in one request", () => {
     expectError(await send(client, [file("b.bin", content)], headers), 409, "idempotency_key");
   });
 
-  test("makes nothing twice: 200 with the file that is there (D24)", async () => {
+  test("makes nothing twice: 200 with the file that is there", async () => {
     const { account, client } = await newPhone();
     const content = randomContent(100);
     const parts = [field("folder", "/Camera"), file("a.bin", content)];
@@ -141,7 +141,7 @@ describe("an upload in one request", () => {
     expectStatus(await send(client, parts), 201);
   });
 
-  test("tells an automatic backup what its user deleted (D25)", async () => {
+  test("tells an automatic backup what its user deleted", async () => {
     const { account, client } = await newPhone();
     const content = randomContent(100);
     const id = await account.client.storedId(content);

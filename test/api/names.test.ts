@@ -35,7 +35,7 @@ const goodNames = [
 ];
 
 describe("a name", () => {
-  test.each(goodNames)("%p goes in by upload, folder and rename, and comes out the same (D29)", async (name) => {
+  test.each(goodNames)("%p goes in by upload, folder and rename, and comes out the same", async (name) => {
     const { client } = await server().signUp();
     const upload = await client.request("POST", "/api/files/upload", {
       body: form([file(name, "x")]),
@@ -56,7 +56,7 @@ describe("a name", () => {
     expectStatus(await client.put(`/api/files/${id}`, { name }), 200);
   });
 
-  test("is normalised to NFC, and both spellings are one name (D29)", async () => {
+  test("is normalised to NFC, and both spellings are one name", async () => {
     const { client } = await server().signUp();
     const nfc = "Müller-Ångström-각.txt".normalize("NFC");
     const nfd = nfc.normalize("NFD");
@@ -96,7 +96,7 @@ describe("a name", () => {
     expectError(renamed, 400, "invalid_path");
   });
 
-  test("never reaches the disk, whatever it is (D48)", async () => {
+  test("never reaches the disk, whatever it is", async () => {
     const { client } = await server().signUp();
     await client.stored("x", { name: "findme-on-disk.txt", fields: { folder: "/findme-folder" } });
     const paths = await readdir(server().dataDir, { recursive: true });
@@ -110,7 +110,7 @@ describe("a name", () => {
     ["..\\..\\windows\\system32\\x.dll", "x.dll"],
     ["mixed/slashes\\name.txt", "name.txt"],
     ["a\\b/c.txt", "c.txt"],
-  ])("of an upload loses what precedes its last separator: %p becomes %p (D48)", async (sent, name) => {
+  ])("of an upload loses what precedes its last separator: %p becomes %p", async (sent, name) => {
     const { client } = await server().signUp();
     const response = await client.request("POST", "/api/files/upload", {
       body: form([file(sent, "x")]),
@@ -122,7 +122,7 @@ describe("a name", () => {
   });
 
   test.each([".", "..", "a/", "a/..", "a/.", "tab\there", "bell\u0007", "del\u007f", "\u0001", "a\u0000b"])(
-    "%p of an upload is 400 (D48)",
+    "%p of an upload is 400",
     async (name) => {
       const { client } = await server().signUp();
       const response = await client.request("POST", "/api/files/upload", {
@@ -162,7 +162,7 @@ const badPaths = [
 
 describe("a path", () => {
   // An empty query value is "no folder named" to many clients; the texts leave it open, so it is tried in bodies only.
-  test.each(badPaths)("%p is 400 invalid_path everywhere (D48)", async (path) => {
+  test.each(badPaths)("%p is 400 invalid_path everywhere", async (path) => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "a.txt" });
     const responses: Record<string, { status: number; reason: unknown }> = {};

@@ -81,7 +81,7 @@ test("a browser's preflights use up no limit", async () => {
   });
 });
 
-describe("forwarding headers (D37)", () => {
+describe("forwarding headers", () => {
   /** Sign-ups until refused, each as if from the given address; free allows three an hour per address. */
   const limited = { LARDER_RATE_LIMITS: "", LARDER_DEFAULT_PLAN: "free" };
 
@@ -128,7 +128,7 @@ describe("forwarding headers (D37)", () => {
   });
 
   test.each(["nonsense", "", ",,,", "999.1.1.1", "unknown", "_hidden", "'--", "x".repeat(4000)])(
-    "with %p never break a request (D65)",
+    "with %p never break a request",
     async (value) => {
       for (const headers of [{ "x-forwarded-for": value }, { forwarded: `for=${value}` }]) {
         const response = await trustingServer().visitor.post(
@@ -143,7 +143,7 @@ describe("forwarding headers (D37)", () => {
 });
 
 describe("a well-formed request id from a trusted proxy", () => {
-  test("is kept, a malformed one is not (D66)", async () => {
+  test("is kept, a malformed one is not", async () => {
     const response = await trustingServer().visitor.get("/api/files", { "x-request-id": "proxy-1234.abcd_EF" });
     expect(response.header("x-request-id")).toBe("proxy-1234.abcd_EF");
     for (const id of ["with space", "x".repeat(5000), "<script>", "a\u00ffb"]) {

@@ -6,7 +6,7 @@ import { sharedServer, withServer } from "../support/server.ts";
 const server = sharedServer({ hasAccounts: true });
 
 describe("/health", () => {
-  test("live and ready answer 200 to anybody (D41)", async () => {
+  test("live and ready answer 200 to anybody", async () => {
     for (const path of ["/health/live", "/health/ready"]) expectStatus(await server().visitor.get(path), 200);
     expectStatus(await server().visitor.head("/health/live"), 200);
   });
@@ -103,7 +103,7 @@ describe("/docs", () => {
   });
 });
 
-describe("a base path (D35)", () => {
+describe("a base path", () => {
   test("works whether the proxy strips it or not", async () => {
     await withServer({ args: ["--base-path", "/larder"] }, async (own) => {
       const { client } = await own.signUp();

@@ -316,7 +316,7 @@ describe("a passkey", () => {
     expect(await passkeyOf(a)).toMatchObject({ name: "Desk" });
   });
 
-  test("is removed by its owner alone, and opens nothing from then on (D57)", async () => {
+  test("is removed by its owner alone, and opens nothing from then on", async () => {
     const [a, b] = [await confirmed(await server().signUp()), await confirmed(await server().signUp())];
     const { id, authenticator } = await addPasskey(a);
     expectError(await b.client.delete(`/api/users/passkeys/${id}`), 404, "not_found");

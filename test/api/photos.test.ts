@@ -72,7 +72,7 @@ describe("GET /api/photos", () => {
     expect(whole).toMatchObject({ type: "file", folder: "/album", tags: ["sea"], isVideo: false });
   });
 
-  test("the picture's own time counts where the client tells none, and it tells its size (D27)", async () => {
+  test("the picture's own time counts where the client tells none, and it tells its size", async () => {
     const { client } = await server().signUp();
     const exif = { IFD2: { DateTimeOriginal: "2017:07:01 23:30:00", OffsetTimeOriginal: "+02:00" } };
     colours++;
@@ -96,7 +96,7 @@ describe("GET /api/photos", () => {
     expect(await days(client)).toEqual([{ date: "2017-07-01", count: 1 }]);
   });
 
-  test("without a capture time the file's own counts, and without that its arrival (D27)", async () => {
+  test("without a capture time the file's own counts, and without that its arrival", async () => {
     const { client } = await server().signUp();
     await client.stored(picture(), { name: "modified.png", fields: { fileModifiedAt: "2015-03-04T05:06:07+09:00" } });
     const today = new Date().toISOString().slice(0, 4);
@@ -258,7 +258,7 @@ describe("GET /api/photos/timeline", () => {
     expect(await days(client)).toEqual([{ date: "2020-01-01", count: 2 }]);
   });
 
-  test("tells until when a day may change: the last word is the day of the picture's own time (D27)", async () => {
+  test("tells until when a day may change: the last word is the day of the picture's own time", async () => {
     const { client } = await server().signUp();
     const exif = { IFD2: { DateTimeOriginal: "2016:02:29 12:00:00", OffsetTimeOriginal: "+01:00" } };
     const background = { r: 9, g: 8, b: 201 };

@@ -25,7 +25,7 @@ async function leftovers(): Promise<string[]> {
 }
 
 describe("the size of a file", () => {
-  test("may be the limit exactly, and not a byte more (D23)", async () => {
+  test("may be the limit exactly, and not a byte more", async () => {
     const { client } = await server().signUp();
     expectStatus(await client.upload(randomContent(sizeMax), { name: "full" }), 201);
     const over = await client.upload(randomContent(sizeMax + 1), { name: "over" });
@@ -36,7 +36,7 @@ describe("the size of a file", () => {
     expect(await leftovers()).toEqual([]);
   });
 
-  test("holds for PUT content, which leaves the old content (D2)", async () => {
+  test("holds for PUT content, which leaves the old content", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("old");
     expectError(await client.putContent(id, randomContent(sizeMax + 1)), 413, "file_too_large");
@@ -44,7 +44,7 @@ describe("the size of a file", () => {
     expectStatus(await client.putContent(id, randomContent(sizeMax)), 200);
   });
 
-  test("is refused from Content-Length before the body is read, and answered (D61)", async () => {
+  test("is refused from Content-Length before the body is read, and answered", async () => {
     const { client, token } = await server().signUp();
     const id = await client.storedId("old");
     for (const [method, path, type] of [
@@ -64,7 +64,7 @@ describe("the size of a file", () => {
     }
   });
 
-  test("is refused at the first byte over it where no length is told, and answered (D61)", async () => {
+  test("is refused at the first byte over it where no length is told, and answered", async () => {
     const { client, token } = await server().signUp();
     const connection = await RawConnection.open(server().port);
     await connection.write(
@@ -92,7 +92,7 @@ describe("the size of a file", () => {
 });
 
 describe("the quota", () => {
-  test("is kept to the byte and told (D22, D23)", async () => {
+  test("is kept to the byte and told", async () => {
     const { client } = await server().signUp();
     await client.stored(randomContent(sizeMax), { name: "1" });
     await client.stored(randomContent(sizeMax), { name: "2" });
@@ -106,7 +106,7 @@ describe("the quota", () => {
     expectStatus(await client.upload("", { name: "empty" }), 201);
   });
 
-  test("is never overrun by many at once (D22)", async () => {
+  test("is never overrun by many at once", async () => {
     const { client } = await server().signUp();
     const responses = await Promise.all(
       Array.from({ length: 10 }, (_, index) => client.upload(randomContent(60_000), { name: `${index}` })),
@@ -145,7 +145,7 @@ describe("the quota", () => {
     expect((await client.get("/api/users/usage")).number("data.storage.used")).toBe(sizeMax);
   });
 
-  test("holds for content that is there already: sharing a blob saves none of it (D62)", async () => {
+  test("holds for content that is there already: sharing a blob saves none of it", async () => {
     const { client } = await server().signUp();
     const content = randomContent(sizeMax);
     await client.stored(content, { name: "1" });

@@ -17,7 +17,7 @@ async function shared(client: Client, content: string | Uint8Array, name = "shar
 }
 
 describe("isPublic", () => {
-  test("true gives a link of at least 128 random bits, URL-safe (D53)", async () => {
+  test("true gives a link of at least 128 random bits, URL-safe", async () => {
     const { client } = await server().signUp();
     const tokens = new Set<string>();
     for (let index = 0; index < 20; index++) {
@@ -71,7 +71,7 @@ describe("/s/{token}", () => {
     expect(response.header("content-security-policy")).not.toBe("");
   });
 
-  test("escapes what the file is called (D54)", async () => {
+  test("escapes what the file is called", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "a.txt", fields: { isPublic: "true" } });
     await client.put(`/api/files/${id}`, {
@@ -117,7 +117,7 @@ describe.each(["/s/{token}/download", "/api/public/{token}/download"])("%s", (te
     expect(head.header("content-length")).toBe("11");
   });
 
-  test("never runs what is shared in our origin (D54)", async () => {
+  test("never runs what is shared in our origin", async () => {
     const { client } = await server().signUp();
     const kinds: [string, string, string][] = [
       ["<script>alert(1)</script>", "x.html", "text/html"],
@@ -145,7 +145,7 @@ describe.each(["/s/{token}/download", "/api/public/{token}/download"])("%s", (te
     expect((await client.get(`/api/files/${id}`)).at("data.downloadCount")).toBe(1);
   });
 
-  test("of an unknown token is 404, all alike (D53)", async () => {
+  test("of an unknown token is 404, all alike", async () => {
     const { client } = await server().signUp();
     const { id, token } = await shared(client, "x");
     const last = token.endsWith("A") ? "B" : "A";
@@ -245,7 +245,7 @@ const routes = (token: string, fileId: string): Record<string, string> => ({
   ZIP: `/api/public/${token}/download`,
 });
 
-describe("every route of a share goes through one door (D51, D52)", () => {
+describe("every route of a share goes through one door", () => {
   test("route × role", async () => {
     const owner = await server().signUp();
     const stranger = await server().signUp();
@@ -598,7 +598,7 @@ describe("what is shown", () => {
   });
 });
 
-describe("hideLocation (D67)", () => {
+describe("hideLocation", () => {
   const hidden = async (client: Client, content: Uint8Array, name: string) =>
     share(client, { file: await client.storedId(content, { name }) }, { hideLocation: true });
 

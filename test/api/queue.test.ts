@@ -105,7 +105,7 @@ describe("POST /api/mobile/queue/add", () => {
     ]);
   });
 
-  test("twice does nothing twice, and tells the present status (D24)", async () => {
+  test("twice does nothing twice, and tells the present status", async () => {
     const { web, device } = await phone();
     const operation = deleteOf(await web.storedId("x"));
     expect(await added(device, operation, operation)).toEqual({ [operation.id]: "queued" });
@@ -241,7 +241,7 @@ describe("an upload operation", () => {
   });
 
   test("waits for its path in the one form that paths have", async () => {
-    // A trailing slash was refused, which every other path may have (contract §4).
+    // A trailing slash was refused, which every other path may have.
     const { device } = await phone();
     await added(device, uploadTo("/p/cafe\u0301.jpg/", { id: "1" }));
     await device.stored("x", { name: "caf\u00e9.jpg", fields: { folder: "/p/" } });
@@ -301,7 +301,7 @@ test("a removed device's queue is dropped: registered again, it has nothing wait
   expect(await statuses(again)).toEqual({});
 });
 
-test("what the brake holds stays queued until it is confirmed (D12)", async () => {
+test("what the brake holds stays queued until it is confirmed", async () => {
   await withServer({ env: { LARDER_MASS_CHANGE_FILES: "5", LARDER_MASS_CHANGE_PERCENT: "25" } }, async (own) => {
     const account = await own.signUp();
     const { client: device } = await registerDevice(own, account);

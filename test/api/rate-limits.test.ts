@@ -272,7 +272,7 @@ describe("the limit", () => {
     });
   });
 
-  test("of a new account begins with nothing used, whoever was erased before (D20)", async () => {
+  test("of a new account begins with nothing used, whoever was erased before", async () => {
     // A row id given again brought the windows of the erased account along.
     const { client, password: word } = await signUp();
     for (let index = 0; index < 4; index++) await client.stored("x");
@@ -313,7 +313,7 @@ const signIn = (email: string, given: string, headers: Record<string, string>) =
   server().visitor.post("/api/auth/signin", { email, password: given }, headers);
 
 describe("sign-in", () => {
-  test("lets five tries a minute through per address and account, and tells an unknown account alike (D58)", async () => {
+  test("lets five tries a minute through per address and account, and tells an unknown account alike", async () => {
     const known = await signUp();
     const address = fromFreshAddress();
     const shown: Record<string, unknown[]> = { known: [], unknown: [] };
@@ -347,7 +347,7 @@ describe("sign-in", () => {
     expect(Number(response.header("retry-after"))).toBeLessThanOrEqual(60);
   });
 
-  test("of a better plan shows no more than free's numbers to wrong passwords (D58)", async () => {
+  test("of a better plan shows no more than free's numbers to wrong passwords", async () => {
     const { email } = await signUpOn("pro");
     const address = fromFreshAddress();
     // A sign-in counts for the plan, not among the wrong ones.
@@ -379,7 +379,7 @@ describe("sign-in", () => {
     );
   });
 
-  test("has a ceiling of 20 a minute per address over all accounts (D58)", async () => {
+  test("has a ceiling of 20 a minute per address over all accounts", async () => {
     const address = fromFreshAddress();
     const statuses: number[] = [];
     for (let index = 0; index < 22; index++)

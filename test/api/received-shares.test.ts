@@ -123,7 +123,7 @@ describe("GET /api/files?share=", () => {
     expect(top.text + below.text).not.toContain("above");
   });
 
-  test("searches, filters and pages inside it alone (D51)", async () => {
+  test("searches, filters and pages inside it alone", async () => {
     const { guest, share } = await scene();
     expect(await namesIn(guest.client, share, "&search=txt")).toEqual(["monday.txt", "rome.txt"]);
     expect(await namesIn(guest.client, share, "&search=hidden")).toEqual([]);

@@ -90,7 +90,7 @@ describe("a viewer", () => {
 });
 
 /**
- * What a viewer may send: what is their own (contract §2: profile, settings, sessions and devices, and by these the ways
+ * What a viewer may send: what is their own (profile, settings, sessions and devices, and by these the ways
  * of signing in), and what only reads. Everything else that is documented is refused, the day it is documented.
  */
 const viewersMay = [

@@ -220,7 +220,7 @@ describe("while the service is away", () => {
   }, 120_000);
 });
 
-test("bytes that are not what their digest says are not served, nor kept (D9)", async () => {
+test("bytes that are not what their digest says are not served, nor kept", async () => {
   const content = randomContent(50_000);
   const id = await storedAway(content);
   s3.mood = "lying";
@@ -233,7 +233,7 @@ test("bytes that are not what their digest says are not served, nor kept (D9)", 
   expectStatus(await admin.client.get(`/api/files/${id}/download`), 200);
 }, 120_000);
 
-test("a copy here that was found damaged is replaced by the good bytes of the bucket (D9)", async () => {
+test("a copy here that was found damaged is replaced by the good bytes of the bucket", async () => {
   const content = randomContent(50_000);
   const id = await admin.client.storedId(content);
   await move();

@@ -9,7 +9,7 @@ const server = sharedServer({ hasAccounts: true });
 
 const scopes = ["files:read", "files:write", "shares", "profile", "admin"];
 
-/** Which scope an endpoint needs (contract §2), the first row that fits; what fits none is closed to every key. */
+/** Which scope an endpoint needs, the first row that fits; what fits none is closed to every key. */
 const rules: [methods: RegExp, path: RegExp, rule: string][] = [
   [/./, /^\/api\/mobile\//, "device"],
   [/./, /^\/api\/files(\/folders)?\/\{\w+\}\/shares(\/|$)/, "shares"],
@@ -147,7 +147,7 @@ describe("files:write", () => {
     expectStatus(await client.delete(`/api/files/${id}`), 200);
   });
 
-  test("makes nothing public without shares (contract §2)", async () => {
+  test("makes nothing public without shares", async () => {
     const account = await server().signUp();
     const client = new Client(server(), await newKey(account, ["files:read", "files:write"]));
     const form = { fields: { isPublic: "true" }, name: "public.txt" };
@@ -169,7 +169,7 @@ describe("files:write", () => {
 });
 
 describe("profile", () => {
-  test("changes the name, and neither e-mail nor password (contract §2)", async () => {
+  test("changes the name, and neither e-mail nor password", async () => {
     const account = await server().signUp();
     const client = new Client(server(), await newKey(account, ["profile"]));
     expectStatus(await client.put("/api/users/profile", { name: "Grace" }), 200);
@@ -185,7 +185,7 @@ describe("profile", () => {
 });
 
 describe("admin", () => {
-  test("works only while its owner is an administrator (D57)", async () => {
+  test("works only while its owner is an administrator", async () => {
     const account = await server().addUser(["--admin"]);
     const client = new Client(server(), await newKey(account, ["admin", "files:read"]));
     expectStatus(await client.get("/api/admin/users"), 200);

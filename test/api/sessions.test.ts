@@ -47,7 +47,7 @@ describe("GET /api/users/sessions", () => {
 });
 
 describe("DELETE /api/users/sessions/{id}", () => {
-  test("ends that session at once (D57)", async () => {
+  test("ends that session at once", async () => {
     const { client, email } = await server().signUp();
     const second = await signInAgain(email);
     const id = (await second.get("/api/auth/session")).string("session.id");
@@ -131,7 +131,7 @@ describe("sessions of devices", () => {
     expect(live).toEqual([401, 401, 401, 200, 200, 200, 200]);
   });
 
-  test("end all together by a sign-out; the device stays registered (D57)", async () => {
+  test("end all together by a sign-out; the device stays registered", async () => {
     const account = await server().signUp();
     const other = await registerDevice(server(), account);
     const first = await registerDevice(server(), account);
@@ -147,7 +147,7 @@ describe("sessions of devices", () => {
     await expectSignedIn(deviceIn(server(), again));
   });
 
-  test("end by a sign-out everywhere, whoever asks (D57)", async () => {
+  test("end by a sign-out everywhere, whoever asks", async () => {
     const account = await server().signUp();
     const phone = await registerDevice(server(), account);
     expectStatus(await account.client.post("/api/auth/signout", { everywhere: true }), 200);
@@ -158,7 +158,7 @@ describe("sessions of devices", () => {
     await expectSignedOut(b);
   });
 
-  test("end by DELETE of one of them, refresh tokens included (D57)", async () => {
+  test("end by DELETE of one of them, refresh tokens included", async () => {
     const account = await server().signUp();
     const [a, b] = [await registerDevice(server(), account), await registerDevice(server(), account)];
     const id = (await a.client.get("/api/auth/session")).string("session.id");
@@ -169,7 +169,7 @@ describe("sessions of devices", () => {
     await expectSignedIn(b);
   });
 
-  test("end by a new password, but for the phone that changes it (D57)", async () => {
+  test("end by a new password, but for the phone that changes it", async () => {
     const account = await server().signUp();
     const [a, b] = [await registerDevice(server(), account), await registerDevice(server(), account)];
     const change = { currentPassword: password, newPassword: "another long password" };
@@ -247,7 +247,7 @@ async function withAllCredentials(): Promise<Credentials> {
   return { account, phone, keyId: made.string("data.id"), look };
 }
 
-describe("every credential ends at once (D57)", () => {
+describe("every credential ends at once", () => {
   const open = { web: "200", cookie: "200", mobile: "200", key: "200", refresh: "200" };
   const [revoked, unknown, role] = ["401 revoked_token", "401 invalid_token", "403 role"];
   const set = async (email: string, ...flags: string[]) => {

@@ -55,7 +55,7 @@ async function asHousehold(options: ServerOptions, use: (server: TestServer) => 
   });
 }
 
-describe("the set-up link (D56)", () => {
+describe("the set-up link", () => {
   test("opens a page that makes an administrator, once", async () => {
     await withServer({ env: asItComes }, async (own) => {
       const token = newestToken(own);

@@ -1,5 +1,5 @@
 // Who may call what on something that is shared between accounts: every route that takes a file or folder, held against
-// every kind of caller (D51). Each cell has a file and a folder of its own.
+// every kind of caller. Each cell has a file and a folder of its own.
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type ApiResponse, Client } from "../support/client.ts";
 import { testAllResponses } from "../support/laws.ts";
@@ -293,7 +293,7 @@ const own: Row[] = [
 describe.each([...read, ...ownTree, ...write, ...own])(
   "%s: %s",
   (path, _name, [asOwner, asWriter, asReader, asViewer], call) => {
-    test("answers each caller as their share says (D51)", async () => {
+    test("answers each caller as their share says", async () => {
       expect(Object.keys(documented)).toContain(path);
       const seen: Record<string, number> = {};
       for (const caller of CALLERS) seen[caller] = (await call(await cellFor(caller))).status;
@@ -313,7 +313,7 @@ describe.each([...read, ...ownTree, ...write, ...own])(
   },
 );
 
-test("what is shared itself is neither renamed, moved nor deleted by who may write (D51)", async () => {
+test("what is shared itself is neither renamed, moved nor deleted by who may write", async () => {
   const cell = await cellFor("owner");
   const guest = await server().signUp();
   const share = await shareWith(owner.client, cell.folder, guest, { permissions: "write" });
@@ -327,7 +327,7 @@ test("what is shared itself is neither renamed, moved nor deleted by who may wri
   expect(seen.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
 });
 
-test("no answer to a recipient names what is above the share (D51)", async () => {
+test("no answer to a recipient names what is above the share", async () => {
   await owner.client.folderId("cellar", "/attic");
   const folder = await owner.client.folderId("box", "/attic/cellar");
   const fields = { folder: "/attic/cellar/box/sub" };

@@ -131,7 +131,7 @@ describe("an upload", () => {
     expect(bytes.bytes).toEqual(content);
   });
 
-  test("never makes a file of another account's bytes (D62)", async () => {
+  test("never makes a file of another account's bytes", async () => {
     const [mine, theirs] = await Promise.all([household(), household()]);
     const content = randomContent(500);
     await theirs.account.client.stored(content);
@@ -189,7 +189,7 @@ describe("an upload", () => {
     expect(resolved.at("data.results.0")).toMatchObject({ status: "resolved", fileId });
   });
 
-  test("by a backup is no repetition of what a person sent: it goes beside the file of that name (D2)", async () => {
+  test("by a backup is no repetition of what a person sent: it goes beside the file of that name", async () => {
     // Sent again, it was asked for as the next content of the other file.
     const { account, a } = await household();
     await account.client.stored("theirs", { name: "IMG_1.jpg" });
@@ -217,7 +217,7 @@ describe("an upload", () => {
     expect(conflictsIn(response)[0]).toMatchObject({ type: "modified", remote: { checksum: checksumOf("two") } });
   });
 
-  test("of bytes that the server found damaged asks for them again (D10)", async () => {
+  test("of bytes that the server found damaged asks for them again", async () => {
     // It was told already_stored, so that the only whole copy was never sent.
     const { account, a } = await household();
     const content = randomContent(700);
@@ -239,7 +239,7 @@ describe("an upload", () => {
     expect(await account.client.names()).toEqual(["photo.jpg"]);
   });
 
-  test("by a backup is not taken again after its user deleted it (D24, D25)", async () => {
+  test("by a backup is not taken again after its user deleted it", async () => {
     const { account, a } = await household();
     const content = randomContent(300);
     const fileId = await account.client.storedId(content, { name: "photo.jpg" });
@@ -273,7 +273,7 @@ describe("an update", () => {
     expect(await resultOf(a, change)).toEqual({ localId: `local-${fileId}`, status: "upload_required", fileId });
   });
 
-  test("to bytes that the account holds becomes the next version, the old one kept (D11)", async () => {
+  test("to bytes that the account holds becomes the next version, the old one kept", async () => {
     const { account, a } = await household();
     const fileId = await account.client.storedId("one", { name: "a.txt" });
     await account.client.stored("two", { name: "b.txt" });
@@ -342,7 +342,7 @@ describe("an update", () => {
     }
   });
 
-  test("to zero bytes is a conflict, not an edit (D11)", async () => {
+  test("to zero bytes is a conflict, not an edit", async () => {
     const { account, a } = await household();
     const fileId = await account.client.storedId("one", { name: "a.txt" });
     const response = await send(a, [updateOf(fileId, "", { baseChecksum: checksumOf("one") })]);
@@ -460,7 +460,7 @@ describe("a delete", () => {
 
 describe("a delete and the same bytes anew in one call", () => {
   for (const order of ["delete first", "upload first"]) {
-    test(`are a move, and the file keeps its id (D11): ${order}`, async () => {
+    test(`are a move, and the file keeps its id: ${order}`, async () => {
       const { account, a } = await household();
       const content = randomContent(200);
       const fileId = await account.client.storedId(content, { name: "a.bin", fields: { tags: "kept" } });
@@ -623,7 +623,7 @@ describe("a call", () => {
     expectError(await send(a, [], theirs), 400, "invalid_field", "syncToken");
   });
 
-  test("holds what would be too much by plan and quota (D23)", async () => {
+  test("holds what would be too much by plan and quota", async () => {
     const viewerless = await server().addUser(["--plan", "free", "--quota", "10000"]);
     const device = await registerDevice(server(), viewerless);
     const big = await resultOf(device, { ...uploadOf("1", "big.bin", "x"), size: 10 * 1024 * 1024 + 1 });

@@ -219,7 +219,7 @@ test("parts are joined although their sender has no place left", async () => {
   expect(list.at("data.files.0")).toMatchObject({ name: "x.txt", checksum: checksumOf("x".repeat(20)) });
 });
 
-test("what came with a first request that broke off holds nothing: nobody was told its address (D16)", async () => {
+test("what came with a first request that broke off holds nothing: nobody was told its address", async () => {
   const { client } = await server().signUp();
   const { home } = await dropBox(client);
   const connection = await RawConnection.open(server().port);

@@ -20,7 +20,7 @@ async function usedBytes(client: Client): Promise<number> {
   return (await client.get("/api/users/usage")).number("data.storage.used");
 }
 
-test("who goes on by the key, while the first request is still open, keeps the upload (D15)", async () => {
+test("who goes on by the key, while the first request is still open, keeps the upload", async () => {
   const { client, token } = await server().signUp();
   const content = randomContent(300_000);
   const metadata = { filename: "a.bin" };
@@ -102,7 +102,7 @@ test("the same joining asked for again by its key is answered with the file", as
   expect(await readdir(join(server().dataDir, "uploads"))).not.toContain(again.string("data.id"));
 });
 
-test("bytes that somebody removed while the server runs are asked for again (D1)", async () => {
+test("bytes that somebody removed while the server runs are asked for again", async () => {
   const { client } = await server().signUp();
   const content = randomContent(200_000);
   const path = await newTus(client, content.length);

@@ -46,7 +46,7 @@ function idOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-describe("tus-js-client (D14, D15)", () => {
+describe("tus-js-client", () => {
   for (const [title, options] of [
     ["in one request", {}],
     ["in many", { chunkSize: 700_001 }],
@@ -169,7 +169,7 @@ describe("OPTIONS /api/tus", () => {
 });
 
 describe("POST /api/tus", () => {
-  test("answers with an address that nobody can guess, and until when it holds (D16)", async () => {
+  test("answers with an address that nobody can guess, and until when it holds", async () => {
     const { client } = await server().signUp();
     const response = await beginTus(client, { "upload-length": "100" }, { filename: "a.txt" });
     expectStatus(response, 201);
@@ -323,7 +323,7 @@ describe("POST /api/tus", () => {
     expectStatus(await beginTus(client, right, {}, { bytes: "abc" }), 201);
   });
 
-  test("refuses more than plan and quota allow, and holds the quota of what it begins (D16)", async () => {
+  test("refuses more than plan and quota allow, and holds the quota of what it begins", async () => {
     const { client } = await server().addUser(["--plan", "free"]);
     const quota = (await client.get("/api/users/usage")).number("data.storage.quota");
     const tooLarge = await beginTus(client, { "upload-length": "999999999999999" });
@@ -466,7 +466,7 @@ describe("PATCH /api/tus/{id}", () => {
     expect(await client.names()).toEqual([]);
   });
 
-  test("a second request takes over from a silent one at once (D15)", async () => {
+  test("a second request takes over from a silent one at once", async () => {
     const { client, token } = await server().signUp();
     const content = randomContent(200_000);
     const path = await newTus(client, content.length);
@@ -584,7 +584,7 @@ describe("concatenation", () => {
 });
 
 describe("DELETE and HEAD /api/tus/{id}", () => {
-  test("an upload that was ended is gone, and so is what it held (D16)", async () => {
+  test("an upload that was ended is gone, and so is what it held", async () => {
     const { client } = await server().signUp();
     const path = await newTus(client, 1_000);
     expectStatus(await appendTus(client, path, 0, randomContent(500)), 204);
@@ -634,7 +634,7 @@ describe("DELETE and HEAD /api/tus/{id}", () => {
     expectStatus(await headTus(client, path), 404);
   });
 
-  test("what is somebody else's is not there, nor are uploads of phones (D51)", async () => {
+  test("what is somebody else's is not there, nor are uploads of phones", async () => {
     const [mine, theirs] = [await server().signUp(), await server().signUp()];
     const path = await newTus(mine.client, 10);
     expectStatus(await headTus(theirs.client, path), 404);
@@ -681,7 +681,7 @@ test("the audit log tells of a file once, when it is there", async () => {
   });
 });
 
-test("uploads that nobody goes on with expire, and are gone with what they held (D16)", async () => {
+test("uploads that nobody goes on with expire, and are gone with what they held", async () => {
   await withServer({ hasAccounts: true }, async (own) => {
     const { client } = await own.signUp();
     const path = await newTus(client, 1_000);

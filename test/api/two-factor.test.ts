@@ -186,7 +186,7 @@ describe("signing in", () => {
     deviceIn(server(), await again(codes[0]));
   });
 
-  test("counts a wrong code as a wrong password, and no more than these (contract §3)", async () => {
+  test("counts a wrong code as a wrong password, and no more than these", async () => {
     await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_DEFAULT_PLAN: "free" } }, async (own) => {
       const { account, secret } = await signUpWithTwoFactor(own);
       for (let i = 0; i < 5; i++) {

@@ -225,7 +225,7 @@ describe("DELETE /api/files/{id}", () => {
     expect((await client.get("/api/users/usage")).at("data.storage")).toMatchObject({ used: 0, files: 0 });
   });
 
-  test("leaves a copy of the same content alone (D8)", async () => {
+  test("leaves a copy of the same content alone", async () => {
     const { client } = await server().signUp();
     const content = randomContent(3000);
     const [a, b] = [await client.storedId(content, { name: "a" }), await client.storedId(content, { name: "b" })];
@@ -276,7 +276,7 @@ describe("PUT /api/files/{id}/content", () => {
     expect(response.at("data.checksum")).toBe(checksumOf(content));
   });
 
-  test("honours If-Match: of many at once on one base, one wins (D2)", async () => {
+  test("honours If-Match: of many at once on one base, one wins", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("base");
     const etag = (await client.head(`/api/files/${id}/download`)).header("etag");

@@ -94,7 +94,7 @@ describe("an upload", () => {
     expect(got.bytes).toHaveLength(0);
   });
 
-  test("gives back what looks like the form itself byte for byte (D3)", async () => {
+  test("gives back what looks like the form itself byte for byte", async () => {
     const { client } = await server().signUp();
     const boundary = formType.split("boundary=")[1] ?? "";
     const inner = `x\r\n--${boundary.slice(0, -1)}X\r\n\r\n--\r\n-\n--${boundary}--\r\n--\r\n\r`;
@@ -105,7 +105,7 @@ describe("an upload", () => {
   });
 
   test.each([1, 63, 64, 65, 4095, 65_535, 65_536, 65_537, 1_048_576, 3_000_001])(
-    "of %d bytes reads back with the acknowledged digest (D1, D3)",
+    "of %d bytes reads back with the acknowledged digest",
     async (sizeBytes) => {
       const { client } = await server().signUp();
       const content = randomContent(sizeBytes);
@@ -116,7 +116,7 @@ describe("an upload", () => {
     },
   );
 
-  test("lies on disk under its digest, and no name of the user is on the disk (D1, D48)", async () => {
+  test("lies on disk under its digest, and no name of the user is on the disk", async () => {
     const { client } = await server().signUp();
     const content = randomContent(2000);
     await client.stored(content, { name: "visible-name.bin", fields: { folder: "/visible-folder" } });
@@ -227,7 +227,7 @@ describe("the form", () => {
 });
 
 describe("the checksum field", () => {
-  test.each(["before", "after"])("is verified when it comes %s the file (D3)", async (place) => {
+  test.each(["before", "after"])("is verified when it comes %s the file", async (place) => {
     const { client } = await server().signUp();
     const good = field("checksum", checksumOf("content"));
     const bad = field("checksum", checksumOf("other content"));
@@ -365,7 +365,7 @@ describe("an upload refused at the last moment", () => {
       .map((entry) => entry.name);
   };
 
-  test("leaves no byte in the store (D8)", async () => {
+  test("leaves no byte in the store", async () => {
     // What was refused lay in blobs/ for up to a week, outside every quota.
     const { client } = await server().signUp();
     const headers = { "idempotency-key": "k" };
@@ -385,7 +385,7 @@ describe("an upload refused at the last moment", () => {
     await eventually("nothing is left of them", async () => (await stored()).sort().join() === wanted);
   });
 
-  test("of bytes that another file has takes nothing from that file (D8)", async () => {
+  test("of bytes that another file has takes nothing from that file", async () => {
     // Removing what a refused upload brought must not remove what others hold, also where both come at once.
     const { client } = await server().signUp();
     const content = randomContent(50_000);
@@ -404,7 +404,7 @@ describe("an upload refused at the last moment", () => {
 });
 
 describe("many uploads at once", () => {
-  test("of one name each get a name of their own (D2)", async () => {
+  test("of one name each get a name of their own", async () => {
     const { client } = await server().signUp();
     const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) => client.upload(`content ${index}`, { name: "same.txt" })),
@@ -442,7 +442,7 @@ describe("many uploads at once", () => {
     expect(await client.names()).toEqual(["one.txt"]);
   });
 
-  test("of equal content keep it once on disk (D62)", async () => {
+  test("of equal content keep it once on disk", async () => {
     const [a, b] = [await server().signUp(), await server().signUp()];
     const content = randomContent(50_000);
     const responses = await Promise.all(
@@ -456,7 +456,7 @@ describe("many uploads at once", () => {
     for (const response of responses) expect(response.at("data.checksum")).toBe(checksumOf(content));
   });
 
-  test("of equal content by another account get the same answer as the first (D62)", async () => {
+  test("of equal content by another account get the same answer as the first", async () => {
     const [a, b] = [await server().signUp(), await server().signUp()];
     const content = randomContent(5000);
     const [first, second] = [await a.client.stored(content), await b.client.stored(content)];

@@ -51,7 +51,7 @@ describe("profile", () => {
     expectError(await a.client.put("/api/users/profile", malformed), 400, "invalid_field", "email");
   });
 
-  test("a new password needs the current one and ends all other sessions (D57)", async () => {
+  test("a new password needs the current one and ends all other sessions", async () => {
     const { client, email, password } = await server().signUp();
     const other = await server().visitor.post("/api/auth/signin", { email, password });
     const newPassword = "another battery staple";
@@ -99,7 +99,7 @@ describe("DELETE /api/users/profile", () => {
     expectError(await again.client.get(`/api/files/${id}`), 404);
   });
 
-  test("ends an upload under way, whoever signs up meanwhile (D20)", async () => {
+  test("ends an upload under way, whoever signs up meanwhile", async () => {
     // The next account got the erased one's row id, and with it the file that was still arriving.
     const admin = await server().addUser(["--admin"]);
     const { client, token, password } = await server().signUp();
@@ -162,7 +162,7 @@ describe("usage", () => {
     });
   });
 
-  test("counts every file with its size, shared content once per file that refers to it (D22)", async () => {
+  test("counts every file with its size, shared content once per file that refers to it", async () => {
     const { client } = await server().signUp();
     const content = randomContent(1000);
     const id = await client.storedId(content, { name: "a.bin" });
@@ -175,7 +175,7 @@ describe("usage", () => {
     expect(await usage()).toMatchObject({ used: 2000, files: 2, folders: 1 });
   });
 
-  test("counts earlier versions (D22)", async () => {
+  test("counts earlier versions", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(randomContent(1000));
     expectStatus(await client.putContent(id, randomContent(500)), 200);

@@ -81,7 +81,7 @@ const READABLE_BYTES = 48 * 1024 * 1024;
 const DEVICE_MIB = 96;
 
 describe.skipIf(mountingFails !== undefined)("a disk that breaks while the server runs", () => {
-  test("by becoming read-only: writes are refused in words, reading goes on, nothing acknowledged is lost (D1, D13)", async () => {
+  test("by becoming read-only: writes are refused in words, reading goes on, nothing acknowledged is lost", async () => {
     const folder = await temporaryDirectory();
     const image = await makeExt4Image(96, folder);
     const disk = await mountExt4(0, image);
@@ -103,7 +103,7 @@ describe.skipIf(mountingFails !== undefined)("a disk that breaks while the serve
     await rm(folder, { recursive: true });
   });
 
-  test("by failing writes: what could not be made durable is refused, nothing acknowledged is lost (D1)", async () => {
+  test("by failing writes: what could not be made durable is refused, nothing acknowledged is lost", async () => {
     // The file system has room, the device below it has not: each write beyond fails with EIO, and so do the syncs.
     const device = await mountTmpfs(24);
     const image = await makeExt4Image(256, device.path);
@@ -130,7 +130,7 @@ describe.skipIf(mountingFails !== undefined)("a disk that breaks while the serve
     await device.unmount();
   });
 
-  test("by failing reads: a file is sent whole and right, or not as if it were; with the disk it is back (D2, D9)", async () => {
+  test("by failing reads: a file is sent whole and right, or not as if it were; with the disk it is back", async () => {
     const folder = await temporaryDirectory();
     const image = await makeExt4Image(DEVICE_MIB, folder);
     const dataDir = join(folder, "data");

@@ -24,7 +24,7 @@ async function newPhone(server: TestServer): Promise<Client> {
   return device.client;
 }
 
-test("kill -9 during chunks loses none that was acknowledged (D1, D14)", async () => {
+test("kill -9 during chunks loses none that was acknowledged", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const client = await newPhone(server);
     const chunkSize = 64 * kibibyte;
@@ -145,7 +145,7 @@ test("a chunk replaced by other bytes is the old one or the new one after a cras
   });
 }, 120_000);
 
-test("what nobody refers to is removed at the start; what is missing must be sent again (D16)", async () => {
+test("what nobody refers to is removed at the start; what is missing must be sent again", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const client = await newPhone(server);
     const content = bytesOf("0123456789".repeat(300));
@@ -173,7 +173,7 @@ test("what nobody refers to is removed at the start; what is missing must be sen
 });
 
 test.skipIf(process.platform !== "linux")(
-  "memory stays within 96 MiB over idle with four connections of large chunks (D20)",
+  "memory stays within 96 MiB over idle with four connections of large chunks",
   async () => {
     await withServer({ hasAccounts: true }, async (server) => {
       const client = await newPhone(server);

@@ -37,7 +37,7 @@ async function stagedFiles(server: TestServer): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
 }
 
-test("kill -9 during uploads loses nothing that was acknowledged and shows nothing half (D1, D2)", async () => {
+test("kill -9 during uploads loses nothing that was acknowledged and shows nothing half", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const { client, token } = await server.signUp();
     const sent = new Map<string, string>();
@@ -111,7 +111,7 @@ test("kill -9 during uploads loses nothing that was acknowledged and shows nothi
 }, 120_000);
 
 test(
-  `kill -9 at ${rounds} random instants of everything at once loses nothing that was acknowledged (D1, D2, D8)`,
+  `kill -9 at ${rounds} random instants of everything at once loses nothing that was acknowledged`,
   async () => {
     const [seed = 1] = seedsToRun([1]);
     const random = randomOf(seed);
@@ -151,7 +151,7 @@ async function keepHouse(admin: Client, name: string): Promise<void> {
   }
 }
 
-test("a clean stop and start keeps everything as it was (D41)", async () => {
+test("a clean stop and start keeps everything as it was", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     for (let index = 0; index < 20; index++)

@@ -9,7 +9,7 @@ import { runLarder, startServer, temporaryDirectory } from "../support/server.ts
 
 if (mountingFails !== undefined) console.warn(`skipped: tests on file systems of their own: ${mountingFails}`);
 
-describe.skipIf(mountingFails !== undefined)("a full disk (D13)", () => {
+describe.skipIf(mountingFails !== undefined)("a full disk", () => {
   test.each(["ext4", "tmpfs"])(
     "of %s refuses uploads whole, and all else goes on",
     async (kind) => {
@@ -73,7 +73,7 @@ describe.skipIf(mountingFails !== undefined)("a full disk (D13)", () => {
   );
 });
 
-describe.skipIf(mountingFails !== undefined)("a power cut (D1)", () => {
+describe.skipIf(mountingFails !== undefined)("a power cut", () => {
   test("loses nothing that was acknowledged: only what reached the device counts", async () => {
     const disk = await mountExt4(192);
     const folder = await temporaryDirectory();
@@ -127,7 +127,7 @@ describe.skipIf(mountingFails !== undefined)("a power cut (D1)", () => {
   }, 120_000);
 });
 
-describe.skipIf(mountingFails !== undefined)("blobs/ on a file system of its own (D13)", () => {
+describe.skipIf(mountingFails !== undefined)("blobs/ on a file system of its own", () => {
   test("takes uploads of every size, keeps them over a restart, and gives their room back", async () => {
     // Uploads were staged beside blobs/ and renamed into it: every one was 500, because no rename leaves its file system.
     const dataDir = await temporaryDirectory();
@@ -166,7 +166,7 @@ describe.skipIf(mountingFails !== undefined)("blobs/ on a file system of its own
 });
 
 test.skipIf(mountingFails !== undefined)(
-  "after a power cut all is there that an import had reported, with blobs/ on a disk of its own (D1)",
+  "after a power cut all is there that an import had reported, with blobs/ on a disk of its own",
   async () => {
     // Only the disk of the data directory was synced, which the contents did not lie on.
     const folder = await temporaryDirectory();
@@ -206,7 +206,7 @@ test.skipIf(mountingFails !== undefined)(
   },
 );
 
-describe.skipIf(mountingFails !== undefined)("a read-only disk (D40)", () => {
+describe.skipIf(mountingFails !== undefined)("a read-only disk", () => {
   test("of the data stops the start with a message", async () => {
     const disk = await mountTmpfs(16);
     try {
@@ -242,7 +242,7 @@ describe.skipIf(mountingFails !== undefined)("a read-only disk (D40)", () => {
   });
 });
 
-describe.skipIf(mountingFails !== undefined)("a disk without a free byte (D13)", () => {
+describe.skipIf(mountingFails !== undefined)("a disk without a free byte", () => {
   test("after a crash the server starts, reads, signs in and deletes, and goes on when there is room", async () => {
     const disk = await mountExt4(64);
     const server = await startServer({ dataDir: disk.path });

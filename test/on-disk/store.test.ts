@@ -33,7 +33,7 @@ async function expectRejectedStart(dataDir: string): Promise<string> {
   return stderr;
 }
 
-describe("a data directory whose parts do not belong together is refused (D5)", () => {
+describe("a data directory whose parts do not belong together is refused", () => {
   test("a database without its blob folder", async () => {
     await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
@@ -105,7 +105,7 @@ describe("a data directory whose parts do not belong together is refused (D5)", 
   });
 });
 
-test("a store that goes away while running is an error, nothing is made in its place, and it comes back whole (D7)", async () => {
+test("a store that goes away while running is an error, nothing is made in its place, and it comes back whole", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     const content = randomContent(100_000);
@@ -132,7 +132,7 @@ test("a store that goes away while running is an error, nothing is made in its p
   });
 });
 
-test("a blob folder that was swapped for another is not written to (D7)", async () => {
+test("a blob folder that was swapped for another is not written to", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     await client.stored("content");
@@ -147,7 +147,7 @@ test("a blob folder that was swapped for another is not written to (D7)", async 
   });
 });
 
-describe("a damaged blob is not trusted (D10)", () => {
+describe("a damaged blob is not trusted", () => {
   const shared = sharedServer({ hasAccounts: true });
 
   test("a short one is replaced by the next upload of the same bytes", async () => {
@@ -190,7 +190,7 @@ describe("a damaged blob is not trusted (D10)", () => {
     expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
   });
 
-  test("a short one is never sent as if it were whole (D2)", async () => {
+  test("a short one is never sent as if it were whole", async () => {
     const server = shared();
     const { client } = await server.signUp();
     const content = randomContent(100_000);
@@ -200,7 +200,7 @@ describe("a damaged blob is not trusted (D10)", () => {
     if (response !== undefined) expect(response.status).toBeGreaterThanOrEqual(500);
   });
 
-  test("a link in the store is not followed (D49)", async () => {
+  test("a link in the store is not followed", async () => {
     const server = shared();
     const { client } = await server.signUp();
     const content = randomContent(1000);

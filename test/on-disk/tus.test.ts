@@ -11,7 +11,7 @@ import { appendTus, beginTus, headTus, newTus, offsetOf, tusVersion } from "../s
 const mebibyte = 1024 * 1024;
 const rounds = 4;
 
-test("kill -9 while bytes come loses none that was told durable, and the whole is right (D1, D14)", async () => {
+test("kill -9 while bytes come loses none that was told durable, and the whole is right", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const { client, token } = await server.signUp();
     const content = randomContent(60 * mebibyte + 33);

@@ -15,7 +15,7 @@ export interface Picture {
   size: number;
 }
 
-/** How an offered picture ended (D24). */
+/** How an offered picture ended. */
 export type PictureEnd = { kind: "stored" | "already_stored"; fileId: string } | { kind: "deleted_by_you" };
 
 /** What surrounds the app. */

@@ -1,5 +1,5 @@
 // A phone: a local folder that its user works on, mostly offline, and that it keeps equal to the server's. It knows the
-// server by HTTP alone and imports nothing of it, so that it can be kept as it is and held against later servers (D28).
+// server by HTTP alone and imports nothing of it, so that it can be kept as it is and held against later servers.
 import type { Change, LocalFile, Operation, PendingUpload, PhoneDisk } from "./disk.ts";
 import { type ApiResponse, maybeText, textOf, valueAt } from "./http.ts";
 import type { Ledger } from "./ledger.ts";

@@ -26,7 +26,7 @@ export interface PhoneSetup {
 /** How often an answer to a refresh is lost on purpose. */
 const lostRefreshShare = 0.3;
 
-/** How long after its first use a refresh token may be used again (contract §7), with room for a slow machine. */
+/** How long after its first use a refresh token may be used again, with room for a slow machine. */
 const graceMs = 25_000;
 
 /** How often a refresh token may be used: once, and once more where the answer was lost. */

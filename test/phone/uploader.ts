@@ -6,7 +6,7 @@ import { joinPath, splitPath } from "./local-folder.ts";
 import type { Random } from "./random.ts";
 import { PhoneCrashed, type PhoneSession } from "./session.ts";
 
-/** How an offered content ended (D24). */
+/** How an offered content ended. */
 export type UploadEnd =
   /** `checksum` is of the file as it is now: another one where it was completed before and changed since. */
   | { kind: "stored"; fileId: string; path: string; checksum: string }

@@ -1,4 +1,4 @@
-/** What `larder doctor` sees at the address that people use (D36): the name, the certificate, the proxy, the server. */
+/** What `larder doctor` sees at the address that people use: the name, the certificate, the proxy, the server. */
 import * as http from "node:http";
 import * as https from "node:https";
 import { connect } from "node:tls";

@@ -109,7 +109,7 @@ export function openDevices(storage: Storage, people: People, contents: Contents
     thumbnails: thumbnailer,
     limitsOf,
     contents: {
-      // Content that failed its last check is to be sent again (D10).
+      // Content that failed its last check is to be sent again.
       isStored: (accountId, digest, sizeBytes) =>
         tree.findFileWithContent(accountId, digest)?.sizeBytes === sizeBytes &&
         tree.findBlob(digest)?.damagedAtMs === null,

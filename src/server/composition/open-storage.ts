@@ -244,7 +244,7 @@ function credentialsMark(sqlite: Database): () => string {
 
 /**
  * Opens the database and brings it up to date; a snapshot first where there is something to lose, so that there is a way
- * back (D6).
+ * back.
  * @throws StartupError where the file is no database, damaged, of a newer version, or of another store
  */
 function openOwnDatabase(

@@ -62,7 +62,7 @@ export function subscribe(subscribers: Subscribers): void {
   events.on("device.removed", (tx, { device }) => holds.dropDevice(tx, device.id));
   events.on("device.signing_in", (tx, { device }) => uploads.onSignIn(tx, device.id));
   events.on("device.removed", (tx, { device }) => uploads.cancelOfDevice(tx, device.id));
-  // Who owns the files is told, in the inbox and by a push (contract §7, Triggers).
+  // Who owns the files is told, in the inbox and by a push.
   events.on("upload.completed", (tx, event) => notifications.uploadCompleted(tx, event));
   events.on("upload.failed", (tx, event) => notifications.uploadFailed(tx, event));
   events.on("share.downloaded", (tx, event) => notifications.shareDownloaded(tx, event));
@@ -98,7 +98,7 @@ export function subscribe(subscribers: Subscribers): void {
   });
   // What was shared with an e-mail before there was an account for it, or before its account had confirmed it.
   events.on("user.email_confirmed", (tx, event) => subscribers.receivedShares.claim(tx, event));
-  // Webhooks of the account (contract §8).
+  // Webhooks of the account.
   for (const name of ["file.created", "file.updated", "file.moved", "file.deleted", "file.downloaded"] as const) {
     events.on(name, (tx, event) => webhooks.file(tx, name, event));
   }

@@ -1,4 +1,4 @@
-/** The data directory (contract §9): where each thing lies in it, and that the program may write there (D40). */
+/** The data directory: where each thing lies in it, and that the program may write there. */
 import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { StartupError } from "../../config/startup-error.ts";
@@ -138,7 +138,7 @@ function requireAccess(path: string, kind: "directory" | "file"): void {
   }
 }
 
-/** Tells what can't be written, whose it is, who we are, and the command that puts it right (D40). */
+/** Tells what can't be written, whose it is, who we are, and the command that puts it right. */
 function notWritable(path: string, error: unknown): StartupError {
   if (isCode(error, "EROFS")) {
     return new StartupError(

@@ -45,7 +45,7 @@ export function fileSystemKind(path: string): FileSystemKind {
 }
 
 /**
- * Rejects to keep the database on a network or FUSE file system, where SQLite's locks and syncs may not hold (D46).
+ * Rejects to keep the database on a network or FUSE file system, where SQLite's locks and syncs may not hold.
  * @returns a warning where `isAllowed` has overridden it
  * @throws StartupError
  */
@@ -101,7 +101,7 @@ export type ReleaseReservation = (bytes?: number) => void;
 
 /**
  * Room on the disk for uploads that have begun. Together they never use up the floor that the database needs to go on,
- * and an upload that doesn't fit is refused before its first byte (D13).
+ * and an upload that doesn't fit is refused before its first byte.
  */
 export class DiskReservations {
   readonly #path: string;

@@ -1,7 +1,7 @@
 /**
  * One running server per data directory. The lock is one that the kernel holds for a process and drops when the process
  * ends, however it ends: no stale lock can be left behind, and a process number used again (in a container everybody
- * is process 1) can't look like its owner (D15, D41). SQLite takes it for us, on an empty database file; nothing else in
+ * is process 1) can't look like its owner. SQLite takes it for us, on an empty database file; nothing else in
  * the server's process may open that file, because closing it would end the lock (fcntl(2)).
  */
 import { Database } from "bun:sqlite";

@@ -1,5 +1,5 @@
 /**
- * Opening a copy of a data directory (D42, D43). Whoever copies a directory from under a running server gets a database
+ * Opening a copy of a data directory. Whoever copies a directory from under a running server gets a database
  * and a log of different moments, but whole snapshots of the database, and contents, which never change and stay in the
  * store for longer than any snapshot that names them. So a copy begins from the newest snapshot that is all there, with
  * all contents that it names: one that was taken before the copying began is. What could not be trusted is kept aside.
@@ -232,7 +232,7 @@ export function openFromSnapshot(paths: DataPaths, left: Left, log: Log): Chosen
   return chosen;
 }
 
-/** Says in the log what is not there, by name (D42). */
+/** Says in the log what is not there, by name. */
 export function logMissing(missing: readonly MissingContent[], log: Log): void {
   if (missing.length === 0) return;
   const count = missing.length === MISSING_MAX ? `${MISSING_MAX} or more` : String(missing.length);

@@ -52,7 +52,7 @@ export interface RestoreOptions {
 export interface Restored {
   readonly snapshot: string;
   readonly counts: DatabaseCounts | undefined;
-  /** Contents that it names and the store has not, and some of them by name (D42). */
+  /** Contents that it names and the store has not, and some of them by name. */
   readonly missing: { readonly count: number; readonly some: readonly LostContent[] };
   readonly givenUp: GivenUp | undefined;
   /** Sessions and refresh tokens that were ended. */
@@ -171,7 +171,7 @@ function laterThanAll({ snapshots }: DataPaths, nowMs: number): number {
 }
 
 /**
- * For a directory that has just begun from a snapshot by itself: says in the log what it holds (D42), and gives up what an
+ * For a directory that has just begun from a snapshot by itself: says in the log what it holds, and gives up what an
  * old one still had to send.
  */
 export function beginFrom(db: Db, takenAtMs: number, nowMs: number, log: Log): void {

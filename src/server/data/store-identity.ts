@@ -1,5 +1,5 @@
 /**
- * That the database and the folder of contents belong together (D5, D7). Both carry the same identity: the database in
+ * That the database and the folder of contents belong together. Both carry the same identity: the database in
  * its table `meta`, the folder in the file `.larder-store`. An empty folder where a disk was not mounted, or a new
  * database beside old contents, is told at the start and while running, and nothing is made over it.
  */

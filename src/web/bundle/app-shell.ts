@@ -46,7 +46,7 @@ export function firstScripts(files: ClientFiles): string[] {
 
 /**
  * The one document of the application. It shows a frame before any script has run; the script draws the page over it.
- * @param basePath what addresses start with: `""`, or a path such as `/larder` (D35)
+ * @param basePath what addresses start with: `""`, or a path such as `/larder`
  */
 export function renderAppShell(basePath: string, files: ClientFiles): string {
   const [style] = files.loadsOf("start.css");

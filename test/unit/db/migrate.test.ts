@@ -95,7 +95,7 @@ test("a step that fails undoes those before it, and is named", () => {
   expect(contentOf().steps).toEqual(MIGRATIONS.map(({ id }) => id));
 });
 
-test.each([1, 5, MIGRATIONS.length - 1])("a kill within step %i leaves the old state (D6)", async (at) => {
+test.each([1, 5, MIGRATIONS.length - 1])("a kill within step %i leaves the old state", async (at) => {
   make(FIRST);
   const before = contentOf();
   const source = (file: string) => JSON.stringify(resolve(import.meta.dir, "../../../src", file));

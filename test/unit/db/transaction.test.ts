@@ -107,7 +107,7 @@ describe("Writer", () => {
     }
   });
 
-  test("a full disk is tried again once room was made (D13)", async () => {
+  test("a full disk is tried again once room was made", async () => {
     let made = 0;
     sqlite.run("PRAGMA max_page_count=3");
     const writer = new Writer(sqlite, silentLog, () => {

@@ -142,7 +142,7 @@ describe("isPublicAddress", () => {
   );
 });
 
-describe("a target (D59)", () => {
+describe("a target", () => {
   test.each([
     ["http://example.org/"],
     ["ftp://example.org/"],

@@ -21,7 +21,7 @@ describe("the data directory", () => {
     expect(modes).toEqual([0o700, 0o700, 0o700]);
   });
 
-  test("that is there keeps its mode (D40)", () => {
+  test("that is there keeps its mode", () => {
     mkdirSync(data, { recursive: true });
     chmodSync(data, 0o755);
     openDataDirectory(data);
@@ -39,29 +39,26 @@ describe("the data directory", () => {
   });
 
   // Root may write everywhere, so another user must try.
-  test.skipIf(process.getuid?.() !== 0)(
-    "that can't be written is told with owner, own user and the command (D40)",
-    () => {
-      mkdirSync(data, { recursive: true });
-      chmodSync(root, 0o755);
-      chmodSync(data, 0o755);
-      const script = `
+  test.skipIf(process.getuid?.() !== 0)("that can't be written is told with owner, own user and the command", () => {
+    mkdirSync(data, { recursive: true });
+    chmodSync(root, 0o755);
+    chmodSync(data, 0o755);
+    const script = `
       process.setgid(1234); process.setuid(1234);
       const { openDataDirectory } = await import(${JSON.stringify(join(import.meta.dir, "../../../src/server/data/data-directory.ts"))});
       for (const path of ${JSON.stringify([data, join(data, "new")])}) {
         try { openDataDirectory(path); console.log("opened"); } catch (error) { console.log(error.name, error.message); }
       }`;
-      const { stdout, stderr } = Bun.spawnSync([process.execPath, "-e", script], { stdout: "pipe", stderr: "pipe" });
-      const said = stdout.toString() + stderr.toString();
-      for (const words of [
-        "StartupError",
-        `${data} belongs to 0:0, mode 755`,
-        "runs as  1234:1234",
-        `chown -R 1234:1234 ${data}`,
-      ]) {
-        expect(said).toContain(words);
-      }
-      expect(said).toContain(`Cannot write to ${data}/new`);
-    },
-  );
+    const { stdout, stderr } = Bun.spawnSync([process.execPath, "-e", script], { stdout: "pipe", stderr: "pipe" });
+    const said = stdout.toString() + stderr.toString();
+    for (const words of [
+      "StartupError",
+      `${data} belongs to 0:0, mode 755`,
+      "runs as  1234:1234",
+      `chown -R 1234:1234 ${data}`,
+    ]) {
+      expect(said).toContain(words);
+    }
+    expect(said).toContain(`Cannot write to ${data}/new`);
+  });
 });

@@ -42,7 +42,7 @@ describe("the floor", () => {
   });
 });
 
-describe("reservations (D13)", () => {
+describe("reservations", () => {
   test("together never use up the floor, and are refused before the first byte", () => {
     const { reservations } = disk(40 * MIB);
     const first = reservations.reserve(20 * MIB);
@@ -93,7 +93,7 @@ describe("the file system", () => {
     expect(totalBytes(tmpdir())).toBeGreaterThanOrEqual(availableBytes(tmpdir()));
   });
 
-  test("of a network is refused for the database, unless the operator insists (D46)", () => {
+  test("of a network is refused for the database, unless the operator insists", () => {
     const nfs = { name: "nfs", isForeign: true };
     expect(() => rejectNetworkFileSystem("/mnt/nas", false, nfs)).toThrow("LARDER_ALLOW_NETWORK_FILESYSTEM=on");
     expect(rejectNetworkFileSystem("/mnt/nas", true, nfs)).toContain("is on nfs");

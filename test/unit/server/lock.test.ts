@@ -17,7 +17,7 @@ async function holder(path: string) {
 }
 
 describe("the lock of a data directory", () => {
-  test("is held by one process, which a second is told, and ends with it even by SIGKILL (D15, D41)", async () => {
+  test("is held by one process, which a second is told, and ends with it even by SIGKILL", async () => {
     const path = join(root, "killed.lock");
     const child = await holder(path);
     try {

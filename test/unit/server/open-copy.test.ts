@@ -54,7 +54,7 @@ test("the newest whole snapshot is taken", () => {
   expect(chooseSnapshot(paths)).toEqual({ snapshot: newest, missing: [] });
 });
 
-test("one whose contents came while the copying ran gives way to one that has all (D43)", () => {
+test("one whose contents came while the copying ran gives way to one that has all", () => {
   store("one");
   const complete = snapshot(0);
   store("came later", false);
@@ -62,7 +62,7 @@ test("one whose contents came while the copying ran gives way to one that has al
   expect(chooseSnapshot(paths)?.snapshot.name).toBe(complete.name);
 });
 
-test("where every one misses a content, nothing else is thrown back: the newest, with the names of what is lost (D42)", () => {
+test("where every one misses a content, nothing else is thrown back: the newest, with the names of what is lost", () => {
   const lost = store("lost long ago");
   snapshot(0);
   fs.rmSync(lost);

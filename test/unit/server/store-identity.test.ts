@@ -60,7 +60,7 @@ function rejection(): string {
   return "not refused";
 }
 
-describe("the identity of the store (D5)", () => {
+describe("the identity of the store", () => {
   test("is made once for a new database and an empty folder, and is the same ever after", () => {
     const id = start();
     expect(readFileSync(paths.storeMarker, "utf8")).toBe(`${id}\n`);
@@ -150,7 +150,7 @@ function reasonOf(guard: StoreGuard): string {
   }
 }
 
-describe("the guard of the store (D7)", () => {
+describe("the guard of the store", () => {
   test("tells when the folder is taken away, replaced, and back again", () => {
     const guard = new StoreGuard(paths, start());
     expect(reasonOf(guard)).toBe("there");

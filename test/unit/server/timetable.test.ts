@@ -65,7 +65,7 @@ async function accountWithVersions(email: string, count: number) {
   return { id, versions };
 }
 
-test("old-versions keeps as many earlier contents as each account's settings say (D22)", async () => {
+test("old-versions keeps as many earlier contents as each account's settings say", async () => {
   // The setting was stored and shown, and ten were kept of everybody's files.
   const few = await accountWithVersions("few@example.com", 12);
   const preset = await accountWithVersions("preset@example.com", 12);

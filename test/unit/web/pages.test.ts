@@ -19,7 +19,7 @@ const share = {
 };
 
 describe("text in pages", () => {
-  test("is escaped everywhere a person's words come in (D54)", () => {
+  test("is escaped everywhere a person's words come in", () => {
     const problem = { field: "name", message: HOSTILE } as const;
     for (const page of [
       renderSharePage(FRAME, share),

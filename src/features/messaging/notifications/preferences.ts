@@ -14,7 +14,7 @@ import { quietUntil } from "./quiet-hours.ts";
 export type Wish = { readonly is: "wanted" | "muted" } | { readonly is: "held"; readonly untilMs: number };
 
 /**
- * The preferences in force: the device's own, or the user's settings where it registered none (contract §6).
+ * The preferences in force: the device's own, or the user's settings where it registered none.
  * @param stored JSON of the device's own, or null
  * @param userSettings JSON of the user's settings
  */

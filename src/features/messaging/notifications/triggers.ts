@@ -1,4 +1,4 @@
-/** What is told to whom when something happens (contract §7, Triggers), in plain words. Listeners, inside the deed. */
+/** What is told to whom when something happens, in plain words. Listeners, inside the deed. */
 import type { Transaction } from "../../../db/transaction.ts";
 import type { CredentialName, DeviceFacts, EventOf, FileFacts } from "../../../events/catalogue.ts";
 import type { NotificationService } from "./service.ts";
@@ -240,7 +240,7 @@ export class NotificationTriggers {
     });
   }
 
-  /** To everybody: one of them has to decide (D12). */
+  /** To everybody: one of them has to decide. */
   massChange(tx: Transaction, { accountId, device, holdId, changes }: EventOf<"security.mass_change">): void {
     this.#notify(tx, accountId, {
       category: "security",

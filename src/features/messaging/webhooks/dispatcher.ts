@@ -1,6 +1,6 @@
 /**
  * Sends what waits in the outbox: at least once, each attempt under the same `webhook-id`, the next one of a lane only when
- * the one before is done. What was not taken is tried again with growing pauses for 24 hours (contract §8).
+ * the one before is done. What was not taken is tried again with growing pauses for 24 hours.
  */
 import type { Writer } from "../../../db/transaction.ts";
 import { DispatchLoop } from "../../../jobs/dispatch-loop.ts";
@@ -34,7 +34,7 @@ interface Answered extends AttemptResult {
   readonly isDown: boolean;
 }
 
-/** A delivery that was not taken for so long is given up (contract §8). */
+/** A delivery that was not taken for so long is given up. */
 export const GIVE_UP_AFTER_MS = 24 * 60 * 60_000;
 const DELIVERY_BACKOFF: Backoff = { firstMs: 5_000, maxMs: PAUSE_MS_MAX };
 const TARGET_BACKOFF: Backoff = { firstMs: 2_000, maxMs: 10 * 60_000 };

@@ -1,4 +1,4 @@
-/** Shapes of what the routes of webhooks take and answer (contract §8). */
+/** Shapes of what the routes of webhooks take and answer. */
 import { t } from "elysia";
 import { ref } from "../../../http/documented.ts";
 import { Timestamp } from "../../../http/fields.ts";

@@ -1,4 +1,4 @@
-/** Making, changing, trying and ending webhooks, and the log of what was sent (contract §8). */
+/** Making, changing, trying and ending webhooks, and the log of what was sent. */
 import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";

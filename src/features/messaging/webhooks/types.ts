@@ -1,4 +1,4 @@
-/** The events that a webhook may be told of (contract §8), in their order. */
+/** The events that a webhook may be told of, in their order. */
 export const WEBHOOK_EVENTS = [
   "file.created",
   "file.updated",

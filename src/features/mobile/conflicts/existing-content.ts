@@ -1,4 +1,4 @@
-/** Contents that an account holds already: a file can be made of them without a byte being sent (D25, D62). */
+/** Contents that an account holds already: a file can be made of them without a byte being sent. */
 import type { BlobRef } from "../../../blobs/blob-store.ts";
 import type { Digest } from "../../../blobs/digest.ts";
 import { AppError } from "../../../errors.ts";
@@ -14,7 +14,7 @@ export interface ExistingContent {
 
 /**
  * The content with this digest, if a file of this very account has it and it is believed to be whole. What others hold
- * is never told, and a damaged content is better sent again (D10).
+ * is never told, and a damaged content is better sent again.
  * @param sizeBytes where given, the content must have this size
  */
 export function findExistingContent(
@@ -39,7 +39,7 @@ export function isDamaged(tree: Pick<TreeReader, "findBlob">, digest: Digest): b
   return (tree.findBlob(digest)?.damagedAtMs ?? null) !== null;
 }
 
-/** Says in a refusal for the quota which plan it comes from (contract §1); any other error is given back as it is. */
+/** Says in a refusal for the quota which plan it comes from; any other error is given back as it is. */
 export function withPlan(error: AppError, plan: string): AppError {
   if (error.reason !== "quota_exceeded") return error;
   return new AppError(error.reason, error.message, { ...error.details, plan });

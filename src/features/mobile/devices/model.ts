@@ -96,7 +96,7 @@ const FACTS = {
 /** A device as administrators see it: without its settings, which name folders. */
 export const DeviceFactsRecord = t.Object(FACTS);
 
-/** api.md, Device (mobile). */
+/** A device as the API returns it. */
 export const DeviceRecord = t.Object({
   ...FACTS,
   isCurrent: t.Boolean(),

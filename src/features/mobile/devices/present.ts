@@ -13,7 +13,7 @@ export interface SyncState {
   readonly cacheSizeBytes: number;
 }
 
-/** What a device is: api.md's Device but for what depends on who asks, and the settings, which name folders. */
+/** What a device is: the device of the API without what depends on the requester, and the settings, which name folders. */
 export function presentDeviceFacts(device: Device) {
   const { publicId, name, platform, model, osVersion, appVersion, registeredAtMs, lastActiveAtMs } = device;
   return {
@@ -28,7 +28,7 @@ export function presentDeviceFacts(device: Device) {
   };
 }
 
-/** api.md, Device (mobile). @param currentId row id of the device that asks, where it is one */
+/** A device as the API returns it. @param currentId row id of the device that asks, where it is one */
 export function presentDevice(device: Device, currentId: number | undefined) {
   return {
     ...presentDeviceFacts(device),
@@ -37,7 +37,7 @@ export function presentDevice(device: Device, currentId: number | undefined) {
   };
 }
 
-/** api.md, Device settings. */
+/** The settings of a device as the API returns them. */
 export function presentDeviceSettings({ maxCacheSizeBytes, ...settings }: DeviceSettings) {
   return { ...settings, maxCacheSize: maxCacheSizeBytes };
 }
@@ -47,7 +47,7 @@ export function presentRemoved({ device, removedAtMs }: { device: Device; remove
   return { id: device.publicId, name: device.name, removedAt: toTimestamp(removedAtMs) };
 }
 
-/** Answer of register and of POST /api/mobile/auth; at the top level, as api.md has it. */
+/** The response of register and of POST /api/mobile/auth, without an envelope. */
 export function presentSignedInDevice({ user, device, tokens }: SignedInDevice, state: SyncState) {
   const { lastSyncAtMs, pendingUploads, cacheSizeBytes } = state;
   return {

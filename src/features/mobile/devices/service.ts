@@ -52,7 +52,7 @@ const REMOVED_MAX = 100;
 
 /**
  * Devices: registering, signing in and out, settings. A device is signed in as a whole: another sign-in, its removal,
- * or a refresh token that comes a second time end every token that it had (D57).
+ * or a refresh token that comes a second time end every token that it had.
  */
 export class DeviceService {
   readonly #options: DeviceServiceOptions;
@@ -123,7 +123,7 @@ export class DeviceService {
   /**
    * Exchanges a refresh token for the next pair; durable on return. The access token that was in use stays good until
    * it expires, for requests that are under way; it ends with the device's sign-in. A token that comes a second time
-   * ends that sign-in, unless it is the last one and its answer may have got lost (contract §7).
+   * ends that sign-in, unless it is the last one and its answer may have got lost.
    * @throws AppError invalid_token | expired_token | revoked_token | overloaded
    */
   async refresh(refreshToken: string, publicId: string, client: ClientInfo): Promise<SignedInDevice> {

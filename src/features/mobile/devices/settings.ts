@@ -1,5 +1,5 @@
 /**
- * A device's settings (api.md, Device settings; contract §7): what they are when nothing was set, and how a change is
+ * A device's settings: what they are when nothing was set, and how a change is
  * merged.
  */
 import { invalidField } from "../../../errors.ts";

@@ -25,7 +25,7 @@ export interface DeviceName {
   readonly name: string;
 }
 
-/** What a device says of itself when it is registered (api.md, deviceInfo). */
+/** What a device says of itself when it is registered. */
 export interface DeviceInfo {
   /** In NFC: see `device-id.ts`. */
   readonly deviceId: string;

@@ -1,5 +1,5 @@
 /**
- * What a phone may rely on before it frees its own copy of a file (D26): that the server has these very bytes on disk,
+ * What a phone may rely on before it frees its own copy of a file: that the server has these very bytes on disk,
  * when it last read them again and found them whole, and since when a copy of the database tells of them too.
  */
 import type { BlobStore } from "../../../blobs/blob-store.ts";

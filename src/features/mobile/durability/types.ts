@@ -11,7 +11,7 @@ export interface AskedFile {
 /** Why a content was not read although that was asked for. */
 export type Unread = "verify_limit" | "overloaded" | "storage_error" | "content_missing";
 
-/** What the server can say of a content that it keeps (D26). Times are milliseconds since 1970 UTC. */
+/** What the server can say of a content that it keeps. Times are milliseconds since 1970 UTC. */
 export interface Durability {
   readonly file: FileNode;
   /** Whether the bytes asked about are the file's present content; undefined where none were named. */

@@ -1,6 +1,6 @@
 /**
  * Moves that come in two halves: many clients see a file that was moved as one that is gone and one that is new. Where
- * a call deletes a file and brings the same bytes at another place, the file is moved and keeps its id (D11).
+ * a call deletes a file and brings the same bytes at another place, the file is moved and keeps its id.
  */
 import type { Digest } from "../../../blobs/digest.ts";
 import type { LocalChange } from "../mass-change/types.ts";

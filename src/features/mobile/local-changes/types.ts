@@ -1,6 +1,6 @@
 import type { AppError } from "../../../errors.ts";
 
-/** How a change that a device brought ended (contract §7, `POST sync/files`). */
+/** How a change that a device brought ended. */
 export type ChangeStatus = "applied" | "upload_required" | "already_stored" | "conflict" | "rejected";
 
 /** What a device is told of one change. */

@@ -136,7 +136,7 @@ export class QueueService {
 
   /**
    * Carries out the next operation of a device, if there is one; durable on return.
-   * @param following how many more wait after it: deletions that wait together are weighed together (D12)
+   * @param following how many more wait after it: deletions that wait together are weighed together
    * @returns whether there was one
    * @throws AppError where the server can't do anything at present; nothing has happened then
    */
@@ -159,7 +159,7 @@ export class QueueService {
   }
 
   /**
-   * Looks what became of operations that wait for a person's word (D12): confirmed ones run, declined and forgotten
+   * Looks what became of operations that wait for a person's word: confirmed ones run, declined and forgotten
    * ones fail. @returns whether any still waits
    */
   async settleHeld(): Promise<boolean> {

@@ -4,7 +4,7 @@ import { ref } from "../../../http/documented.ts";
 import { Checksum, FolderPath, Timestamp } from "../../../http/fields.ts";
 import { Conflicts } from "../conflicts/model.ts";
 
-/** api.md, Sync change entries. */
+/** An entry of the list of changes. */
 const ChangedFile = t.Object({
   id: t.String(),
   name: t.String(),

@@ -8,7 +8,7 @@ import type { SyncResult } from "./service.ts";
 
 type Deletion = Extract<ChangeEntry, { change: "deleted" }>;
 
-/** api.md, Sync change entries: files in few words. */
+/** An entry of the list of changes: a file in short form. */
 export function presentStatus(answer: SyncResult, conflicts: readonly unknown[]) {
   return present(answer, conflicts, presentChangedFile, ({ publicId, deletedAtMs }) => ({
     id: publicId,

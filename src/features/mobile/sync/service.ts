@@ -1,4 +1,4 @@
-/** What has changed since a device asked last (contract §7, "Sync is by a per-account change journal"). */
+/** What has changed since a device asked last. */
 import type { Clock } from "../../../lib/clock.ts";
 import type { ChangeEntry } from "../../../tree/journal/entry.ts";
 import { type ChangePosition, knownUpTo, NOTHING_KNOWN, runHeadOf } from "../../../tree/journal/position.ts";

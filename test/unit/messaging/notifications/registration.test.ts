@@ -40,7 +40,7 @@ test("preferences are all true at first, and each register merges", async () => 
   });
 });
 
-test("the user's settings hold until the device registers preferences of its own (contract §6)", async () => {
+test("the user's settings hold until the device registers preferences of its own", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   await bench.reachable(ann, "phone");

@@ -150,19 +150,19 @@ const cases: Record<string, readonly Case[]> = {
     ["never there", { ...update, fileId: "file_none" }, {}, "reject not_found"],
     ["no file", { ...update, fileId: undefined }, {}, "reject invalid_field"],
     [
-      "zero bytes (D11)",
+      "zero bytes",
       { ...update, baseDigest: A, sizeBytes: 0, digest: EMPTY },
       { isHeld: true },
       "conflict modified file_1 file_1",
     ],
     [
-      "zero bytes by size alone (D11)",
+      "zero bytes by size alone",
       { ...update, baseDigest: A, sizeBytes: 0, digest: undefined },
       {},
       "conflict modified file_1 file_1",
     ],
     [
-      "zero bytes by digest alone (D11)",
+      "zero bytes by digest alone",
       { ...update, baseDigest: A, sizeBytes: undefined, digest: EMPTY },
       {},
       "conflict modified file_1 file_1",

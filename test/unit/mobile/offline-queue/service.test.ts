@@ -260,7 +260,7 @@ describe("an upload", () => {
   });
 });
 
-describe("the brake (D12)", () => {
+describe("the brake", () => {
   const hold: Hold = {
     id: 1,
     publicId: "hold_1",
