@@ -99,16 +99,16 @@ test.each([
   expect(stderr).toContain(word);
 });
 
-test("the nightly reading is off until the settings want it", async () => {
+test("the nightly scrub of the bucket runs only if the settings turn it on", async () => {
   const result = async () => {
     const ran = await admin.client.post("/api/admin/jobs/bucket-scrub/run");
     return ran.string("data.lastResult");
   };
   expect(await result()).toContain("turned off");
   await server.restart({ env: { LARDER_S3_SCRUB: "on", LARDER_S3_VERIFY_RATE: "1GB" } });
-  expect(await result()).toContain("4 contents read");
+  expect(await result()).toContain("4 blobs read");
   await s3.rot(digestOf(first));
-  expect(await result()).toContain("1 new faults");
+  expect(await result()).toContain("1 new findings");
   const found = await admin.client.get("/api/admin/findings");
   expect(found.strings("data.findings", "checksum")).toEqual([checksumOf(first)]);
 }, 120_000);
