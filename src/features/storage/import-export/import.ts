@@ -184,7 +184,7 @@ class ImportRun {
         return this.#options.reservations.reserve(neededBytes);
       } catch (error) {
         if (isAlone) {
-          this.#failure ??= error;
+          this.#failure ??= explainFullDisk(error);
           return undefined;
         }
         await Bun.sleep(POLL_MS);
@@ -383,4 +383,11 @@ class ImportRun {
 
 function newGroup(): Group {
   return { folders: [], files: [], bytes: 0 };
+}
+
+/** The operator who imports can free space; the text of the reservation is for people who upload. */
+function explainFullDisk(error: unknown): unknown {
+  if (!(error instanceof AppError) || error.reason !== "disk_full") return error;
+  const text = "Not enough disk space for the next files. Free some space, then run the command again to continue.";
+  return new AppError("disk_full", text, error.details, error);
 }
