@@ -2,6 +2,7 @@
 import { t } from "elysia";
 import { AppError, invalidField } from "../errors.ts";
 import { isInstant } from "../lib/instant.ts";
+import { requestContextOf } from "./request-context.ts";
 
 /** An instant: ISO 8601 UTC with milliseconds. */
 export const Timestamp = t.String({ format: "date-time", examples: ["2026-01-02T03:04:05.678Z"] });
@@ -81,6 +82,11 @@ export function readQuery(queryString: string): Query {
     query.set(name, cut < 0 ? "" : decode(pair.slice(cut + 1)));
   }
   return Object.fromEntries(query);
+}
+
+/** The query of a request, decoded: see {@link readQuery}. */
+export function queryOf(request: Request): Query {
+  return readQuery(requestContextOf(request).query);
 }
 
 function decode(text: string): string {

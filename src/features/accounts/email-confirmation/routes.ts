@@ -2,8 +2,7 @@
 import { AppError } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { ok } from "../../../http/envelope.ts";
-import { requestContextOf } from "../../../http/request-context.ts";
-import { readQuery } from "../../../http/fields.ts";
+import { queryOf } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import {
@@ -79,7 +78,7 @@ export function emailConfirmationRoutes({ confirmations, guard, clock, basePath 
       "/confirm-email",
       { access: "public", rate: "uncounted", audit: "unaudited", docs: "hidden" },
       ({ request }) => {
-        const token = readQuery(requestContextOf(request).query)["token"] ?? "";
+        const token = queryOf(request)["token"] ?? "";
         const user = confirmations.find(token);
         return user === undefined
           ? gone()

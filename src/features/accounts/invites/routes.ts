@@ -5,7 +5,7 @@ import { noteAudit } from "../../../http/audit-note.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { ERROR_RESPONSES } from "../../../http/error-response.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
-import { IdParams, readInteger, readQuery } from "../../../http/fields.ts";
+import { IdParams, readInteger, queryOf } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import {
@@ -84,7 +84,7 @@ export function inviteRoutes(options: InviteRoutesOptions) {
         docs: docs.listInvites,
       },
       ({ request }) => {
-        const query = readQuery(requestContextOf(request).query);
+        const query = queryOf(request);
         const page = readInteger(query, "page", {
           min: 1,
           max: Math.floor(Number.MAX_SAFE_INTEGER / 1000),
@@ -125,7 +125,7 @@ function invitePage({ invites, auth, cookies, basePath }: InviteRoutesOptions) {
     pageResponse(renderInvitePage(basePath, model), status, HEADERS);
   return new Router({ name: "invite-page" })
     .get("/invite", { access: "public", rate: "uncounted", audit: "unaudited", docs: "hidden" }, ({ request }) => {
-      const token = readQuery(requestContextOf(request).query)["token"] ?? "";
+      const token = queryOf(request)["token"] ?? "";
       const boundTo = invites.addressOf(token);
       return boundTo === undefined ? gone() : show({ token, boundTo }, 200);
     })

@@ -4,7 +4,7 @@ import { type AuditNote, noteAudit } from "../../../http/audit-note.ts";
 import { ok } from "../../../http/envelope.ts";
 import { ERROR_RESPONSES } from "../../../http/error-response.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
-import { readChoice, readQuery } from "../../../http/fields.ts";
+import { readChoice, queryOf } from "../../../http/fields.ts";
 import { pageResponse } from "../../../web/pages/page.ts";
 import { renderConfirmedPage, renderSignInCodePage, renderSignInFailedPage } from "../../../web/pages/sign-in-page.ts";
 import type { authGuard } from "../auth/guard.ts";
@@ -81,7 +81,7 @@ export function oidcRoutes(options: OidcRoutesOptions) {
     )
     .get("/oidc/start", { access: "public", rate: "general", audit: "unaudited", docs: docs.start }, ({ request }) =>
       asPage(request, basePath, async () => {
-        const query = readQuery(requestContextOf(request).query);
+        const query = queryOf(request);
         const { address, sealed } = await provider().begin({
           redirectUri: callbackOf(request),
           returnTo: query["returnTo"],

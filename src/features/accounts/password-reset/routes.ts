@@ -2,8 +2,7 @@
 import { AppError } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { ERROR_RESPONSES } from "../../../http/error-response.ts";
-import { requestContextOf } from "../../../http/request-context.ts";
-import { readQuery } from "../../../http/fields.ts";
+import { queryOf } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
 import { pageResponse } from "../../../web/pages/page.ts";
 import { renderResetDonePage, renderResetGonePage, renderResetPage } from "../../../web/pages/reset-password-page.ts";
@@ -65,7 +64,7 @@ export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRo
       "/reset-password",
       { access: "public", rate: "uncounted", audit: "unaudited", docs: "hidden" },
       ({ request }) => {
-        const token = readQuery(requestContextOf(request).query)["token"] ?? "";
+        const token = queryOf(request)["token"] ?? "";
         return resets.isOpen(token) ? pageResponse(renderResetPage(basePath, token), 200, HEADERS) : gone();
       },
     )

@@ -1,8 +1,7 @@
 /** The page behind the one-time set-up link, which makes the first administrator. */
 import { AppError } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
-import { requestContextOf } from "../../../http/request-context.ts";
-import { readQuery } from "../../../http/fields.ts";
+import { queryOf } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
 import { pageResponse } from "../../../web/pages/page.ts";
 import {
@@ -37,7 +36,7 @@ export function setupRoutes({ auth, cookies, defaultPlan, basePath, onSetUp }: S
   const gone = () => pageResponse(renderSetupGonePage(basePath), 404, HEADERS);
   return new Router({ name: "setup-routes" })
     .get("/setup", { access: "public", rate: "uncounted", audit: "unaudited", docs: "hidden" }, ({ request }) => {
-      const token = readQuery(requestContextOf(request).query)["token"] ?? "";
+      const token = queryOf(request)["token"] ?? "";
       return auth.isSetupToken(token) ? pageResponse(renderSetupPage(basePath, { token }), 200, HEADERS) : gone();
     })
     .post(

@@ -3,7 +3,7 @@ import { AppError, invalidField } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
-import { IdParams, type Query, readBoolean, readChoice, readInteger, readQuery } from "../../../http/fields.ts";
+import { IdParams, type Query, readBoolean, readChoice, readInteger, queryOf } from "../../../http/fields.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { ProofBody } from "../../accounts/auth/model.ts";
@@ -58,7 +58,7 @@ export function accountRoutes(options: AccountRoutesOptions) {
         docs: docs.listAccounts,
       },
       async ({ request }) => {
-        const { page, query } = readAccountQuery(readQuery(requestContextOf(request).query));
+        const { page, query } = readAccountQuery(queryOf(request));
         const { accounts: rows, total } = await accounts.list(query);
         return ok({ users: rows.map(present), pagination: paginate(page, query.limit, total) });
       },

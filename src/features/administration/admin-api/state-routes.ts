@@ -1,8 +1,7 @@
 /** /api/admin/health, config and stats/history: the state, the configuration and the history of the server. */
 import type { LoadedConfig } from "../../../config/load.ts";
 import { ok } from "../../../http/envelope.ts";
-import { requestContextOf } from "../../../http/request-context.ts";
-import { readInteger, readQuery } from "../../../http/fields.ts";
+import { readInteger, queryOf } from "../../../http/fields.ts";
 import type { JobState } from "../../../jobs/scheduler.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
@@ -65,7 +64,7 @@ export function stateRoutes(options: StateRoutesOptions) {
         docs: docs.statsHistory,
       },
       async ({ request }) => {
-        const query = readQuery(requestContextOf(request).query);
+        const query = queryOf(request);
         const days = readInteger(query, "days", { min: 1, max: DAYS_MAX, default: 30 });
         return ok({ days: presentHistory(await samples.history(days)) });
       },

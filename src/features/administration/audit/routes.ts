@@ -1,8 +1,7 @@
 /** /api/admin/audit: who did what; and what of it concerns oneself, under /api/users/activity. */
 import { invalidField } from "../../../errors.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
-import { requestContextOf } from "../../../http/request-context.ts";
-import { type Query, readChoice, readInteger, readQuery } from "../../../http/fields.ts";
+import { type Query, readChoice, readInteger, queryOf } from "../../../http/fields.ts";
 import { normalizeAddress } from "../../../lib/cidr.ts";
 import { type Clock, toTimestamp } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
@@ -36,7 +35,7 @@ export function auditRoutes({ audit, guard, clock, allowLong }: AuditRoutesOptio
         docs: docs.listAudit,
       },
       async ({ request }) => {
-        const query = readQuery(requestContextOf(request).query);
+        const query = queryOf(request);
         const { page, limit } = readPage(query);
         const { entries, total } = await audit.page(readFilter(query), page, limit);
         return ok({ entries: entries.map(presentAuditRow), pagination: paginate(page, limit, total) });
@@ -46,7 +45,7 @@ export function auditRoutes({ audit, guard, clock, allowLong }: AuditRoutesOptio
       "/admin/audit/export",
       { access: "admin", scope: "admin", rate: "general", audit: { action: "audit.export" }, docs: docs.exportAudit },
       ({ request }) => {
-        const query = readQuery(requestContextOf(request).query);
+        const query = queryOf(request);
         const format = readChoice(query["format"], "format", ["jsonl", "csv"]) ?? "jsonl";
         const pages = audit.pages(readFilter(query));
         allowLong(request);
@@ -64,7 +63,7 @@ export function auditRoutes({ audit, guard, clock, allowLong }: AuditRoutesOptio
       { access: "self", scope: "never", rate: "profile", audit: "unaudited", docs: docs.listActivity },
       async ({ principal, request }) => {
         const { publicId } = principal.user;
-        const { page, limit } = readPage(readQuery(requestContextOf(request).query));
+        const { page, limit } = readPage(queryOf(request));
         const { entries, total } = await audit.page({ subjectId: publicId }, page, limit);
         return ok({
           activity: entries.map((row) => presentActivity(row, publicId)),

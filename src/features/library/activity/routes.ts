@@ -1,6 +1,5 @@
 import { ok, paginate } from "../../../http/envelope.ts";
-import { requestContextOf } from "../../../http/request-context.ts";
-import { IdParams, readInteger, readQuery } from "../../../http/fields.ts";
+import { IdParams, readInteger, queryOf } from "../../../http/fields.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
@@ -29,7 +28,7 @@ export function activityRoutes({ activity, guard }: ActivityRoutesOptions) {
       params: IdParams,
     },
     ({ principal, params, request }) => {
-      const query = readQuery(requestContextOf(request).query);
+      const query = queryOf(request);
       const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });
       const limit = readInteger(query, "limit", { min: 1, max: 100, default: 20 });
       const { entries, total } = activity.list(principal.user, params.id, page, limit);

@@ -1,5 +1,4 @@
-import { requestContextOf } from "../../../http/request-context.ts";
-import { IdParams, readQuery } from "../../../http/fields.ts";
+import { IdParams, queryOf } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { Principal } from "../../accounts/auth/principal.ts";
@@ -38,7 +37,7 @@ export function archiveRoutes({ archives, archiveSender, permissions, rateGate, 
     });
   const sendFolder = (principal: Principal, folderId: string, request: Request, set: ArchiveRequest["set"]) => {
     const { node } = permissions.folder(principal.user, folderId, "read");
-    return send(principal, [node], readQuery(requestContextOf(request).query)["name"], request, set);
+    return send(principal, [node], queryOf(request)["name"], request, set);
   };
 
   return new Router({ name: "archive-routes", prefix: "/api/files", guard })

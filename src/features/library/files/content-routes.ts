@@ -1,7 +1,7 @@
 import { type Digest, toChecksum } from "../../../blobs/digest.ts";
 import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
-import { IdParams, readQuery } from "../../../http/fields.ts";
+import { IdParams, queryOf } from "../../../http/fields.ts";
 import { type authGuard, requireScope, uploaderOf } from "../../accounts/auth/guard.ts";
 import type { Principal } from "../../accounts/auth/principal.ts";
 import { keyedRequest } from "../idempotency/service.ts";
@@ -38,7 +38,7 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
     sender.send(files.open(principal.user, fileId).node, {
       request,
       set,
-      query: readQuery(requestContextOf(request).query),
+      query: queryOf(request),
       callerKey: `u:${principal.user.id}`,
       countWhole: () => rateGate.countWholeDownload(request, set.headers),
     });

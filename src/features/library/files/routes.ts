@@ -3,7 +3,7 @@ import { matchesIfMatch } from "../../../http/conditional.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
-import { IdParams, type Query, readQuery } from "../../../http/fields.ts";
+import { IdParams, type Query, queryOf } from "../../../http/fields.ts";
 import { type Clock, toTimestamp } from "../../../lib/clock.ts";
 import { normalizeName, normalizePath } from "../../../lib/path.ts";
 import { type authGuard, requireScope } from "../../accounts/auth/guard.ts";
@@ -54,7 +54,7 @@ export function fileRoutes(options: FileRoutesOptions) {
       "/",
       { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.list },
       async ({ principal, request }) => {
-        const query = readQuery(requestContextOf(request).query);
+        const query = queryOf(request);
         if (query["at"] !== undefined) return ok(await past.list(principal.user, query, contextOf(request)));
         const listing = await readListing({ tree, permissions }, principal.user, query);
         const { folder, page, limit, total, nodes } = listing;
@@ -85,7 +85,7 @@ export function fileRoutes(options: FileRoutesOptions) {
             access: access.read(file.id, file.publicId),
             media: mediaInfo.find(file.digest, file.mediaType),
           });
-        const query = readQuery(requestContextOf(request).query);
+        const query = queryOf(request);
         if (query["at"] !== undefined) {
           const { file, fields } = past.find(principal.user, params.id, query, contextOf(request));
           return ok({ ...present(file, principal.user), ...fields });

@@ -2,8 +2,7 @@ import { t } from "elysia";
 import { invalidField } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { ok } from "../../../http/envelope.ts";
-import { requestContextOf } from "../../../http/request-context.ts";
-import { IdParams, readBoolean, readQuery } from "../../../http/fields.ts";
+import { IdParams, readBoolean, queryOf } from "../../../http/fields.ts";
 import { type Clock, toTimestamp } from "../../../lib/clock.ts";
 import { normalizeName, normalizePath } from "../../../lib/path.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
@@ -103,7 +102,7 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
         params: IdParams,
       },
       async ({ principal, params, request }) => {
-        const query = readQuery(requestContextOf(request).query);
+        const query = queryOf(request);
         const isRecursive = readBoolean(query["recursive"], "recursive") ?? false;
         const { node: folder, owner } = await folders.delete(principal.user, params.id, isRecursive);
         noteAudit(request, { subjectId: owner.publicId });

@@ -1,7 +1,7 @@
 import { invalidField } from "../../../errors.ts";
 import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
-import { type Query, readBoolean, readChoice, readInteger, readQuery } from "../../../http/fields.ts";
+import { type Query, readBoolean, readChoice, readInteger, queryOf, readQuery } from "../../../http/fields.ts";
 import { normalizePath } from "../../../lib/path.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { parseTagList } from "../../../tree/model/labels.ts";
@@ -42,7 +42,7 @@ export function photoRoutes({ photos, guard, hasThumbnail }: PhotoRoutesOptions)
         const accountId = principal.user.id;
         // Read before the days are counted: once it is false, the counts include everything stored until then.
         const state = { isIndexing: !photos.isComplete, isSettling: photos.isSettling(accountId) };
-        const timeline = await photos.timeline(accountId, readFilter(readQuery(requestContextOf(request).query)));
+        const timeline = await photos.timeline(accountId, readFilter(queryOf(request)));
         return ok({ ...presentTimeline(timeline), ...state });
       },
     );

@@ -1,7 +1,7 @@
 import { invalidField } from "../../../errors.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
-import { readInteger, readQuery } from "../../../http/fields.ts";
+import { readInteger, queryOf } from "../../../http/fields.ts";
 import { normalizePath } from "../../../lib/path.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { presentItem } from "../files/present.ts";
@@ -27,7 +27,7 @@ export function searchRoutes({ search, guard, hasThumbnail }: SearchRoutesOption
     "/",
     { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.search },
     async ({ principal, request }) => {
-      const query = readQuery(requestContextOf(request).query);
+      const query = queryOf(request);
       const { q } = query;
       if (q === undefined) throw invalidField("q", "The search is empty. Send q with the words to search for.");
       const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });

@@ -1,7 +1,7 @@
 import { ok, paginate } from "../../../http/envelope.ts";
 import { errorItem } from "../../../http/error-response.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
-import { IdParams, readInteger, readQuery } from "../../../http/fields.ts";
+import { IdParams, readInteger, queryOf } from "../../../http/fields.ts";
 import { type Clock, toTimestamp } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { type PresentContext, presentItem } from "../files/present.ts";
@@ -52,7 +52,7 @@ export function trashRoutes({ trash, guard, clock, hasThumbnail, allowLong }: Tr
       "/",
       { access: "reader", scope: "files:read", rate: "operations", audit: "unaudited", docs: docs.list },
       ({ principal, request }) => {
-        const query = readQuery(requestContextOf(request).query);
+        const query = queryOf(request);
         const page = readInteger(query, "page", { min: 1, max: Number.MAX_SAFE_INTEGER, default: 1 });
         const limit = readInteger(query, "limit", { min: 1, max: 100, default: 20 });
         const { entries, total } = trash.list(principal.user, page, limit);

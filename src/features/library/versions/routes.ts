@@ -2,7 +2,7 @@ import { invalidField } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
-import { IdParams, readQuery } from "../../../http/fields.ts";
+import { IdParams, queryOf } from "../../../http/fields.ts";
 import { type Clock, toTimestamp } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { Principal } from "../../accounts/auth/principal.ts";
@@ -38,7 +38,7 @@ export function versionRoutes({ versions, sender, rateGate, guard, clock, hasThu
     sender.send(versions.open(principal.user, params.id, readVersion(params.version)), {
       request,
       set,
-      query: readQuery(requestContextOf(request).query),
+      query: queryOf(request),
       callerKey: `u:${principal.user.id}`,
       countWhole: () => rateGate.countWholeDownload(request, set.headers),
     });

@@ -1,7 +1,6 @@
 import { invalidField } from "../../../errors.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
-import { requestContextOf } from "../../../http/request-context.ts";
-import { readInteger, readQuery } from "../../../http/fields.ts";
+import { readInteger, queryOf } from "../../../http/fields.ts";
 import { type authGuard, deviceOf } from "../../accounts/auth/guard.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
@@ -39,7 +38,7 @@ export function notificationRoutes({ notifications, guard }: NotificationRoutesO
       "/notifications",
       { access: "device", scope: "device", rate: "general", audit: "unaudited", docs: docs.list },
       ({ principal, request }) => {
-        const query = readQuery(requestContextOf(request).query);
+        const query = queryOf(request);
         const page = readInteger(query, "page", { min: 1, max: Number.MAX_SAFE_INTEGER, default: 1 });
         const limit = readInteger(query, "limit", { min: 1, max: 100, default: 20 });
         const { items, total, unread } = notifications.list(principal, deviceOf(principal), page, limit);

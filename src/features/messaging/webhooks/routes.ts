@@ -1,7 +1,6 @@
 import { invalidField } from "../../../errors.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
-import { requestContextOf } from "../../../http/request-context.ts";
-import { IdParams, readChoice, readInteger, readQuery } from "../../../http/fields.ts";
+import { IdParams, readChoice, readInteger, queryOf } from "../../../http/fields.ts";
 import { type authGuard, requireScope } from "../../accounts/auth/guard.ts";
 import type { Principal } from "../../accounts/auth/principal.ts";
 import type { Scope } from "../../accounts/auth/scopes.ts";
@@ -128,7 +127,7 @@ export function webhookRoutes({ webhooks, guard, allowLong }: WebhookRoutesOptio
         params: IdParams,
       },
       ({ principal, params, request }) => {
-        const query = readQuery(requestContextOf(request).query);
+        const query = queryOf(request);
         const state = readChoice(query["status"], "status", ["queued", "delivered", "failed"]);
         const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });
         const limit = readInteger(query, "limit", { min: 1, max: 100, default: 20 });

@@ -1,8 +1,7 @@
 import { parseChecksum } from "../../../blobs/digest.ts";
 import { invalidField, notFound } from "../../../errors.ts";
 import { ok } from "../../../http/envelope.ts";
-import { requestContextOf } from "../../../http/request-context.ts";
-import { IdParams, readBoolean, readQuery } from "../../../http/fields.ts";
+import { IdParams, readBoolean, queryOf } from "../../../http/fields.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
@@ -26,7 +25,7 @@ export function durabilityRoutes({ durability, guard, allowLong }: DurabilityRou
       "/:id/durability",
       { access: "device", scope: "device", rate: "general", audit: "unaudited", docs: docs.get, params: IdParams },
       async ({ principal, params, request }) => {
-        const query = readQuery(requestContextOf(request).query);
+        const query = queryOf(request);
         const verify = readBoolean(query["verify"], "verify") ?? false;
         const { checksum } = query;
         const asked = { fileId: params.id, digest: checksum === undefined ? undefined : parseChecksum(checksum) };

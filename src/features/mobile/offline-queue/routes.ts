@@ -1,7 +1,6 @@
 import { invalidField } from "../../../errors.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
-import { requestContextOf } from "../../../http/request-context.ts";
-import { readChoice, readInteger, readQuery, readInstant } from "../../../http/fields.ts";
+import { readChoice, readInteger, queryOf, readInstant } from "../../../http/fields.ts";
 import { type authGuard, deviceOf } from "../../accounts/auth/guard.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
@@ -32,7 +31,7 @@ export function queueRoutes({ queue, guard }: QueueRoutesOptions) {
       "/",
       { access: "device", scope: "device", rate: "general", audit: "unaudited", docs: docs.list },
       ({ principal, request }) => {
-        const query = readQuery(requestContextOf(request).query);
+        const query = queryOf(request);
         const status = readChoice(query["status"], "status", STATUSES);
         const page = readInteger(query, "page", { min: 1, max: Number.MAX_SAFE_INTEGER, default: 1 });
         const limit = readInteger(query, "limit", { min: 1, max: OPERATIONS_MAX, default: OPERATIONS_MAX });

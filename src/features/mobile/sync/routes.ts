@@ -1,7 +1,7 @@
 import { invalidField } from "../../../errors.ts";
 import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
-import { readInteger, readQuery, readInstant } from "../../../http/fields.ts";
+import { readInteger, queryOf, readInstant } from "../../../http/fields.ts";
 import { type authGuard, deviceOf } from "../../accounts/auth/guard.ts";
 import type { Principal } from "../../accounts/auth/principal.ts";
 import { presentConflict } from "../conflicts/present.ts";
@@ -23,7 +23,7 @@ export interface SyncRoutesOptions {
 /** GET /api/mobile/sync/status and GET /api/mobile/sync. */
 export function syncRoutes({ sync, conflicts, guard, hasThumbnail }: SyncRoutesOptions) {
   const answer = (principal: Principal, request: Request, wantsFolders: boolean) => {
-    const query = readQuery(requestContextOf(request).query);
+    const query = queryOf(request);
     const lastSync = readInstant(query["lastSync"], "lastSync");
     const { syncToken } = query;
     if (syncToken === "") throw invalidField("syncToken", "syncToken is empty. Leave it out to start again.");

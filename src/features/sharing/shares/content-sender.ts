@@ -9,7 +9,7 @@ import { AppError } from "../../../errors.ts";
 import type { FileFacts } from "../../../events/catalogue.ts";
 import { rateLimitKey } from "../../../http/client-address.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
-import { type Query, readBoolean, readQuery } from "../../../http/fields.ts";
+import { type Query, readBoolean, queryOf } from "../../../http/fields.ts";
 import { type SendableBlob, type SentBlob, SMALL_BLOB_MAX_BYTES, sendBlob } from "../../../http/send-blob.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { readVariant } from "../../library/files/content-sender.ts";
@@ -83,7 +83,7 @@ export class ShareSender {
    *   range_not_satisfiable | content_missing | rate_limited
    */
   async send(opened: OpenedShare, file: FileNode, contentRequest: ShareContentRequest): Promise<Response> {
-    const query = readQuery(requestContextOf(contentRequest.request).query);
+    const query = queryOf(contentRequest.request);
     const variant = readVariant(query["thumbnail"]);
     this.checkLeft(opened, contentKeyOf(file), contentRequest, variant !== undefined);
     if (variant !== undefined) {

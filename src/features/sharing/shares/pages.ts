@@ -1,8 +1,7 @@
 /** Draws what a link shows in a browser: plain pages that work without script. */
 import { AppError } from "../../../errors.ts";
 import { errorResponseOf } from "../../../http/error-response.ts";
-import { requestContextOf } from "../../../http/request-context.ts";
-import { type Query, readChoice, readQuery } from "../../../http/fields.ts";
+import { type Query, readChoice, queryOf } from "../../../http/fields.ts";
 import { canInline } from "../../../http/send-blob.ts";
 import { ROOT_PATH } from "../../../lib/path.ts";
 import { renderDropBoxPage } from "../../../web/pages/drop-box-page.ts";
@@ -70,7 +69,7 @@ export class SharePages {
   /** The page that the query asks for. @throws AppError as ShareAccess.open, and for what the query says */
   async show(opened: OpenedShare, request: Request): Promise<Response> {
     const { shareAccess, tree, statistics } = this.#options;
-    const query = readQuery(requestContextOf(request).query);
+    const query = queryOf(request);
     if (query["fileId"] === undefined && query["folder"] === undefined) statistics.noteView(opened.share);
     if (opened.share.kind === "upload") {
       return this.dropBox(opened, linkRequestOf(request, opened.token, "drop").grant, {});

@@ -4,7 +4,7 @@ import { AppError } from "../../../errors.ts";
 import { rateLimitKey } from "../../../http/client-address.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
-import { readQuery } from "../../../http/fields.ts";
+import { queryOf } from "../../../http/fields.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
@@ -106,7 +106,7 @@ export function publicRoutes(options: PublicRoutesOptions) {
       { access: "public", rate: "listing", audit: "unaudited", docs: docs.listFolder, params: TokenParams },
       async ({ params, request }) => {
         const opened = shareAccess.open(linkRequestOf(request, params.token, "read"));
-        const listing = await readSharedListing(shareAccess, tree, opened, readQuery(requestContextOf(request).query));
+        const listing = await readSharedListing(shareAccess, tree, opened, queryOf(request));
         return ok({
           files: listing.nodes.map((node) => presentSharedItem(opened, node, contextOf(request))),
           pagination: paginate(listing.page, listing.limit, listing.total),

@@ -6,7 +6,7 @@ import { Elysia } from "elysia";
 import { AppError, invalidField } from "../../../errors.ts";
 import { rateLimitKey } from "../../../http/client-address.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
-import { readQuery } from "../../../http/fields.ts";
+import { queryOf } from "../../../http/fields.ts";
 import type { ArchiveSender } from "../../library/archive/archive-sender.ts";
 import type { ArchiveService } from "../../library/archive/service.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
@@ -67,7 +67,7 @@ export class ShareDownloads {
   async send(token: string, request: Request, set: ResponseSet): Promise<Response> {
     const { shareAccess, sender } = this.#options;
     const opened = shareAccess.open(linkRequestOf(request, token, "content"));
-    const fileId = readQuery(requestContextOf(request).query)["fileId"] || undefined;
+    const fileId = queryOf(request)["fileId"] || undefined;
     if (opened.node.kind === "folder" && fileId === undefined) {
       return this.#sendArchive(opened, [opened.node], { request, set });
     }

@@ -2,7 +2,7 @@
 import type { Static } from "@sinclair/typebox";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
-import { IdParams, readInteger, readQuery } from "../../../http/fields.ts";
+import { IdParams, readInteger, queryOf } from "../../../http/fields.ts";
 import { type Clock, toTimestamp } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { Principal } from "../../accounts/auth/principal.ts";
@@ -99,7 +99,7 @@ export function shareRoutes({ shares, guard, clock }: ShareRoutesOptions) {
       "/api/shares",
       { access: "reader", scope: "shares", rate: "operations", audit: "unaudited", docs: docs.listShares },
       ({ principal, request }) => {
-        const query = readQuery(requestContextOf(request).query);
+        const query = queryOf(request);
         const page = readInteger(query, "page", { min: 1, max: Number.MAX_SAFE_INTEGER, default: 1 });
         const limit = readInteger(query, "limit", { min: 1, max: 100, default: 20 });
         const found = shares.list(principal.user, page, limit);

@@ -1,7 +1,6 @@
 /** /api/admin/findings: faults of the store, open and resolved. Names of files are not included. */
 import { ok, paginate } from "../../../http/envelope.ts";
-import { requestContextOf } from "../../../http/request-context.ts";
-import { readChoice, readInteger, readQuery } from "../../../http/fields.ts";
+import { readChoice, readInteger, queryOf } from "../../../http/fields.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
@@ -28,7 +27,7 @@ export function findingRoutes({ integrity, guard }: FindingRoutesOptions) {
       docs: docs.listFindings,
     },
     ({ request }) => {
-      const query = readQuery(requestContextOf(request).query);
+      const query = queryOf(request);
       const state = readChoice(query["state"], "state", STATES) ?? "open";
       const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });
       const limit = readInteger(query, "limit", { min: 1, max: LIMIT_MAX, default: LIMIT_DEFAULT });
