@@ -39,6 +39,23 @@ const FACTOR_CHANGES: Readonly<Record<Exclude<CredentialName, "password" | "emai
   ],
 };
 
+/** The setting by which users turn each mail off; `always` for mails that nobody can turn off. */
+const CATEGORIES = {
+  "share-received": "shares",
+  "storage-warning": "storage",
+  "storage-damaged": "storage",
+  "server-damaged": "security",
+  "bucket-away": "security",
+  "api-key-created": "security",
+  "password-changed": "always",
+  "email-changed": "always",
+  "sign-in-changed": "always",
+  "sign-in-linked": "always",
+} as const satisfies Partial<Record<MailKind, MailCategory | "always">>;
+
+type NoticeKind = keyof typeof CATEGORIES;
+
+/** Sends mails about events. */
 export class MailNotices {
   readonly #options: MailNoticesOptions;
 
@@ -49,7 +66,7 @@ export class MailNotices {
   /** To the recipient of a share between accounts. */
   shareReceived(tx: Transaction, { accountId, share, ownerName }: EventOf<"share.received">): void {
     const what = share.node.type === "file" ? "the file" : "the folder";
-    this.#send(tx, accountId, "share-received", "shares", {
+    this.#send(tx, accountId, "share-received", {
       subject: share.node.type === "file" ? "A file was shared with you" : "A folder was shared with you",
       paragraphs: [
         `${quoteName(ownerName)} shared ${what} ${quoteName(share.node.name)} with you. To open it, sign in and go to ` +
@@ -62,7 +79,7 @@ export class MailNotices {
   /** To the owner of an account that fills up. */
   storageWarning(tx: Transaction, { accountId, percentage }: EventOf<"storage.warning">): void {
     const isFull = percentage === 100;
-    this.#send(tx, accountId, "storage-warning", "storage", {
+    this.#send(tx, accountId, "storage-warning", {
       subject: isFull ? "Your storage is full" : `Your storage is ${percentage}% full`,
       paragraphs: [
         isFull
@@ -73,10 +90,10 @@ export class MailNotices {
     });
   }
 
-  /** To the owner of files whose contents are damaged. */
+  /** To the owner of damaged files. */
   contentsDamaged(tx: Transaction, { accountId, files, names }: EventOf<"storage.damaged">): void {
     const listed = names.map(quoteName).join(", ");
-    this.#send(tx, accountId, "storage-damaged", "storage", {
+    this.#send(tx, accountId, "storage-damaged", {
       subject: files === 1 ? "A file is damaged on the server" : `${files} files are damaged on the server`,
       paragraphs: [
         `These files are damaged or missing on the server and can't be opened: ` +
@@ -88,7 +105,7 @@ export class MailNotices {
 
   /** To administrators. */
   serverDamaged(tx: Transaction, { accountId, contents, database }: EventOf<"server.damaged">): void {
-    this.#send(tx, accountId, "server-damaged", "security", {
+    this.#send(tx, accountId, "server-damaged", {
       subject: database ? "The database is damaged" : "Stored files are damaged",
       paragraphs: [
         database
@@ -101,7 +118,7 @@ export class MailNotices {
 
   /** To administrators. */
   bucketAway(tx: Transaction, { accountId, problem, contents }: EventOf<"server.bucket_away">): void {
-    this.#send(tx, accountId, "bucket-away", "security", {
+    this.#send(tx, accountId, "bucket-away", {
       subject: "The bucket is unavailable",
       paragraphs: [
         problem,
@@ -123,20 +140,20 @@ export class MailNotices {
     if (what === "password") {
       const sentence = `The password of your Larder account was changed${by}. Sign in again on your phones and browsers.`;
       const content = { subject: "Your password was changed", paragraphs: [sentence, NOT_YOU] };
-      this.#send(tx, accountId, "password-changed", "always", content);
+      this.#send(tx, accountId, "password-changed", content);
     } else if (what === "email") {
       const sentence = `The email address of your Larder account was changed${by}. You can no longer sign in with this address.`;
       const content = { subject: "Your email address was changed", paragraphs: [sentence, NOT_YOU] };
-      this.#send(tx, accountId, "email-changed", "always", content, emailBefore);
+      this.#send(tx, accountId, "email-changed", content, emailBefore);
     } else {
       const [subject, sentence] = FACTOR_CHANGES[what];
-      this.#send(tx, accountId, "sign-in-changed", "always", { subject, paragraphs: [sentence, NOT_YOU] });
+      this.#send(tx, accountId, "sign-in-changed", { subject, paragraphs: [sentence, NOT_YOU] });
     }
   }
 
   /** To the owner of a new API key. */
   apiKeyCreated(tx: Transaction, { accountId, name }: EventOf<"security.api_key_created">): void {
-    this.#send(tx, accountId, "api-key-created", "security", {
+    this.#send(tx, accountId, "api-key-created", {
       subject: "A new API key was created",
       paragraphs: [
         `The API key ${quoteName(name)} was created for your Larder account. It works without a password.`,
@@ -150,25 +167,19 @@ export class MailNotices {
    * above.
    */
   signInLinked(tx: Transaction, accountId: number, providerName: string): void {
-    this.#send(tx, accountId, "sign-in-linked", "always", {
+    this.#send(tx, accountId, "sign-in-linked", {
       subject: "A sign-in method was added",
       paragraphs: [`You can now sign in to your Larder account with ${quoteName(providerName)}.`, NOT_YOU],
     });
   }
 
-  #send(
-    tx: Transaction,
-    accountId: number,
-    kind: MailKind,
-    category: MailCategory | "always",
-    content: MailContent,
-    to?: string,
-  ): void {
+  #send(tx: Transaction, accountId: number, kind: NoticeKind, content: MailContent, to?: string): void {
+    const category = CATEGORIES[kind];
     const { mail } = this.#options;
     if (!mail.isConfigured) return;
     const user = this.#findRecipient(accountId);
     if (user === undefined || !this.#isEnabled(user, category)) return;
-    // An address that nobody has confirmed may be a stranger's: only what concerns the sign-in itself is sent there.
+    // An unconfirmed address may be a stranger's: only mails about the sign-in itself are sent to it.
     if (user.isEmailUnconfirmed === true && category !== "always") return;
     mail.send(tx, { ...renderMail(content), to: to ?? user.email, kind, accountId });
   }
