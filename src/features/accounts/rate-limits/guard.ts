@@ -15,7 +15,8 @@ import type { PlanName, User } from "../users/types.ts";
 import { categoryOf, isCountedByHandler } from "./categories.ts";
 import type { DownloadLedger } from "./download-ledger.ts";
 import { bodyLimitHeaders, RateLimitedError, rateLimited, rateLimitHeaders } from "./headers.ts";
-import { addressSubject, type RateLimiter, userSubject, type RateLimitResult } from "./limiter.ts";
+import { addressSubject, userSubject, type RateLimitResult } from "./counters.ts";
+import type { RateLimiter } from "./limiter.ts";
 import type { PasswordGate, SigninLimiter } from "./signin-limiter.ts";
 import { type RateLimitUsage, rateLimitUsage } from "./usage.ts";
 

@@ -1,6 +1,6 @@
 import { AppError } from "../../../errors.ts";
 import { UNLIMITED_ON_WIRE } from "../plans/plans.ts";
-import type { RateLimitResult } from "./limiter.ts";
+import type { RateLimitResult } from "./counters.ts";
 
 /** Headers of every response under /api (API, Rate-limit response headers); `Retry-After` with 429 alone. */
 export interface RateLimitHeaders {

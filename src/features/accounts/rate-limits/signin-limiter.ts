@@ -17,7 +17,8 @@
 import { createHash } from "node:crypto";
 import type { Limit, Plans } from "../plans/plans.ts";
 import type { PlanName } from "../users/types.ts";
-import { addressSubject, type CountKind, type RateLimiter, type RateLimitResult, WRONG_BY_HOUR } from "./limiter.ts";
+import { addressSubject, type CountKind, type RateLimitResult, WRONG_BY_HOUR } from "./counters.ts";
+import type { RateLimiter } from "./limiter.ts";
 
 /** A password that may be checked now. Exactly one of its methods must be called, also after an error. */
 export interface PasswordAttempt {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { addressSubject, userSubject } from "../../../../src/features/accounts/rate-limits/limiter.ts";
+import { addressSubject, userSubject } from "../../../../src/features/accounts/rate-limits/counters.ts";
 import { memoryDatabase, START_MS, TestClock, testLimiter } from "./support.ts";
 
 const ADA = userSubject(1);

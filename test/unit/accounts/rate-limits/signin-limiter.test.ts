@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { buildPlans } from "../../../../src/features/accounts/plans/plans.ts";
 import type { PlanName } from "../../../../src/features/accounts/users/types.ts";
 import { rateLimitHeaders } from "../../../../src/features/accounts/rate-limits/headers.ts";
-import type { RateLimitResult } from "../../../../src/features/accounts/rate-limits/limiter.ts";
+import type { RateLimitResult } from "../../../../src/features/accounts/rate-limits/counters.ts";
 import { type PasswordGate, SigninLimiter } from "../../../../src/features/accounts/rate-limits/signin-limiter.ts";
 import { START_MS, testLimiter } from "./support.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { buildPlans } from "../../../../src/features/accounts/plans/plans.ts";
 import { rateLimited, rateLimitHeaders } from "../../../../src/features/accounts/rate-limits/headers.ts";
-import { userSubject } from "../../../../src/features/accounts/rate-limits/limiter.ts";
+import { userSubject } from "../../../../src/features/accounts/rate-limits/counters.ts";
 import { rateLimitUsage } from "../../../../src/features/accounts/rate-limits/usage.ts";
 import { START_MS, testLimiter } from "./support.ts";
 
