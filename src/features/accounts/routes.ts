@@ -1,16 +1,22 @@
 import type { Config } from "../../config/settings.ts";
 import { type ApiKeyRoutesOptions, apiKeyRoutes } from "./api-keys/routes.ts";
 import { confirmRoutes } from "./auth/confirm-routes.ts";
-import { type AuthRoutesOptions, authRoutes } from "./auth/routes.ts";
+import { type AuthRoutesOptions, authRoutes, sessionRoutes } from "./auth/routes.ts";
 import type { EmailConfirmation } from "./email-confirmation/service.ts";
 import { emailConfirmationRoutes } from "./email-confirmation/routes.ts";
 import { type InviteRoutesOptions, inviteRoutes } from "./invites/routes.ts";
+import { oidcLinkRoutes } from "./oidc/link-routes.ts";
 import { type OidcRoutesOptions, oidcRoutes } from "./oidc/routes.ts";
-import { type PasskeyRoutesOptions, passkeyRoutes } from "./passkeys/routes.ts";
+import {
+  passkeyConfirmRoutes,
+  type PasskeyRoutesOptions,
+  passkeyRoutes,
+  passkeySignInRoutes,
+} from "./passkeys/routes.ts";
 import { passwordResetRoutes } from "./password-reset/routes.ts";
 import type { PasswordReset } from "./password-reset/service.ts";
 import type { Proven } from "./auth/proof.ts";
-import { type UserRoutesOptions, userRoutes } from "./profile/routes.ts";
+import { ownUsageRoutes, type UserRoutesOptions, userRoutes } from "./profile/routes.ts";
 import type { Router } from "./routing/router.ts";
 import { type SetupRoutesOptions, setupRoutes } from "./setup/routes.ts";
 import { type TwoFactorRoutesOptions, twoFactorRoutes } from "./two-factor/routes.ts";
@@ -39,22 +45,28 @@ export interface AccountsRoutesOptions
 export function accountsRoutes(options: AccountsRoutesOptions): Router[] {
   const { config, users, passkeys, usageOf, eraseAccount } = options;
   const { basePath, tokenLifetimeMs, signup, defaultPlan, versions } = config;
+  const own: UserRoutesOptions = {
+    ...options,
+    versionsMax: versions.keep,
+    usageOf: ({ user }) => usageOf(user),
+    eraseAccount: ({ user }, proven) => eraseAccount(user, proven),
+  };
   const settings = { ...options, basePath, tokenLifetimeMs, signup, defaultPlan };
   return [
     authRoutes(settings),
+    sessionRoutes(settings),
     confirmRoutes(options),
-    userRoutes({
-      ...options,
-      versionsMax: versions.keep,
-      usageOf: ({ user }) => usageOf(user),
-      eraseAccount: ({ user }, proven) => eraseAccount(user, proven),
-    }),
+    userRoutes(own),
+    ownUsageRoutes(own),
     apiKeyRoutes(options),
     twoFactorRoutes({ ...options, countPasskeys: (userId) => passkeys.count(userId) }),
     passkeyRoutes(settings),
+    passkeySignInRoutes(settings),
+    passkeyConfirmRoutes(settings),
     emailConfirmationRoutes({ ...settings, confirmations: options.emailConfirmation }),
     passwordResetRoutes({ ...settings, resets: options.passwordReset }),
     oidcRoutes({ ...settings, isSetUp: () => users.hasAny(), hasMail: options.mail.isConfigured }),
+    oidcLinkRoutes(settings),
     inviteRoutes(settings),
     setupRoutes(settings),
   ];

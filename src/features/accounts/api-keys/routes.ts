@@ -29,10 +29,11 @@ export function apiKeyRoutes({ apiKeys, proof, guard }: ApiKeyRoutesOptions) {
         docs: docs.createApiKey,
         body: NewApiKeyBody,
       },
-      async ({ principal, body, request, set }) => {
+      async (context) => {
+        const { principal, body, set } = context;
         if (principal.device !== undefined) throw notByDevice();
         const expiresAt = readInstant(body.expiresAt ?? undefined, "expiresAt");
-        const proven = await proof.require({ request, headers: set.headers, principal, access: "writer" }, body);
+        const proven = await proof.require("writer", context);
         const { apiKey, key } = await apiKeys.add(
           {
             name: body.name,

@@ -28,9 +28,6 @@ export function confirmRoutes({ proof, guard }: { proof: ProofService; guard: Re
       docs: docs.confirm,
       body: ConfirmBody,
     },
-    async ({ body, principal, request, set }) => {
-      const asking = { request, headers: set.headers, principal, access: "self" } as const;
-      return ok(presentConfirmed(await proof.confirm(asking, body.currentPassword, body.code)));
-    },
+    async (context) => ok(presentConfirmed(await proof.confirm("self", context))),
   );
 }

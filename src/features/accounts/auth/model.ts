@@ -20,8 +20,11 @@ export const PROOF_FIELDS = {
   code: t.Optional(Code),
 };
 
-/** Bodies of what needs proof and nothing else. */
+/** The body of a request that needs proof and nothing else. */
 export const ProofBody = t.Object(PROOF_FIELDS);
+
+/** Declares a route with such a body, which may be left out if the session is confirmed. */
+export const WITH_PROOF = { body: ProofBody, isBodyOptional: true } as const;
 
 /** POST /api/auth/confirm */
 export const ConfirmBody = t.Object({ currentPassword: t.String({ maxLength: 2048 }), code: t.Optional(Code) });

@@ -1,7 +1,8 @@
 /**
- * Proof that the owner of an account asks. A token can be stolen and a screen left unlocked; so what would let somebody
- * stay in an account, take it over or end it asks for the password (and the second factor) once more: in the request,
- * or by a confirmation of the session that counts for ten minutes. Signing in alone is no proof.
+ * Proof that the owner of an account makes a request. A token can be stolen and a screen left unlocked. A change by
+ * which somebody could stay in an account, take it over or delete it therefore requires the password (and the second
+ * factor) once more: in the request, or by a confirmation of the session that counts for ten minutes. Signing in alone
+ * is no proof.
  */
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import type { AppError } from "../../../errors.ts";
@@ -9,7 +10,7 @@ import type { RateGate } from "../rate-limits/guard.ts";
 import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";
 import { type Access, checkRole } from "./guard.ts";
-import { type Principal, type Session, sessionOf } from "./principal.ts";
+import { type Principal, sessionOf } from "./principal.ts";
 import { type ProofMethod, proofRequired, revokedToken } from "./refusals.ts";
 import type { AuthService, CheckedUser } from "./service.ts";
 
@@ -25,28 +26,29 @@ export interface ProofServiceOptions {
   readonly hasSecondFactor: (userId: number) => boolean;
 }
 
-/** The proof that a request carries. */
+/** The proof in the body of a request. */
 export interface GivenProof {
   readonly currentPassword?: string | undefined;
   readonly code?: string | undefined;
 }
 
-/** The caller, and the access that the route requires. */
-export interface Asking {
+/** What a handler gets that requires proof: the request, the response headers, the caller and the body. */
+export interface ProofContext<Body extends GivenProof = GivenProof> {
   readonly request: Request;
-  readonly headers: Record<string, string | number>;
+  readonly set: { readonly headers: Record<string, string | number> };
   readonly principal: Principal;
-  readonly access: Access;
+  readonly body: Body;
 }
 
 /**
- * Holds the proof against the state of the caller's transaction: checking a password takes a while, in which the
- * session may end, the password change, or the role.
- * @returns the user as they stand
+ * Compares the proof with the state in the caller's transaction: while a password is checked, the session may end and
+ * the password or the role may change.
+ * @returns the user in that state
  * @throws AppError revoked_token | role | password_required | bad_credentials | account_disabled | second_factor_required
  */
 export type Proven = (tx: Transaction) => User;
 
+/** Checks the proof in requests, and confirms sessions. */
 export class ProofService {
   readonly #options: ProofServiceOptions;
 
@@ -55,35 +57,37 @@ export class ProofService {
   }
 
   /**
-   * Rejects what comes without proof. A password that is given is checked, also where the session is confirmed.
-   * @returns to be called in the transaction that does what is asked
+   * Rejects a request without proof. A password in the body is checked, even if the session is confirmed.
+   * @param access the access that the route requires
+   * @returns a check to be called in the transaction of the change
    * @throws AppError scope for an API key; password_required; what {@link AuthService.checkCredentials} throws;
    *   rate_limited, as for sign-ins
    */
-  async require(asking: Asking, given: GivenProof): Promise<Proven> {
-    const session = sessionOf(asking.principal);
+  async require(access: Access, context: ProofContext): Promise<Proven> {
+    const { principal, body } = context;
+    const session = sessionOf(principal);
     const { auth } = this.#options;
-    if (given.currentPassword === undefined) {
+    if (body.currentPassword === undefined) {
       const demand = (): void => {
-        if (auth.confirmedUntil(session) === undefined) throw this.#required(asking.principal.user);
+        if (auth.confirmedUntil(session) === undefined) throw this.#required(principal.user);
       };
       demand();
       return (tx) => {
-        const user = this.standing(asking)(tx);
+        const user = this.standing(access, principal)(tx);
         demand();
         return user;
       };
     }
-    const checked = await this.#checkPassword(asking, given.currentPassword, given.code);
+    const checked = await this.#checkPassword(context, body.currentPassword);
     return (tx) => {
-      const user = this.standing(asking)(tx);
+      const user = this.standing(access, principal)(tx);
       auth.confirm(tx, checked);
       return user;
     };
   }
 
-  /** The same without proof: the session is open, and its user may still do this. @throws AppError as {@link Proven} */
-  standing({ principal, access }: Asking): Proven {
+  /** Checks without proof that the session is open and that its user may still do this. @throws AppError as {@link Proven} */
+  standing(access: Access, principal: Principal): Proven {
     const session = sessionOf(principal);
     const { auth, users } = this.#options;
     return () => {
@@ -96,26 +100,30 @@ export class ProofService {
   }
 
   /** Confirms the session by its account's password. @returns until when @throws AppError as {@link require} */
-  async confirm(asking: Asking, password: string, code: string | undefined): Promise<number> {
-    const session = sessionOf(asking.principal);
-    const checked = await this.#checkPassword(asking, password, code);
-    return this.confirmBy(asking, session, (tx) => void this.#options.auth.confirm(tx, checked));
+  async confirm(
+    access: Access,
+    context: ProofContext<GivenProof & { readonly currentPassword: string }>,
+  ): Promise<number> {
+    const { principal, body } = context;
+    const checked = await this.#checkPassword(context, body.currentPassword);
+    return this.confirmBy(access, principal, (tx) => void this.#options.auth.confirm(tx, checked));
   }
 
   /**
-   * Confirms the session by something else that was shown just now. Durable when this returns.
-   * @param within what was shown, in the same transaction
+   * Confirms the session by another proof, such as a passkey. Durable when this returns.
+   * @param within checks that proof in the same transaction
    * @returns until when
    */
-  async confirmBy(asking: Asking, session: Session, within: (tx: Transaction) => void): Promise<number> {
+  async confirmBy(access: Access, principal: Principal, within: (tx: Transaction) => void): Promise<number> {
+    const session = sessionOf(principal);
     return this.#options.writer.run((tx) => {
-      this.standing(asking)(tx);
+      this.standing(access, principal)(tx);
       within(tx);
       return this.#options.auth.confirmSession(tx, session);
     });
   }
 
-  /** How an account can show that its owner asks; the usual way first. */
+  /** The ways to prove that the owner of an account makes a request; the usual way first. */
   methodsOf({ id }: User): readonly ProofMethod[] {
     const { users, hasPasskeys, isLinked } = this.#options;
     const hasPassword = users.hasPassword(id);
@@ -131,11 +139,10 @@ export class ProofService {
     return proofRequired(this.methodsOf(user), this.#options.hasSecondFactor(user.id));
   }
 
-  /** Wrong ones count as failed sign-ins do. */
-  async #checkPassword(asking: Asking, password: string, code: string | undefined): Promise<CheckedUser> {
+  /** Checks a password, and the code in the body. Wrong ones count as failed sign-ins do. */
+  async #checkPassword({ request, set, principal, body }: ProofContext, password: string): Promise<CheckedUser> {
     const { rateGate, auth } = this.#options;
-    const { request, headers, principal } = asking;
     const { email } = principal.user;
-    return rateGate.guardPassword(request, headers, email, () => auth.checkCredentials(email, password, code));
+    return rateGate.guardPassword(request, set.headers, email, () => auth.checkCredentials(email, password, body.code));
   }
 }

@@ -13,18 +13,18 @@ import { presentSession, presentSignedIn, presentUser } from "./present.ts";
 import { type ClientInfo, sessionPrincipalOf } from "./principal.ts";
 import { type AuthService, DEVICE_TOKEN_LIFETIME_MS, type SignedIn } from "./service.ts";
 
-/** Makes the session cookie. */
+/** Makes the Set-Cookie headers of the session cookie. */
 export interface SessionCookies {
   /** Set-Cookie for a sign-in. */
   forSignIn(request: Request, signedIn: SignedIn): string;
-  /** Set-Cookie that ends it in the browser. */
+  /** Set-Cookie that removes it from the browser. */
   clear(request: Request): string;
 }
 
 /**
- * The cookie is for scripts of no page (HttpOnly), for links from elsewhere but not for their forms (SameSite=Lax), and
- * for HTTPS alone where the sign-in came by it.
- * @param path what it is for: the base path, or `/`
+ * No script can read the cookie (HttpOnly). Browsers send it with links from other sites but not with their forms
+ * (SameSite=Lax), and only over HTTPS if the sign-in used HTTPS.
+ * @param path the path for which browsers send it: the base path, or `/`
  */
 export function sessionCookies(path: string, tokenLifetimeMs: number): SessionCookies {
   const make = (request: Request, value: string, maxAgeSeconds: number) =>
@@ -50,11 +50,11 @@ export interface AuthRoutesOptions {
   readonly cookies: SessionCookies;
 }
 
-/** /api/auth: sign-up, sign-in, session, refresh and sign-out. */
+/** /api/auth: sign-up and sign-in. */
 export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: AuthRoutesOptions) {
   return new Router({ name: "auth-routes", prefix: "/api/auth", guard })
     .onError(({ error, request, set }) => {
-      // A sign-in that names no account counts too: nothing under /api is free of every limit.
+      // A sign-in that names no account counts too: every request under /api counts towards a limit.
       const isMalformed = isRejectedBody(error) && requestContextOf(request).path === "/api/auth/signin";
       if (isMalformed) rateGate.countMalformedSignIn(request, set.headers);
     })
@@ -93,7 +93,12 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: 
         if (body.cookie === true) set.headers["set-cookie"] = cookies.forSignIn(request, signedIn);
         return presentSignedIn(signedIn, tokenLifetimeMs);
       },
-    )
+    );
+}
+
+/** /api/auth: session, refresh and sign-out. */
+export function sessionRoutes({ auth, guard, tokenLifetimeMs, cookies }: AuthRoutesOptions) {
+  return new Router({ name: "session-routes", prefix: "/api/auth", guard })
     .get(
       "/session",
       { access: "self", scope: "any", rate: "general", audit: "unaudited", docs: docs.session },

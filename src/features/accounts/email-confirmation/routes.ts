@@ -13,6 +13,7 @@ import {
 import { pageResponse } from "../../../web/pages/page.ts";
 import type { authGuard } from "../auth/guard.ts";
 import { RateLimitedError, rateLimitHeaders } from "../rate-limits/headers.ts";
+import { PAGE_ROUTE } from "../routing/declaration.ts";
 import { Router } from "../routing/router.ts";
 import * as docs from "./openapi.ts";
 import { ConfirmBody } from "./model.ts";
@@ -74,20 +75,16 @@ export function emailConfirmationRoutes({ confirmations, guard, clock, basePath 
         }
       },
     )
-    .get(
-      "/confirm-email",
-      { access: "public", rate: "uncounted", audit: "unaudited", docs: "hidden" },
-      ({ request }) => {
-        const token = queryOf(request)["token"] ?? "";
-        const user = confirmations.find(token);
-        return user === undefined
-          ? gone()
-          : pageResponse(renderConfirmEmailPage(basePath, token, user.email), 200, HEADERS);
-      },
-    )
+    .get("/confirm-email", PAGE_ROUTE, ({ request }) => {
+      const token = queryOf(request)["token"] ?? "";
+      const user = confirmations.find(token);
+      return user === undefined
+        ? gone()
+        : pageResponse(renderConfirmEmailPage(basePath, token, user.email), 200, HEADERS);
+    })
     .post(
       "/confirm-email",
-      { access: "public", rate: "uncounted", audit: { action: "email.confirm" }, docs: "hidden", parse: "none" },
+      { ...PAGE_ROUTE, audit: { action: "email.confirm" }, parse: "none" },
       async ({ request }) => {
         const form = await readForm(request);
         try {

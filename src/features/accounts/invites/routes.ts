@@ -21,10 +21,10 @@ import type { ProofService } from "../auth/proof.ts";
 import { clientOf, type SessionCookies } from "../auth/routes.ts";
 import type { AuthService } from "../auth/service.ts";
 import type { User } from "../users/types.ts";
+import { ADMIN_READ, ADMIN_ROUTE, PAGE_ROUTE } from "../routing/declaration.ts";
 import { Router } from "../routing/router.ts";
 import * as docs from "./openapi.ts";
-import { LIMIT_MAX, LIMIT_DEFAULT } from "./model.ts";
-import { NewInviteBody } from "./model.ts";
+import { LIMIT_DEFAULT, LIMIT_MAX, NewInviteBody } from "./model.ts";
 import { presentInvite } from "./present.ts";
 import type { InviteService } from "./service.ts";
 import type { Invite } from "./types.ts";
@@ -49,17 +49,15 @@ export function inviteRoutes(options: InviteRoutesOptions) {
     .post(
       "/api/admin/invites",
       {
-        access: "admin",
-        scope: "admin",
-        rate: "general",
+        ...ADMIN_ROUTE,
         audit: { action: "invite.create", target: "invite" },
         docs: docs.createInvite,
         body: NewInviteBody,
       },
-      async ({ body, principal, request, set }) => {
+      async (context) => {
+        const { body, principal, request, set } = context;
         const { email, role = "user", plan } = body;
-        const asking = { request, headers: set.headers, principal, access: "admin" } as const;
-        const proven = role === "admin" ? await proof.require(asking, body) : undefined;
+        const proven = role === "admin" ? await proof.require("admin", context) : undefined;
         const { id, name } = principal.user;
         const expiresAtMs = readExpiry(body, clock.nowMs());
         const { baseUrl } = requestContextOf(request);
@@ -74,33 +72,21 @@ export function inviteRoutes(options: InviteRoutesOptions) {
         return ok({ ...present(invite), invite: token, url, mailed: isMailed });
       },
     )
-    .get(
-      "/api/admin/invites",
-      {
-        access: "admin",
-        scope: "admin",
-        rate: "general",
-        audit: { action: "admin.read", write: "rejections" },
-        docs: docs.listInvites,
-      },
-      ({ request }) => {
-        const query = queryOf(request);
-        const page = readInteger(query, "page", {
-          min: 1,
-          max: Math.floor(Number.MAX_SAFE_INTEGER / 1000),
-          default: 1,
-        });
-        const limit = readInteger(query, "limit", { min: 1, max: LIMIT_MAX, default: LIMIT_DEFAULT });
-        const { invites: found, total } = invites.list(limit, (page - 1) * limit);
-        return ok({ invites: found.map(present), pagination: paginate(page, limit, total) });
-      },
-    )
+    .get("/api/admin/invites", { ...ADMIN_READ, docs: docs.listInvites }, ({ request }) => {
+      const query = queryOf(request);
+      const page = readInteger(query, "page", {
+        min: 1,
+        max: Math.floor(Number.MAX_SAFE_INTEGER / 1000),
+        default: 1,
+      });
+      const limit = readInteger(query, "limit", { min: 1, max: LIMIT_MAX, default: LIMIT_DEFAULT });
+      const { invites: found, total } = invites.list(limit, (page - 1) * limit);
+      return ok({ invites: found.map(present), pagination: paginate(page, limit, total) });
+    })
     .delete(
       "/api/admin/invites/:id",
       {
-        access: "admin",
-        scope: "admin",
-        rate: "general",
+        ...ADMIN_ROUTE,
         audit: { action: "invite.revoke", target: "invite", targetParam: "id" },
         docs: docs.revokeInvite,
         params: IdParams,
@@ -124,7 +110,7 @@ function invitePage({ invites, auth, cookies, basePath }: InviteRoutesOptions) {
   const show = (model: InvitePageModel, status: number) =>
     pageResponse(renderInvitePage(basePath, model), status, HEADERS);
   return new Router({ name: "invite-page" })
-    .get("/invite", { access: "public", rate: "uncounted", audit: "unaudited", docs: "hidden" }, ({ request }) => {
+    .get("/invite", PAGE_ROUTE, ({ request }) => {
       const token = queryOf(request)["token"] ?? "";
       const boundTo = invites.addressOf(token);
       return boundTo === undefined ? gone() : show({ token, boundTo }, 200);
@@ -132,10 +118,8 @@ function invitePage({ invites, auth, cookies, basePath }: InviteRoutesOptions) {
     .post(
       "/invite",
       {
-        access: "public",
-        rate: "uncounted",
+        ...PAGE_ROUTE,
         audit: { action: "sign_up", target: "user" },
-        docs: "hidden",
         parse: "none",
       },
       async ({ request }) => {

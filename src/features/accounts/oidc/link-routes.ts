@@ -1,11 +1,11 @@
-/** /api/auth/oidc/link: by which providers an account can be entered; and what links and sign-ins begin with. */
+/** /api/auth/oidc/link: the provider's sign-in of an account; and what the start of every sign-in by it needs. */
 import { AppError } from "../../../errors.ts";
 import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
 import type { authGuard } from "../auth/guard.ts";
 import { sessionPrincipalOf } from "../auth/principal.ts";
-import type { Asking, ProofService, Proven } from "../auth/proof.ts";
+import type { GivenProof, ProofContext, ProofService } from "../auth/proof.ts";
 import { Router } from "../routing/router.ts";
 import * as docs from "./openapi.ts";
 import { LinkBody, ProviderConfirmBody } from "./model.ts";
@@ -13,102 +13,96 @@ import { ATTEMPT_MS, type OidcService } from "./service.ts";
 
 /** Dependencies of these routes. */
 export interface OidcLinkRoutesOptions {
-  /** @throws AppError not_found where none is configured */
-  readonly provider: () => OidcService;
-  readonly attempts: ReturnType<typeof attemptCookie>;
+  /** Undefined where no provider is configured. */
+  readonly oidc: OidcService | undefined;
   readonly proof: ProofService;
   readonly guard: ReturnType<typeof authGuard>;
+  /** `""`, or the path below which everything is served. */
+  readonly basePath: string;
 }
 
-const ATTEMPT_COOKIE = "larder_oidc";
+type LinkContext = ProofContext<GivenProof & { readonly password?: string; readonly returnTo?: string }>;
 
-export function oidcLinkRoutes({ provider, attempts, proof, guard }: OidcLinkRoutesOptions) {
-  return new Router({ name: "oidc-link-routes", guard })
-    .get(
-      "/oidc/link",
-      { access: "self", scope: "never", rate: "general", audit: "unaudited", docs: docs.getLink },
-      ({ principal }) =>
-        ok({
-          identities: provider()
-            .identities.list(principal.user.id)
-            .map(({ issuer, createdAtMs }) => ({ issuer, createdAt: toTimestamp(createdAtMs) })),
-        }),
-    )
+const ATTEMPT_COOKIE = "larder_oidc";
+const LINK_BODY = { body: LinkBody, isBodyOptional: true } as const;
+/** No API key can call these routes. */
+const OWN_ROUTE = { access: "self", scope: "never", rate: "general" } as const;
+
+export function oidcLinkRoutes({ oidc, proof, guard, basePath }: OidcLinkRoutesOptions) {
+  const attempts = attemptCookie(basePath);
+  // The provider's sign-in skips our second factor, so linking one requires it.
+  const prove = (context: LinkContext) => {
+    const { currentPassword, password, code } = context.body;
+    return proof.require("self", { ...context, body: { currentPassword: currentPassword ?? password, code } });
+  };
+  const begin = async (purpose: "link" | "confirm", { request, set, principal, body }: LinkContext) => {
+    const { user, session } = sessionPrincipalOf(principal);
+    const { address, sealed } = await requireProvider(oidc).begin({
+      redirectUri: callbackOf(request),
+      returnTo: body.returnTo,
+      bySession: { purpose, user, sessionId: session.publicId },
+    });
+    set.headers["set-cookie"] = attempts.store(request, sealed);
+    return ok({ url: address });
+  };
+
+  return new Router({ name: "oidc-link-routes", prefix: "/api/auth", guard })
+    .get("/oidc/link", { ...OWN_ROUTE, audit: "unaudited", docs: docs.getLink }, ({ principal }) => {
+      const identities = requireProvider(oidc).identities.list(principal.user.id);
+      return ok({
+        identities: identities.map(({ issuer, createdAtMs }) => ({ issuer, createdAt: toTimestamp(createdAtMs) })),
+      });
+    })
     .post(
       "/oidc/link",
       {
-        access: "self",
-        scope: "never",
-        rate: "general",
+        ...OWN_ROUTE,
         audit: { action: "identity.link", write: "rejections", isGuess: true },
         docs: docs.link,
-        body: LinkBody,
-        isBodyOptional: true,
+        ...LINK_BODY,
       },
-      async ({ body, principal, request, set }) => {
-        const { user, session } = sessionPrincipalOf(principal);
-        await prove({ request, headers: set.headers, principal }, body);
-        const { address, sealed } = await provider().begin({
-          redirectUri: callbackOf(request),
-          returnTo: body.returnTo,
-          bySession: { purpose: "link", user, sessionId: session.publicId },
-        });
-        set.headers["set-cookie"] = attempts.keep(request, sealed);
-        return ok({ url: address });
+      async (context) => {
+        await prove(context);
+        return begin("link", context);
       },
     )
     .post(
       "/confirm/provider",
       {
-        access: "self",
-        scope: "never",
-        rate: "general",
+        ...OWN_ROUTE,
         audit: { action: "session.confirm", write: "rejections" },
         docs: docs.confirmByProvider,
         body: ProviderConfirmBody,
         isBodyOptional: true,
       },
-      async ({ body, principal, request, set }) => {
-        const { user, session } = sessionPrincipalOf(principal);
-        const oidc = provider();
-        if (!proof.methodsOf(user).includes("provider")) {
-          throw new AppError(
-            "invalid_request",
-            "This account can't be confirmed with this service. Use your password or a passkey.",
-          );
-        }
-        const { address, sealed } = await oidc.begin({
-          redirectUri: callbackOf(request),
-          returnTo: body.returnTo,
-          bySession: { purpose: "confirm", user, sessionId: session.publicId },
-        });
-        set.headers["set-cookie"] = attempts.keep(request, sealed);
-        return ok({ url: address });
+      async (context) => {
+        requireProvider(oidc);
+        if (proof.methodsOf(context.principal.user).includes("provider")) return begin("confirm", context);
+        throw new AppError(
+          "invalid_request",
+          "This account can't be confirmed with this service. Use your password or a passkey.",
+        );
       },
     )
     .delete(
       "/oidc/link",
       {
-        access: "self",
-        scope: "never",
-        rate: "general",
+        ...OWN_ROUTE,
         audit: { action: "identity.unlink", isGuess: true },
         docs: docs.unlink,
-        body: LinkBody,
-        isBodyOptional: true,
+        ...LINK_BODY,
       },
-      async ({ body, principal, request, set }) => {
-        const { identities } = provider();
-        const proven = await prove({ request, headers: set.headers, principal }, body);
-        return ok({ removed: await identities.unlink(principal.user.id, proven) });
+      async (context) => {
+        const { identities } = requireProvider(oidc);
+        return ok({ removed: await identities.unlink(context.principal.user.id, await prove(context)) });
       },
     );
+}
 
-  /** A sign-in by the provider skips our second factor, so linking one requires it. */
-  async function prove(asking: Omit<Asking, "access">, body: typeof LinkBody.static): Promise<Proven> {
-    const currentPassword = body.currentPassword ?? body.password;
-    return proof.require({ ...asking, access: "self" }, { currentPassword, code: body.code });
-  }
+/** @throws AppError not_found where no provider is configured */
+export function requireProvider(oidc: OidcService | undefined): OidcService {
+  if (oidc !== undefined) return oidc;
+  throw new AppError("not_found", "This server has no sign-in service. Sign in with your password.");
 }
 
 /** The address to which the provider redirects the browser. */
@@ -116,7 +110,7 @@ export function callbackOf(request: Request): string {
   return `${requestContextOf(request).baseUrl}/api/auth/oidc/callback`;
 }
 
-/** The cookie that keeps a sign-in in progress with its browser. Lax: the browser comes back from another site. */
+/** The cookie of a sign-in in progress. Lax: the browser comes back from another site. */
 export function attemptCookie(basePath: string) {
   const make = (request: Request, sealed: string, maxAge: number) =>
     new Bun.Cookie(ATTEMPT_COOKIE, sealed, {
@@ -127,9 +121,9 @@ export function attemptCookie(basePath: string) {
       maxAge,
     }).toString();
   return {
-    /** For the response that begins it. */
-    keep: (request: Request, sealed: string) => make(request, sealed, ATTEMPT_MS / 1000),
-    /** For the response that ends it. */
+    /** For the response that starts the sign-in. */
+    store: (request: Request, sealed: string) => make(request, sealed, ATTEMPT_MS / 1000),
+    /** For the response that ends the sign-in. */
     forget: (request: Request) => make(request, "", 0),
     /** The state from the browser's cookie. */
     read(request: Request): string | undefined {

@@ -14,7 +14,7 @@ import type { ProofService } from "../auth/proof.ts";
 import type { AuthService } from "../auth/service.ts";
 import { Router } from "../routing/router.ts";
 import * as docs from "./openapi.ts";
-import { attemptCookie, callbackOf, oidcLinkRoutes } from "./link-routes.ts";
+import { attemptCookie, callbackOf, requireProvider } from "./link-routes.ts";
 import { CodeBody } from "./model.ts";
 import { CODE_MS, type Finished, type OidcService } from "./service.ts";
 import { SIGN_IN_MODES } from "./types.ts";
@@ -36,34 +36,10 @@ export interface OidcRoutesOptions {
   readonly basePath: string;
 }
 
+/** Sign-in by the provider, and how people can sign in at all. */
 export function oidcRoutes(options: OidcRoutesOptions) {
-  const { guard, tokenLifetimeMs, signup, hasMail, isSetUp, basePath } = options;
-  const provider = () => {
-    if (options.oidc !== undefined) return options.oidc;
-    throw new AppError("not_found", "This server has no sign-in service. Sign in with your password.");
-  };
+  const { oidc, guard, cookies, tokenLifetimeMs, signup, hasMail, isSetUp, basePath } = options;
   const attempts = attemptCookie(basePath);
-
-  const responseOf = (request: Request, finished: Finished) => {
-    const forget = attempts.forget(request);
-    noteAudit(request, auditNoteFor(finished));
-    if (finished.is === "code" && finished.returnTo === "") {
-      const page = pageResponse(renderSignInCodePage(basePath, finished.code, CODE_MS / 60_000));
-      page.headers.append("set-cookie", forget);
-      return page;
-    }
-    if (finished.is === "confirmed" && finished.returnTo === "") {
-      const page = pageResponse(renderConfirmedPage(basePath));
-      page.headers.append("set-cookie", forget);
-      return page;
-    }
-    const target = finished.returnTo === "" ? `${basePath}/` : finished.returnTo;
-    if (finished.is === "code") return redirect(`${target.split("#")[0]}#code=${finished.code}`, [forget]);
-    return redirect(
-      target,
-      finished.is === "signed-in" ? [forget, options.cookies.forSignIn(request, finished.signedIn)] : [forget],
-    );
-  };
 
   return new Router({ name: "oidc-routes", prefix: "/api/auth", guard })
     .get("/methods", { access: "public", rate: "general", audit: "unaudited", docs: docs.methods }, ({ request }) =>
@@ -71,9 +47,9 @@ export function oidcRoutes(options: OidcRoutesOptions) {
         password: true,
         signup,
         oidc:
-          options.oidc === undefined
+          oidc === undefined
             ? null
-            : { name: options.oidc.name, startUrl: `${requestContextOf(request).baseUrl}/api/auth/oidc/start` },
+            : { name: oidc.name, startUrl: `${requestContextOf(request).baseUrl}/api/auth/oidc/start` },
         passkeys: canHavePasskeys(requestContextOf(request).baseUrl),
         mail: hasMail,
         isSetUp: isSetUp(),
@@ -82,13 +58,13 @@ export function oidcRoutes(options: OidcRoutesOptions) {
     .get("/oidc/start", { access: "public", rate: "general", audit: "unaudited", docs: docs.start }, ({ request }) =>
       asPage(request, basePath, async () => {
         const query = queryOf(request);
-        const { address, sealed } = await provider().begin({
+        const { address, sealed } = await requireProvider(oidc).begin({
           redirectUri: callbackOf(request),
           returnTo: query["returnTo"],
           mode: readChoice(query["mode"], "mode", SIGN_IN_MODES),
           challenge: query["challenge"],
         });
-        return redirect(address, [attempts.keep(request, sealed)]);
+        return redirect(address, [attempts.store(request, sealed)]);
       }),
     )
     .get(
@@ -102,8 +78,12 @@ export function oidcRoutes(options: OidcRoutesOptions) {
       ({ request }) =>
         asPage(request, basePath, async () => {
           const sealed = attempts.read(request);
-          const finished = await provider().finish(sealed, requestContextOf(request).query, clientOf(request));
-          return responseOf(request, finished);
+          const finished = await requireProvider(oidc).finish(
+            sealed,
+            requestContextOf(request).query,
+            clientOf(request),
+          );
+          return finishedResponse(options, request, finished);
         }),
     )
     .post(
@@ -116,12 +96,35 @@ export function oidcRoutes(options: OidcRoutesOptions) {
         body: CodeBody,
       },
       async ({ body, request, set }) => {
-        const signedIn = await provider().exchange(body.code, body.verifier, clientOf(request));
-        if (body.cookie === true) set.headers["set-cookie"] = options.cookies.forSignIn(request, signedIn);
+        const signedIn = await requireProvider(oidc).exchange(body.code, body.verifier, clientOf(request));
+        if (body.cookie === true) set.headers["set-cookie"] = cookies.forSignIn(request, signedIn);
         return presentSignedIn(signedIn, tokenLifetimeMs);
       },
-    )
-    .use(oidcLinkRoutes({ ...options, provider, attempts }));
+    );
+}
+
+/** The response to the browser that comes back from the provider. */
+function finishedResponse({ basePath, cookies }: OidcRoutesOptions, request: Request, finished: Finished): Response {
+  noteAudit(request, auditNoteFor(finished));
+  const forget = attemptCookie(basePath).forget(request);
+  const page = finished.returnTo === "" ? finishedPage(basePath, finished) : undefined;
+  if (page !== undefined) {
+    const response = pageResponse(page);
+    response.headers.append("set-cookie", forget);
+    return response;
+  }
+  const target = finished.returnTo === "" ? `${basePath}/` : finished.returnTo;
+  if (finished.is === "code") return redirect(`${target.split("#")[0]}#code=${finished.code}`, [forget]);
+  return redirect(
+    target,
+    finished.is === "signed-in" ? [forget, cookies.forSignIn(request, finished.signedIn)] : [forget],
+  );
+}
+
+/** The page that ends a sign-in without a page to return to; undefined where the browser goes to the start page. */
+function finishedPage(basePath: string, finished: Finished): string | undefined {
+  if (finished.is === "code") return renderSignInCodePage(basePath, finished.code, CODE_MS / 60_000);
+  return finished.is === "confirmed" ? renderConfirmedPage(basePath) : undefined;
 }
 
 /** The audit note of a finished sign-in, by its most important action. A code gets none; its exchange is logged. */
@@ -138,7 +141,7 @@ function auditNoteFor(finished: Finished): AuditNote {
   return { action, userId: user.publicId, details: { ...details, ...(role !== undefined && { role }) } };
 }
 
-/** Browsers offer passkeys to sites with a name, and over HTTPS alone; but to the machine itself (WebAuthn, 5.1.3). */
+/** Browsers offer passkeys only to sites with a domain name and HTTPS, and to localhost (WebAuthn §5.1.3). */
 function canHavePasskeys(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
   return hostname === "localhost" || (protocol === "https:" && !/^[\d.]+$|^\[/.test(hostname));
@@ -150,7 +153,7 @@ function redirect(location: string, setCookies: readonly string[]): Response {
   return new Response(null, { status: 302, headers });
 }
 
-/** A browser gets a page with words where something is rejected; everybody else the envelope. */
+/** Answers a rejection with a page for browsers, and with the envelope for other clients. */
 async function asPage(request: Request, basePath: string, handle: () => Promise<Response>): Promise<Response> {
   try {
     return await handle();

@@ -3,7 +3,7 @@ import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams } from "../../../http/fields.ts";
 import type { authGuard } from "../auth/guard.ts";
-import { ProofBody } from "../auth/model.ts";
+import { WITH_PROOF } from "../auth/model.ts";
 import { presentConfirmed, presentSignedIn } from "../auth/present.ts";
 import { sessionOf, sessionPrincipalOf } from "../auth/principal.ts";
 import type { ProofService } from "../auth/proof.ts";
@@ -26,38 +26,34 @@ export interface PasskeyRoutesOptions {
   readonly tokenLifetimeMs: number;
 }
 
-/** /api/users/passkeys, never by an API key; and sign-in with a passkey below /api/auth/passkey. */
-export function passkeyRoutes(options: PasskeyRoutesOptions) {
-  const { passkeys, auth, proof, guard, cookies, tokenLifetimeMs } = options;
-  return new Router({ name: "passkey-routes", prefix: "/api", guard })
-    .get(
-      "/users/passkeys",
-      { access: "self", scope: "never", rate: "profile", audit: "unaudited", docs: docs.listPasskeys },
-      ({ principal }) => ok({ passkeys: passkeys.list(principal.user.id).map(presentPasskey) }),
+/** No API key can call these routes. */
+const OWN_ROUTE = { access: "self", scope: "never", rate: "profile" } as const;
+
+/** /api/users/passkeys */
+export function passkeyRoutes({ passkeys, proof, guard }: PasskeyRoutesOptions) {
+  return new Router({ name: "passkey-routes", prefix: "/api/users/passkeys", guard })
+    .get("/", { ...OWN_ROUTE, audit: "unaudited", docs: docs.listPasskeys }, ({ principal }) =>
+      ok({ passkeys: passkeys.list(principal.user.id).map(presentPasskey) }),
     )
     .post(
-      "/users/passkeys/options",
+      "/options",
       {
-        access: "self",
-        scope: "never",
-        rate: "profile",
+        ...OWN_ROUTE,
         audit: { action: "passkey.add", write: "rejections", isGuess: true },
         docs: docs.addOptions,
-        body: ProofBody,
-        isBodyOptional: true,
+        ...WITH_PROOF,
       },
-      async ({ principal, body, request, set }) => {
+      async (context) => {
+        const { principal, request } = context;
         const session = sessionOf(principal);
-        await proof.require({ request, headers: set.headers, principal, access: "self" }, body);
+        await proof.require("self", context);
         return ok({ options: { ...(await passkeys.registrationOptions(principal.user, session, siteOf(request))) } });
       },
     )
     .post(
-      "/users/passkeys",
+      "/",
       {
-        access: "self",
-        scope: "never",
-        rate: "profile",
+        ...OWN_ROUTE,
         audit: { action: "passkey.add", target: "passkey", isGuess: true },
         docs: docs.addPasskey,
         body: NewPasskeyBody,
@@ -65,19 +61,17 @@ export function passkeyRoutes(options: PasskeyRoutesOptions) {
       async ({ principal, body, request, set }) => {
         const { name = "Passkey" } = body;
         const bySession = sessionPrincipalOf(principal);
-        // The proof was asked for the challenge, which holds in this session alone.
-        const standing = proof.standing({ request, headers: set.headers, principal, access: "self" });
+        // The challenge was issued with proof, and is valid only in this session.
+        const standing = proof.standing("self", principal);
         const passkey = await passkeys.add(bySession, siteOf(request), toRegistration(body.response), name, standing);
         set.status = 201;
         return ok(presentPasskey(passkey));
       },
     )
     .patch(
-      "/users/passkeys/:id",
+      "/:id",
       {
-        access: "self",
-        scope: "never",
-        rate: "profile",
+        ...OWN_ROUTE,
         audit: { action: "passkey.change", target: "passkey", targetParam: "id" },
         docs: docs.renamePasskey,
         params: IdParams,
@@ -87,30 +81,32 @@ export function passkeyRoutes(options: PasskeyRoutesOptions) {
         ok(presentPasskey(await passkeys.rename(principal.user.id, params.id, body.name))),
     )
     .delete(
-      "/users/passkeys/:id",
+      "/:id",
       {
-        access: "self",
-        scope: "never",
-        rate: "profile",
+        ...OWN_ROUTE,
         audit: { action: "passkey.remove", target: "passkey", targetParam: "id" },
         docs: docs.deletePasskey,
         params: IdParams,
-        body: ProofBody,
-        isBodyOptional: true,
+        ...WITH_PROOF,
       },
-      async ({ principal, params, body, request, set }) => {
-        const proven = await proof.require({ request, headers: set.headers, principal, access: "self" }, body);
-        await passkeys.remove(principal.user, params.id, proven);
+      async (context) => {
+        const { principal, params } = context;
+        await passkeys.remove(principal.user, params.id, await proof.require("self", context));
         return ok({ id: params.id }, "The passkey was removed and no longer works.");
       },
-    )
+    );
+}
+
+/** /api/auth/passkey: sign-in with a passkey. */
+export function passkeySignInRoutes({ passkeys, auth, guard, cookies, tokenLifetimeMs }: PasskeyRoutesOptions) {
+  return new Router({ name: "passkey-sign-in-routes", prefix: "/api/auth/passkey", guard })
     .post(
-      "/auth/passkey/options",
+      "/options",
       { access: "public", rate: "general", audit: "unaudited", docs: docs.signInOptions, parse: "none" },
       async ({ request }) => ok({ options: { ...(await passkeys.signInOptions(siteOf(request))) } }),
     )
     .post(
-      "/auth/passkey/verify",
+      "/verify",
       {
         access: "public",
         rate: "general",
@@ -124,13 +120,12 @@ export function passkeyRoutes(options: PasskeyRoutesOptions) {
         if (body.cookie === true) set.headers["set-cookie"] = cookies.forSignIn(request, signedIn);
         return presentSignedIn(signedIn, tokenLifetimeMs);
       },
-    )
-    .use(confirmByPasskey(options));
+    );
 }
 
-/** POST /api/auth/confirm/passkey: a passkey confirms a session. */
-function confirmByPasskey({ passkeys, proof, guard }: PasskeyRoutesOptions) {
-  return new Router({ name: "passkey-confirm-routes", prefix: "/auth/confirm/passkey", guard })
+/** /api/auth/confirm/passkey: a passkey confirms a session. */
+export function passkeyConfirmRoutes({ passkeys, proof, guard }: PasskeyRoutesOptions) {
+  return new Router({ name: "passkey-confirm-routes", prefix: "/api/auth/confirm/passkey", guard })
     .post(
       "/options",
       { access: "self", scope: "never", rate: "general", audit: "unaudited", docs: docs.confirmOptions, parse: "none" },
@@ -149,15 +144,10 @@ function confirmByPasskey({ passkeys, proof, guard }: PasskeyRoutesOptions) {
         docs: docs.confirm,
         body: PasskeyConfirmBody,
       },
-      async ({ principal, body, request, set }) => {
+      async ({ principal, body, request }) => {
         const asking = sessionPrincipalOf(principal);
-        const shown = await passkeys.verifyConfirmation(asking, siteOf(request), toAssertion(body.response));
-        const untilMs = await proof.confirmBy(
-          { request, headers: set.headers, principal, access: "self" },
-          asking.session,
-          shown.confirm,
-        );
-        return ok(presentConfirmed(untilMs));
+        const { confirm } = await passkeys.verifyConfirmation(asking, siteOf(request), toAssertion(body.response));
+        return ok(presentConfirmed(await proof.confirmBy("self", principal, confirm)));
       },
     );
 }

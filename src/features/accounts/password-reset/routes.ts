@@ -8,6 +8,7 @@ import { pageResponse } from "../../../web/pages/page.ts";
 import { renderResetDonePage, renderResetGonePage, renderResetPage } from "../../../web/pages/reset-password-page.ts";
 import type { authGuard } from "../auth/guard.ts";
 import { parseEmail } from "../users/email.ts";
+import { PAGE_ROUTE } from "../routing/declaration.ts";
 import { Router } from "../routing/router.ts";
 import * as docs from "./openapi.ts";
 import { ForgotBody, ResetBody } from "./model.ts";
@@ -60,21 +61,15 @@ export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRo
         return { success: true as const, message: "The password was changed. Sign in with the new password." };
       },
     )
-    .get(
-      "/reset-password",
-      { access: "public", rate: "uncounted", audit: "unaudited", docs: "hidden" },
-      ({ request }) => {
-        const token = queryOf(request)["token"] ?? "";
-        return resets.isOpen(token) ? pageResponse(renderResetPage(basePath, token), 200, HEADERS) : gone();
-      },
-    )
+    .get("/reset-password", PAGE_ROUTE, ({ request }) => {
+      const token = queryOf(request)["token"] ?? "";
+      return resets.isOpen(token) ? pageResponse(renderResetPage(basePath, token), 200, HEADERS) : gone();
+    })
     .post(
       "/reset-password",
       {
-        access: "public",
-        rate: "uncounted",
+        ...PAGE_ROUTE,
         audit: { action: "password.reset", isGuess: true },
-        docs: "hidden",
         parse: "none",
       },
       async ({ request }) => {

@@ -25,50 +25,38 @@ export interface UserRoutesOptions {
   readonly events: Events;
   readonly guard: ReturnType<typeof authGuard>;
   readonly rateGate: RateGate;
-  /** GET /api/users/usage, as `features/accounts/plans` reckons it. */
+  /** GET /api/users/usage, calculated by `features/accounts/plans`. */
   readonly usageOf: (principal: Principal) => object;
-  /** How many earlier versions of a file are kept where the user has not said it. */
+  /** How many earlier versions of a file are retained unless the user has set a number. */
   readonly versionsMax: number;
-  /** Ends the account for good. */
+  /** Deletes the account permanently. */
   readonly eraseAccount: (principal: Principal, proven: Proven) => Promise<void>;
 }
 
-/** /api/users: profile, settings, usage and sessions of the own account. */
-export function userRoutes({
-  users,
-  auth,
-  apiKeys,
-  proof,
-  events,
-  guard,
-  rateGate,
-  usageOf,
-  versionsMax,
-  eraseAccount,
-}: UserRoutesOptions) {
+const OWN_ROUTE = { access: "self", scope: "profile", rate: "profile" } as const;
+
+/** /api/users/profile and settings: the own account. */
+export function userRoutes(options: UserRoutesOptions) {
+  const { users, proof, events, guard, versionsMax, eraseAccount } = options;
   return new Router({ name: "user-routes", prefix: "/api/users", guard })
-    .get(
-      "/profile",
-      { access: "self", scope: "profile", rate: "profile", audit: "unaudited", docs: docs.getProfile },
-      ({ principal }) => ok(presentProfile(principal.user)),
+    .get("/profile", { ...OWN_ROUTE, audit: "unaudited", docs: docs.getProfile }, ({ principal }) =>
+      ok(presentProfile(principal.user)),
     )
     .put(
       "/profile",
       {
-        access: "self",
-        scope: "profile",
-        rate: "profile",
+        ...OWN_ROUTE,
         audit: { action: "profile.change", isGuess: true },
         docs: docs.updateProfile,
         body: ProfileBody,
       },
-      async ({ principal, body, request, set }) => {
-        const asking = { request, headers: set.headers, principal, access: "self" } as const;
+      async (context) => {
+        const { principal, body, request } = context;
         const needsProof = body.email !== undefined || body.newPassword !== undefined;
-        const proven = needsProof ? await proof.require(asking, body) : undefined;
+        const proven = needsProof ? await proof.require("self", context) : undefined;
         const details = body.endKeys === true ? { details: { endKeys: true } } : {};
         noteAudit(request, { action: profileActionOf(body), ...details });
-        return ok(presentProfile(await changeProfile({ users, auth, apiKeys, events }, principal, body, proven)));
+        return ok(presentProfile(await changeProfile(options, principal, body, proven)));
       },
     )
     .delete(
@@ -82,25 +70,21 @@ export function userRoutes({
         body: EraseBody,
         isBodyOptional: true,
       },
-      async ({ principal, body, request, set }) => {
+      async (context) => {
+        const { principal, body } = context;
         const currentPassword = body.currentPassword ?? body.password;
-        const asking = { request, headers: set.headers, principal, access: "self" } as const;
-        const proven = await proof.require(asking, { currentPassword, code: body.code });
+        const proven = await proof.require("self", { ...context, body: { currentPassword, code: body.code } });
         await eraseAccount(principal, proven);
         return ok({ id: principal.user.publicId }, "The account and all its files were deleted.");
       },
     )
-    .get(
-      "/settings",
-      { access: "self", scope: "profile", rate: "profile", audit: "unaudited", docs: docs.getSettings },
-      ({ principal }) => ok(readSettings(users.settingsJson(principal.user.id), versionsMax)),
+    .get("/settings", { ...OWN_ROUTE, audit: "unaudited", docs: docs.getSettings }, ({ principal }) =>
+      ok(readSettings(users.settingsJson(principal.user.id), versionsMax)),
     )
     .put(
       "/settings",
       {
-        access: "self",
-        scope: "profile",
-        rate: "profile",
+        ...OWN_ROUTE,
         audit: "unaudited",
         docs: docs.updateSettings,
         body: SettingsBody,
@@ -113,7 +97,12 @@ export function userRoutes({
         const json = await users.changeSettings(accountId, (stored) => changeSettings(stored, body), emitChange);
         return ok(readSettings(json, versionsMax));
       },
-    )
+    );
+}
+
+/** /api/users/usage and sessions of the own account. */
+export function ownUsageRoutes({ auth, guard, rateGate, usageOf }: UserRoutesOptions) {
+  return new Router({ name: "own-usage-routes", prefix: "/api/users", guard })
     .get(
       "/usage",
       { access: "self", scope: "profile", rate: "usage", audit: "unaudited", docs: docs.usage },

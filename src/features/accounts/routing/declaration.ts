@@ -42,10 +42,14 @@ export type RouteDeclaration = AccessRule &
     readonly params?: TSchema;
   };
 
-/**
- * The declaration of a page, or of a file that pages load: open to everybody, in no limit, in no log, in no document.
- */
+/** The declaration of a page, or of a file that pages load: public, without a limit, unaudited, undocumented. */
 export const PAGE_ROUTE = { access: "public", rate: "uncounted", audit: "unaudited", docs: "hidden" } as const;
+
+/** The declaration of a route for administrators, but for `audit` and `docs`. */
+export const ADMIN_ROUTE = { access: "admin", scope: "admin", rate: "general" } as const;
+
+/** The declaration of a route by which administrators read, but for `docs`. */
+export const ADMIN_READ = { ...ADMIN_ROUTE, audit: { action: "admin.read", write: "rejections" } } as const;
 
 /** Response headers as the framework keeps them until they are sent. */
 export type ResponseHeaders = Record<string, string | number>;

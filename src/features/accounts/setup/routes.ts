@@ -15,6 +15,7 @@ import {
 import { clientOf, type SessionCookies } from "../auth/routes.ts";
 import type { AuthService } from "../auth/service.ts";
 import type { PlanName, User } from "../users/types.ts";
+import { PAGE_ROUTE } from "../routing/declaration.ts";
 import { Router } from "../routing/router.ts";
 
 /** Dependencies of the set-up page. */
@@ -35,17 +36,15 @@ const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" 
 export function setupRoutes({ auth, cookies, defaultPlan, basePath, onSetUp }: SetupRoutesOptions) {
   const gone = () => pageResponse(renderSetupGonePage(basePath), 404, HEADERS);
   return new Router({ name: "setup-routes" })
-    .get("/setup", { access: "public", rate: "uncounted", audit: "unaudited", docs: "hidden" }, ({ request }) => {
+    .get("/setup", PAGE_ROUTE, ({ request }) => {
       const token = queryOf(request)["token"] ?? "";
       return auth.isSetupToken(token) ? pageResponse(renderSetupPage(basePath, { token }), 200, HEADERS) : gone();
     })
     .post(
       "/setup",
       {
-        access: "public",
-        rate: "uncounted",
+        ...PAGE_ROUTE,
         audit: { action: "sign_up", target: "user" },
-        docs: "hidden",
         parse: "none",
       },
       async ({ request }) => {

@@ -1,7 +1,7 @@
 import { ok } from "../../../http/envelope.ts";
 import type { authGuard } from "../auth/guard.ts";
-import { ProofBody } from "../auth/model.ts";
-import type { Asking, ProofService } from "../auth/proof.ts";
+import { WITH_PROOF } from "../auth/model.ts";
+import type { ProofContext, ProofService } from "../auth/proof.ts";
 import { Router } from "../routing/router.ts";
 import * as docs from "./openapi.ts";
 import { EnableBody, FactorProofBody } from "./model.ts";
@@ -16,84 +16,75 @@ export interface TwoFactorRoutesOptions {
   readonly countPasskeys: (userId: number) => number;
 }
 
-/** /api/users/two-factor. No API key can call them. */
+/** No API key can call these routes. */
+const OWN_ROUTE = { access: "self", scope: "never", rate: "profile" } as const;
+
+/** /api/users/two-factor */
 export function twoFactorRoutes({ twoFactor, proof, guard, countPasskeys }: TwoFactorRoutesOptions) {
-  const prove = (asking: Omit<Asking, "access">, body: typeof FactorProofBody.static) =>
-    proof.require({ ...asking, access: "self" }, { ...body, code: body.code ?? body.recoveryCode });
+  const prove = (context: ProofContext<typeof FactorProofBody.static>) => {
+    const { body } = context;
+    return proof.require("self", { ...context, body: { ...body, code: body.code ?? body.recoveryCode } });
+  };
 
   return new Router({ name: "two-factor-routes", prefix: "/api/users/two-factor", guard })
-    .get(
-      "/",
-      { access: "self", scope: "never", rate: "profile", audit: "unaudited", docs: docs.status },
-      ({ principal }) => {
-        const { isEnabled, recoveryCodesLeft } = twoFactor.state(principal.user.id);
-        return ok({ enabled: isEnabled, recoveryCodesLeft, passkeys: countPasskeys(principal.user.id) });
-      },
-    )
+    .get("/", { ...OWN_ROUTE, audit: "unaudited", docs: docs.status }, ({ principal }) => {
+      const { isEnabled, recoveryCodesLeft } = twoFactor.state(principal.user.id);
+      return ok({ enabled: isEnabled, recoveryCodesLeft, passkeys: countPasskeys(principal.user.id) });
+    })
     .post(
       "/setup",
       {
-        access: "self",
-        scope: "never",
-        rate: "profile",
+        ...OWN_ROUTE,
         audit: { action: "two_factor.set_up" },
         docs: docs.setUp,
-        body: ProofBody,
-        isBodyOptional: true,
+        ...WITH_PROOF,
       },
-      async ({ principal, body, request, set }) => {
-        twoFactor.checkOff(principal.user.id);
-        const proven = await prove({ principal, request, headers: set.headers }, body);
-        return ok(await twoFactor.setUp(principal.user, proven));
+      async (context) => {
+        const { user } = context.principal;
+        twoFactor.checkOff(user.id);
+        return ok(await twoFactor.setUp(user, await proof.require("self", context)));
       },
     )
     .post(
       "/enable",
       {
-        access: "self",
-        scope: "never",
-        rate: "profile",
+        ...OWN_ROUTE,
         audit: { action: "two_factor.enable", isGuess: true },
         docs: docs.enable,
         body: EnableBody,
       },
-      async ({ principal, body, request, set }) => {
-        // The proof was asked for the secret, which only its receiver can make a code from.
-        const standing = proof.standing({ principal, request, headers: set.headers, access: "self" });
+      async ({ principal, body }) => {
+        // The secret was issued with proof, and only its recipient can make a code from it.
+        const standing = proof.standing("self", principal);
         return ok({ recoveryCodes: [...(await twoFactor.enable(principal.user, body.code, standing))] });
       },
     )
     .post(
       "/disable",
       {
-        access: "self",
-        scope: "never",
-        rate: "profile",
+        ...OWN_ROUTE,
         audit: { action: "two_factor.disable", isGuess: true },
         docs: docs.disable,
         body: FactorProofBody,
         isBodyOptional: true,
       },
-      async ({ principal, body, request, set }) => {
-        const proven = await prove({ principal, request, headers: set.headers }, body);
-        await twoFactor.switchOff(principal.user, proven);
+      async (context) => {
+        await twoFactor.switchOff(context.principal.user, await prove(context));
         return ok({ enabled: false }, "Two-factor authentication is off.");
       },
     )
     .post(
       "/recovery-codes",
       {
-        access: "self",
-        scope: "never",
-        rate: "profile",
+        ...OWN_ROUTE,
         audit: { action: "two_factor.renew_codes", isGuess: true },
         docs: docs.renewRecoveryCodes,
         body: FactorProofBody,
         isBodyOptional: true,
       },
-      async ({ principal, body, request, set }) => {
-        const proven = await prove({ principal, request, headers: set.headers }, body);
-        return ok({ recoveryCodes: [...(await twoFactor.renewRecoveryCodes(principal.user, proven))] });
+      async (context) => {
+        const proven = await prove(context);
+        return ok({ recoveryCodes: [...(await twoFactor.renewRecoveryCodes(context.principal.user, proven))] });
       },
     );
 }

@@ -4,22 +4,23 @@ import { accounts } from "../../../db/schema/accounts.ts";
 import { users } from "../../../db/schema/users.ts";
 import type { User } from "./types.ts";
 
-/** The statements about users, prepared once. Each uses the primary key or the unique index it names. */
+const COLUMNS = {
+  id: users.id,
+  publicId: users.publicId,
+  email: users.email,
+  name: users.name,
+  role: users.role,
+  plan: users.plan,
+  quotaBytes: accounts.quotaBytes,
+  disabledAt: users.disabledAt,
+  createdAt: users.createdAt,
+  emailUnconfirmedSince: users.emailUnconfirmedSince,
+  passwordHash: users.passwordHash,
+};
+
+/** The prepared statements about users. Each uses the primary key, or the index that its comment names. */
 export function userQueries(orm: Orm) {
-  const columns = {
-    id: users.id,
-    publicId: users.publicId,
-    email: users.email,
-    name: users.name,
-    role: users.role,
-    plan: users.plan,
-    quotaBytes: accounts.quotaBytes,
-    disabledAt: users.disabledAt,
-    createdAt: users.createdAt,
-    emailUnconfirmedSince: users.emailUnconfirmedSince,
-    passwordHash: users.passwordHash,
-  };
-  const base = () => orm.select(columns).from(users).leftJoin(accounts, eq(accounts.id, users.id));
+  const base = () => orm.select(COLUMNS).from(users).leftJoin(accounts, eq(accounts.id, users.id));
   return {
     /** Index users_email. */
     byEmail: base()
@@ -33,16 +34,16 @@ export function userQueries(orm: Orm) {
       .where(eq(users.id, sql.placeholder("id")))
       .prepare(),
     all: base().orderBy(asc(users.emailKey)).prepare(),
-    /** A scan of the users, of whom a home or office has few; for changes of roles only. */
+    /** Scans the users: they are few, and this runs only when a role changes. */
     enabledAdmins: orm
       .select({ count: count() })
       .from(users)
       .where(and(eq(users.role, "admin"), isNull(users.disabledAt)))
       .prepare(),
     any: orm.select({ id: users.id }).from(users).limit(1).prepare(),
-    /** Index users_admins, which SQLite takes for these very words alone. */
+    /** Index users_admins. SQLite uses it only for exactly this condition. */
     administrator: orm.select({ id: users.id }).from(users).where(sql`role = 'admin'`).limit(1).prepare(),
-    /** Somebody else's account whose address can be taken for this one. Indexes users_email_folded, users_email_skeleton. */
+    /** Another account with a similar-looking address. Indexes users_email_folded, users_email_skeleton. */
     lookalike: orm
       .select({ id: users.id })
       .from(users)
@@ -58,7 +59,7 @@ export function userQueries(orm: Orm) {
       )
       .limit(1)
       .prepare(),
-    /** Accounts whose forms are missing or of another version. Index users_email_forms. */
+    /** Accounts whose address forms are missing or of another version. Index users_email_forms. */
     outdatedForms: orm
       .select({ id: users.id, email: users.email })
       .from(users)
@@ -82,7 +83,7 @@ export function userQueries(orm: Orm) {
   };
 }
 
-/** A row as {@link userQueries} gives it. */
+/** A row of {@link userQueries}. */
 export interface UserRow {
   readonly id: number;
   readonly publicId: string;

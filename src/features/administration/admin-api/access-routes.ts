@@ -3,13 +3,14 @@ import { t } from "elysia";
 import { ok } from "../../../http/envelope.ts";
 import { IdParams } from "../../../http/fields.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
-import { ProofBody } from "../../accounts/auth/model.ts";
+import { WITH_PROOF } from "../../accounts/auth/model.ts";
 import type { ProofService } from "../../accounts/auth/proof.ts";
 import type { AuthService } from "../../accounts/auth/service.ts";
 import { presentDeviceFacts, presentRemoved } from "../../mobile/devices/present.ts";
 import type { DeviceService } from "../../mobile/devices/service.ts";
 import { presentSessionItem } from "../../accounts/profile/present.ts";
 import type { User } from "../../accounts/users/types.ts";
+import { ADMIN_READ, ADMIN_ROUTE } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import type { AccountAdministration, Check } from "./service.ts";
@@ -29,117 +30,80 @@ export interface AccessRoutesOptions {
   readonly twoFactor: TwoFactorControl;
   readonly proof: ProofService;
 }
+
 const SessionParams = t.Object({ id: t.String(), sessionId: t.String() });
 const AccountDeviceParams = t.Object({ id: t.String(), deviceId: t.String() });
+/** API keys can neither list nor change what gives access to an account. */
+const READ = { ...ADMIN_READ, scope: "never" } as const;
+const CHANGE = { ...ADMIN_ROUTE, ...WITH_PROOF, scope: "never" } as const;
 
 export function accessRoutes({ accounts, auth, devices, guard, twoFactor, proof }: AccessRoutesOptions) {
   return new Router({ name: "admin-access-routes", prefix: "/api/admin", guard })
-    .get(
-      "/users/:id/sessions",
-      {
-        access: "admin",
-        scope: "never",
-        rate: "general",
-        audit: { action: "admin.read", write: "rejections" },
-        docs: docs.listSessions,
-        params: IdParams,
-      },
-      ({ params, principal }) =>
-        ok({
-          sessions: auth
-            .listSessions(accounts.get(params.id).id)
-            .map((session) => presentSessionItem(session, principal.session)),
-        }),
-    )
+    .get("/users/:id/sessions", { ...READ, docs: docs.listSessions, params: IdParams }, ({ params, principal }) => {
+      const sessions = auth.listSessions(accounts.get(params.id).id);
+      return ok({ sessions: sessions.map((session) => presentSessionItem(session, principal.session)) });
+    })
     .delete(
       "/users/:id/sessions",
       {
-        access: "admin",
-        scope: "never",
-        rate: "general",
+        ...CHANGE,
         audit: { action: "user.end_sessions", target: "user", targetParam: "id" },
         docs: docs.endSessions,
         params: IdParams,
-        body: ProofBody,
-        isBodyOptional: true,
       },
-      async ({ params, body, principal, request, set }) => {
-        accounts.rejectOwn(principal.user, params.id, {});
-        const asking = { request, headers: set.headers, principal, access: "admin" } as const;
-        await accounts.endSessions(params.id, await proof.require(asking, body));
-        return ok({ id: params.id }, "The account is signed out everywhere.");
+      async (context) => {
+        const { id } = context.params;
+        accounts.rejectOwn(context.principal.user, id, {});
+        await accounts.endSessions(id, await proof.require("admin", context));
+        return ok({ id }, "The account is signed out everywhere.");
       },
     )
     .delete(
       "/users/:id/sessions/:sessionId",
       {
-        access: "admin",
-        scope: "never",
-        rate: "general",
+        ...CHANGE,
         audit: { action: "user.end_session", target: "session", targetParam: "sessionId", accountParam: "id" },
         docs: docs.endSession,
         params: SessionParams,
-        body: ProofBody,
-        isBodyOptional: true,
       },
-      async ({ params, body, principal, request, set }) => {
-        const { id, publicId } = accounts.get(params.id);
-        accounts.rejectOwn(principal.user, publicId, {});
-        const asking = { request, headers: set.headers, principal, access: "admin" } as const;
-        await auth.endSession(id, params.sessionId, await proof.require(asking, body));
-        return ok({ id: params.sessionId }, "The session is signed out.");
+      async (context) => {
+        const { id, sessionId } = context.params;
+        const user = accounts.getOther(context.principal.user, id);
+        await auth.endSession(user.id, sessionId, await proof.require("admin", context));
+        return ok({ id: sessionId }, "The session is signed out.");
       },
     )
-    .get(
-      "/users/:id/devices",
-      {
-        access: "admin",
-        scope: "never",
-        rate: "general",
-        audit: { action: "admin.read", write: "rejections" },
-        docs: docs.listDevices,
-        params: IdParams,
-      },
-      ({ params }) => ok({ devices: devices.list(accounts.get(params.id).id).map(presentDeviceFacts) }),
+    .get("/users/:id/devices", { ...READ, docs: docs.listDevices, params: IdParams }, ({ params }) =>
+      ok({ devices: devices.list(accounts.get(params.id).id).map(presentDeviceFacts) }),
     )
     .delete(
       "/users/:id/devices/:deviceId",
       {
-        access: "admin",
-        scope: "never",
-        rate: "general",
+        ...CHANGE,
         audit: { action: "user.remove_device", target: "device", targetParam: "deviceId", accountParam: "id" },
         docs: docs.removeDevice,
         params: AccountDeviceParams,
-        body: ProofBody,
-        isBodyOptional: true,
       },
-      async ({ params, body, principal, request, set }) => {
-        const { id, publicId } = accounts.get(params.id);
-        accounts.rejectOwn(principal.user, publicId, {});
-        const asking = { request, headers: set.headers, principal, access: "admin" } as const;
-        const removed = await devices.remove(id, params.deviceId, await proof.require(asking, body));
+      async (context) => {
+        const { id, deviceId } = context.params;
+        const user = accounts.getOther(context.principal.user, id);
+        const removed = await devices.remove(user.id, deviceId, await proof.require("admin", context));
         return ok(presentRemoved(removed), "The device was removed and signed out.");
       },
     )
     .delete(
       "/users/:id/two-factor",
       {
-        access: "admin",
-        scope: "never",
-        rate: "general",
+        ...CHANGE,
         audit: { action: "user.disable_two_factor", target: "user", targetParam: "id" },
         docs: docs.disableTwoFactor,
         params: IdParams,
-        body: ProofBody,
-        isBodyOptional: true,
       },
-      async ({ params, body, principal, request, set }) => {
-        const user = accounts.get(params.id);
-        accounts.rejectOwn(principal.user, user.publicId, {});
-        const asking = { request, headers: set.headers, principal, access: "admin" } as const;
-        await twoFactor.disable(user, await proof.require(asking, body));
-        return ok({ id: params.id }, "Two-factor authentication is off for this account.");
+      async (context) => {
+        const { id } = context.params;
+        const user = accounts.getOther(context.principal.user, id);
+        await twoFactor.disable(user, await proof.require("admin", context));
+        return ok({ id }, "Two-factor authentication is off for this account.");
       },
     );
 }

@@ -1,7 +1,7 @@
 /** /api/admin/*: accounts, ways into them, and the server. Nothing here shows what is in an account. */
 import type { Router } from "../../accounts/routing/router.ts";
 import { type AccessRoutesOptions, accessRoutes } from "./access-routes.ts";
-import { type AccountRoutesOptions, accountRoutes } from "./account-routes.ts";
+import { type AccountRoutesOptions, accountActionRoutes, accountRoutes } from "./account-routes.ts";
 import { type ServerRoutesOptions, serverRoutes } from "./server-routes.ts";
 import { type StateRoutesOptions, stateRoutes } from "./state-routes.ts";
 
@@ -18,5 +18,11 @@ export interface AdminRoutesOptions
 
 /** The routes of /api/admin but for the audit log, invites and findings. */
 export function adminRoutes(options: AdminRoutesOptions): Router[] {
-  return [accountRoutes(options), accessRoutes(options), serverRoutes(options), stateRoutes(options)];
+  return [
+    accountRoutes(options),
+    accountActionRoutes(options),
+    accessRoutes(options),
+    serverRoutes(options),
+    stateRoutes(options),
+  ];
 }

@@ -7,6 +7,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { Plans } from "../../accounts/plans/plans.ts";
 import { PLAN_NAMES, type PlanName } from "../../accounts/users/types.ts";
+import { ADMIN_READ, ADMIN_ROUTE } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { presentJob, presentPlan, presentStats, type ServerState } from "./present.ts";
@@ -48,56 +49,27 @@ export function serverRoutes(options: ServerRoutesOptions) {
     return job;
   };
   return new Router({ name: "admin-server-routes", prefix: "/api/admin", guard })
-    .get(
-      "/stats",
-      {
-        access: "admin",
-        scope: "admin",
-        rate: "general",
-        audit: { action: "admin.read", write: "rejections" },
-        docs: docs.stats,
-      },
-      async () =>
-        ok(
-          presentStats(await statistics.count(), {
-            diskFreeBytes: disk.freeBytes(),
-            diskTotalBytes: disk.totalBytes(),
-            jobs: jobs.list(),
-            integrity: integrity(),
-            version,
-            startedAtMs,
-            nowMs: clock.nowMs(),
-          }),
-        ),
+    .get("/stats", { ...ADMIN_READ, docs: docs.stats }, async () =>
+      ok(
+        presentStats(await statistics.count(), {
+          diskFreeBytes: disk.freeBytes(),
+          diskTotalBytes: disk.totalBytes(),
+          jobs: jobs.list(),
+          integrity: integrity(),
+          version,
+          startedAtMs,
+          nowMs: clock.nowMs(),
+        }),
+      ),
     )
-    .get(
-      "/plans",
-      {
-        access: "admin",
-        scope: "admin",
-        rate: "general",
-        audit: { action: "admin.read", write: "rejections" },
-        docs: docs.listPlans,
-      },
-      () => ok({ plans: PLAN_NAMES.map((name) => presentPlan(plans[name], name === defaultPlan)) }),
+    .get("/plans", { ...ADMIN_READ, docs: docs.listPlans }, () =>
+      ok({ plans: PLAN_NAMES.map((name) => presentPlan(plans[name], name === defaultPlan)) }),
     )
-    .get(
-      "/jobs",
-      {
-        access: "admin",
-        scope: "admin",
-        rate: "general",
-        audit: { action: "admin.read", write: "rejections" },
-        docs: docs.listJobs,
-      },
-      () => ok({ jobs: jobs.list().map(presentJob) }),
-    )
+    .get("/jobs", { ...ADMIN_READ, docs: docs.listJobs }, () => ok({ jobs: jobs.list().map(presentJob) }))
     .post(
       "/jobs/:name/run",
       {
-        access: "admin",
-        scope: "admin",
-        rate: "general",
+        ...ADMIN_ROUTE,
         audit: { action: "job.run", target: "job", targetParam: "name" },
         docs: docs.runJob,
         params: JobParams,

@@ -56,6 +56,13 @@ export class AccountAdministration {
     return user;
   }
 
+  /** The same, unless it is the caller's own. @throws AppError not_found; what {@link rejectOwn} throws */
+  getOther(caller: User, publicId: string): User {
+    const user = this.get(publicId);
+    this.rejectOwn(caller, user.publicId, {});
+    return user;
+  }
+
   /** Makes an account; durable when this returns. @throws AppError invalid_field | email_taken | overloaded */
   async add(input: NewUser, check?: Check): Promise<User> {
     return this.#options.users.add({ ...input, isByAdministrator: true }, check);
@@ -92,8 +99,7 @@ export class AccountAdministration {
   }
 
   /**
-   * Whether the account is the caller's own. What is done there with the rights of an administrator would be a way
-   * around the settings of the account; it is rejected.
+   * Rejects a change by administrators of their own account: it would bypass the checks of the account settings.
    * @param changes what would be done to it
    * @throws AppError role; last_admin where it would leave no administrator
    */

@@ -5,6 +5,7 @@ import { readInteger, queryOf } from "../../../http/fields.ts";
 import type { JobState } from "../../../jobs/scheduler.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
+import { ADMIN_READ } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { DAYS_MAX } from "./model.ts";
@@ -29,44 +30,14 @@ export function stateRoutes(options: StateRoutesOptions) {
   const { statistics, samples, guard, clock, jobs, health, configuration } = options;
   const startedAtMs = clock.nowMs();
   return new Router({ name: "admin-state-routes", prefix: "/api/admin", guard })
-    .get(
-      "/health",
-      {
-        access: "admin",
-        scope: "admin",
-        rate: "general",
-        audit: { action: "admin.read", write: "rejections" },
-        docs: docs.health,
-      },
-      async () => {
-        const [{ queues }, present] = await Promise.all([statistics.count(), health()]);
-        return ok(presentHealth(present, { queues, jobs: jobs.list(), startedAtMs, nowMs: clock.nowMs() }));
-      },
-    )
-    .get(
-      "/config",
-      {
-        access: "admin",
-        scope: "admin",
-        rate: "general",
-        audit: { action: "admin.read", write: "rejections" },
-        docs: docs.configuration,
-      },
-      () => ok(presentConfig(configuration())),
-    )
-    .get(
-      "/stats/history",
-      {
-        access: "admin",
-        scope: "admin",
-        rate: "general",
-        audit: { action: "admin.read", write: "rejections" },
-        docs: docs.statsHistory,
-      },
-      async ({ request }) => {
-        const query = queryOf(request);
-        const days = readInteger(query, "days", { min: 1, max: DAYS_MAX, default: 30 });
-        return ok({ days: presentHistory(await samples.history(days)) });
-      },
-    );
+    .get("/health", { ...ADMIN_READ, docs: docs.health }, async () => {
+      const [{ queues }, present] = await Promise.all([statistics.count(), health()]);
+      return ok(presentHealth(present, { queues, jobs: jobs.list(), startedAtMs, nowMs: clock.nowMs() }));
+    })
+    .get("/config", { ...ADMIN_READ, docs: docs.configuration }, () => ok(presentConfig(configuration())))
+    .get("/stats/history", { ...ADMIN_READ, docs: docs.statsHistory }, async ({ request }) => {
+      const query = queryOf(request);
+      const days = readInteger(query, "days", { min: 1, max: DAYS_MAX, default: 30 });
+      return ok({ days: presentHistory(await samples.history(days)) });
+    });
 }

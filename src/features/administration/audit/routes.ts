@@ -5,6 +5,7 @@ import { type Query, readChoice, readInteger, queryOf } from "../../../http/fiel
 import { normalizeAddress } from "../../../lib/cidr.ts";
 import { type Clock, toTimestamp } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
+import { ADMIN_READ, ADMIN_ROUTE } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { LIMIT_MAX, LIMIT_DEFAULT } from "./model.ts";
@@ -25,25 +26,15 @@ const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 /** /api/admin/audit, and /api/users/activity for the own account. */
 export function auditRoutes({ audit, guard, clock, allowLong }: AuditRoutesOptions) {
   return new Router({ name: "audit-routes", prefix: "/api", guard })
-    .get(
-      "/admin/audit",
-      {
-        access: "admin",
-        scope: "admin",
-        rate: "general",
-        audit: { action: "admin.read", write: "rejections" },
-        docs: docs.listAudit,
-      },
-      async ({ request }) => {
-        const query = queryOf(request);
-        const { page, limit } = readPage(query);
-        const { entries, total } = await audit.page(readFilter(query), page, limit);
-        return ok({ entries: entries.map(presentAuditRow), pagination: paginate(page, limit, total) });
-      },
-    )
+    .get("/admin/audit", { ...ADMIN_READ, docs: docs.listAudit }, async ({ request }) => {
+      const query = queryOf(request);
+      const { page, limit } = readPage(query);
+      const { entries, total } = await audit.page(readFilter(query), page, limit);
+      return ok({ entries: entries.map(presentAuditRow), pagination: paginate(page, limit, total) });
+    })
     .get(
       "/admin/audit/export",
-      { access: "admin", scope: "admin", rate: "general", audit: { action: "audit.export" }, docs: docs.exportAudit },
+      { ...ADMIN_ROUTE, audit: { action: "audit.export" }, docs: docs.exportAudit },
       ({ request }) => {
         const query = queryOf(request);
         const format = readChoice(query["format"], "format", ["jsonl", "csv"]) ?? "jsonl";

@@ -2,6 +2,7 @@
 import { ok, paginate } from "../../../http/envelope.ts";
 import { readChoice, readInteger, queryOf } from "../../../http/fields.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
+import { ADMIN_READ } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { STATES, LIMIT_MAX, LIMIT_DEFAULT } from "./model.ts";
@@ -19,13 +20,7 @@ const PAGE_MAX = 1_000_000;
 export function findingRoutes({ integrity, guard }: FindingRoutesOptions) {
   return new Router({ name: "finding-routes", prefix: "/api/admin", guard }).get(
     "/findings",
-    {
-      access: "admin",
-      scope: "admin",
-      rate: "general",
-      audit: { action: "admin.read", write: "rejections" },
-      docs: docs.listFindings,
-    },
+    { ...ADMIN_READ, docs: docs.listFindings },
     ({ request }) => {
       const query = queryOf(request);
       const state = readChoice(query["state"], "state", STATES) ?? "open";

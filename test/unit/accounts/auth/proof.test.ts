@@ -1,12 +1,12 @@
-// What still holds of a proof when the transaction begins: checking a password takes a while.
+// Proof is checked again when the transaction begins: checking a password takes a while.
 import { describe, expect, test } from "bun:test";
 import type { Access } from "../../../../src/features/accounts/auth/guard.ts";
-import { type Asking, ProofService } from "../../../../src/features/accounts/auth/proof.ts";
+import { type GivenProof, ProofService } from "../../../../src/features/accounts/auth/proof.ts";
 import { CLIENT, HOUR_MS, openCredentials, PASSWORD, reasonOf } from "./support.ts";
 
 const MINUTE_MS = 60_000;
 
-/** An administrator who is signed in, beside another one. */
+/** One of two administrators, signed in. */
 async function open(access: Access = "self") {
   const opened = await openCredentials();
   const { auth, users, writer, twoFactor, user } = opened;
@@ -18,20 +18,27 @@ async function open(access: Access = "self") {
     writer,
     users,
     auth,
-    // How often somebody may try is asked elsewhere.
+    // The limit of attempts has its own tests.
     rateGate: { guardPassword: (_request, _headers, _email, check) => check() },
     hasPasskeys: () => false,
     isLinked: () => true,
     hasSecondFactor: (id) => twoFactor.methodsOf(id).length > 0,
   });
-  const asking: Asking = { request: new Request("http://larder.test"), headers: {}, principal, access };
+  const contextOf = <Body extends GivenProof>(body: Body) => ({
+    request: new Request("http://larder.test"),
+    set: { headers: {} },
+    principal,
+    body,
+  });
+  const require = (given: GivenProof) => proof.require(access, contextOf(given));
+  const confirm = () => proof.confirm(access, contextOf({ currentPassword: PASSWORD }));
   /** Why the transaction rejects what was proven before `change`. */
-  const after = async (given: { currentPassword?: string }, change: () => unknown): Promise<unknown> => {
-    const proven = await proof.require(asking, given);
+  const after = async (given: GivenProof, change: () => unknown): Promise<unknown> => {
+    const proven = await require(given);
     await change();
     return reasonOf(() => writer.run((tx) => void proven(tx)));
   };
-  return { ...opened, proof, asking, principal, after };
+  return { ...opened, proof, require, confirm, principal, after };
 }
 
 const ways: [string, boolean][] = [
@@ -42,12 +49,12 @@ const ways: [string, boolean][] = [
 describe.each(ways)("by %s", (_way, isConfirmed) => {
   const begin = async (access?: Access) => {
     const opened = await open(access);
-    if (isConfirmed) await opened.proof.confirm(opened.asking, PASSWORD, undefined);
+    if (isConfirmed) await opened.confirm();
     const given = isConfirmed ? {} : { currentPassword: PASSWORD };
     return { ...opened, after: (change: () => unknown) => opened.after(given, change) };
   };
 
-  test("it holds where nothing happens, and gives the user as they stand", async () => {
+  test("it holds if nothing changes, and returns the user", async () => {
     const { after, users, user } = await begin();
     expect(await after(() => users.update(user.id, { name: "Grace" }))).toBe("none");
   });
@@ -74,23 +81,23 @@ describe.each(ways)("by %s", (_way, isConfirmed) => {
 });
 
 describe("a confirmation", () => {
-  test("counts for ten minutes, and no longer by a clock that was set back", async () => {
-    const { proof, asking, auth, clock, principal } = await open();
-    await proof.confirm(asking, PASSWORD, undefined);
+  test("counts for ten minutes, and ends if the clock is set back", async () => {
+    const { require, confirm, auth, clock, principal } = await open();
+    await confirm();
     clock.ms += 10 * MINUTE_MS - 1;
-    expect(await reasonOf(() => proof.require(asking, {}))).toBe("none");
+    expect(await reasonOf(() => require({}))).toBe("none");
     clock.ms += 1;
-    expect(await reasonOf(() => proof.require(asking, {}))).toBe("password_required");
-    await proof.confirm(asking, PASSWORD, undefined);
+    expect(await reasonOf(() => require({}))).toBe("password_required");
+    await confirm();
     clock.ms -= HOUR_MS;
     expect(auth.confirmedUntil(principal.session)).toBeUndefined();
   });
 
-  test("that ends before the transaction is none", async () => {
-    const { proof, asking, after, clock, auth, writer, user } = await open();
-    await proof.confirm(asking, PASSWORD, undefined);
+  test("that ends before the transaction proves nothing", async () => {
+    const { confirm, after, clock, auth, writer, user } = await open();
+    await confirm();
     expect(await after({}, () => void (clock.ms += 10 * MINUTE_MS))).toBe("password_required");
-    await proof.confirm(asking, PASSWORD, undefined);
+    await confirm();
     expect(await after({}, () => writer.run((tx) => auth.endConfirmations(tx, user.id)))).toBe("password_required");
   });
 });
@@ -114,7 +121,7 @@ describe("a password", () => {
     expect(await after({ currentPassword: PASSWORD }, switchOn)).toBe("second_factor_required");
   });
 
-  test("that nobody knows leaves the provider as a way", async () => {
+  test("that nobody knows leaves the provider as the way to prove it", async () => {
     const { proof, users, user } = await open();
     expect(proof.methodsOf(user)).toEqual(["password"]);
     const made = await users.add({ email: "new@example.org", password: undefined, role: "user", plan: "free" });
