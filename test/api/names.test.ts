@@ -34,8 +34,8 @@ const goodNames = [
   `${"🎉".repeat(63)}.gz`,
 ];
 
-describe("a name", () => {
-  test.each(goodNames)("%p goes in by upload, folder and rename, and comes out the same", async (name) => {
+describe("a file or folder name", () => {
+  test.each(goodNames)("%p survives an upload, a folder and a rename unchanged", async (name) => {
     const { client } = await server().signUp();
     const upload = await client.request("POST", "/api/files/upload", {
       body: form([file(name, "x")]),
@@ -56,7 +56,7 @@ describe("a name", () => {
     expectStatus(await client.put(`/api/files/${id}`, { name }), 200);
   });
 
-  test("is normalised to NFC, and both spellings are one name", async () => {
+  test("is normalized to NFC, so that both forms name the same file", async () => {
     const { client } = await server().signUp();
     const nfc = "Müller-Ångström-각.txt".normalize("NFC");
     const nfd = nfc.normalize("NFD");
@@ -83,7 +83,7 @@ describe("a name", () => {
     ]);
   });
 
-  test("is measured after normalisation, in bytes", async () => {
+  test("is measured in bytes after normalization", async () => {
     const { client } = await server().signUp();
     const nfd = "ä".repeat(127).normalize("NFD");
     expect(Buffer.byteLength(nfd)).toBe(381);
@@ -96,7 +96,7 @@ describe("a name", () => {
     expectError(renamed, 400, "invalid_path");
   });
 
-  test("never reaches the disk, whatever it is", async () => {
+  test("never appears on the disk", async () => {
     const { client } = await server().signUp();
     await client.stored("x", { name: "findme-on-disk.txt", fields: { folder: "/findme-folder" } });
     const paths = await readdir(server().dataDir, { recursive: true });
@@ -110,7 +110,7 @@ describe("a name", () => {
     ["..\\..\\windows\\system32\\x.dll", "x.dll"],
     ["mixed/slashes\\name.txt", "name.txt"],
     ["a\\b/c.txt", "c.txt"],
-  ])("of an upload loses what precedes its last separator: %p becomes %p", async (sent, name) => {
+  ])("of an upload is cut to the part after its last separator: %p becomes %p", async (sent, name) => {
     const { client } = await server().signUp();
     const response = await client.request("POST", "/api/files/upload", {
       body: form([file(sent, "x")]),
@@ -122,7 +122,7 @@ describe("a name", () => {
   });
 
   test.each([".", "..", "a/", "a/..", "a/.", "tab\there", "bell\u0007", "del\u007f", "\u0001", "a\u0000b"])(
-    "%p of an upload is 400",
+    "%p of an upload is rejected with 400",
     async (name) => {
       const { client } = await server().signUp();
       const response = await client.request("POST", "/api/files/upload", {
@@ -161,8 +161,8 @@ const badPaths = [
 ];
 
 describe("a path", () => {
-  // An empty query value is "no folder named" to many clients; the texts leave it open, so it is tried in bodies only.
-  test.each(badPaths)("%p is 400 invalid_path everywhere", async (path) => {
+  // In a query, many clients send an empty value to mean "no folder", so an empty path is tried in bodies only.
+  test.each(badPaths)("%p is rejected with 400 invalid_path everywhere", async (path) => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "a.txt" });
     const responses: Record<string, { status: number; reason: unknown }> = {};
@@ -181,7 +181,7 @@ describe("a path", () => {
     expect(await client.names()).toEqual(["a.txt"]);
   });
 
-  test("may end in a slash, which is dropped", async () => {
+  test("may end in a slash, which is removed", async () => {
     const { client } = await server().signUp();
     expect((await client.stored("x", { fields: { folder: "/docs/" } })).at("data.folder")).toBe("/docs");
     expect(await client.names("/docs/")).toEqual(["file.txt"]);
@@ -194,7 +194,7 @@ describe("a path", () => {
     const path = `/${"x".repeat(255)}`.repeat(16);
     expect(path).toHaveLength(4096);
     const response = await client.upload("x", { fields: { folder: path } });
-    // The file itself would lie beyond the limit of a path: both answers are within the text.
+    // The path of a file in this folder would exceed the limit; both responses are allowed.
     expect([201, 400]).toContain(response.status);
     const parent = path.slice(0, -256);
     expectStatus(await client.post("/api/files/folders", { name: "y".repeat(255), path: parent }), 201);
@@ -204,7 +204,7 @@ describe("a path", () => {
     expect(await client.names(deep)).toEqual(["file.txt"]);
   });
 
-  test("is compared with case", async () => {
+  test("is case-sensitive", async () => {
     const { client } = await server().signUp();
     await client.stored("1", { fields: { folder: "/Docs" } });
     await client.stored("2", { fields: { folder: "/docs" } });

@@ -1,4 +1,4 @@
-// The OpenAPI document as programs use it: independent readers find no error, and a generated client works.
+// The OpenAPI document in real tools: independent validators find no error, and a generated client works.
 import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { repositoryRoot, sharedServer } from "../support/server.ts";
 const server = sharedServer();
 const tools = join(repositoryRoot, "test/openapi");
 
-/** Runs a program to its end. @throws with all that it wrote where its exit code isn't 0 */
+/** Runs a program until it exits. @throws with its whole output if its exit code isn't 0 */
 async function run(command: string[], cwd = tools): Promise<string> {
   const child = Bun.spawn(command, { cwd, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [stdout, stderr, code] = await Promise.all([
@@ -32,7 +32,7 @@ async function withDocument(use: (path: string) => Promise<void>): Promise<void>
   }
 }
 
-test("the document is small, and what operations share is a component", async () => {
+test("the document is small, and operations share components", async () => {
   const { text, json } = await server().visitor.get("/openapi.json");
   expect(Buffer.byteLength(text)).toBeLessThan(300_000);
   const { openapi, components, servers, info } = objectOf(json) ?? {};
@@ -46,7 +46,7 @@ test("the document is small, and what operations share is a component", async ()
   expect(objectOf(info)?.["contact"]).toBeDefined();
 });
 
-test("swagger-parser, spectral and redocly find no error in it", async () => {
+test("swagger-parser, spectral and redocly find no error", async () => {
   await withDocument(async (path) => {
     const report = await run([join(repositoryRoot, "scripts/check-openapi"), path]);
     expect(report.trim().split("\n")).toEqual([
@@ -57,7 +57,7 @@ test("swagger-parser, spectral and redocly find no error in it", async () => {
   });
 });
 
-test("a client generated from it compiles with our TypeScript, and works", async () => {
+test("a generated client compiles with our TypeScript version, and works", async () => {
   await run([process.execPath, "install", "--frozen-lockfile", "--ignore-scripts", "--silent"]);
   const bin = join(tools, "node_modules/.bin");
   await withDocument(async (path) => {

@@ -6,13 +6,13 @@ import { runLarder, sharedServer } from "../support/server.ts";
 const server = sharedServer();
 let loaded: Promise<ApiDocument> | undefined;
 
-/** The document, read once. */
+/** Loads the document once. */
 function load(): Promise<ApiDocument> {
   loaded ??= ApiDocument.load();
   return loaded;
 }
 
-/** Every endpoint that the contract names, and statuses that its callers meet. */
+/** Every public endpoint, and the statuses that its callers handle. */
 const endpoints: [string, string, number[]][] = [
   ["POST", "/api/auth/signup", [201, 400, 403, 409, 413, 415, 429]],
   ["POST", "/api/auth/signin", [200, 400, 401, 403, 413, 415, 429]],
@@ -167,13 +167,13 @@ const endpoints: [string, string, number[]][] = [
   ["GET", "/api/admin/audit/export", [200, 400, 401, 403, 429]],
 ];
 
-/** A path template whose parameters may be called anything. */
+/** A path template without the names of its parameters. */
 function withoutNames(template: string): string {
   return template.replaceAll(/\{[^}]+\}/g, "{}");
 }
 
 describe("/openapi.json", () => {
-  test("is valid OpenAPI 3 and open to anybody", async () => {
+  test("is valid OpenAPI 3 and public", async () => {
     const apiResponse = await server().visitor.get("/openapi.json");
     expectStatus(apiResponse, 200);
     expect(apiResponse.string("openapi")).toMatch(/^3\./);
@@ -181,7 +181,7 @@ describe("/openapi.json", () => {
     expect((await load()).operations.length).toBeGreaterThan(endpoints.length);
   });
 
-  test.each(endpoints)("has %s %s with all its answers", async (method, path, statuses) => {
+  test.each(endpoints)("describes %s %s with all its statuses", async (method, path, statuses) => {
     const document = await load();
     const operation = document.operations.find(
       (one) => one.method === method && withoutNames(one.template) === withoutNames(path),
@@ -191,7 +191,7 @@ describe("/openapi.json", () => {
     expect(statuses.map(String).filter((status) => !documented.includes(status))).toEqual([]);
   });
 
-  test("has a schema for every JSON answer, refusals included", async () => {
+  test("has a schema for every JSON response, errors included", async () => {
     const document = await load();
     const bare: string[] = [];
     for (const operation of document.operations)
@@ -204,7 +204,7 @@ describe("/openapi.json", () => {
     expect(bare).toEqual([]);
   });
 
-  test("lists security schemes, describes every operation, and names every one once", async () => {
+  test("lists security schemes, describes every operation, and gives each a unique id", async () => {
     const document = await load();
     const schemes = objectOf(objectOf(document.document["components"])?.["securitySchemes"]) ?? {};
     expect(Object.values(schemes).map((scheme) => objectOf(scheme)?.["type"])).toContain("http");
@@ -221,7 +221,7 @@ describe("/openapi.json", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test("lists the reasons of refusals", async () => {
+  test("lists the reasons of errors", async () => {
     const { text } = await server().visitor.get("/openapi.json");
     for (const reason of [
       "invalid_json",
@@ -257,7 +257,7 @@ describe("/openapi.json", () => {
       });
   });
 
-  test("is what `larder openapi` prints", async () => {
+  test("equals the output of `larder openapi`", async () => {
     const { code, stdout } = await runLarder(["openapi"]);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual((await server().visitor.get("/openapi.json")).json);

@@ -8,7 +8,7 @@ const trustingServer = sharedServer({ hasAccounts: true, env: { LARDER_TRUSTED_P
 const password = "correct horse battery";
 
 describe("CORS", () => {
-  test("is silent where no origin is configured", async () => {
+  test("sends no header if no origin is configured", async () => {
     const { client } = await server().signUp();
     const headers = { origin: "https://app.example.com" };
     const responses = [
@@ -22,7 +22,7 @@ describe("CORS", () => {
       expect([...response.headers.keys()].filter((name) => name.startsWith("access-control-"))).toEqual([]);
   });
 
-  test("names a configured origin, without credentials, and no other", async () => {
+  test("allows a configured origin, without credentials, and no other", async () => {
     await withServer({ env: { LARDER_CORS_ORIGINS: "https://app.example.com" } }, async (own) => {
       const { client } = await own.signUp();
       const allowed = await client.get("/api/files", { origin: "https://app.example.com" });
@@ -56,8 +56,8 @@ describe("CORS", () => {
   });
 });
 
-test("a browser's preflights use up no limit", async () => {
-  // The 51st in an hour was 429 and the page was dead: every request with a token is preflighted.
+test("preflight requests count in no limit", async () => {
+  // Every request with a token is preflighted. When they counted, the 51st in an hour got 429 and the page stopped working.
   const origin = "https://app.example.com";
   const env = { LARDER_CORS_ORIGINS: origin, LARDER_RATE_LIMITS: "", LARDER_DEFAULT_PLAN: "free" };
   await withServer({ env }, async (own) => {
@@ -82,10 +82,10 @@ test("a browser's preflights use up no limit", async () => {
 });
 
 describe("forwarding headers", () => {
-  /** Sign-ups until refused, each as if from the given address; free allows three an hour per address. */
+  /** Signs up until rejected, each time as if from the given address; free allows three an hour per address. */
   const limited = { LARDER_RATE_LIMITS: "", LARDER_DEFAULT_PLAN: "free" };
 
-  test("are ignored from a peer that is no trusted proxy, with one warning in the log", async () => {
+  test("are ignored if the peer is no trusted proxy, with one warning in the log", async () => {
     await withServer({ env: limited }, async (own) => {
       const statuses: number[] = [];
       for (let index = 0; index < 5; index++) {
@@ -119,16 +119,16 @@ describe("forwarding headers", () => {
         [{ "x-forwarded-for": "2001:db8:1:3::1" }, [201]],
         [{ "x-forwarded-for": "::ffff:198.51.100.1" }, [429]],
       ];
-      for (const [headers, wanted] of rows) {
+      for (const [headers, expected] of rows) {
         const statuses: number[] = [];
-        for (let index = 0; index < wanted.length; index++) statuses.push(await from(headers));
-        expect({ headers, statuses }).toEqual({ headers, statuses: wanted });
+        for (let index = 0; index < expected.length; index++) statuses.push(await from(headers));
+        expect({ headers, statuses }).toEqual({ headers, statuses: expected });
       }
     });
   });
 
   test.each(["nonsense", "", ",,,", "999.1.1.1", "unknown", "_hidden", "'--", "x".repeat(4000)])(
-    "with %p never break a request",
+    "with %p never fail a request",
     async (value) => {
       for (const headers of [{ "x-forwarded-for": value }, { forwarded: `for=${value}` }]) {
         const response = await trustingServer().visitor.post(
@@ -142,8 +142,8 @@ describe("forwarding headers", () => {
   );
 });
 
-describe("a well-formed request id from a trusted proxy", () => {
-  test("is kept, a malformed one is not", async () => {
+describe("a request id from a trusted proxy", () => {
+  test("is kept if well-formed, and replaced otherwise", async () => {
     const response = await trustingServer().visitor.get("/api/files", { "x-request-id": "proxy-1234.abcd_EF" });
     expect(response.header("x-request-id")).toBe("proxy-1234.abcd_EF");
     for (const id of ["with space", "x".repeat(5000), "<script>", "a\u00ffb"]) {

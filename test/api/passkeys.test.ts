@@ -13,20 +13,23 @@ const server = sharedServer({ hasAccounts: true });
 
 const here = (): Ceremony => ({ origin: server().url });
 
-async function begin({ client, password }: Account, extra: Record<string, unknown> = {}): Promise<ApiResponse> {
+async function requestOptions(
+  { client, password }: Account,
+  extra: Record<string, unknown> = {},
+): Promise<ApiResponse> {
   return client.post("/api/users/passkeys/options", { currentPassword: password, ...extra });
 }
 
-/** Adds a passkey to an account, which must succeed. */
+/** Adds a passkey to an account. @throws if that fails */
 async function addPasskey(account: Account, name = "Laptop"): Promise<{ id: string; authenticator: Authenticator }> {
   const authenticator = new Authenticator();
-  const response = authenticator.create(await begin(account), here());
+  const response = authenticator.create(await requestOptions(account), here());
   const apiResponse = await account.client.post("/api/users/passkeys", { name, response });
   expectStatus(apiResponse, 201);
   return { id: apiResponse.string("data.id"), authenticator };
 }
 
-/** A sign-in with a passkey, whatever it answers. */
+/** Signs in with a passkey, and returns the response whether it succeeds or not. */
 async function signIn(authenticator: Authenticator, change: Partial<Ceremony> = {}, extra = {}): Promise<ApiResponse> {
   const options = await server().visitor.post("/api/auth/passkey/options");
   const response = authenticator.get(options, { ...here(), ...change });
@@ -34,12 +37,12 @@ async function signIn(authenticator: Authenticator, change: Partial<Ceremony> = 
 }
 
 describe("adding a passkey", () => {
-  test("needs the password, and tells the browser what it is for", async () => {
+  test("requires the password, and gives the browser the options to create it", async () => {
     const account = await server().signUp();
     const { client } = account;
     const wrong = await client.post("/api/users/passkeys/options", { currentPassword: "not the password" });
     expectError(wrong, 401, "bad_credentials");
-    const apiResponse = await begin(account);
+    const apiResponse = await requestOptions(account);
     expectStatus(apiResponse, 200);
     const options = apiResponse.at("data.options");
     expect(options).toMatchObject({
@@ -52,7 +55,7 @@ describe("adding a passkey", () => {
     expect(Buffer.from(apiResponse.string("data.options.challenge"), "base64url").length).toBeGreaterThanOrEqual(16);
   });
 
-  test("is answered with its record, and lists it", async () => {
+  test("returns its record, and lists it", async () => {
     const account = await server().signUp();
     const { id, authenticator } = await addPasskey(account, " Phone ");
     const list = await account.client.get("/api/users/passkeys");
@@ -67,11 +70,11 @@ describe("adding a passkey", () => {
       },
     ]);
     expect((await account.client.get("/api/users/two-factor")).number("data.passkeys")).toBe(1);
-    const excluded = (await begin(account)).strings("data.options.excludeCredentials", "id");
+    const excluded = (await requestOptions(account)).strings("data.options.excludeCredentials", "id");
     expect(excluded).toEqual([authenticator.credentialId.toString("base64url")]);
   });
 
-  test("refuses what was not made for this challenge, user and page", async () => {
+  test("rejects a passkey created for another challenge, user or page", async () => {
     const [account, other] = [await server().signUp(), await server().signUp()];
     const strange: [string, Partial<Ceremony>][] = [
       ["another page", { origin: "https://evil.example", rpId: "127.0.0.1" }],
@@ -81,15 +84,15 @@ describe("adding a passkey", () => {
       ["a user who was not verified", { isVerified: false }],
     ];
     for (const [what, change] of strange) {
-      const response = new Authenticator().create(await begin(account), { ...here(), ...change });
+      const response = new Authenticator().create(await requestOptions(account), { ...here(), ...change });
       const apiResponse = await account.client.post("/api/users/passkeys", { response });
       expect({ what, status: apiResponse.status }).toEqual({ what, status: 400 });
       expectError(apiResponse, 400, "invalid_field", "response");
     }
-    const response = new Authenticator().create(await begin(account), here());
+    const response = new Authenticator().create(await requestOptions(account), here());
     expectError(await other.client.post("/api/users/passkeys", { response }), 400, "invalid_field", "response");
     const options = await server().visitor.post("/api/auth/passkey/options");
-    const forSignIn = await begin(account);
+    const forSignIn = await requestOptions(account);
     const misused = new Authenticator().create(forSignIn, {
       ...here(),
       challenge: options.string("data.options.challenge"),
@@ -98,18 +101,18 @@ describe("adding a passkey", () => {
     expect((await account.client.get("/api/users/passkeys")).list("data.passkeys")).toEqual([]);
   });
 
-  test.each(["packed", "android-key", "apple"])("looks at no attestation: %s", async (attestation) => {
-    // Checking one fetched what its certificates named, from any address that the user liked.
+  test.each(["packed", "android-key", "apple"])("ignores the attestation: %s", async (attestation) => {
+    // Verifying one fetched the URLs in its certificates, which the user could choose freely.
     const account = await server().signUp();
     const authenticator = new Authenticator();
-    const response = authenticator.create(await begin(account), { ...here(), attestation });
+    const response = authenticator.create(await requestOptions(account), { ...here(), attestation });
     expectStatus(await account.client.post("/api/users/passkeys", { response }), 201);
     expectStatus(await signIn(authenticator), 200);
   });
 
-  test("takes a challenge once, and a passkey once", async () => {
+  test("accepts each challenge and each passkey once", async () => {
     const account = await server().signUp();
-    const options = await begin(account);
+    const options = await requestOptions(account);
     const [first, second] = [new Authenticator(), new Authenticator()];
     const response = first.create(options, here());
     expectStatus(await account.client.post("/api/users/passkeys", { response }), 201);
@@ -121,13 +124,13 @@ describe("adding a passkey", () => {
       "response",
     );
     const other = await server().signUp();
-    const copied = first.create(await begin(other), here());
+    const copied = first.create(await requestOptions(other), here());
     expectError(await other.client.post("/api/users/passkeys", { response: copied }), 400, "invalid_field", "response");
   });
 
-  test("refuses bodies of other shapes", async () => {
+  test("rejects malformed bodies", async () => {
     const account = await server().signUp();
-    const response = new Authenticator().create(await begin(account), here());
+    const response = new Authenticator().create(await requestOptions(account), here());
     const { response: inner } = response;
     const bad: [unknown, string][] = [
       [undefined, "response"],
@@ -147,26 +150,26 @@ describe("adding a passkey", () => {
     }
   });
 
-  test("needs the second factor where there is one", async () => {
+  test("requires the second factor if the account has one", async () => {
     const account = await server().signUp();
     const { secret } = await switchOnTwoFactor(account);
-    expectError(await begin(account), 401, "second_factor_required");
-    expectStatus(await begin(account, { code: codeOf(secret) }), 200);
+    expectError(await requestOptions(account), 401, "second_factor_required");
+    expectStatus(await requestOptions(account, { code: codeOf(secret) }), 200);
   });
 
-  test("tells the account's devices", async () => {
+  test("notifies the account's devices", async () => {
     const account = await confirmed(await server().signUp());
     const phone = await registerDevice(server(), account);
     const { id } = await addPasskey(account);
     expectStatus(await account.client.delete(`/api/users/passkeys/${id}`), 200);
-    const told = (await phone.client.get("/api/mobile/notifications")).strings("data.notifications", "title");
-    expect(told).toContain("Passkey added");
-    expect(told).toContain("Passkey removed");
+    const titles = (await phone.client.get("/api/mobile/notifications")).strings("data.notifications", "title");
+    expect(titles).toContain("Passkey added");
+    expect(titles).toContain("Passkey removed");
   });
 });
 
 describe("signing in with a passkey", () => {
-  test("gives a token, names no account before, and counts as both factors", async () => {
+  test("gives a token, names no account beforehand, and counts as both factors", async () => {
     const account = await server().signUp();
     const { authenticator } = await addPasskey(account);
     await switchOnTwoFactor(account);
@@ -182,8 +185,11 @@ describe("signing in with a passkey", () => {
     const client = new Client(server(), apiResponse.string("token"));
     expect((await client.get("/api/auth/session")).at("session.kind")).toBe("web");
     expect(await passkeyOf(account)).toMatchObject({ lastUsedAt: expect.stringMatching(timestampPattern) });
-    const asked = await server().visitor.post("/api/auth/signin", { email: account.email, password: account.password });
-    expect(asked.at("error.details.methods")).toEqual(["totp", "recovery_code", "passkey"]);
+    const response = await server().visitor.post("/api/auth/signin", {
+      email: account.email,
+      password: account.password,
+    });
+    expect(response.at("error.details.methods")).toEqual(["totp", "recovery_code", "passkey"]);
   });
 
   test("sets the session cookie on request", async () => {
@@ -195,7 +201,7 @@ describe("signing in with a passkey", () => {
     expectStatus(await server().visitor.get("/api/files", { cookie: cookie.split(";")[0] ?? "" }), 200);
   });
 
-  test("refuses what was not made for this challenge and page, or without its user", async () => {
+  test("rejects a response for another challenge or page, or without user verification", async () => {
     const account = await server().signUp();
     const { authenticator } = await addPasskey(account);
     const strange: [string, Partial<Ceremony>][] = [
@@ -210,19 +216,19 @@ describe("signing in with a passkey", () => {
       expect({ what, status: apiResponse.status }).toEqual({ what, status: 401 });
       expectError(apiResponse, 401, "bad_credentials");
     }
-    const forAdding = (await begin(account)).string("data.options.challenge");
+    const forAdding = (await requestOptions(account)).string("data.options.challenge");
     expectError(await signIn(authenticator, { challenge: forAdding }), 401, "bad_credentials");
     expectStatus(await signIn(authenticator), 200);
   });
 
-  test("takes an answer once (WebAuthn §13.4.3)", async () => {
+  test("accepts a response once (WebAuthn §13.4.3)", async () => {
     const { authenticator } = await addPasskey(await server().signUp());
     const options = await server().visitor.post("/api/auth/passkey/options");
     const response = authenticator.get(options, here());
     const verify = () => server().visitor.post("/api/auth/passkey/verify", { response });
     expect(statusesOf(await Promise.all([verify(), verify(), verify()]))).toEqual([200, 401, 401]);
     expectError(await verify(), 401, "bad_credentials");
-    // Nor once more after a mistake.
+    // A challenge is also used up by a failed attempt.
     const failed = await server().visitor.post("/api/auth/passkey/options");
     const wrong = authenticator.get(failed, { ...here(), isVerified: false });
     expectError(await server().visitor.post("/api/auth/passkey/verify", { response: wrong }), 401);
@@ -230,30 +236,30 @@ describe("signing in with a passkey", () => {
     expectError(await server().visitor.post("/api/auth/passkey/verify", { response: late }), 401);
   });
 
-  test("refuses a counter that went back: somebody has a copy (WebAuthn §6.1.1)", async () => {
+  test("rejects a counter that decreased, which means a copied key (WebAuthn §6.1.1)", async () => {
     const { authenticator } = await addPasskey(await server().signUp());
     expectStatus(await signIn(authenticator, { counter: 7 }), 200);
     for (const counter of [7, 6, 0]) expectError(await signIn(authenticator, { counter }), 401, "bad_credentials");
     expectStatus(await signIn(authenticator, { counter: 8 }), 200);
   });
 
-  test("takes authenticators that don't count", async () => {
+  test("accepts authenticators that don't count", async () => {
     const { authenticator } = await addPasskey(await server().signUp());
     for (let i = 0; i < 2; i++) expectStatus(await signIn(authenticator, { counter: 0 }), 200);
   });
 
-  test("refuses a signature of another key, another's handle, and an unknown passkey", async () => {
+  test("rejects another key's signature, another user's handle, and an unknown passkey", async () => {
     const [a, b] = [await server().signUp(), await server().signUp()];
     const [mine, theirs] = [await addPasskey(a), await addPasskey(b)];
-    const ask = () => server().visitor.post("/api/auth/passkey/options");
+    const fetchOptions = () => server().visitor.post("/api/auth/passkey/options");
     const verify = (response: unknown) => server().visitor.post("/api/auth/passkey/verify", { response });
-    const own = mine.authenticator.get(await ask(), here());
+    const own = mine.authenticator.get(await fetchOptions(), here());
     const id = theirs.authenticator.credentialId.toString("base64url");
     expectError(await verify({ ...own, id, rawId: id }), 401, "bad_credentials");
-    const signed = mine.authenticator.get(await ask(), here());
+    const signed = mine.authenticator.get(await fetchOptions(), here());
     const userHandle = Buffer.from(b.id).toString("base64url");
     expectError(await verify({ ...signed, response: { ...Object(signed["response"]), userHandle } }), 401);
-    const bent = mine.authenticator.get(await ask(), here());
+    const bent = mine.authenticator.get(await fetchOptions(), here());
     expectError(await verify({ ...bent, response: { ...Object(bent["response"]), signature: "AAAA" } }), 401);
     const stranger = new Authenticator();
     expectError(await signIn(stranger), 401, "bad_credentials");
@@ -261,7 +267,7 @@ describe("signing in with a passkey", () => {
     expectError(await server().visitor.post("/api/auth/passkey/verify", {}), 400, "invalid_field", "response");
   });
 
-  test("of a disabled account is refused, and says why", async () => {
+  test("rejects a disabled account, and says why", async () => {
     const account = await server().signUp();
     const { authenticator } = await addPasskey(account);
     await server().change(account.id, { disabled: true });
@@ -269,9 +275,9 @@ describe("signing in with a passkey", () => {
   });
 
   test.each(["[", "a:99999", "1.2.3.4.5", "xn--"])(
-    "asked for under %p, which is no host, is offered all the same",
+    "offers passkeys to a request with the invalid Host %p",
     async (host) => {
-      // It was a failure of the server, at any stranger's wish.
+      // It caused a 500, which any stranger could provoke.
       for (const line of ["POST /api/auth/passkey/options", "GET /api/auth/methods"]) {
         const connection = await RawConnection.open(server().port);
         await connection.write(rawRequest([`${line} HTTP/1.1`, `Host: ${host}`, "Content-Length: 0"]));
@@ -302,7 +308,7 @@ describe("signing in with a passkey", () => {
 });
 
 describe("a passkey", () => {
-  test("is renamed by its owner alone", async () => {
+  test("can be renamed by its owner only", async () => {
     const [a, b] = [await server().signUp(), await server().signUp()];
     const { id } = await addPasskey(a);
     const apiResponse = await a.client.request("PATCH", `/api/users/passkeys/${id}`, { json: { name: "Desk" } });
@@ -316,7 +322,7 @@ describe("a passkey", () => {
     expect(await passkeyOf(a)).toMatchObject({ name: "Desk" });
   });
 
-  test("is removed by its owner alone, and opens nothing from then on", async () => {
+  test("can be deleted by its owner only, and no longer signs in afterward", async () => {
     const [a, b] = [await confirmed(await server().signUp()), await confirmed(await server().signUp())];
     const { id, authenticator } = await addPasskey(a);
     expectError(await b.client.delete(`/api/users/passkeys/${id}`), 404, "not_found");
@@ -326,8 +332,8 @@ describe("a passkey", () => {
     expectError(await a.client.delete(`/api/users/passkeys/${id}`), 404, "not_found");
   });
 
-  test("is nobody's business without a sign-in", async () => {
-    const response = new Authenticator().create(await begin(await server().signUp()), here());
+  test("can't be listed, added or changed without a session", async () => {
+    const response = new Authenticator().create(await requestOptions(await server().signUp()), here());
     expectError(await server().visitor.get("/api/users/passkeys"), 401, "missing_token");
     expectError(await server().visitor.post("/api/users/passkeys/options", {}), 401, "missing_token");
     expectError(await server().visitor.post("/api/users/passkeys", { response }), 401, "missing_token");

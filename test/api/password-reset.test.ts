@@ -32,14 +32,14 @@ function tokenIn(mail: TakenMail): string {
   return link?.[1] ?? "no token";
 }
 
-/** Asks for a link, and gives the token of the mail that came. */
-async function askFor(email: string, count = 1): Promise<string> {
+/** Requests a link, and returns the token of the email that arrives. */
+async function requestToken(email: string, count = 1): Promise<string> {
   expectStatus(await forgot(email), 200);
   return tokenIn(await mails.mailTo(email, count));
 }
 
 describe("POST /api/auth/password/forgot", () => {
-  test("sends a link to the account, and gives everybody the same answer", async () => {
+  test("sends a link to the account, and gives the same response for every email", async () => {
     const { email } = await server().signUp();
     const known = await forgot(email.toUpperCase());
     const unknown = await forgot(freshEmail());
@@ -50,51 +50,51 @@ describe("POST /api/auth/password/forgot", () => {
     expect(mail.parsed.html).toContain(tokenIn(mail));
   });
 
-  test("sends nothing where there is no account", async () => {
+  test("sends nothing if no account has the email", async () => {
     const stranger = freshEmail();
     expectStatus(await forgot(stranger), 200);
     const { email } = await server().signUp();
-    await askFor(email);
+    await requestToken(email);
     expect(mails.attempts).not.toContain(stranger);
   });
 
-  test("refuses what is no e-mail, and no JSON", async () => {
+  test("rejects an invalid email and a missing body", async () => {
     expectError(await forgot("nobody"), 400, "invalid_field", "email");
     expectError(await server().visitor.post("/api/auth/password/forgot"), 400);
     expectError(await server().visitor.post("/api/auth/password/forgot", { email: 7 }), 400, "invalid_field", "email");
   });
 
-  test("sends three mails in half an hour to an account, however often it is asked; the last link stays good", async () => {
+  test("sends an account at most three emails in half an hour; the last link stays valid", async () => {
     const { email } = await server().signUp();
-    for (let count = 1; count <= 3; count++) await askFor(email, count);
+    for (let count = 1; count <= 3; count++) await requestToken(email, count);
     expectStatus(await forgot(email), 200);
     const other = await server().signUp();
-    await askFor(other.email);
+    await requestToken(other.email);
     const ofUs = mails.taken.filter(({ to }) => to.includes(email));
     expect(ofUs).toHaveLength(3);
     expectStatus(await reset(tokenIn(await mails.mailTo(email, 3)), "a whole new one"), 200);
   });
 
-  test("builds its links from the public address, whatever host is asked", async () => {
+  test("builds its links from the public address, not from the Host header", async () => {
     const { email } = await server().signUp();
     const response = await server().visitor.post("/api/auth/password/forgot", { email }, { host: "evil.example" });
     expectStatus(response, 200);
     expect((await mails.mailTo(email)).raw).not.toContain("evil.example");
   });
 
-  test("writes neither link nor address into the log", async () => {
+  test("writes neither link nor address to the log", async () => {
     const { email } = await server().signUp();
-    const token = await askFor(email);
+    const token = await requestToken(email);
     expect(server().log).not.toContain(token);
     expect(server().log).not.toContain(email);
   });
 });
 
 describe("POST /api/auth/password/reset", () => {
-  test("sets the password once, ends sessions and phones, and tells by mail", async () => {
+  test("sets the password once, ends sessions and phones, and notifies by email", async () => {
     const { email, client, password } = await server().signUp();
     const device = await registerDevice(server(), { email, password });
-    const token = await askFor(email);
+    const token = await requestToken(email);
     expectStatus(await reset(token, "brand new words"), 200);
     expectError(await signIn(email, password), 401, "bad_credentials");
     expectStatus(await signIn(email, "brand new words"), 200);
@@ -107,52 +107,52 @@ describe("POST /api/auth/password/reset", () => {
   test("leaves API keys as they are", async () => {
     const { email, client } = await confirmed(await server().signUp());
     const key = (await client.post("/api/users/api-keys", { name: "script" })).string("data.key");
-    // A mail tells of the key.
+    // The email mentions the key.
     await mails.mailTo(email, 1);
-    expectStatus(await reset(await askFor(email, 2), "brand new words"), 200);
+    expectStatus(await reset(await requestToken(email, 2), "brand new words"), 200);
     expectStatus(await new Client(server(), key).get("/api/files"), 200);
   });
 
-  test("refuses a link that a newer one replaced, and one that was made up", async () => {
+  test("rejects a link replaced by a newer one, and a made-up one", async () => {
     const { email } = await server().signUp();
-    const first = await askFor(email);
-    const second = await askFor(email, 2);
+    const first = await requestToken(email);
+    const second = await requestToken(email, 2);
     expectError(await reset(first, "brand new words"), 401, "invalid_token");
     expectError(await reset("x".repeat(32), "brand new words"), 401, "invalid_token");
     expectStatus(await reset(second, "brand new words"), 200);
   });
 
-  test("refuses a link once the password or the e-mail was changed otherwise", async () => {
+  test("rejects a link after the password or the email was changed by other means", async () => {
     const first = await server().signUp();
-    const ofPassword = await askFor(first.email);
+    const ofPassword = await requestToken(first.email);
     const change = { currentPassword: first.password, newPassword: "changed by hand" };
     expectStatus(await first.client.put("/api/users/profile", change), 200);
     expectError(await reset(ofPassword, "brand new words"), 401, "invalid_token");
     const second = await server().signUp();
-    const ofEmail = await askFor(second.email);
+    const ofEmail = await requestToken(second.email);
     expectStatus(
       await second.client.put("/api/users/profile", { currentPassword: second.password, email: freshEmail() }),
       200,
     );
     expectError(await reset(ofEmail, "brand new words"), 401, "invalid_token");
-    const told = mails.mailTo(second.email, 2);
-    expect((await told).parsed.subject).toBe("Your email address was changed");
+    const notice = mails.mailTo(second.email, 2);
+    expect((await notice).parsed.subject).toBe("Your email address was changed");
   });
 
-  test("refuses a link of an account that was disabled, and makes none for it", async () => {
+  test("rejects a link of a disabled account, and creates none for it", async () => {
     const { email } = await server().signUp();
-    const token = await askFor(email);
+    const token = await requestToken(email);
     await server().larder(["user", "set", email, "--disable"]);
     expectError(await reset(token, "brand new words"), 401, "invalid_token");
     expectStatus(await forgot(email), 200);
     const other = await server().signUp();
-    await askFor(other.email);
+    await requestToken(other.email);
     expect(mails.taken.filter(({ to }) => to.includes(email))).toHaveLength(1);
   });
 
-  test("lets one of many at once through", async () => {
+  test("accepts one of many concurrent requests", async () => {
     const { email } = await server().signUp();
-    const token = await askFor(email);
+    const token = await requestToken(email);
     const responses = await Promise.all(
       Array.from({ length: 5 }, (_, index) => reset(token, `brand new words ${index}`)),
     );
@@ -160,9 +160,9 @@ describe("POST /api/auth/password/reset", () => {
     expect(responses.filter(({ status }) => status === 401)).toHaveLength(4);
   });
 
-  test("refuses a bad password and leaves the link good", async () => {
+  test("rejects an invalid password, and the link stays valid", async () => {
     const { email } = await server().signUp();
-    const token = await askFor(email);
+    const token = await requestToken(email);
     expectError(await reset(token, "short"), 400, "invalid_field", "newPassword");
     expectError(await reset(token, "x".repeat(257)), 400, "invalid_field", "newPassword");
     expectStatus(await reset(token, "brand new words"), 200);
@@ -176,9 +176,9 @@ describe("the page /reset-password", () => {
       headers: { "content-type": "application/x-www-form-urlencoded" },
     });
 
-  test("works without script, is not kept, and tells no other site where it came from", async () => {
+  test("works without scripts, isn't cached, and sends no referrer", async () => {
     const { email } = await server().signUp();
-    const token = await askFor(email);
+    const token = await requestToken(email);
     const page = await server().visitor.get(`/reset-password?token=${token}`);
     expectStatus(page, 200);
     expect(page.text).toContain(`value="${token}"`);
@@ -194,15 +194,15 @@ describe("the page /reset-password", () => {
     expectStatus(await server().visitor.get(`/reset-password?token=${token}`), 404);
   });
 
-  test("looking at it doesn't use the link up", async () => {
+  test("opening it doesn't use up the link", async () => {
     const { email } = await server().signUp();
-    const token = await askFor(email);
+    const token = await requestToken(email);
     for (let times = 0; times < 3; times++)
       expectStatus(await server().visitor.get(`/reset-password?token=${token}`), 200);
     expectStatus(await reset(token, "brand new words"), 200);
   });
 
-  test("says what to do where the link is none", async () => {
+  test("says what to do if the link is invalid", async () => {
     for (const query of ["", "?token=", "?token=%3Cscript%3E"]) {
       const page = await server().visitor.get(`/reset-password${query}`);
       expectStatus(page, 404);
@@ -213,7 +213,7 @@ describe("the page /reset-password", () => {
 });
 
 describe("larder user reset-link", () => {
-  test("prints a link that works beside the running server", async () => {
+  test("prints a link that works while the server runs", async () => {
     const { email } = await server().signUp();
     const printed = await server().larder(["user", "reset-link", email]);
     expect(printed.code).toBe(0);
@@ -222,14 +222,14 @@ describe("larder user reset-link", () => {
     expectStatus(await reset(token, "brand new words"), 200);
   });
 
-  test("says so where there is no such account", async () => {
+  test("fails if no account has the email", async () => {
     const printed = await server().larder(["user", "reset-link", freshEmail()]);
     expect(printed.code).not.toBe(0);
     expect(printed.stderr).toContain("No account found");
   });
 });
 
-test("without mail, everybody is told that the administrator can help, and links work", async () => {
+test("without mail, the response points to the administrator, and links from the command line work", async () => {
   await withServer({}, async (plain) => {
     const { email } = await plain.signUp();
     const known = await plain.visitor.post("/api/auth/password/forgot", { email });
@@ -244,19 +244,19 @@ test("without mail, everybody is told that the administrator can help, and links
   });
 });
 
-test("asking counts as sign-in, per address", async () => {
+test("requests for a link count as sign-in, per address", async () => {
   await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_DEFAULT_PLAN: "free" } }, async (limited) => {
-    const ask = () => limited.visitor.post("/api/auth/password/forgot", { email: freshEmail() });
+    const requestLink = () => limited.visitor.post("/api/auth/password/forgot", { email: freshEmail() });
     for (let count = 0; count < 5; count++) {
-      const response = await ask();
+      const response = await requestLink();
       expectStatus(response, 200);
       expect(response.header("x-ratelimit-resource")).toBe("signin");
     }
-    expectError(await ask(), 429);
+    expectError(await requestLink(), 429);
   });
 });
 
-test("a request that was noted is answered after a restart, when mails can leave again", async () => {
+test("a stored request is fulfilled after a restart, when emails can be sent again", async () => {
   const { email } = await server().signUp();
   await mails.stop();
   expectStatus(await forgot(email), 200);

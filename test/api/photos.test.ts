@@ -10,35 +10,35 @@ const server = sharedServer({ hasAccounts: true });
 
 let colours = 0;
 
-/** A picture of a content that no other test has. */
+/** A picture with bytes of its own, so that no other test stores the same blob. */
 function picture(): Uint8Array {
   colours++;
   return tinyPng(2, 2, [colours % 256, Math.floor(colours / 256), 9]);
 }
 
-/** Stores a picture of which the client tells when it was taken. */
-async function taken(client: Client, name: string, capturedAt: string, fields: Record<string, string> = {}) {
+/** Stores a picture with the capture time that the client states. */
+async function storePhoto(client: Client, name: string, capturedAt: string, fields: Record<string, string> = {}) {
   return client.storedId(picture(), { name, type: "image/png", fields: { capturedAt, ...fields } });
 }
 
-async function names(client: Client, query = ""): Promise<string[]> {
+async function listNames(client: Client, query = ""): Promise<string[]> {
   const response = await client.get(`/api/photos${query}`);
   expectStatus(response, 200);
   return response.strings("data.photos", "name");
 }
 
-async function days(client: Client, query = ""): Promise<unknown> {
+async function listDays(client: Client, query = ""): Promise<unknown> {
   const response = await client.get(`/api/photos/timeline${query}`);
   expectStatus(response, 200);
   return response.at("data.days");
 }
 
 describe("GET /api/photos", () => {
-  test("pictures and films come newest first by when they were taken, and nothing else does", async () => {
+  test("lists photos and videos only, newest capture first", async () => {
     const { client } = await server().signUp();
-    await taken(client, "old.png", "2019-05-06T07:08:09Z");
-    await taken(client, "new.png", "2024-01-02T03:04:05+01:00");
-    await taken(client, "between.png", "2021-12-31T23:59:59-08:00");
+    await storePhoto(client, "old.png", "2019-05-06T07:08:09Z");
+    await storePhoto(client, "new.png", "2024-01-02T03:04:05+01:00");
+    await storePhoto(client, "between.png", "2021-12-31T23:59:59-08:00");
     await client.stored("no picture", { name: "notes.txt" });
     await client.stored("<svg xmlns='http://www.w3.org/2000/svg'/>", { name: "drawing.svg", type: "image/svg+xml" });
     const response = await client.get("/api/photos");
@@ -61,9 +61,9 @@ describe("GET /api/photos", () => {
     });
   });
 
-  test("tells all that lists tell of files, where that is asked for", async () => {
+  test("returns the whole file records with full=true", async () => {
     const { client } = await server().signUp();
-    await taken(client, "a.png", "2020-01-01T00:00:00Z", { folder: "/album", tags: "sea" });
+    await storePhoto(client, "a.png", "2020-01-01T00:00:00Z", { folder: "/album", tags: "sea" });
     const [item] = (await client.get("/api/files?folder=/album")).list("data.files");
     const [photo] = (await client.get("/api/photos")).list("data.photos");
     const [whole] = (await client.get("/api/photos?full=true")).list("data.photos");
@@ -72,7 +72,7 @@ describe("GET /api/photos", () => {
     expect(whole).toMatchObject({ type: "file", folder: "/album", tags: ["sea"], isVideo: false });
   });
 
-  test("the picture's own time counts where the client tells none, and it tells its size", async () => {
+  test("uses the capture time embedded in the picture if the client states none, and returns its dimensions", async () => {
     const { client } = await server().signUp();
     const exif = { IFD2: { DateTimeOriginal: "2017:07:01 23:30:00", OffsetTimeOriginal: "+02:00" } };
     colours++;
@@ -83,7 +83,7 @@ describe("GET /api/photos", () => {
       .toBuffer();
     await client.stored(new Uint8Array(bytes), { name: "own.jpg", fields: { fileModifiedAt: "2022-02-02T02:02:02Z" } });
     let response: ApiResponse | undefined;
-    await eventually("the content was asked", async () => {
+    await eventually("the metadata was read", async () => {
       response = await client.get("/api/photos");
       return response.list("data.photos").some((photo) => Reflect.get(Object(photo), "width") === 40);
     });
@@ -92,11 +92,11 @@ describe("GET /api/photos", () => {
       height: 20,
       takenAt: "2017-07-01T23:30:00.000+02:00",
     });
-    // The day where it was taken, not that of UTC or of the file.
-    expect(await days(client)).toEqual([{ date: "2017-07-01", count: 1 }]);
+    // The day at the place of capture, not in UTC and not the file's.
+    expect(await listDays(client)).toEqual([{ date: "2017-07-01", count: 1 }]);
   });
 
-  test("without a capture time the file's own counts, and without that its arrival", async () => {
+  test("falls back to the file's modification time, then to the upload time", async () => {
     const { client } = await server().signUp();
     await client.stored(picture(), { name: "modified.png", fields: { fileModifiedAt: "2015-03-04T05:06:07+09:00" } });
     const today = new Date().toISOString().slice(0, 4);
@@ -108,14 +108,14 @@ describe("GET /api/photos", () => {
     expect(modified).toBe("2015-03-04T05:06:07.000+09:00");
   });
 
-  test("pages go on where they were, whatever comes and goes meanwhile", async () => {
+  test("continues pages where they stopped, also when photos are added and deleted in between", async () => {
     const { client } = await server().signUp();
     const ids: string[] = [];
-    for (let day = 1; day <= 6; day++) ids.push(await taken(client, `${day}.png`, `2020-01-0${day}T12:00:00Z`));
+    for (let day = 1; day <= 6; day++) ids.push(await storePhoto(client, `${day}.png`, `2020-01-0${day}T12:00:00Z`));
     const first = await client.get("/api/photos?limit=2");
     expect(first.strings("data.photos", "name")).toEqual(["6.png", "5.png"]);
-    await taken(client, "newer.png", "2021-01-01T00:00:00Z");
-    // The very place where the page ended, and one that would have come.
+    await storePhoto(client, "newer.png", "2021-01-01T00:00:00Z");
+    // The photo at which the page ended, and one of the next page.
     await client.delete(`/api/files/${ids[4]}`);
     await client.delete(`/api/files/${ids[2]}`);
     const cursor = first.string("data.nextCursor");
@@ -126,95 +126,95 @@ describe("GET /api/photos", () => {
     expect(third.at("data.nextCursor")).toBeNull();
   });
 
-  test("pictures of the same second are each met once", async () => {
+  test("returns each photo of the same second once", async () => {
     const { client } = await server().signUp();
     const ids = new Set<string>();
-    for (let index = 0; index < 5; index++) ids.add(await taken(client, `${index}.png`, "2020-01-01T00:00:00Z"));
-    const met: string[] = [];
+    for (let index = 0; index < 5; index++) ids.add(await storePhoto(client, `${index}.png`, "2020-01-01T00:00:00Z"));
+    const seen: string[] = [];
     for (let query = "?limit=2"; query !== ""; ) {
       const response = await client.get(`/api/photos${query}`);
-      met.push(...response.strings("data.photos", "id"));
+      seen.push(...response.strings("data.photos", "id"));
       const isLast = response.at("data.nextCursor") === null;
       query = isLast ? "" : `?limit=2&cursor=${response.string("data.nextCursor")}`;
     }
-    expect(met.toSorted()).toEqual([...ids].toSorted());
+    expect(seen.toSorted()).toEqual([...ids].toSorted());
   });
 
   test("begins at a day, a month or a year", async () => {
     const { client } = await server().signUp();
-    await taken(client, "2019.png", "2019-08-08T00:00:00Z");
-    await taken(client, "feb28.png", "2020-02-28T23:59:59Z");
-    await taken(client, "feb29.png", "2020-02-29T23:59:59+05:00");
-    await taken(client, "march.png", "2020-03-01T00:00:00Z");
-    await taken(client, "2021.png", "2021-01-01T00:00:00Z");
-    expect(await names(client, "?at=2020-02-28")).toEqual(["feb28.png", "2019.png"]);
-    expect(await names(client, "?at=2020-02")).toEqual(["feb29.png", "feb28.png", "2019.png"]);
-    expect(await names(client, "?at=2020&limit=1")).toEqual(["march.png"]);
-    expect(await names(client, "?at=2018")).toEqual([]);
+    await storePhoto(client, "2019.png", "2019-08-08T00:00:00Z");
+    await storePhoto(client, "feb28.png", "2020-02-28T23:59:59Z");
+    await storePhoto(client, "feb29.png", "2020-02-29T23:59:59+05:00");
+    await storePhoto(client, "march.png", "2020-03-01T00:00:00Z");
+    await storePhoto(client, "2021.png", "2021-01-01T00:00:00Z");
+    expect(await listNames(client, "?at=2020-02-28")).toEqual(["feb28.png", "2019.png"]);
+    expect(await listNames(client, "?at=2020-02")).toEqual(["feb29.png", "feb28.png", "2019.png"]);
+    expect(await listNames(client, "?at=2020&limit=1")).toEqual(["march.png"]);
+    expect(await listNames(client, "?at=2018")).toEqual([]);
   });
 
   test("filters by type, labels and folder", async () => {
     const { client } = await server().signUp();
-    await taken(client, "a.png", "2020-01-01T00:00:00Z", { folder: "/in/deep", tags: "sea, sun" });
-    await taken(client, "b.png", "2020-01-02T00:00:00Z", { folder: "/in", tags: "Sea" });
-    await taken(client, "c.png", "2020-01-03T00:00:00Z", { folder: "/out", tags: "sun" });
+    await storePhoto(client, "a.png", "2020-01-01T00:00:00Z", { folder: "/in/deep", tags: "sea, sun" });
+    await storePhoto(client, "b.png", "2020-01-02T00:00:00Z", { folder: "/in", tags: "Sea" });
+    await storePhoto(client, "c.png", "2020-01-03T00:00:00Z", { folder: "/out", tags: "sun" });
     await client.stored(new Uint8Array([0, 0, 0, 24, ...Buffer.from("ftypisom0000isommp42")]), {
       name: "film.mp4",
       type: "video/mp4",
       fields: { capturedAt: "2020-01-04T00:00:00Z", folder: "/out" },
     });
-    expect(await names(client)).toEqual(["film.mp4", "c.png", "b.png", "a.png"]);
-    expect(await names(client, "?type=video")).toEqual(["film.mp4"]);
-    expect(await names(client, "?type=photo&folder=/out")).toEqual(["c.png"]);
-    expect(await names(client, "?folder=/in")).toEqual(["b.png", "a.png"]);
-    expect(await names(client, "?tags=SEA")).toEqual(["b.png", "a.png"]);
-    expect(await names(client, "?tags=sea,sun")).toEqual(["a.png"]);
-    expect(await names(client, "?tags=unheard")).toEqual([]);
-    expect(await days(client, "?tags=sun")).toEqual([
+    expect(await listNames(client)).toEqual(["film.mp4", "c.png", "b.png", "a.png"]);
+    expect(await listNames(client, "?type=video")).toEqual(["film.mp4"]);
+    expect(await listNames(client, "?type=photo&folder=/out")).toEqual(["c.png"]);
+    expect(await listNames(client, "?folder=/in")).toEqual(["b.png", "a.png"]);
+    expect(await listNames(client, "?tags=SEA")).toEqual(["b.png", "a.png"]);
+    expect(await listNames(client, "?tags=sea,sun")).toEqual(["a.png"]);
+    expect(await listNames(client, "?tags=unheard")).toEqual([]);
+    expect(await listDays(client, "?tags=sun")).toEqual([
       { date: "2020-01-03", count: 1 },
       { date: "2020-01-01", count: 1 },
     ]);
   });
 
-  test("what is in the trash is not there, alone or with its folder, and comes back", async () => {
+  test("leaves out photos in the trash, alone or with their folder, and lists them after a restore", async () => {
     const { client } = await server().signUp();
-    const alone = await taken(client, "alone.png", "2020-01-01T00:00:00Z");
-    await taken(client, "below.png", "2020-01-02T00:00:00Z", { folder: "/trip/day" });
-    await taken(client, "stays.png", "2020-01-02T00:00:00Z");
+    const alone = await storePhoto(client, "alone.png", "2020-01-01T00:00:00Z");
+    await storePhoto(client, "below.png", "2020-01-02T00:00:00Z", { folder: "/trip/day" });
+    await storePhoto(client, "stays.png", "2020-01-02T00:00:00Z");
     const [folder = ""] = (await client.get("/api/files?type=folder")).strings("data.files", "id");
     expectStatus(await client.post("/api/files/trash", { fileIds: [alone, folder] }), 200);
-    expect(await names(client)).toEqual(["stays.png"]);
-    expect(await days(client)).toEqual([{ date: "2020-01-02", count: 1 }]);
+    expect(await listNames(client)).toEqual(["stays.png"]);
+    expect(await listDays(client)).toEqual([{ date: "2020-01-02", count: 1 }]);
     expectStatus(await client.post("/api/files/trash/restore", { fileIds: [alone, folder] }), 200);
-    expect(await names(client)).toHaveLength(3);
-    expect(await days(client)).toEqual([
+    expect(await listNames(client)).toHaveLength(3);
+    expect(await listDays(client)).toEqual([
       { date: "2020-01-02", count: 2 },
       { date: "2020-01-01", count: 1 },
     ]);
     expectStatus(await client.delete(`/api/files/folders/${folder}?recursive=true`), 200);
-    expect((await names(client)).toSorted()).toEqual(["alone.png", "stays.png"]);
+    expect((await listNames(client)).toSorted()).toEqual(["alone.png", "stays.png"]);
   });
 
-  test("a content that becomes a picture is one, and one that is replaced by a text is none", async () => {
+  test("lists a file once its content becomes a picture, until it is replaced by text", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("text", { name: "changing" });
-    expect(await names(client)).toEqual([]);
+    expect(await listNames(client)).toEqual([]);
     expectStatus(await client.putContent(id, picture()), 200);
-    expect(await names(client)).toEqual(["changing"]);
+    expect(await listNames(client)).toEqual(["changing"]);
     expectStatus(await client.putContent(id, "text again"), 200);
-    expect(await names(client)).toEqual([]);
+    expect(await listNames(client)).toEqual([]);
   });
 
-  test("shows nobody else's, neither a stranger's nor what is shared", async () => {
+  test("lists no photos of other accounts, shared or not", async () => {
     const [owner, other] = [await server().signUp(), await server().signUp()];
-    const id = await taken(owner.client, "mine.png", "2020-01-01T00:00:00Z", { folder: "/private" });
+    const id = await storePhoto(owner.client, "mine.png", "2020-01-01T00:00:00Z", { folder: "/private" });
     expectStatus(await owner.client.post(`/api/files/${id}/shares`, { user: other.email }), 201);
-    expect(await names(other.client)).toEqual([]);
-    expect(await days(other.client)).toEqual([]);
+    expect(await listNames(other.client)).toEqual([]);
+    expect(await listDays(other.client)).toEqual([]);
     expectError(await other.client.get("/api/photos?folder=/private"), 404, "not_found");
-    expect(await names(other.client, `?cursor=${Buffer.from("9999999999999.999999").toString("base64url")}`)).toEqual(
-      [],
-    );
+    expect(
+      await listNames(other.client, `?cursor=${Buffer.from("9999999999999.999999").toString("base64url")}`),
+    ).toEqual([]);
   });
 
   test.each([
@@ -240,10 +240,10 @@ describe("GET /api/photos", () => {
 describe("GET /api/photos/timeline", () => {
   test("counts each day, newest first, and follows every change at once", async () => {
     const { client } = await server().signUp();
-    expect(await days(client)).toEqual([]);
-    await taken(client, "a.png", "2020-01-01T01:00:00Z");
-    await taken(client, "b.png", "2020-01-01T23:59:59+10:00");
-    const id = await taken(client, "c.png", "1969-12-31T12:00:00Z");
+    expect(await listDays(client)).toEqual([]);
+    await storePhoto(client, "a.png", "2020-01-01T01:00:00Z");
+    await storePhoto(client, "b.png", "2020-01-01T23:59:59+10:00");
+    const id = await storePhoto(client, "c.png", "1969-12-31T12:00:00Z");
     const { isSettling, ...counted } = Object((await client.get("/api/photos/timeline")).at("data"));
     expect(isSettling).toBeBoolean();
     expect(counted).toEqual({
@@ -255,10 +255,10 @@ describe("GET /api/photos/timeline", () => {
       isIndexing: false,
     });
     expectStatus(await client.delete(`/api/files/${id}`), 200);
-    expect(await days(client)).toEqual([{ date: "2020-01-01", count: 2 }]);
+    expect(await listDays(client)).toEqual([{ date: "2020-01-01", count: 2 }]);
   });
 
-  test("tells until when a day may change: the last word is the day of the picture's own time", async () => {
+  test("marks days as settling until the embedded capture time is read", async () => {
     const { client } = await server().signUp();
     const exif = { IFD2: { DateTimeOriginal: "2016:02:29 12:00:00", OffsetTimeOriginal: "+01:00" } };
     const background = { r: 9, g: 8, b: 201 };
@@ -267,16 +267,16 @@ describe("GET /api/photos/timeline", () => {
       .jpeg()
       .toBuffer();
     await client.stored(new Uint8Array(bytes), { name: "leap.jpg", type: "image/jpeg" });
-    let told: unknown;
-    await eventually("the day is settled", async () => {
+    let listed: unknown;
+    await eventually("the day is final", async () => {
       const response = await client.get("/api/photos/timeline");
-      told = response.at("data.days");
+      listed = response.at("data.days");
       return response.at("data.isSettling") === false;
     });
-    expect(told).toEqual([{ date: "2016-02-29", count: 1 }]);
+    expect(listed).toEqual([{ date: "2016-02-29", count: 1 }]);
   });
 
-  test("refuses an unknown type", async () => {
+  test("rejects an unknown type", async () => {
     const { client } = await server().signUp();
     expectError(await client.get("/api/photos/timeline?type=song"), 400, "invalid_field");
   });

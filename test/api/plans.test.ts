@@ -18,14 +18,14 @@ const server = sharedServer({
   },
 });
 
-/** Files below uploads/: what an upload in the making leaves. */
-async function leftovers(): Promise<string[]> {
+/** Lists the files below uploads/, which unfinished uploads leave. */
+async function listStagedFiles(): Promise<string[]> {
   const entries = await readdir(join(server().dataDir, "uploads"), { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
 }
 
 describe("the size of a file", () => {
-  test("may be the limit exactly, and not a byte more", async () => {
+  test("may equal the limit exactly, and not exceed it by a byte", async () => {
     const { client } = await server().signUp();
     expectStatus(await client.upload(randomContent(sizeMax), { name: "full" }), 201);
     const over = await client.upload(randomContent(sizeMax + 1), { name: "over" });
@@ -33,10 +33,10 @@ describe("the size of a file", () => {
     expect(over.json).toMatchObject({ error: { details: { limit: sizeMax, plan: "free" } } });
     expect(await client.names()).toEqual(["full"]);
     expect((await client.get("/api/users/usage")).number("data.storage.used")).toBe(sizeMax);
-    expect(await leftovers()).toEqual([]);
+    expect(await listStagedFiles()).toEqual([]);
   });
 
-  test("holds for PUT content, which leaves the old content", async () => {
+  test("applies to PUT content, which then leaves the old content", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("old");
     expectError(await client.putContent(id, randomContent(sizeMax + 1)), 413, "file_too_large");
@@ -44,7 +44,7 @@ describe("the size of a file", () => {
     expectStatus(await client.putContent(id, randomContent(sizeMax)), 200);
   });
 
-  test("is refused from Content-Length before the body is read, and answered", async () => {
+  test("is checked against Content-Length before the body is read, with a response", async () => {
     const { client, token } = await server().signUp();
     const id = await client.storedId("old");
     for (const [method, path, type] of [
@@ -64,7 +64,7 @@ describe("the size of a file", () => {
     }
   });
 
-  test("is refused at the first byte over it where no length is told, and answered", async () => {
+  test("without a declared length is checked at the first byte over the limit, with a response", async () => {
     const { client, token } = await server().signUp();
     const connection = await RawConnection.open(server().port);
     await connection.write(
@@ -77,10 +77,10 @@ describe("the size of a file", () => {
     expectError(await connection.response(), 413, "file_too_large");
     connection.cut();
     expect(await client.names()).toEqual([]);
-    expect(await leftovers()).toEqual([]);
+    expect(await listStagedFiles()).toEqual([]);
   });
 
-  test("of a form counts the file alone, not what surrounds it", async () => {
+  test("of a form counts the file only, not the parts around it", async () => {
     const { client } = await server().signUp();
     const long = { headers: ['Content-Disposition: form-data; name="description"'], content: "x".repeat(20_000) };
     const response = await client.request("POST", "/api/files/upload", {
@@ -92,7 +92,7 @@ describe("the size of a file", () => {
 });
 
 describe("the quota", () => {
-  test("is kept to the byte and told", async () => {
+  test("is exact to the byte, and reported", async () => {
     const { client } = await server().signUp();
     await client.stored(randomContent(sizeMax), { name: "1" });
     await client.stored(randomContent(sizeMax), { name: "2" });
@@ -106,7 +106,7 @@ describe("the quota", () => {
     expectStatus(await client.upload("", { name: "empty" }), 201);
   });
 
-  test("is never overrun by many at once", async () => {
+  test("is never exceeded by concurrent uploads", async () => {
     const { client } = await server().signUp();
     const responses = await Promise.all(
       Array.from({ length: 10 }, (_, index) => client.upload(randomContent(60_000), { name: `${index}` })),
@@ -116,8 +116,8 @@ describe("the quota", () => {
     expect(await client.names()).toHaveLength(4);
   });
 
-  test("is named with its plan wherever it refuses", async () => {
-    // What only the deed itself could refuse (a copy, the last of many at once) told the limit without its plan.
+  test("and the plan are named in every rejection", async () => {
+    // Rejections inside the transaction (a copy, the last of several concurrent uploads) once left the plan out.
     const { client } = await server().signUp();
     for (const name of ["a", "b"]) await client.stored(randomContent(90_000), { name, fields: { folder: "/box" } });
     const [box = ""] = (await client.get("/api/files?type=folder")).strings("data.files", "id");
@@ -133,7 +133,7 @@ describe("the quota", () => {
     for (const response of refused) expect(response.at("error.details")).toMatchObject(details);
   });
 
-  test("counts versions and copies, and is freed by deletion at once", async () => {
+  test("counts versions and copies, and deletion frees it at once", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(randomContent(90_000), { name: "a" });
     expectStatus(await client.putContent(id, randomContent(90_000)), 200);
@@ -145,7 +145,7 @@ describe("the quota", () => {
     expect((await client.get("/api/users/usage")).number("data.storage.used")).toBe(sizeMax);
   });
 
-  test("holds for content that is there already: sharing a blob saves none of it", async () => {
+  test("counts bytes that are already stored again: sharing a blob saves no quota", async () => {
     const { client } = await server().signUp();
     const content = randomContent(sizeMax);
     await client.stored(content, { name: "1" });
@@ -153,7 +153,7 @@ describe("the quota", () => {
     expectError(await client.upload(content, { name: "3" }), 413, "quota_exceeded");
   });
 
-  test("of one account can be set by the command line", async () => {
+  test("of one account can be set on the command line", async () => {
     const { client } = await server().addUser(["--quota", "1000"]);
     expectError(await client.upload(randomContent(1001)), 413, "quota_exceeded");
     expectStatus(await client.upload(randomContent(1000)), 201);
@@ -172,7 +172,7 @@ test("the numbers of every plan can be set", async () => {
   });
 });
 
-test("free takes files of 10 MB and not more, by default", async () => {
+test("free accepts files of at most 10 MB by default", async () => {
   await withServer({ env: { LARDER_DEFAULT_PLAN: "" } }, async (own) => {
     const { client } = await own.signUp();
     expectStatus(await client.upload(new Uint8Array(10_485_760), { name: "full" }), 201);

@@ -1,4 +1,4 @@
-// Proof by signing in again at the provider, for accounts whose password nobody knows.
+// Identity confirmation by signing in again at the provider, for accounts without a known password.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { type ApiResponse, freshEmail } from "../support/client.ts";
@@ -22,8 +22,8 @@ const server = sharedServer({ hasAccounts: true, env });
 
 const isBack = (address: string) => address.startsWith(`${publicUrl}/api/auth/oidc/callback`);
 
-/** Somebody whose account the provider's first sign-in made, in their browser. */
-async function newcomer() {
+/** A person whose account the first sign-in through the provider created, and their browser. */
+async function addPerson() {
   const name = `person-${randomBytes(4).toString("hex")}`;
   const email = freshEmail();
   provider.people.set(name, { email, email_verified: true, name: "Ada Example" });
@@ -32,7 +32,7 @@ async function newcomer() {
   const cookies = () => [...browser.cookies()].map(([key, value]) => `${key}=${value}`).join("; ");
   const headers = () => ({ cookie: cookies(), origin: publicUrl });
   const post = (path: string, json: object = {}) => server().visitor.post(path, json, headers());
-  const begin = async (json: object = {}): Promise<string> => {
+  const startConfirmation = async (json: object = {}): Promise<string> => {
     const response = await post("/api/auth/confirm/provider", json);
     expectStatus(response, 200);
     for (const line of response.headers.getSetCookie()) {
@@ -42,30 +42,30 @@ async function newcomer() {
     }
     return response.string("data.url");
   };
-  const comeBack = (callback: string): Promise<ApiResponse> => {
+  const requestCallback = (callback: string): Promise<ApiResponse> => {
     const { pathname, search } = new URL(callback);
     return server().visitor.get(pathname + search, { cookie: cookies() });
   };
-  /** Signs in at the provider once more, as this person or another one, and comes back. */
+  /** Signs in at the provider again, as this person or another one, and requests the callback. */
   const confirm = async (as = name, json: object = {}): Promise<ApiResponse> =>
-    comeBack((await browser.go(await begin(json), as, isBack)).address);
-  const tryKey = () => post("/api/users/api-keys", { name: "script" });
-  return { name, email, browser, post, begin, comeBack, confirm, tryKey };
+    requestCallback((await browser.go(await startConfirmation(json), as, isBack)).address);
+  const tryCreateKey = () => post("/api/users/api-keys", { name: "script" });
+  return { name, email, browser, post, startConfirmation, requestCallback, confirm, tryCreateKey };
 }
 
-test("confirms the session of an account without a password, and goes back to the page", async () => {
-  const ada = await newcomer();
-  const refused = await ada.tryKey();
+test("confirms the session of an account without a password, and returns to the page", async () => {
+  const ada = await addPerson();
+  const refused = await ada.tryCreateKey();
   expectError(refused, 401, "password_required");
   expect(refused.at("error.details.methods")).toEqual(["provider"]);
-  const query = new URL(await ada.begin()).searchParams;
+  const query = new URL(await ada.startConfirmation()).searchParams;
   expect([query.get("prompt"), query.get("max_age")]).toEqual(["login", "0"]);
   const back = await ada.confirm(ada.name, { returnTo: "/settings/api-keys" });
   expectStatus(back, 302);
   expect(back.header("location")).toBe("/settings/api-keys");
   expect(back.headers.getSetCookie().join()).not.toContain("larder_session");
-  expectStatus(await ada.tryKey(), 201);
-  // From here on there is a password, and it is what proves.
+  expectStatus(await ada.tryCreateKey(), 201);
+  // From now on the account has a password, and only the password confirms it.
   const change = await server().visitor.request("PUT", "/api/users/profile", {
     json: { newPassword: "a password of my own" },
     headers: {
@@ -74,53 +74,53 @@ test("confirms the session of an account without a password, and goes back to th
     },
   });
   expectStatus(change, 200);
-  expect((await ada.tryKey()).at("error.details.methods")).toEqual(["password"]);
+  expect((await ada.tryCreateKey()).at("error.details.methods")).toEqual(["password"]);
   expectError(await ada.post("/api/auth/confirm/provider"), 400, "invalid_request");
   expectStatus(await ada.post("/api/auth/confirm", { currentPassword: "a password of my own" }), 200);
 });
 
-test("without an address to go back to, it ends on a page to be closed", async () => {
-  const ada = await newcomer();
+test("without a return address, it ends on a page that asks to close the window", async () => {
+  const ada = await addPerson();
   const back = await ada.confirm();
   expectStatus(back, 200);
   expect(back.text).toContain("Close this window");
-  expectStatus(await ada.tryKey(), 201);
+  expectStatus(await ada.tryCreateKey(), 201);
 });
 
-test("is refused where the provider did not ask again, or doesn't say when it did", async () => {
-  const ada = await newcomer();
+test("fails if the provider did not ask for the credentials again, or doesn't state when it did", async () => {
+  const ada = await addPerson();
   for (const authTime of [Math.floor(Date.now() / 1000) - 600, undefined, "now"]) {
     provider.forge = ({ auth_time: _signed, ...claims }) => ({
       claims: { ...claims, ...(authTime !== undefined && { auth_time: authTime }) },
       key: "right",
     });
     expectError(await ada.confirm(), 401, "bad_credentials");
-    expectError(await ada.tryKey(), 401, "password_required");
+    expectError(await ada.tryCreateKey(), 401, "password_required");
   }
 });
 
-test("is refused for anybody else who signs in there, and without the browser that began it", async () => {
-  const [ada, grace] = [await newcomer(), await newcomer()];
-  // Signed out at the provider, so that it takes another person.
+test("fails if another person signs in there, or another browser sends the callback", async () => {
+  const [ada, grace] = [await addPerson(), await addPerson()];
+  // Sign out at the provider, so that it lets another person sign in.
   ada.browser.cookies(provider.issuer).clear();
   expectError(await ada.confirm(grace.name), 401, "bad_credentials");
   ada.browser.cookies(provider.issuer).clear();
-  const callback = (await ada.browser.go(await ada.begin(), ada.name, isBack)).address;
-  expectError(await grace.comeBack(callback), 400, "invalid_request");
-  expectError(await ada.tryKey(), 401, "password_required");
+  const callback = (await ada.browser.go(await ada.startConfirmation(), ada.name, isBack)).address;
+  expectError(await grace.requestCallback(callback), 400, "invalid_request");
+  expectError(await ada.tryCreateKey(), 401, "password_required");
 });
 
-test("confirms nothing after the session has ended, and only once", async () => {
-  const ada = await newcomer();
-  const callback = (await ada.browser.go(await ada.begin(), ada.name, isBack)).address;
-  expectStatus(await ada.comeBack(callback), 200);
-  expectError(await ada.comeBack(callback), 400, "invalid_request");
-  const second = (await ada.browser.go(await ada.begin(), ada.name, isBack)).address;
+test("confirms only once, and nothing after the session has ended", async () => {
+  const ada = await addPerson();
+  const callback = (await ada.browser.go(await ada.startConfirmation(), ada.name, isBack)).address;
+  expectStatus(await ada.requestCallback(callback), 200);
+  expectError(await ada.requestCallback(callback), 400, "invalid_request");
+  const second = (await ada.browser.go(await ada.startConfirmation(), ada.name, isBack)).address;
   expectStatus(await ada.post("/api/auth/signout"), 200);
-  expectError(await ada.comeBack(second), 401, "bad_credentials");
+  expectError(await ada.requestCallback(second), 401, "bad_credentials");
 });
 
-test("is for accounts alone whose password nobody knows", async () => {
+test("is available only to accounts without a known password", async () => {
   const account = await confirmed(await server().signUp());
   expectError(await account.client.post("/api/auth/confirm/provider"), 400, "invalid_request");
   expectError(await server().visitor.post("/api/auth/confirm/provider", {}), 401, "missing_token");

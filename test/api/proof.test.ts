@@ -1,4 +1,4 @@
-// Proof that the owner of an account asks: what needs it, how it is given, and when it ends.
+// Proof of identity for sensitive changes: which requests need it, how it is given, and when it expires.
 import { describe, expect, test } from "bun:test";
 import { Authenticator } from "../support/authenticator.ts";
 import { type Account, Client, freshEmail } from "../support/client.ts";
@@ -19,14 +19,14 @@ async function signIn({ email, password }: Account, extra: Record<string, unknow
   return new Client(server(), apiResponse.string("token"));
 }
 
-const tryKey = (client: Client, extra: Record<string, unknown> = {}) =>
+const tryCreateKey = (client: Client, extra: Record<string, unknown> = {}) =>
   client.post("/api/users/api-keys", { name: "script", ...extra });
 
-describe("without proof", () => {
-  test("a session changes nothing that lets somebody stay in the account or end it", async () => {
+describe("without confirmation", () => {
+  test("a session can't change credentials or delete the account", async () => {
     const { client } = await server().signUp();
-    const asked = [
-      tryKey(client),
+    const requests = [
+      tryCreateKey(client),
       client.put("/api/users/profile", { email: freshEmail() }),
       client.put("/api/users/profile", { newPassword }),
       client.put("/api/users/profile", { name: "Grace", newPassword, endKeys: true }),
@@ -38,49 +38,53 @@ describe("without proof", () => {
       client.delete("/api/users/profile"),
       client.delete("/api/users/profile", {}),
     ];
-    for (const apiResponse of await Promise.all(asked)) {
+    for (const apiResponse of await Promise.all(requests)) {
       expectError(apiResponse, 401, "password_required");
       expect(apiResponse.at("error.details")).toMatchObject({ methods: ["password"], needsCode: false });
     }
     expectStatus(await client.get("/api/users/profile"), 200);
     expect((await client.get("/api/users/api-keys")).list("data.apiKeys")).toEqual([]);
-    // The name is no way in.
+    // The name is no credential.
     expectStatus(await client.put("/api/users/profile", { name: "Grace" }), 200);
   });
 
-  test("a session that has just signed in is no better", async () => {
-    expectError(await tryKey(await signIn(await server().signUp())), 401, "password_required");
+  test("a session that has just signed in has no more rights", async () => {
+    expectError(await tryCreateKey(await signIn(await server().signUp())), 401, "password_required");
   });
 
-  test("a wrong password is refused, counts as one, and leaves the session as it was", async () => {
+  test("a wrong password is rejected, counts as a failed sign-in, and leaves the session intact", async () => {
     await withServer({ env: { LARDER_RATE_LIMITS: "on" } }, async (limited) => {
       const account = await limited.signUp();
       for (let tries = 0; tries < 5; tries++) {
-        expectError(await tryKey(account.client, { currentPassword: "not the password" }), 401, "bad_credentials");
+        expectError(
+          await tryCreateKey(account.client, { currentPassword: "not the password" }),
+          401,
+          "bad_credentials",
+        );
       }
       const { email, password } = account;
       expectError(await tryConfirm(account), 429, "rate_limited");
       expectError(await limited.visitor.post("/api/auth/signin", { email, password }), 429, "rate_limited");
-      expectError(await tryKey(account.client), 401, "password_required");
+      expectError(await tryCreateKey(account.client), 401, "password_required");
     });
   });
 
-  test("a key and a device make no keys, whatever they send", async () => {
+  test("an API key and a device can't create keys, even with the password", async () => {
     const account = await server().signUp();
     const { password: currentPassword } = account;
-    const key = await tryKey(account.client, { currentPassword, scopes: ["profile", "files:write"] });
+    const key = await tryCreateKey(account.client, { currentPassword, scopes: ["profile", "files:write"] });
     const byKey = new Client(server(), key.string("data.key"));
-    expectError(await tryKey(byKey, { currentPassword }), 403, "scope");
+    expectError(await tryCreateKey(byKey, { currentPassword }), 403, "scope");
     expectError(await byKey.post("/api/auth/confirm", { currentPassword }), 403, "scope");
     const device = await registerDevice(server(), account);
-    expectError(await tryKey(device.client, { currentPassword }), 403, "scope");
+    expectError(await tryCreateKey(device.client, { currentPassword }), 403, "scope");
     expectStatus(await device.client.post("/api/auth/confirm", { currentPassword }), 200);
-    expectError(await tryKey(device.client), 403, "scope");
+    expectError(await tryCreateKey(device.client), 403, "scope");
   });
 });
 
 describe("POST /api/auth/confirm", () => {
-  test("confirms this session alone, for ten minutes", async () => {
+  test("confirms this session only, for ten minutes", async () => {
     const account = await server().signUp();
     const other = await signIn(account);
     expect((await account.client.get("/api/auth/session")).at("session.confirmedUntil")).toBeNull();
@@ -93,69 +97,69 @@ describe("POST /api/auth/confirm", () => {
     expect(untilMs - Date.now()).toBeLessThanOrEqual(600_000);
     const session = await account.client.get("/api/auth/session");
     expect(session.string("session.confirmedUntil")).toBe(apiResponse.string("data.confirmedUntil"));
-    expectStatus(await tryKey(account.client), 201);
+    expectStatus(await tryCreateKey(account.client), 201);
     expectStatus(await account.client.put("/api/users/profile", { email: freshEmail() }), 200);
-    expectError(await tryKey(other), 401, "password_required");
+    expectError(await tryCreateKey(other), 401, "password_required");
   });
 
-  test("a password that is sent along is checked all the same", async () => {
+  test("a wrong password in a request is rejected even in a confirmed session", async () => {
     const { client } = await confirmed(await server().signUp());
-    expectError(await tryKey(client, { currentPassword: "not the password" }), 401, "bad_credentials");
-    expectStatus(await tryKey(client), 201);
+    expectError(await tryCreateKey(client, { currentPassword: "not the password" }), 401, "bad_credentials");
+    expectStatus(await tryCreateKey(client), 201);
   });
 
-  test("is not carried over by a new token, and is over after it", async () => {
+  test("is not inherited by a refreshed token", async () => {
     const { client } = await confirmed(await server().signUp());
     const refreshed = new Client(server(), (await client.post("/api/auth/refresh")).string("token"));
-    expectError(await tryKey(refreshed), 401, "password_required");
+    expectError(await tryCreateKey(refreshed), 401, "password_required");
   });
 
   test("ends with a new password, also for the session that set it", async () => {
     const account = await confirmed(await server().signUp());
     expectStatus(await account.client.put("/api/users/profile", { newPassword }), 200);
-    expectError(await tryKey(account.client), 401, "password_required");
-    expectStatus(await tryKey(account.client, { currentPassword: newPassword }), 201);
+    expectError(await tryCreateKey(account.client), 401, "password_required");
+    expectStatus(await tryCreateKey(account.client, { currentPassword: newPassword }), 201);
   });
 
-  test("ends where two-factor sign-in is switched on: it was given without a code", async () => {
+  test("ends when two-factor sign-in is switched on, as it was given without a code", async () => {
     const account = await server().signUp();
     const other = await signIn(account);
     expectStatus(await other.post("/api/auth/confirm", { currentPassword: account.password }), 200);
     await switchOnTwoFactor(account);
-    const refused = await tryKey(other);
+    const refused = await tryCreateKey(other);
     expectError(refused, 401, "password_required");
     expect(refused.at("error.details.needsCode")).toBe(true);
   });
 
-  test("wants what it takes", async () => {
+  test("requires a password and a session", async () => {
     const { client } = await server().signUp();
     expectError(await client.post("/api/auth/confirm", {}), 400, "invalid_field", "currentPassword");
     expectError(await server().visitor.post("/api/auth/confirm", { currentPassword: "x" }), 401, "missing_token");
   });
 
-  test("lasts over a restart", async () => {
+  test("survives a restart", async () => {
     await withServer({ hasAccounts: true }, async (own) => {
       const account = await confirmed(await own.signUp());
       await own.restart();
-      expectStatus(await tryKey(account.client), 201);
+      expectStatus(await tryCreateKey(account.client), 201);
     });
   });
 });
 
 describe("with two-factor sign-in", () => {
-  test("the proof is password and code, and the code is used up", async () => {
+  test("confirmation needs password and code, and uses up the code", async () => {
     const account = await server().signUp();
     const { client, password: currentPassword } = account;
     const { secret, codes } = await switchOnTwoFactor(account);
-    const asked = [
+    const requests = [
       () => client.put("/api/users/profile", { email: freshEmail(), currentPassword }),
       () => client.put("/api/users/profile", { newPassword, currentPassword }),
       () => client.delete("/api/users/profile", { password: currentPassword }),
       () => tryConfirm(account),
-      () => tryKey(client, { currentPassword }),
+      () => tryCreateKey(client, { currentPassword }),
     ];
-    for (const ask of asked) {
-      const apiResponse = await ask();
+    for (const send of requests) {
+      const apiResponse = await send();
       expectError(apiResponse, 401, "second_factor_required");
       expect(apiResponse.at("error.details.methods")).toContain("totp");
     }
@@ -165,12 +169,12 @@ describe("with two-factor sign-in", () => {
     const { email, password } = account;
     const again = await server().visitor.post("/api/auth/signin", { email, password, code: codeOf(secret) });
     expectError(again, 401, "invalid_code");
-    expectStatus(await tryKey(client), 201);
+    expectStatus(await tryCreateKey(client), 201);
     expectStatus(await client.put("/api/users/profile", { newPassword, currentPassword, code: codes[0] }), 200);
     expectStatus(await client.delete("/api/users/profile", { password: newPassword, code: codes[1] }), 200);
   });
 
-  test("one code proves once, however many ask at once", async () => {
+  test("one code confirms one of several concurrent requests", async () => {
     const account = await server().signUp();
     const { secret } = await switchOnTwoFactor(account);
     const code = codeOf(secret);
@@ -188,8 +192,8 @@ describe("with two-factor sign-in", () => {
 });
 
 describe("passkeys", () => {
-  /** Adds one to a confirmed account. */
-  async function withPasskey() {
+  /** Adds a passkey to a confirmed account. */
+  async function addPasskey() {
     const account = await confirmed(await server().signUp());
     const authenticator = new Authenticator();
     const options = await account.client.post("/api/users/passkeys/options");
@@ -198,48 +202,48 @@ describe("passkeys", () => {
     expectStatus(added, 201);
     return { account, authenticator, id: added.string("data.id") };
   }
-  const optionsOf = (client: Client) => client.post("/api/auth/confirm/passkey/options");
-  const show = (client: Client, response: unknown) => client.post("/api/auth/confirm/passkey", { response });
+  const requestOptions = (client: Client) => client.post("/api/auth/confirm/passkey/options");
+  const confirmWith = (client: Client, response: unknown) => client.post("/api/auth/confirm/passkey", { response });
 
-  test("confirm the session that asked, once", async () => {
-    const { account, authenticator, id } = await withPasskey();
+  test("confirm the requesting session, once", async () => {
+    const { account, authenticator, id } = await addPasskey();
     const [client, other] = [await signIn(account), await signIn(account)];
-    const refused = await tryKey(client);
+    const refused = await tryCreateKey(client);
     expect(refused.at("error.details.methods")).toEqual(["password", "passkey"]);
-    const options = await optionsOf(client);
+    const options = await requestOptions(client);
     expectStatus(options, 200);
     expect(options.at("data.options.allowCredentials.0.id")).toBe(authenticator.credentialId.toString("base64url"));
     const response = authenticator.get(options, { origin: server().url });
-    // The challenge is of the other session.
-    expectError(await show(other, response), 401, "bad_credentials");
-    const again = authenticator.get(await optionsOf(client), { origin: server().url });
-    const apiResponse = await show(client, again);
+    // The challenge belongs to the first session.
+    expectError(await confirmWith(other, response), 401, "bad_credentials");
+    const again = authenticator.get(await requestOptions(client), { origin: server().url });
+    const apiResponse = await confirmWith(client, again);
     expectStatus(apiResponse, 200);
     expect(apiResponse.string("data.confirmedUntil")).toMatch(timestampPattern);
-    expectError(await show(client, again), 401, "bad_credentials");
-    expectError(await tryKey(other), 401, "password_required");
+    expectError(await confirmWith(client, again), 401, "bad_credentials");
+    expectError(await tryCreateKey(other), 401, "password_required");
     expectError(await other.delete(`/api/users/passkeys/${id}`), 401, "password_required");
     expectStatus(await client.delete(`/api/users/passkeys/${id}`), 200);
   });
 
-  test("confirm nobody else's session, and not by what was made for a sign-in", async () => {
-    const [mine, other] = [await withPasskey(), await withPasskey()];
+  test("confirm no session of another user, and not with a response made for sign-in", async () => {
+    const [mine, other] = [await addPasskey(), await addPasskey()];
     const client = await signIn(mine.account);
-    const foreign = other.authenticator.get(await optionsOf(client), { origin: server().url });
-    expectError(await show(client, foreign), 401, "bad_credentials");
+    const foreign = other.authenticator.get(await requestOptions(client), { origin: server().url });
+    expectError(await confirmWith(client, foreign), 401, "bad_credentials");
     const signingIn = await server().visitor.post("/api/auth/passkey/options");
     const forSignIn = mine.authenticator.get(signingIn, { origin: server().url });
-    expectError(await show(client, forSignIn), 401, "bad_credentials");
-    const forConfirm = mine.authenticator.get(await optionsOf(client), { origin: server().url });
+    expectError(await confirmWith(client, forSignIn), 401, "bad_credentials");
+    const forConfirm = mine.authenticator.get(await requestOptions(client), { origin: server().url });
     expectError(
       await server().visitor.post("/api/auth/passkey/verify", { response: forConfirm }),
       401,
       "bad_credentials",
     );
-    expectError(await optionsOf((await server().signUp()).client), 400, "invalid_request");
+    expectError(await requestOptions((await server().signUp()).client), 400, "invalid_request");
   });
 
-  test("are added by the session alone that proved itself", async () => {
+  test("are added only by the session that requested the options", async () => {
     const account = await confirmed(await server().signUp());
     const other = await signIn(account);
     const options = await account.client.post("/api/users/passkeys/options");
@@ -247,8 +251,8 @@ describe("passkeys", () => {
     expectError(await other.post("/api/users/passkeys", { response }), 400, "invalid_field", "response");
   });
 
-  test("stay with a new password, which ends every sign-in that others could have begun", async () => {
-    const { account, authenticator } = await withPasskey();
+  test("stay valid after a new password", async () => {
+    const { account, authenticator } = await addPasskey();
     const change = { newPassword, currentPassword: account.password };
     expectStatus(await account.client.put("/api/users/profile", change), 200);
     const options = await server().visitor.post("/api/auth/passkey/options");
@@ -258,33 +262,33 @@ describe("passkeys", () => {
 });
 
 describe("endKeys", () => {
-  const works = async (key: string) => (await new Client(server(), key).get("/api/files")).status === 200;
-  const keyOf = async ({ client, password: currentPassword }: Account) =>
-    (await tryKey(client, { currentPassword })).string("data.key");
+  const isKeyValid = async (key: string) => (await new Client(server(), key).get("/api/files")).status === 200;
+  const createKey = async ({ client, password: currentPassword }: Account) =>
+    (await tryCreateKey(client, { currentPassword })).string("data.key");
 
-  test("ends the keys with a new password; without it they stay", async () => {
+  test("revokes the API keys with a new password; without it they stay valid", async () => {
     const account = await server().signUp();
-    const key = await keyOf(account);
+    const key = await createKey(account);
     const { client, password: currentPassword } = account;
     expectStatus(await client.put("/api/users/profile", { newPassword, currentPassword }), 200);
-    expect(await works(key)).toBe(true);
+    expect(await isKeyValid(key)).toBe(true);
     const change = { newPassword: "a third long password", currentPassword: newPassword, endKeys: true };
     expectStatus(await client.put("/api/users/profile", change), 200);
-    expect(await works(key)).toBe(false);
+    expect(await isKeyValid(key)).toBe(false);
     expect((await client.get("/api/users/api-keys")).list("data.apiKeys")).toEqual([]);
   });
 
-  test("goes with a new password alone", async () => {
+  test("is rejected without a new password", async () => {
     const { client, password: currentPassword } = await server().signUp();
     const change = { email: freshEmail(), currentPassword, endKeys: true };
     expectError(await client.put("/api/users/profile", change), 400, "invalid_field", "endKeys");
   });
 
-  test("ends them also by a link, from a program and from the page", async () => {
+  test("revokes them also through a reset link, from a program and from the page", async () => {
     const root = await server().addUser(["--admin"]);
     for (const way of ["api", "page"]) {
       const account = await server().signUp();
-      const [first, second] = [await keyOf(account), await keyOf(account)];
+      const [first, second] = [await createKey(account), await createKey(account)];
       const made = await (await confirmed(root)).client.post(`/api/admin/users/${account.id}/reset-link`);
       const token = new URL(made.string("data.url")).searchParams.get("token") ?? "";
       if (way === "api") {
@@ -297,26 +301,26 @@ describe("endKeys", () => {
         const headers = { "content-type": "application/x-www-form-urlencoded" };
         expectStatus(await server().visitor.request("POST", "/reset-password", { body, headers }), 200);
       }
-      expect([await works(first), await works(second)]).toEqual([false, false]);
+      expect([await isKeyValid(first), await isKeyValid(second)]).toEqual([false, false]);
     }
   });
 
-  test("ends them also where an administrator sets the password", async () => {
+  test("revokes them also when an administrator sets the password", async () => {
     const [root, account] = [await confirmed(await server().addUser(["--admin"])), await server().signUp()];
-    const key = await keyOf(account);
+    const key = await createKey(account);
     const path = `/api/admin/users/${account.id}`;
     expectError(await root.client.patch(path, { endKeys: true }), 400, "invalid_field", "endKeys");
     expectStatus(await root.client.patch(path, { password: newPassword, endKeys: true }), 200);
-    expect(await works(key)).toBe(false);
+    expect(await isKeyValid(key)).toBe(false);
   });
 });
 
 describe("an administrator", () => {
-  const asks = (id: string): [string, (client: Client, proof?: object) => ReturnType<Client["post"]>][] => {
+  const requestsTo = (id: string): [string, (client: Client, proof?: object) => ReturnType<Client["post"]>][] => {
     const path = `/api/admin/users/${id}`;
     return [
       ["password", (client, proof) => client.patch(path, { password: newPassword, ...proof })],
-      ["e-mail", (client, proof) => client.patch(path, { email: freshEmail(), ...proof })],
+      ["email", (client, proof) => client.patch(path, { email: freshEmail(), ...proof })],
       ["role", (client, proof) => client.patch(path, { name: "Grace", role: "viewer", ...proof })],
       ["reset link", (client, proof) => client.post(`${path}/reset-link`, proof)],
       ["second factor", (client, proof) => client.delete(`${path}/two-factor`, proof)],
@@ -327,14 +331,14 @@ describe("an administrator", () => {
     ];
   };
 
-  test("does to other accounts only with proof what lets somebody enter them, or ends them", async () => {
+  test("needs confirmation to change another account's credentials or to delete it", async () => {
     const [root, account] = [await server().addUser(["--admin"]), await server().signUp()];
     const phone = await registerDevice(server(), account);
     const removal = `/api/admin/users/${account.id}/devices/${phone.deviceId}`;
     expectError(await root.client.delete(removal), 401, "password_required");
     expectStatus(await phone.client.get("/api/files"), 200);
-    for (const [what, ask] of asks(account.id)) {
-      const apiResponse = await ask(root.client);
+    for (const [what, send] of requestsTo(account.id)) {
+      const apiResponse = await send(root.client);
       expect([what, apiResponse.status, apiResponse.at("error.details.reason")]).toEqual([
         what,
         401,
@@ -350,14 +354,14 @@ describe("an administrator", () => {
     expectStatus(await root.client.post("/api/admin/invites", { role: "user" }), 201);
   });
 
-  test("gives it in the call, or confirms the session", async () => {
+  test("confirms with each request, or once for the session", async () => {
     const root = await server().addUser(["--admin"]);
     const proof = { currentPassword: root.password };
     for (const isConfirmed of [false, true]) {
       const account = await server().signUp();
       if (isConfirmed) await confirmed(root);
-      for (const [what, ask] of asks(account.id)) {
-        const apiResponse = await ask(root.client, isConfirmed ? undefined : proof);
+      for (const [what, send] of requestsTo(account.id)) {
+        const apiResponse = await send(root.client, isConfirmed ? undefined : proof);
         const isUnknown = what === "a session" || what === "a device";
         expect([what, apiResponse.status]).toEqual([what, isUnknown ? 404 : 200]);
       }
@@ -367,37 +371,37 @@ describe("an administrator", () => {
     expectStatus(await root.client.post("/api/admin/users", admin), 201);
   });
 
-  test("does none of it to their own account", async () => {
+  test("can do none of it to their own account", async () => {
     const root = await confirmed(await server().addUser(["--admin"]));
     await server().addUser(["--admin"]);
-    for (const [what, ask] of asks(root.id)) {
-      const apiResponse = await ask(root.client, { currentPassword: root.password });
+    for (const [what, send] of requestsTo(root.id)) {
+      const apiResponse = await send(root.client, { currentPassword: root.password });
       expect([what, apiResponse.status, apiResponse.at("error.details.reason")]).toEqual([what, 403, "role"]);
     }
     expectStatus(await root.client.patch(`/api/admin/users/${root.id}`, { name: "Root", plan: "pro" }), 200);
   });
 
-  test("who is demoted or disabled while the password is checked does nothing any more", async () => {
+  test("loses the right at once when demoted or disabled while the password is checked", async () => {
     const [root, account] = [await server().addUser(["--admin"]), await server().signUp()];
     const other = await confirmed(await server().addUser(["--admin"]));
     for (const change of [{ role: "user" }, { disabled: true }]) {
       const path = `/api/admin/users/${account.id}`;
       const proof = { currentPassword: root.password };
-      // Both are under way at once; whichever is first, nobody changes a role without having it.
-      const [asked] = await Promise.all([
+      // Both requests run concurrently. Independent of their order, no role changes without the right to change it.
+      const [response] = await Promise.all([
         root.client.patch(path, { password: newPassword, ...proof }),
         other.client.patch(`/api/admin/users/${root.id}`, change),
       ]);
-      expect([200, 401, 403]).toContain(asked.status);
+      expect([200, 401, 403]).toContain(response.status);
       expect((await root.client.patch(path, { password: newPassword, ...proof })).status).not.toBe(200);
       await server().larder(["user", "set", root.email, "--role", "admin"]);
     }
   });
 });
 
-test("commands on the machine itself need no proof", async () => {
+test("commands on the server itself need no confirmation", async () => {
   const account = await server().signUp();
-  const key = (await tryKey(account.client, { currentPassword: account.password })).string("data.key");
+  const key = (await tryCreateKey(account.client, { currentPassword: account.password })).string("data.key");
   const set = (...flags: string[]) =>
     server().larder(["user", "set", account.email, ...flags], { stdin: `${newPassword}\n` });
   expect((await set("--end-keys")).code).toBe(2);
