@@ -9,19 +9,19 @@ import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
-/** Uploads a public file; its id and the token of its link. */
-async function shared(client: Client, content: string | Uint8Array, name = "shared.txt", type = "text/plain") {
+/** Uploads a public file, and returns its id and the token of its link. */
+async function storePublic(client: Client, content: string | Uint8Array, name = "shared.txt", type = "text/plain") {
   const id = await client.storedId(content, { name, type, fields: { isPublic: "true", description: "said" } });
   const link = (await client.get(`/api/files/${id}`)).string("data.shareLink");
   return { id, link, token: link.split("/").at(-1) ?? "" };
 }
 
 describe("isPublic", () => {
-  test("true gives a link of at least 128 random bits, URL-safe", async () => {
+  test("true creates a URL-safe link of at least 128 random bits", async () => {
     const { client } = await server().signUp();
     const tokens = new Set<string>();
     for (let index = 0; index < 20; index++) {
-      const { link, token } = await shared(client, `${index}`, `${index}`);
+      const { link, token } = await storePublic(client, `${index}`, `${index}`);
       expect(link).toBe(`${server().url}/s/${token}`);
       expect(token).toMatch(/^[A-Za-z0-9_-]{22,}$/);
       tokens.add(token);
@@ -29,9 +29,9 @@ describe("isPublic", () => {
     expect(tokens.size).toBe(20);
   });
 
-  test("false revokes it, true again makes a new one", async () => {
+  test("false revokes the link, and true again creates a new one", async () => {
     const { client } = await server().signUp();
-    const { id, token } = await shared(client, "x");
+    const { id, token } = await storePublic(client, "x");
     expectStatus(await server().visitor.get(`/s/${token}/download`), 200);
     const off = await client.put(`/api/files/${id}`, { isPublic: false });
     expect(off.at("data.isPublic")).toBe(false);
@@ -47,13 +47,13 @@ describe("isPublic", () => {
 
   test("true twice keeps the link", async () => {
     const { client } = await server().signUp();
-    const { id, link } = await shared(client, "x");
+    const { id, link } = await storePublic(client, "x");
     expect((await client.put(`/api/files/${id}`, { isPublic: true })).at("data.shareLink")).toBe(link);
   });
 
-  test("survives rename, move and a new content", async () => {
+  test("the link survives a rename, a move and new content", async () => {
     const { client } = await server().signUp();
-    const { id, token } = await shared(client, "old");
+    const { id, token } = await storePublic(client, "old");
     await client.put(`/api/files/${id}`, { name: "new.txt", folder: "/deep" });
     await client.putContent(id, "new");
     expect((await server().visitor.get(`/s/${token}/download`)).text).toBe("new");
@@ -63,7 +63,7 @@ describe("isPublic", () => {
 describe("/s/{token}", () => {
   test("is a plain page that names the file", async () => {
     const { client } = await server().signUp();
-    const { token } = await shared(client, "hello", "holiday list.txt");
+    const { token } = await storePublic(client, "hello", "holiday list.txt");
     const response = await server().visitor.get(`/s/${token}`);
     expectStatus(response, 200);
     expect(response.header("content-type")).toStartWith("text/html");
@@ -71,7 +71,7 @@ describe("/s/{token}", () => {
     expect(response.header("content-security-policy")).not.toBe("");
   });
 
-  test("escapes what the file is called", async () => {
+  test("escapes the file's name", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "a.txt", fields: { isPublic: "true" } });
     await client.put(`/api/files/${id}`, {
@@ -88,9 +88,9 @@ describe("/s/{token}", () => {
 describe.each(["/s/{token}/download", "/api/public/{token}/download"])("%s", (template) => {
   const path = (token: string) => template.replace("{token}", token);
 
-  test("sends the bytes to anybody, with the share's headers", async () => {
+  test("sends the bytes to anyone, with the share's headers", async () => {
     const { client } = await server().signUp();
-    const { token } = await shared(client, "hello world");
+    const { token } = await storePublic(client, "hello world");
     const response = await server().visitor.get(path(token));
     expectStatus(response, 200);
     expect(response.text).toBe("hello world");
@@ -104,9 +104,9 @@ describe.each(["/s/{token}/download", "/api/public/{token}/download"])("%s", (te
     expect(response.header("etag")).toBe(`"${digestOf("hello world")}"`);
   });
 
-  test("answers ranges, conditions and HEAD", async () => {
+  test("supports ranges, conditions and HEAD", async () => {
     const { client } = await server().signUp();
-    const { token } = await shared(client, "hello world");
+    const { token } = await storePublic(client, "hello world");
     const range = await server().visitor.get(path(token), { range: "bytes=6-" });
     expectStatus(range, 206);
     expect(range.text).toBe("world");
@@ -117,7 +117,7 @@ describe.each(["/s/{token}/download", "/api/public/{token}/download"])("%s", (te
     expect(head.header("content-length")).toBe("11");
   });
 
-  test("never runs what is shared in our origin", async () => {
+  test("never lets a shared file run scripts in our origin", async () => {
     const { client } = await server().signUp();
     const kinds: [string, string, string][] = [
       ["<script>alert(1)</script>", "x.html", "text/html"],
@@ -125,7 +125,7 @@ describe.each(["/s/{token}/download", "/api/public/{token}/download"])("%s", (te
       ["alert(1)", "x.js", "text/javascript"],
     ];
     for (const [content, name, type] of kinds) {
-      const { token } = await shared(client, content, name, type);
+      const { token } = await storePublic(client, content, name, type);
       for (const query of ["", "?inline=true"]) {
         const response = await server().visitor.get(path(token) + query);
         expectStatus(response, 200);
@@ -134,20 +134,20 @@ describe.each(["/s/{token}/download", "/api/public/{token}/download"])("%s", (te
         expect(response.header("content-security-policy")).not.toMatch(/allow-scripts/);
       }
     }
-    const { token } = await shared(client, tinyPng(), "x.png", "image/png");
+    const { token } = await storePublic(client, tinyPng(), "x.png", "image/png");
     expect((await server().visitor.get(path(token))).header("content-type")).toBe("image/png");
   });
 
   test("counts as a download of the file", async () => {
     const { client } = await server().signUp();
-    const { id, token } = await shared(client, "x");
+    const { id, token } = await storePublic(client, "x");
     await server().visitor.get(path(token));
     expect((await client.get(`/api/files/${id}`)).at("data.downloadCount")).toBe(1);
   });
 
-  test("of an unknown token is 404, all alike", async () => {
+  test("responds with 404 to each unknown token", async () => {
     const { client } = await server().signUp();
-    const { id, token } = await shared(client, "x");
+    const { id, token } = await storePublic(client, "x");
     const last = token.endsWith("A") ? "B" : "A";
     for (const tried of ["nothing", token.slice(0, -1), token.slice(0, -1) + last, `${token}A`, id, "%00", "..%2f.."])
       expectStatus(await server().visitor.get(path(tried)), 404);
@@ -155,7 +155,7 @@ describe.each(["/s/{token}/download", "/api/public/{token}/download"])("%s", (te
 });
 
 describe("GET /api/public/{token}", () => {
-  test("tells what is shared and nothing of its owner's place", async () => {
+  test("describes the shared file, but not its folder or owner", async () => {
     const { client, email, id: userId } = await server().signUp();
     const id = await client.storedId("hello", {
       name: "a.txt",
@@ -169,16 +169,16 @@ describe("GET /api/public/{token}", () => {
     for (const secret of ["/private/place", "private", email, userId]) expect(response.text).not.toContain(secret);
   });
 
-  test("of an unknown token is 404", async () => {
+  test("responds with 404 to an unknown token", async () => {
     expectStatus(await server().visitor.get("/api/public/nothing"), 404);
   });
 });
 
 describe("the first download", () => {
-  test("is noted when content goes out, not for the page, HEAD, 304 or a thumbnail", async () => {
+  test("is recorded when content is sent, not for the page, HEAD, 304 or a thumbnail", async () => {
     const { client } = await server().signUp();
-    const { id, token } = await shared(client, tinyPng(), "a.png", "image/png");
-    const isNoted = () => {
+    const { id, token } = await storePublic(client, tinyPng(), "a.png", "image/png");
+    const isRecorded = () => {
       const db = new Database(join(server().dataDir, "larder.db"), { readonly: true });
       try {
         const row = db
@@ -198,29 +198,29 @@ describe("the first download", () => {
     expectStatus(await visitor.get(path, { "if-none-match": head.header("etag") }), 304);
     expectStatus(await visitor.get(`${path}?thumbnail=small`), 200);
     expectStatus(await visitor.get(`/api/public/${token}`), 200);
-    expect(isNoted()).toBe(false);
+    expect(isRecorded()).toBe(false);
     expectStatus(await visitor.get(path, { range: "bytes=0-3" }), 206);
-    await eventually("the download is noted", isNoted);
+    await eventually("the download is recorded", isRecorded);
   });
 });
 
-/** Makes a share and gives what the owner is told of it. */
-async function share(client: Client, target: { file: string } | { folder: string }, settings: object = {}) {
+/** Creates a share, and returns its id and token. */
+async function createShare(client: Client, target: { file: string } | { folder: string }, settings: object = {}) {
   const path = "file" in target ? `/api/files/${target.file}/shares` : `/api/files/folders/${target.folder}/shares`;
   const made = await client.post(path, settings);
   expectStatus(made, 201);
   return { id: made.string("data.id"), token: made.string("data.token") };
 }
 
-/** The grant for a share's password. */
+/** Unlocks a share with its password, and returns the header with the grant. */
 async function grantFor(token: string, password: string): Promise<Record<string, string>> {
   const response = await server().visitor.post(`/api/public/${token}/unlock`, { password });
   expectStatus(response, 200);
   return { "x-share-grant": response.string("data.grant") };
 }
 
-/** An album: a picture of each kind of place, inside and outside of what is shared. */
-async function album(client: Client) {
+/** Creates a shared folder with files in it, below it, above it and next to it. */
+async function createAlbum(client: Client) {
   const folder = await client.folderId("album", "/private");
   await client.folderId("album-secret", "/private");
   return {
@@ -245,17 +245,17 @@ const routes = (token: string, fileId: string): Record<string, string> => ({
   ZIP: `/api/public/${token}/download`,
 });
 
-describe("every route of a share goes through one door", () => {
-  test("route × role", async () => {
+describe("the same checks protect every route of a share", () => {
+  test("each route responds to each role", async () => {
     const owner = await server().signUp();
     const stranger = await server().signUp();
-    const { folder, inside } = await album(owner.client);
-    const open = await share(owner.client, { folder });
-    const locked = await share(owner.client, { folder }, { password: "open sesame" });
-    const other = await share(owner.client, { folder }, { password: "another one" });
-    const revoked = await share(owner.client, { folder }, { password: "open sesame" });
-    // Long enough for its password to be made and checked on a machine that does much else.
-    const expired = await share(owner.client, { folder }, { expiresIn: "4s", password: "open sesame" });
+    const { folder, inside } = await createAlbum(owner.client);
+    const open = await createShare(owner.client, { folder });
+    const locked = await createShare(owner.client, { folder }, { password: "open sesame" });
+    const other = await createShare(owner.client, { folder }, { password: "another one" });
+    const revoked = await createShare(owner.client, { folder }, { password: "open sesame" });
+    // Long enough to hash and check the password on a busy machine.
+    const expired = await createShare(owner.client, { folder }, { expiresIn: "4s", password: "open sesame" });
     const grants = {
       expired: await grantFor(expired.token, "open sesame"),
       right: await grantFor(locked.token, "open sesame"),
@@ -263,10 +263,10 @@ describe("every route of a share goes through one door", () => {
       revoked: await grantFor(revoked.token, "open sesame"),
     };
     await owner.client.delete(`/api/shares/${revoked.id}`);
-    const usedUp = await share(owner.client, { folder }, { maxDownloads: 1 });
+    const usedUp = await createShare(owner.client, { folder }, { maxDownloads: 1 });
     expectStatus(await server().visitor.get(`/api/public/${usedUp.token}/download?fileId=${inside}`), 200);
-    const isOver = async () => (await server().visitor.get(`/api/public/${expired.token}`)).status === 410;
-    await eventually("a share expires", isOver);
+    const isExpired = async () => (await server().visitor.get(`/api/public/${expired.token}`)).status === 410;
+    await eventually("a share expires", isExpired);
 
     const { visitor } = server();
     const wrong = { "x-share-grant": `${Date.now().toString(36)}.${"A".repeat(43)}` };
@@ -285,7 +285,7 @@ describe("every route of a share goes through one door", () => {
         "right grant in the pages' cookie",
         visitor,
         locked.token,
-        { cookie: `larder_grant=${grants.right["x-share-grant"]}` },
+        { cookie: `larder_grant=${grants.right["x-createShare-grant"]}` },
         200,
       ],
       ["revoked, with its grant", visitor, revoked.token, grants.revoked, 404, "not_found"],
@@ -296,23 +296,23 @@ describe("every route of a share goes through one door", () => {
     for (const [role, client, token, headers, status, reason] of roles) {
       for (const [route, path] of Object.entries(routes(token, inside))) {
         const response = await client.get(path, headers);
-        // A text has no thumbnail; then it is sent itself.
+        // A text file has no thumbnail; the file itself is sent.
         expect({ role, route, status: response.status }).toEqual({ role, route, status });
         if (reason !== undefined && path.startsWith("/api/")) expectError(response, status, reason);
         if (status !== 200)
-          for (const told of ["in.txt", "inside", "album", "more"]) expect(response.text).not.toContain(told);
+          for (const secret of ["in.txt", "inside", "album", "more"]) expect(response.text).not.toContain(secret);
         for (const [name, value] of Object.entries(shareHeaders))
           expect([route, response.headers.get(name)]).toEqual([route, value]);
       }
     }
   });
 
-  test("nothing outside a shared folder is reached by it, whatever its name or path", async () => {
+  test("a link of a folder opens nothing outside it, by any id or path", async () => {
     const { client } = await server().signUp();
     const stranger = await server().signUp();
-    const { folder, deep, above, beside } = await album(client);
+    const { folder, deep, above, beside } = await createAlbum(client);
     const foreign = await stranger.client.storedId("foreign");
-    const { token } = await share(client, { folder });
+    const { token } = await createShare(client, { folder });
     const { visitor } = server();
     expect((await visitor.get(`/api/public/${token}/download?fileId=${deep}`)).text).toBe("deep");
     for (const id of [above, beside, foreign, folder, "nothing", "..", "%00"]) {
@@ -328,18 +328,18 @@ describe("every route of a share goes through one door", () => {
         400,
         "invalid_path",
       );
-    // What is moved out is out at once, what is moved in is in.
+    // A moved file is visible according to its new folder, immediately.
     await client.put(`/api/files/${deep}`, { folder: "/private" });
     await client.put(`/api/files/${above}`, { folder: "/private/album/more" });
     expectStatus(await visitor.get(`/api/public/${token}/download?fileId=${deep}`), 404);
     expect((await visitor.get(`/api/public/${token}/download?fileId=${above}`)).text).toBe("above");
   });
 
-  test("a shared file opens no other", async () => {
+  test("a link of a file opens no other file", async () => {
     const { client } = await server().signUp();
     const file = await client.storedId("one");
     const other = await client.storedId("two");
-    const { token } = await share(client, { file });
+    const { token } = await createShare(client, { file });
     expectStatus(await server().visitor.get(`/api/public/${token}/download?fileId=${other}`), 404);
     expect((await server().visitor.get(`/api/public/${token}/download?fileId=${file}`)).text).toBe("one");
     expectError(await server().visitor.get(`/api/public/${token}/files`), 400, "not_a_folder");
@@ -353,10 +353,10 @@ const shareHeaders = {
 };
 
 describe("a shared folder", () => {
-  test("is listed with paths of its own, in pages", async () => {
+  test("is listed in pages, with paths relative to the share", async () => {
     const { client } = await server().signUp();
-    const { folder, inside, deep } = await album(client);
-    const { token } = await share(client, { folder });
+    const { folder, inside, deep } = await createAlbum(client);
+    const { token } = await createShare(client, { folder });
     const { visitor } = server();
     const info = await visitor.get(`/api/public/${token}`);
     expect(info.at("data")).toMatchObject({
@@ -389,10 +389,10 @@ describe("a shared folder", () => {
     expectError(await visitor.get(`/api/public/${token}/files?limit=101`), 400, "invalid_field", "limit");
   });
 
-  test("without fileId is a ZIP of all, with the share's headers", async () => {
+  test("without fileId is a ZIP of everything, with the share's headers", async () => {
     const { client } = await server().signUp();
-    const { folder } = await album(client);
-    const { token } = await share(client, { folder });
+    const { folder } = await createAlbum(client);
+    const { token } = await createShare(client, { folder });
     const response = await server().visitor.get(`/s/${token}/download`);
     expectStatus(response, 200);
     expect(response.header("content-disposition")).toContain("album.zip");
@@ -405,7 +405,7 @@ describe("a shared folder", () => {
   });
 });
 
-test("ranges of the files of a shared folder count as downloads, one for each file", async () => {
+test("ranges of a shared folder's files count as one download per file", async () => {
   await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_PLANS_FREE_LIMIT_DOWNLOADS: "2" } }, async (limited) => {
     const { client } = await limited.signUp();
     const folder = await client.folderId("f");
@@ -424,7 +424,7 @@ test("ranges of the files of a shared folder count as downloads, one for each fi
 describe("unlock", () => {
   test("gives a grant for an hour, bound to the share", async () => {
     const { client } = await server().signUp();
-    const { token } = await share(client, { file: await client.storedId("secret") }, { password: "пароль 1" });
+    const { token } = await createShare(client, { file: await client.storedId("secret") }, { password: "пароль 1" });
     const response = await server().visitor.post(`/api/public/${token}/unlock`, { password: "пароль 1" });
     const ms = Date.parse(response.string("data.expiresAt")) - Date.now();
     expect(ms).toBeGreaterThan(3_500_000);
@@ -434,10 +434,10 @@ describe("unlock", () => {
     expect((await server().visitor.get(`/s/${token}/download`, headers)).text).toBe("secret");
   });
 
-  test("with a wrong password is 401, with none 400, and tells nothing", async () => {
+  test("responds with 401 to a wrong password, with 400 to none, and reveals nothing", async () => {
     const { client } = await server().signUp();
     const file = await client.storedId("secret", { name: "salary.txt" });
-    const { token } = await share(client, { file }, { password: "open sesame" });
+    const { token } = await createShare(client, { file }, { password: "open sesame" });
     const wrong = await server().visitor.post(`/api/public/${token}/unlock`, { password: "open barley" });
     expectError(wrong, 401, "bad_credentials");
     expect(wrong.text).not.toContain("salary");
@@ -445,9 +445,9 @@ describe("unlock", () => {
     expectStatus(await server().visitor.post(`/api/public/${"A".repeat(32)}/unlock`, { password: "x" }), 404);
   });
 
-  test("a grant dies when password or share change, and with a restart it does not", async () => {
+  test("a grant ends when password or share change, and survives a restart", async () => {
     const { client } = await server().signUp();
-    const made = await share(client, { file: await client.storedId("secret") }, { password: "open sesame" });
+    const made = await createShare(client, { file: await client.storedId("secret") }, { password: "open sesame" });
     const path = `/api/public/${made.token}/download`;
     const patch = (json: object) => client.request("PATCH", `/api/shares/${made.id}`, { json });
     let headers = await grantFor(made.token, "open sesame");
@@ -468,7 +468,7 @@ describe("unlock", () => {
     expectStatus(await server().visitor.get(path), 200);
   });
 
-  test("guesses are limited per address and share; the right password is refused then, too", async () => {
+  test("guesses are limited per address and share; over the limit, the right password is rejected, too", async () => {
     await withServer({ env: { LARDER_RATE_LIMITS: "on" } }, async (limited) => {
       const { client } = await limited.signUp();
       const file = await client.storedId("secret");
@@ -493,10 +493,10 @@ describe("unlock", () => {
 });
 
 describe("maxDownloads", () => {
-  test("is taken exactly, however many ask at once", async () => {
+  test("is exact with concurrent downloads", async () => {
     const { client } = await server().signUp();
     const file = await client.storedId(new Uint8Array(200_000).fill(7));
-    const made = await share(client, { file }, { maxDownloads: 5 });
+    const made = await createShare(client, { file }, { maxDownloads: 5 });
     const paths = [`/s/${made.token}/download`, `/api/public/${made.token}/download`];
     const responses = await Promise.all(
       Array.from({ length: 50 }, (_, index) => server().visitor.get(paths[index % 2] ?? "")),
@@ -508,10 +508,10 @@ describe("maxDownloads", () => {
     expect((await client.get(`/api/shares/${made.id}`)).at("data.downloads")).toBe(5);
   });
 
-  test("counts ranges once per caller, content and hour, also those at once; the last one may be finished", async () => {
+  test("counts concurrent and repeated ranges once per client, content and hour; the last download may finish", async () => {
     const { client } = await server().signUp();
     const file = await client.storedId("hello world");
-    const made = await share(client, { file }, { maxDownloads: 1 });
+    const made = await createShare(client, { file }, { maxDownloads: 1 });
     const range = (from: number) =>
       server().visitor.get(`/s/${made.token}/download`, { range: `bytes=${from}-${from}` });
     const first = await Promise.all([range(0), range(1), range(2), range(3)]);
@@ -522,10 +522,10 @@ describe("maxDownloads", () => {
     expect((await client.get(`/api/shares/${made.id}`)).at("data.downloads")).toBe(1);
   });
 
-  test("is not touched by looks: page, listing, HEAD, 304, 412, 416, thumbnails", async () => {
+  test("doesn't count the page, the listing, HEAD, 304, 412, 416 and thumbnails", async () => {
     const { client } = await server().signUp();
     const file = await client.storedId(tinyPng(), { name: "a.png" });
-    const made = await share(client, { file }, { maxDownloads: 1 });
+    const made = await createShare(client, { file }, { maxDownloads: 1 });
     const { visitor } = server();
     const path = `/api/public/${made.token}/download`;
     const etag = (await visitor.head(path)).header("etag");
@@ -541,15 +541,15 @@ describe("maxDownloads", () => {
     for (const used of [path, `${path}?thumbnail=true`, `/api/public/${made.token}`, `/s/${made.token}`])
       expectStatus(await visitor.get(used), 410);
     expectStatus(await visitor.head(path), 410);
-    // More of them open it again.
+    // A higher limit opens it again.
     await client.request("PATCH", `/api/shares/${made.id}`, { json: { maxDownloads: 2 } });
     expectStatus(await visitor.get(path), 200);
     expectStatus(await visitor.get(path), 410);
   });
 
-  test("set later is held against what was counted before", async () => {
+  test("set later includes earlier downloads", async () => {
     const { client } = await server().signUp();
-    const made = await share(client, { file: await client.storedId("x") });
+    const made = await createShare(client, { file: await client.storedId("x") });
     for (let index = 0; index < 3; index++) await server().visitor.get(`/s/${made.token}/download`);
     await client.request("PATCH", `/api/shares/${made.id}`, { json: { maxDownloads: 3 } });
     expectStatus(await server().visitor.get(`/s/${made.token}/download`), 410);
@@ -557,20 +557,20 @@ describe("maxDownloads", () => {
 
   test("counts a ZIP once", async () => {
     const { client } = await server().signUp();
-    const { folder } = await album(client);
-    const made = await share(client, { folder }, { maxDownloads: 1 });
+    const { folder } = await createAlbum(client);
+    const made = await createShare(client, { folder }, { maxDownloads: 1 });
     expectStatus(await server().visitor.head(`/s/${made.token}/download`), 200);
     expectStatus(await server().visitor.get(`/s/${made.token}/download`), 200);
     expectStatus(await server().visitor.get(`/s/${made.token}/download`), 410);
   });
 });
 
-describe("what is shown", () => {
-  test("follows the latest content, or is pinned to the one shared", async () => {
+describe("the shared content", () => {
+  test("is the latest version, or stays at the shared one if pinned", async () => {
     const { client } = await server().signUp();
     const file = await client.storedId("first", { name: "a.txt" });
-    const following = await share(client, { file });
-    const pinned = await share(client, { file }, { pinned: true });
+    const following = await createShare(client, { file });
+    const pinned = await createShare(client, { file }, { pinned: true });
     await client.putContent(file, "second, longer");
     const { visitor } = server();
     expect((await visitor.get(`/s/${following.token}/download`)).text).toBe("second, longer");
@@ -587,7 +587,7 @@ describe("what is shown", () => {
 
   test("expires", async () => {
     const { client } = await server().signUp();
-    const made = await share(client, { file: await client.storedId("x") }, { expiresIn: "1s" });
+    const made = await createShare(client, { file: await client.storedId("x") }, { expiresIn: "1s" });
     const { visitor } = server();
     expectStatus(await visitor.get(`/s/${made.token}/download`), 200);
     await eventually("it expires", async () => (await visitor.get(`/api/public/${made.token}`)).status === 410);
@@ -599,14 +599,14 @@ describe("what is shown", () => {
 });
 
 describe("hideLocation", () => {
-  const hidden = async (client: Client, content: Uint8Array, name: string) =>
-    share(client, { file: await client.storedId(content, { name }) }, { hideLocation: true });
+  const shareHidden = async (client: Client, content: Uint8Array, name: string) =>
+    createShare(client, { file: await client.storedId(content, { name }) }, { hideLocation: true });
 
-  test("gives pictures without camera data, turned as before, under a neutral name", async () => {
+  test("sends pictures without camera data, with the same orientation, under a neutral name", async () => {
     const { client } = await server().signUp();
     const photo = await jpegPhoto(60, 40, 6);
     const file = await client.storedId(photo, { name: "IMG_20260102_030405.JPG" });
-    const { token } = await share(client, { file }, { hideLocation: true });
+    const { token } = await createShare(client, { file }, { hideLocation: true });
     const { visitor } = server();
     const path = `/api/public/${token}/download`;
     const response = await visitor.get(path);
@@ -618,7 +618,7 @@ describe("hideLocation", () => {
     expect(response.header("etag")).not.toContain(digestOf(photo));
     const thumbnail = await visitor.get(`${path}?thumbnail=small`);
     expect((await describeImage(thumbnail.bytes)).hasExif).toBe(false);
-    // Its colours are where they were.
+    // The pixels are not rotated.
     expect(await pixelAt(response.bytes, 0.1, 0.5)).toEqual(await pixelAt(photo, 0.1, 0.5));
     const range = await visitor.get(path, { range: "bytes=10-29" });
     expectStatus(range, 206);
@@ -627,19 +627,19 @@ describe("hideLocation", () => {
     const info = await visitor.get(`/api/public/${token}`);
     expect(info.at("data")).toMatchObject({ name: "photo.jpg", checksum: null, size: response.bytes.length });
     for (const text of [info.text, (await visitor.get(`/s/${token}`)).text]) expect(text).not.toContain("2026010");
-    // The owner's own stays as it is.
+    // The owner's file stays unchanged.
     expect((await client.get(`/api/files/${file}/download`)).bytes).toEqual(new Uint8Array(photo));
   });
 
-  test("gives of pictures that can't be stripped a large preview, and of films nothing", async () => {
+  test("sends a large preview if metadata can't be stripped, and rejects videos", async () => {
     const { client } = await server().signUp();
     const gif = Buffer.from("R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs=", "base64");
-    const picture = await hidden(client, new Uint8Array(gif), "IMG_20260102.gif");
+    const picture = await shareHidden(client, new Uint8Array(gif), "IMG_20260102.gif");
     const response = await server().visitor.get(`/s/${picture.token}/download`);
     expectStatus(response, 200);
     expect(response.header("content-type")).toBe("image/webp");
     expect(response.header("content-disposition")).toContain("photo.webp");
-    const film = await hidden(
+    const film = await shareHidden(
       client,
       new Uint8Array(Buffer.from("00000018667479706d703432000000006d70343269736f6d", "hex")),
       "a.mp4",
@@ -647,7 +647,7 @@ describe("hideLocation", () => {
     expectError(await server().visitor.get(`/api/public/${film.token}/download`), 403, "share_permission");
   });
 
-  test("tells of no original what it would be known by: digest, size, date", async () => {
+  test("hides what could identify the original: digest, size, date", async () => {
     const { client } = await server().signUp();
     const folder = await client.folderId("album");
     const photo = await jpegPhoto(60, 40);
@@ -659,7 +659,7 @@ describe("hideLocation", () => {
         client.storedId(bytes, { name: names[index] ?? "", fields: { folder: "/album" } }),
       ),
     );
-    const { token } = await share(client, { folder }, { hideLocation: true });
+    const { token } = await createShare(client, { folder }, { hideLocation: true });
     const { visitor } = server();
     for (const [index, id] of ids.entries()) {
       const digest = digestOf(originals[index] ?? "");
@@ -678,9 +678,13 @@ describe("hideLocation", () => {
     expect(listing.text + (await visitor.get(`/s/${token}`)).text).not.toContain("20260102");
   });
 
-  test("gives no notes of pictures either: what lies beside them as XMP", async () => {
+  test("rejects XMP files, which contain a picture's metadata", async () => {
     const { client } = await server().signUp();
-    const notes = await hidden(client, new TextEncoder().encode("<x:xmpmeta>52.5 N</x:xmpmeta>"), "IMG_20260102.XMP");
+    const notes = await shareHidden(
+      client,
+      new TextEncoder().encode("<x:xmpmeta>52.5 N</x:xmpmeta>"),
+      "IMG_20260102.XMP",
+    );
     const path = `/api/public/${notes.token}`;
     for (const query of ["", "?inline", "?thumbnail"])
       expectError(await server().visitor.get(`${path}/download${query}`), 403, "share_permission");
@@ -691,14 +695,14 @@ describe("hideLocation", () => {
     }
   });
 
-  test("leaves other files as they are, and gives no archive of a folder", async () => {
+  test("sends other files unchanged, and no archive of a folder", async () => {
     const { client } = await server().signUp();
-    const { folder, inside } = await album(client);
+    const { folder, inside } = await createAlbum(client);
     const picture = await client.storedId(await jpegPhoto(40, 40), {
       name: "IMG_1999.jpg",
       fields: { folder: "/private/album" },
     });
-    const { token } = await share(client, { folder }, { hideLocation: true });
+    const { token } = await createShare(client, { folder }, { hideLocation: true });
     expect((await server().visitor.get(`/api/public/${token}/download?fileId=${inside}`)).text).toBe("inside");
     expectError(await server().visitor.get(`/api/public/${token}/download`), 403, "share_permission");
     const bytes = (await server().visitor.get(`/api/public/${token}/download?fileId=${picture}`)).bytes;
@@ -709,7 +713,7 @@ describe("hideLocation", () => {
   });
 });
 
-test("every answer about a share carries its headers, whoever refuses", async () => {
+test("every response about a share has the share's headers, rejections included", async () => {
   await withServer({ env: { LARDER_RATE_LIMITS: "" } }, async (own) => {
     const { client } = await own.signUp();
     const made = await client.post(`/api/files/${await client.storedId("x")}/shares`, { password: "open sesame" });

@@ -1,5 +1,5 @@
-// Each route of the document, and the limit that it counts in. A new route fails here until somebody decides: otherwise it
-// would be `general` unnoticed, whatever it costs.
+// The limit in which each documented route counts. A new route fails here until someone chooses its category; otherwise
+// it would silently count as `general`.
 import { expect, test } from "bun:test";
 import { ApiDocument } from "../support/openapi.ts";
 import { sharedServer } from "../support/server.ts";
@@ -195,7 +195,7 @@ const routesByCategory: Record<string, string[]> = {
   sync: ["GET /api/mobile/sync", "POST /api/mobile/sync/files", "GET /api/mobile/sync/status"],
 };
 
-test("every route of the document has a category that somebody chose", async () => {
+test("every documented route has a chosen category", async () => {
   const document = await ApiDocument.load();
   const routes = document.operations.map(({ method, template }) => `${method} ${template}`);
   const decided = Object.values(routesByCategory).flat();
@@ -204,7 +204,7 @@ test("every route of the document has a category that somebody chose", async () 
   expect(new Set(decided).size).toBe(decided.length);
 });
 
-/** A call that plans no file, such as one of nobody, counts as `general`. */
+/** Without a signed-in user, such a request plans no file and counts as `general`. */
 const countedByHandler = "POST /api/mobile/upload/init";
 
 test.each(Object.entries(routesByCategory))("%s is what its routes count in", async (category, all) => {

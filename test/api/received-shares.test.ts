@@ -23,8 +23,8 @@ interface Scene {
   share: string;
 }
 
-/** An owner who shares `/above/trips` with a guest. */
-async function scene(permissions: "read" | "write" = "read"): Promise<Scene> {
+/** Creates an owner who shares `/above/trips` with a guest. */
+async function createScene(permissions: "read" | "write" = "read"): Promise<Scene> {
   const owner = await server().signUp({ name: "Olga Owner" });
   const guest = await server().signUp({ name: "Gil Guest" });
   const folder = await owner.client.folderId("trips", "/above");
@@ -40,19 +40,19 @@ async function scene(permissions: "read" | "write" = "read"): Promise<Scene> {
   return { owner, guest, folder, file, deep, days, share };
 }
 
-async function received(client: Client): Promise<string[]> {
+async function listReceived(client: Client): Promise<string[]> {
   return (await client.get("/api/shares/received")).strings("data.shares", "id");
 }
 
-async function namesIn(client: Client, share: string, query = ""): Promise<string[]> {
+async function listNames(client: Client, share: string, query = ""): Promise<string[]> {
   const response = await client.get(`/api/files?share=${share}${query}`);
   expectStatus(response, 200);
   return response.strings("data.files", "name");
 }
 
 describe("GET /api/shares/received", () => {
-  test("lists what others share, newest first, with whose it is", async () => {
-    const { owner, guest, folder, file, share } = await scene();
+  test("lists the shares of others, newest first, with their owners", async () => {
+    const { owner, guest, folder, file, share } = await createScene();
     const label = "for you";
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
     const second = await shareWith(owner.client, file, guest, { permissions: "write", label, expiresAt });
@@ -76,40 +76,40 @@ describe("GET /api/shares/received", () => {
     expect(response.text.toLowerCase()).not.toContain("token");
   });
 
-  test("shows them to nobody else", async () => {
-    const { owner } = await scene();
-    expect(await received(owner.client)).toEqual([]);
-    expect(await received((await server().signUp()).client)).toEqual([]);
+  test("lists them to no other account", async () => {
+    const { owner } = await createScene();
+    expect(await listReceived(owner.client)).toEqual([]);
+    expect(await listReceived((await server().signUp()).client)).toEqual([]);
   });
 
-  test("leaves out what was revoked, has expired, or was deleted", async () => {
-    const { owner, guest, file, share, folder } = await scene();
+  test("omits revoked, expired and deleted ones", async () => {
+    const { owner, guest, file, share, folder } = await createScene();
     const expiresAt = soonExpiry();
     await shareWith(owner.client, file, guest, { expiresAt });
     await untilExpired(expiresAt);
-    expect(await received(guest.client)).toEqual([share]);
+    expect(await listReceived(guest.client)).toEqual([share]);
     const again = await shareWith(owner.client, file, guest);
     expectStatus(await owner.client.delete(`/api/shares/${again}`), 200);
-    expect(await received(guest.client)).toEqual([share]);
+    expect(await listReceived(guest.client)).toEqual([share]);
     expectStatus(await owner.client.delete(`/api/files/folders/${folder}?recursive=true`), 200);
-    expect(await received(guest.client)).toEqual([]);
+    expect(await listReceived(guest.client)).toEqual([]);
   });
 
-  test("leaves out what belongs to a disabled account, until it is enabled", async () => {
-    const { owner, guest, file, share } = await scene();
+  test("omits those of a disabled account until it is enabled again", async () => {
+    const { owner, guest, file, share } = await createScene();
     await server().change(owner.id, { disabled: true });
-    expect(await received(guest.client)).toEqual([]);
+    expect(await listReceived(guest.client)).toEqual([]);
     expectError(await guest.client.get(`/api/files/${file}`), 404, "not_found");
     expectError(await guest.client.get(`/api/files?share=${share}`), 404, "not_found");
     await server().change(owner.id, { disabled: false });
-    expect(await received(guest.client)).toEqual([share]);
+    expect(await listReceived(guest.client)).toEqual([share]);
     expectStatus(await guest.client.get(`/api/files/${file}`), 200);
   });
 });
 
 describe("GET /api/files?share=", () => {
-  test("lists the shared folder and what is below it, with paths that begin at the share", async () => {
-    const { guest, share } = await scene();
+  test("lists the shared folder recursively, with paths relative to the share", async () => {
+    const { guest, share } = await createScene();
     const top = await guest.client.get(`/api/files?share=${share}`);
     expectStatus(top, 200);
     expect(top.list("data.files")).toMatchObject([
@@ -123,24 +123,24 @@ describe("GET /api/files?share=", () => {
     expect(top.text + below.text).not.toContain("above");
   });
 
-  test("searches, filters and pages inside it alone", async () => {
-    const { guest, share } = await scene();
-    expect(await namesIn(guest.client, share, "&search=txt")).toEqual(["monday.txt", "rome.txt"]);
-    expect(await namesIn(guest.client, share, "&search=hidden")).toEqual([]);
-    expect(await namesIn(guest.client, share, "&tags=weekday")).toEqual(["monday.txt"]);
-    expect(await namesIn(guest.client, share, "&recursive=true&type=file&sort=name&order=desc")).toEqual([
+  test("searches, filters and pages only within it", async () => {
+    const { guest, share } = await createScene();
+    expect(await listNames(guest.client, share, "&search=txt")).toEqual(["monday.txt", "rome.txt"]);
+    expect(await listNames(guest.client, share, "&search=hidden")).toEqual([]);
+    expect(await listNames(guest.client, share, "&tags=weekday")).toEqual(["monday.txt"]);
+    expect(await listNames(guest.client, share, "&recursive=true&type=file&sort=name&order=desc")).toEqual([
       "rome.txt",
       "monday.txt",
     ]);
-    expect(await namesIn(guest.client, share, "&recursive=true&mimeType=image/*")).toEqual([]);
+    expect(await listNames(guest.client, share, "&recursive=true&mimeType=image/*")).toEqual([]);
     const page = await guest.client.get(`/api/files?share=${share}&recursive=true&limit=1&page=2`);
     expect(page.at("data.pagination")).toMatchObject({ page: 2, total: 3, totalPages: 3 });
     const found = await guest.client.get(`/api/files?share=${share}&search=monday`);
     expect(found.at("data.files.0.folder")).toBe("/days");
   });
 
-  test("knows no folder above or beside it", async () => {
-    const { owner, guest, share } = await scene();
+  test("finds no folder outside it", async () => {
+    const { owner, guest, share } = await createScene();
     await owner.client.folderId("trips-secret", "/above");
     for (const folder of ["/above", "/above/trips", "/trips", "/-secret", "/trips-secret"])
       expectError(await guest.client.get(`/api/files?share=${share}&folder=${folder}`), 404, "not_found");
@@ -148,18 +148,18 @@ describe("GET /api/files?share=", () => {
       expectError(await guest.client.get(`/api/files?share=${share}&folder=${folder}`), 400, "invalid_path");
   });
 
-  test("of a single file lists that file", async () => {
-    const { owner, guest, file } = await scene();
+  test("lists the file of a share with a single file", async () => {
+    const { owner, guest, file } = await createScene();
     const share = await shareWith(owner.client, file, guest);
     const response = await guest.client.get(`/api/files?share=${share}`);
     expect(response.list("data.files")).toMatchObject([{ id: file, folder: "/" }]);
     expect(response.at("data.pagination.total")).toBe(1);
-    expect(await namesIn(guest.client, share, "&page=2")).toEqual([]);
+    expect(await listNames(guest.client, share, "&page=2")).toEqual([]);
     expectError(await guest.client.get(`/api/files?share=${share}&folder=/above`), 404, "not_found");
   });
 
-  test("is for its recipient alone, and a link of the same folder is none", async () => {
-    const { owner, share, folder } = await scene();
+  test("is for its recipient only, and doesn't accept the id of a public link", async () => {
+    const { owner, share, folder } = await createScene();
     const stranger = await server().signUp();
     for (const client of [owner.client, stranger.client])
       expectError(await client.get(`/api/files?share=${share}`), 404, "not_found");
@@ -169,7 +169,7 @@ describe("GET /api/files?share=", () => {
   });
 
   test("the link of such a share opens nothing without the account", async () => {
-    const { owner, folder, guest } = await scene();
+    const { owner, folder, guest } = await createScene();
     const made = await owner.client.post(`/api/files/folders/${folder}/shares`, { user: guest.email });
     const token = made.string("data.token");
     expectStatus(await server().visitor.get(`/api/public/${token}`), 404);
@@ -177,9 +177,9 @@ describe("GET /api/files?share=", () => {
   });
 });
 
-describe("what is shared for reading", () => {
-  test("shows all of a file but what is the owner's matter", async () => {
-    const { owner, guest, file } = await scene();
+describe("a file or folder shared for reading", () => {
+  test("shows the file without the owner's private fields", async () => {
+    const { owner, guest, file } = await createScene();
     const response = await guest.client.get(`/api/files/${file}`);
     expectStatus(response, 200);
     expect(response.at("data")).toMatchObject({
@@ -195,8 +195,8 @@ describe("what is shared for reading", () => {
     expect((await owner.client.get(`/api/files/${file}`)).at("data.isPublic")).toBe(true);
   });
 
-  test("is downloaded, in parts too, and counted", async () => {
-    const { guest, file, owner } = await scene();
+  test("can be downloaded, whole and in ranges, and counts", async () => {
+    const { guest, file, owner } = await createScene();
     const whole = await guest.client.get(`/api/files/${file}/download`);
     expectStatus(whole, 200);
     expect(whole.text).toBe("rome");
@@ -207,8 +207,8 @@ describe("what is shared for reading", () => {
     expect((await owner.client.get(`/api/files/${file}`)).number("data.downloadCount")).toBeGreaterThan(0);
   });
 
-  test("has its thumbnails", async () => {
-    const { owner, guest } = await scene();
+  test("has thumbnails", async () => {
+    const { owner, guest } = await createScene();
     const picture = await owner.client.storedId(tinyPng(40, 40), {
       name: "a.png",
       fields: { folder: "/above/trips" },
@@ -217,8 +217,8 @@ describe("what is shared for reading", () => {
     expect([response.status, response.headers.get("content-type")]).toEqual([200, "image/webp"]);
   });
 
-  test("tells a folder by its id", async () => {
-    const { guest, folder, days } = await scene();
+  test("is described by the folder's id", async () => {
+    const { guest, folder, days } = await createScene();
     expect((await guest.client.get(`/api/files/folders/${folder}`)).at("data")).toMatchObject({
       name: "trips",
       folder: "/",
@@ -230,8 +230,8 @@ describe("what is shared for reading", () => {
     });
   });
 
-  test("is copied into one's own tree, where it counts, and stays when the share is gone", async () => {
-    const { owner, guest, folder, file, share } = await scene();
+  test("can be copied into one's own tree, where it counts, and the copy outlives the share", async () => {
+    const { owner, guest, folder, file, share } = await createScene();
     const usedBefore = (await owner.client.get("/api/users/usage")).number("data.storage.used");
     const copy = await guest.client.post("/api/files/copy", { fileIds: [file, folder], destinationFolder: "/mine" });
     expectStatus(copy, 201);
@@ -256,8 +256,8 @@ describe("what is shared for reading", () => {
     expectError(await owner.client.get(`/api/files/${own}`), 404, "not_found");
   });
 
-  test("of any size is copied (in many short steps)", async () => {
-    const { owner, guest } = await scene();
+  test("can be copied in any size (in several transactions)", async () => {
+    const { owner, guest } = await createScene();
     const folder = await owner.client.folderId("large");
     const fields = { folder: "/large" };
     const seed = await owner.client.storedId("x", { name: "x", fields });
@@ -271,8 +271,8 @@ describe("what is shared for reading", () => {
     expect((await guest.client.get("/api/users/usage")).number("data.storage.used")).toBe(901);
   });
 
-  test("is not changed", async () => {
-    const { guest, file, share, deep, days, folder } = await scene();
+  test("can't be changed", async () => {
+    const { guest, file, share, deep, days, folder } = await createScene();
     const { client } = guest;
     const own = await client.storedId("own", { name: "own.txt" });
     for (const response of [
@@ -288,14 +288,14 @@ describe("what is shared for reading", () => {
       await client.upload("new", { fields: { share } }),
     ])
       expectError(response, 403, "share_permission");
-    expect(await namesIn(client, share, "&recursive=true")).toEqual(["days", "monday.txt", "rome.txt"]);
+    expect(await listNames(client, share, "&recursive=true")).toEqual(["days", "monday.txt", "rome.txt"]);
   });
 });
 
-describe("earlier versions of what is shared", () => {
-  /** The first content of the file is an earlier version. */
+describe("earlier versions of a shared file", () => {
+  /** Replaces the content of the shared file, so that the first content is an earlier version. */
   const withVersions = async (permissions: "read" | "write", given: { versions?: boolean } = {}) => {
-    const { owner, guest, file, share } = await scene(permissions);
+    const { owner, guest, file, share } = await createScene(permissions);
     expectStatus(await owner.client.putContent(file, "rome, without the secret"), 200);
     if (given.versions !== undefined) expectStatus(await owner.client.patch(`/api/shares/${share}`, given), 200);
     return { owner, guest, file, share, versions: `/api/files/${file}/versions` };
@@ -305,7 +305,7 @@ describe("earlier versions of what is shared", () => {
     ["a share for reading", "read", {}],
     ["a share for writing without versions", "write", { versions: false }],
   ] as const) {
-    test(`are not shown by ${title}`, async () => {
+    test(`are hidden by ${title}`, async () => {
       const { owner, guest, file, share, versions } = await withVersions(permissions, given);
       const { client } = guest;
       expectError(await client.get(versions), 403, "share_permission");
@@ -346,7 +346,7 @@ describe("earlier versions of what is shared", () => {
     });
   }
 
-  test("follow the permission until the owner says otherwise, and again after null", async () => {
+  test("follow the permission until the owner sets them, and again after null", async () => {
     const { owner, guest, share, versions } = await withVersions("read");
     const change = async (changes: object) => {
       const response = await owner.client.patch(`/api/shares/${share}`, changes);
@@ -362,15 +362,15 @@ describe("earlier versions of what is shared", () => {
     expectError(await guest.client.get(versions), 403, "share_permission");
   });
 
-  test("are shown where one of several shares shows them", async () => {
+  test("are shown if any of several shares shows them", async () => {
     const { owner, guest, file, versions } = await withVersions("read");
     expectError(await guest.client.get(versions), 403, "share_permission");
     await shareWith(owner.client, file, guest, { versions: true });
     expectStatus(await guest.client.get(versions), 200);
   });
 
-  test("are no matter of links and drop boxes", async () => {
-    const { owner, folder } = await scene();
+  test("can't be set on links and drop boxes", async () => {
+    const { owner, folder } = await createScene();
     const path = `/api/files/folders/${folder}/shares`;
     expectError(await owner.client.post(path, { versions: true }), 400, "invalid_field", "versions");
     expectError(await owner.client.post(path, { versions: "yes" }), 400, "invalid_field", "versions");
@@ -383,9 +383,9 @@ describe("earlier versions of what is shared", () => {
   });
 });
 
-describe("what is shared for writing", () => {
-  test("takes uploads below it, in any order of the fields, in the owner's account", async () => {
-    const { owner, guest, share } = await scene("write");
+describe("a folder shared for writing", () => {
+  test("accepts uploads with fields in any order, into the owner's account", async () => {
+    const { owner, guest, share } = await createScene("write");
     const response = await guest.client.upload("new", { name: "new.txt", fields: { folder: "/days/more", share } });
     expectStatus(response, 201);
     expect(response.at("data")).toMatchObject({ name: "new.txt", folder: "/days/more" });
@@ -404,8 +404,8 @@ describe("what is shared for writing", () => {
     expect(versions.text).toContain("Gil Guest");
   });
 
-  test("gets a new content, which is a version of the owner's file", async () => {
-    const { owner, guest, file } = await scene("write");
+  test("accepts new content, as a version of the owner's file", async () => {
+    const { owner, guest, file } = await createScene("write");
     const response = await guest.client.putContent(file, "rome, again");
     expectStatus(response, 200);
     expect(response.at("data")).toMatchObject({ id: file, version: 2, folder: "/", isPublic: false });
@@ -419,8 +419,8 @@ describe("what is shared for writing", () => {
     expectError(await guest.client.putContent(file, "late", stale), 412, "precondition_failed");
   });
 
-  test("is described, labelled, renamed and moved inside the share", async () => {
-    const { owner, guest, file, deep, days } = await scene("write");
+  test("can be described, tagged, renamed and moved within the share", async () => {
+    const { owner, guest, file, deep, days } = await createScene("write");
     const { client } = guest;
     const labelled = await client.put(`/api/files/${file}`, { description: "d", tags: ["t"], metadata: { a: "b" } });
     expect(labelled.at("data")).toMatchObject({ tags: ["t"], folder: "/", isPublic: false, shareLink: null });
@@ -430,13 +430,13 @@ describe("what is shared for writing", () => {
     const folder = await client.put(`/api/files/folders/${days}`, { name: "nights", path: "/week", description: "d" });
     expect(folder.at("data")).toMatchObject({ path: "/week/nights", folder: "/week", description: "d" });
     expect(await owner.client.names("/above/trips/week")).toEqual(["nights", "one"]);
-    // What is said as it is already asks for nothing.
+    // Setting a field to its current value needs no permission.
     expectStatus(await client.put(`/api/files/${deep}`, { name: "tuesday.txt", folder: "/week/one", tags: [] }), 200);
     expect((await owner.client.get(`/api/files/${file}`)).at("data")).toMatchObject({ isPublic: true, tags: ["t"] });
   });
 
-  test("takes folders, moves and copies with share as their destination", async () => {
-    const { owner, guest, file, share } = await scene("write");
+  test("accepts folders, moves and copies with share as their destination", async () => {
+    const { owner, guest, file, share } = await createScene("write");
     const { client } = guest;
     const made = await client.post("/api/files/folders", { name: "new", path: "/made/here", share });
     expectStatus(made, 201);
@@ -454,27 +454,27 @@ describe("what is shared for writing", () => {
     for (const response of [made, moved, copied]) expect(response.text).not.toContain("above");
   });
 
-  test("moves nothing from one account to the other", async () => {
-    const { guest, file, share } = await scene("write");
+  test("allows no moves from one account to another", async () => {
+    const { guest, file, share } = await createScene("write");
     const own = await guest.client.storedId("mine", { name: "mine.txt" });
     const deep = { fileIds: [file], destinationFolder: "/mine" };
     expectError(await guest.client.post("/api/files/move", deep), 400, "invalid_request");
     const out = { fileIds: [own], destinationFolder: "/", share };
     expectError(await guest.client.post("/api/files/move", out), 400, "invalid_request");
-    expect(await namesIn(guest.client, share)).toEqual(["days", "rome.txt"]);
+    expect(await listNames(guest.client, share)).toEqual(["days", "rome.txt"]);
     expect(await guest.client.names("/")).toEqual(["mine.txt"]);
   });
 
-  test("is deleted below the share, for good", async () => {
-    const { owner, guest, file, days } = await scene("write");
+  test("can be deleted from permanently, below the shared folder", async () => {
+    const { owner, guest, file, days } = await createScene("write");
     expectError(await guest.client.delete(`/api/files/folders/${days}`), 409, "folder_not_empty");
     expectStatus(await guest.client.delete(`/api/files/folders/${days}?recursive=true`), 200);
     expectStatus(await guest.client.delete(`/api/files/${file}`), 200);
     expect(await owner.client.names("/above/trips")).toEqual([]);
   });
 
-  test("keeps its own name and place", async () => {
-    const { owner, guest, folder, file, share } = await scene("write");
+  test("keeps its own name and location", async () => {
+    const { owner, guest, folder, file, share } = await createScene("write");
     const single = await owner.client.storedId("single", { name: "single.txt", fields: { folder: "/above" } });
     const second = await shareWith(owner.client, single, guest, { permissions: "write" });
     const { client } = guest;
@@ -497,8 +497,8 @@ describe("what is shared for writing", () => {
     expectError(await client.upload("x", { fields: { share: second } }), 400, "invalid_field", "share");
   });
 
-  test("errors name nothing above the share", async () => {
-    const { owner, guest, days, file, folder, share } = await scene("write");
+  test("errors mention nothing above the share", async () => {
+    const { owner, guest, days, file, folder, share } = await createScene("write");
     const { client } = guest;
     const inner = await shareWith(owner.client, days, guest, { permissions: "write" });
     const responses = [
@@ -519,8 +519,8 @@ describe("what is shared for writing", () => {
     }
   });
 
-  test("with an Idempotency-Key is done once, and the key is the caller's", async () => {
-    const { owner, guest, share } = await scene("write");
+  test("an Idempotency-Key applies once, and belongs to the caller", async () => {
+    const { owner, guest, share } = await createScene("write");
     const upload = () =>
       guest.client.upload("once", { name: "once.txt", fields: { share }, headers: { "idempotency-key": "k1" } });
     const [first, second] = [await upload(), await upload()];
@@ -530,17 +530,17 @@ describe("what is shared for writing", () => {
     expect((await folder()).string("data.id")).toBe((await folder()).string("data.id"));
     const own = await owner.client.upload("other", { name: "o.txt", headers: { "idempotency-key": "k1" } });
     expectStatus(own, 201);
-    expect(await namesIn(guest.client, share)).toEqual(["days", "one", "once.txt", "rome.txt"]);
+    expect(await listNames(guest.client, share)).toEqual(["days", "one", "once.txt", "rome.txt"]);
   });
 
-  test("counts for its owner, who may run out of room", async () => {
+  test("counts in the owner's quota, and may exceed it", async () => {
     const owner = await server().addUser(["--quota", "1000"]);
     const guest = await server().addUser(["--quota", "500"]);
     const folder = await owner.client.folderId("box");
     await owner.client.storedId(randomContent(200), { name: "mine", fields: { folder: "/box" } });
     const share = await shareWith(owner.client, folder, guest, { permissions: "write" });
     const { client } = guest;
-    // More than the guest's own account takes, and less than the owner's has left.
+    // More than the guest's own quota, but less than the owner has left.
     const fits = await client.upload(randomContent(700), { name: "a", fields: { share } });
     expectStatus(fits, 201);
     const over = await client.upload(randomContent(200), { name: "b", fields: { share } });
@@ -551,7 +551,7 @@ describe("what is shared for writing", () => {
     const own = await client.storedId(randomContent(150), { name: "own" });
     const copy = { fileIds: [own], destinationFolder: "/", share };
     expectError(await client.post("/api/files/copy", copy), 413, "quota_exceeded");
-    // Their own account has its own quota still.
+    // The quota of the guest's own account still applies there.
     expectError(await client.upload(randomContent(600), { name: "c" }), 413, "quota_exceeded");
     const back = { fileIds: [fits.string("data.id")], destinationFolder: "/" };
     expectError(await client.post("/api/files/copy", back), 413, "quota_exceeded");
@@ -559,8 +559,8 @@ describe("what is shared for writing", () => {
     expect((await owner.client.get("/api/users/usage")).number("data.storage.used")).toBe(900);
   });
 
-  test("of many accounts is kept apart", async () => {
-    const [first, second] = [await scene("write"), await scene("write")];
+  test("stays separate from other owners' shares", async () => {
+    const [first, second] = [await createScene("write"), await createScene("write")];
     const other = await shareWith(second.owner.client, second.folder, first.guest, { permissions: "write" });
     const { client } = first.guest;
     const move = { fileIds: [first.file], destinationFolder: "/", share: other };
@@ -571,8 +571,8 @@ describe("what is shared for writing", () => {
 });
 
 describe("revocation", () => {
-  test("ends everything at once, for folders inside it too", async () => {
-    const { owner, guest, share, folder, file, deep, days } = await scene("write");
+  test("ends all access at once, also to nested folders", async () => {
+    const { owner, guest, share, folder, file, deep, days } = await createScene("write");
     const { client } = guest;
     expectStatus(await client.get(`/api/files/${deep}`), 200);
     expectStatus(await owner.client.delete(`/api/shares/${share}`), 200);
@@ -594,40 +594,43 @@ describe("revocation", () => {
       expectStatus(response, 404);
   });
 
-  test("ends what is under way: nothing is stored of it", async () => {
-    const { owner, guest, share, file } = await scene("write");
-    const slow = (begun: () => void, goOn: Promise<void>) =>
+  test("ends uploads in progress, and stores none of their bytes", async () => {
+    const { owner, guest, share, file } = await createScene("write");
+    const slow = (started: () => void, resume: Promise<void>) =>
       new ReadableStream<Uint8Array>({
         async start(controller) {
           controller.enqueue(new Uint8Array(200_000).fill(97));
-          begun();
-          await goOn;
+          started();
+          await resume;
           controller.enqueue(new Uint8Array(10).fill(98));
           controller.close();
         },
       });
-    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
-    const { promise: revoked, resolve: goOn } = Promise.withResolvers<void>();
+    const { promise: started, resolve: markStarted } = Promise.withResolvers<void>();
+    const { promise: revoked, resolve: resume } = Promise.withResolvers<void>();
     const headers = { "content-type": "application/octet-stream" };
-    const put = guest.client.request("PUT", `/api/files/${file}/content`, { body: slow(begin, revoked), headers });
-    await begun;
-    // The server has begun with it once it answers something that came later.
+    const put = guest.client.request("PUT", `/api/files/${file}/content`, {
+      body: slow(markStarted, revoked),
+      headers,
+    });
+    await started;
+    // Once the server responds to a later request, it has started with the upload.
     expectStatus(await guest.client.get(`/api/files/${file}`), 200);
     expectStatus(await owner.client.delete(`/api/shares/${share}`), 200);
-    goOn();
+    resume();
     expectError(await put, 404, "not_found");
     expect((await owner.client.get(`/api/files/${file}`)).at("data.version")).toBe(1);
   });
 
-  test("of writing leaves reading, where the owner changes the share", async () => {
-    const { owner, guest, share, file } = await scene("write");
+  test("of writing leaves reading, if the owner changes the share", async () => {
+    const { owner, guest, share, file } = await createScene("write");
     expectStatus(await owner.client.request("PATCH", `/api/shares/${share}`, { json: { permissions: "read" } }), 200);
     expectError(await guest.client.putContent(file, "x"), 403, "share_permission");
     expectStatus(await guest.client.get(`/api/files/${file}`), 200);
   });
 
-  test("comes with what was shared being moved out from below", async () => {
-    const { owner, guest, deep } = await scene();
+  test("also follows from moving the item out of the shared folder", async () => {
+    const { owner, guest, deep } = await createScene();
     expectStatus(await guest.client.get(`/api/files/${deep}`), 200);
     await owner.client.post("/api/files/move", { fileIds: [deep], destinationFolder: "/above" });
     expectError(await guest.client.get(`/api/files/${deep}`), 404, "not_found");
@@ -635,8 +638,8 @@ describe("revocation", () => {
 });
 
 describe("DELETE /api/shares/received/{id}", () => {
-  test("leaves a share; the owner may make it again", async () => {
-    const { owner, guest, share, folder, file } = await scene();
+  test("leaves a share; the owner may create it again", async () => {
+    const { owner, guest, share, folder, file } = await createScene();
     const response = await guest.client.delete(`/api/shares/received/${share}`);
     expectStatus(response, 200);
     expect(response.at("data")).toEqual({ id: share });
@@ -644,19 +647,19 @@ describe("DELETE /api/shares/received/{id}", () => {
     expectError(await guest.client.delete(`/api/shares/received/${share}`), 404, "not_found");
     expectStatus(await owner.client.get(`/api/files/${file}`), 200);
     const again = await shareWith(owner.client, folder, guest);
-    expect(await received(guest.client)).toEqual([again]);
+    expect(await listReceived(guest.client)).toEqual([again]);
   });
 
-  test("is for its recipient alone", async () => {
-    const { owner, guest, share } = await scene();
+  test("is for its recipient only", async () => {
+    const { owner, guest, share } = await createScene();
     const stranger = await server().signUp();
     for (const client of [owner.client, stranger.client])
       expectError(await client.delete(`/api/shares/received/${share}`), 404, "not_found");
-    expect(await received(guest.client)).toEqual([share]);
+    expect(await listReceived(guest.client)).toEqual([share]);
   });
 });
 
-describe("a share for an e-mail without an account", () => {
+describe("a share for an email without an account", () => {
   let owner: Account;
   let folder: string;
 
@@ -665,36 +668,36 @@ describe("a share for an e-mail without an account", () => {
     folder = await owner.client.folderId("waiting");
   });
 
-  test("waits until an account is made with it, however it is written", async () => {
+  test("waits until an account is created with it, in any letter case", async () => {
     const email = freshEmail();
     const share = await shareWith(owner.client, folder, { email: email.toUpperCase() });
     const guest = await server().signUp({ email });
-    expect(await received(guest.client)).toEqual([share]);
+    expect(await listReceived(guest.client)).toEqual([share]);
     expectStatus(await guest.client.get(`/api/files/folders/${folder}`), 200);
     const inbox = await (await registerDevice(server(), guest)).client.get("/api/mobile/notifications");
     expect(inbox.text).toContain("Olga Owner");
   });
 
-  test("is found by an account that the administrator makes beside the running server", async () => {
+  test("is found by an account that the administrator creates while the server runs", async () => {
     const email = freshEmail();
     const share = await shareWith(owner.client, folder, { email });
     const password = "correct horse battery";
     const made = await server().larder(["user", "add", email, "--password-stdin"], { stdin: `${password}\n` });
     expect(made.code).toBe(0);
     const signedIn = await server().visitor.post("/api/auth/signin", { email, password });
-    expect(await received(new Client(server(), signedIn.string("token")))).toEqual([share]);
+    expect(await listReceived(new Client(server(), signedIn.string("token")))).toEqual([share]);
   });
 
-  test("is not given to an account that takes the e-mail on later", async () => {
+  test("is not given to an account that changes to this email later", async () => {
     const email = freshEmail();
     await shareWith(owner.client, folder, { email });
     const { client, password } = await server().signUp();
     expectStatus(await client.put("/api/users/profile", { email, currentPassword: password }), 200);
-    expect(await received(client)).toEqual([]);
+    expect(await listReceived(client)).toEqual([]);
     expectError(await client.get(`/api/files/folders/${folder}`), 404, "not_found");
   });
 
-  test("is not there any more where it has expired or was revoked meanwhile", async () => {
+  test("is gone if it has expired or was revoked in the meantime", async () => {
     const email = freshEmail();
     const share = await shareWith(owner.client, folder, { email });
     const expiresAt = soonExpiry();
@@ -702,42 +705,42 @@ describe("a share for an e-mail without an account", () => {
     expectStatus(await owner.client.delete(`/api/shares/${share}`), 200);
     await untilExpired(expiresAt);
     const guest = await server().signUp({ email });
-    expect(await received(guest.client)).toEqual([]);
+    expect(await listReceived(guest.client)).toEqual([]);
   });
 
-  test("stays with the account that got it when that changes its e-mail", async () => {
+  test("stays with its account when the account changes its email", async () => {
     const guest = await server().signUp();
     const share = await shareWith(owner.client, folder, guest);
     const changed = { email: freshEmail(), currentPassword: guest.password };
     expectStatus(await guest.client.put("/api/users/profile", changed), 200);
-    expect(await received(guest.client)).toEqual([share]);
+    expect(await listReceived(guest.client)).toEqual([share]);
     const next = await server().signUp({ email: guest.email });
-    expect(await received(next.client)).toEqual([]);
+    expect(await listReceived(next.client)).toEqual([]);
   });
 
-  test("does not outlive its recipient's account", async () => {
+  test("ends with its recipient's account", async () => {
     const guest = await server().signUp();
     await shareWith(owner.client, folder, guest);
     expectStatus(await guest.client.delete("/api/users/profile", { password: guest.password }), 200);
     const next = await server().signUp({ email: guest.email });
-    expect(await received(next.client)).toEqual([]);
+    expect(await listReceived(next.client)).toEqual([]);
     expectError(await next.client.get(`/api/files/folders/${folder}`), 404, "not_found");
   });
 });
 
 describe("an erased owner", () => {
-  test("takes along what they shared", async () => {
-    const { owner, guest, file, share } = await scene();
+  test("shares nothing any more", async () => {
+    const { owner, guest, file, share } = await createScene();
     expectStatus(await owner.client.delete("/api/users/profile", { password: owner.password }), 200);
-    expect(await received(guest.client)).toEqual([]);
+    expect(await listReceived(guest.client)).toEqual([]);
     expectError(await guest.client.get(`/api/files/${file}`), 404, "not_found");
     expectError(await guest.client.get(`/api/files?share=${share}`), 404, "not_found");
   });
 });
 
-describe("one's own tree", () => {
-  test("has nothing of it in its listings, searches, labels and sums", async () => {
-    const { guest, file } = await scene("write");
+describe("the recipient's own tree", () => {
+  test("is unchanged in listings, searches, tags and usage", async () => {
+    const { guest, file } = await createScene("write");
     const { client } = guest;
     expect(await client.names("/", "&recursive=true")).toEqual([]);
     expect(await client.names("/", "&search=rome")).toEqual([]);
@@ -749,8 +752,8 @@ describe("one's own tree", () => {
 });
 
 describe("sync", () => {
-  test("of the recipient knows nothing of it, that of the owner all", async () => {
-    const { owner, guest, share } = await scene("write");
+  test("contains nothing of it for the recipient, and everything for the owner", async () => {
+    const { owner, guest, share } = await createScene("write");
     const ownerPhone = await registerDevice(server(), owner);
     const guestPhone = await registerDevice(server(), guest);
     const before = (await ownerPhone.client.get("/api/mobile/sync/status")).text;

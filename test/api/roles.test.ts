@@ -8,7 +8,7 @@ import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
-/** A viewer who was a user before, so that there is something to view. */
+/** A viewer who was created as a user, so that there are files to view. */
 let viewer: Account;
 let file = "";
 let folder = "";
@@ -22,7 +22,7 @@ beforeAll(async () => {
   await server().change(viewer.id, { role: "viewer" });
 });
 
-/** The viewer, signed in anew: whether a change of role ends sessions is not the matter here. */
+/** Signs the viewer in again; whether a role change ends sessions is tested elsewhere. */
 async function asViewer(): Promise<Client> {
   const { email, password } = viewer;
   const response = await server().visitor.post("/api/auth/signin", { email, password });
@@ -30,7 +30,7 @@ async function asViewer(): Promise<Client> {
 }
 
 describe("a viewer", () => {
-  test("is told so by the profile", async () => {
+  test("sees the role in the profile", async () => {
     expect((await (await asViewer()).get("/api/users/profile")).at("data.role")).toBe("viewer");
   });
 
@@ -54,7 +54,7 @@ describe("a viewer", () => {
     expectStatus(await server().visitor.get(link), 200);
   });
 
-  test("changes own profile, settings and sessions", async () => {
+  test("changes their own profile, settings and sessions", async () => {
     const client = await asViewer();
     expectStatus(await client.put("/api/users/profile", { name: "Viewer" }), 200);
     expectStatus(await client.put("/api/users/settings", { versioning: { keep: 5 } }), 200);
@@ -81,7 +81,7 @@ describe("a viewer", () => {
     ["copy", (client) => client.post("/api/files/copy", { fileIds: [file], destinationFolder: "/docs" })],
   ];
 
-  test.each(writes)("may not %s: 403 role", async (_, write) => {
+  test.each(writes)("can't %s: 403 role", async (_, write) => {
     const client = await asViewer();
     expectError(await write(client), 403, "role");
     expect(await client.names()).toEqual(["docs", "a.txt"]);
@@ -90,8 +90,8 @@ describe("a viewer", () => {
 });
 
 /**
- * What a viewer may send: what is their own (profile, settings, sessions and devices, and by these the ways
- * of signing in), and what only reads. Everything else that is documented is refused, the day it is documented.
+ * Requests that a viewer may send: those that only read, and those about their own profile, settings, sessions, devices
+ * and ways to sign in. Any other documented write is expected to be rejected, without a change here.
  */
 const viewersMay = [
   /^POST \/api\/auth\//,
@@ -101,20 +101,20 @@ const viewersMay = [
   /^DELETE \/api\/users\/sessions\//,
   /^DELETE \/api\/users\/devices\/\{deviceId\}$/,
   /^(POST|PATCH|DELETE) \/api\/users\/(two-factor|passkeys)/,
-  // Ends what was made before; a new key is no sign-in of one's own.
+  // Deleting keys ends access; creating one is not allowed, as a key would be another way to sign in.
   /^DELETE \/api\/users\/api-keys\//,
   /^DELETE \/api\/(shares|webhooks)\/\{id\}$/,
   /^POST \/api\/mobile\/auth/,
   /^(PUT|DELETE) \/api\/mobile\/devices\/\{deviceId\}(\/settings)?$/,
   /^POST \/api\/mobile\/notifications\//,
-  // Reads, by POST because of their lists.
+  // Read requests that use POST for their lists.
   /^POST \/api\/files\/archive$/,
   /^POST \/api\/mobile\/files\/durability$/,
-  // Open to everybody: the token in the path decides.
+  // Public: the token in the path decides.
   /^(POST|PATCH|DELETE) \/api\/public\//,
 ];
 
-test("somebody who becomes a viewer can end own links and webhooks, and change or make none", async () => {
+test("a user who becomes a viewer can delete their links and webhooks, but not change or create any", async () => {
   const { client, id: accountId } = await server().addUser([]);
   const stored = await client.stored("x", { fields: { isPublic: "true" } });
   const id = stored.string("data.id");
@@ -141,13 +141,13 @@ test("somebody who becomes a viewer can end own links and webhooks, and change o
   expect((await client.get("/api/webhooks")).at("data.webhooks")).toEqual([]);
 });
 
-describe("the document", () => {
-  test("has no write that a viewer may send but for those listed here: 403 role", async () => {
+describe("the OpenAPI document", () => {
+  test("has no other write that a viewer may send: 403 role", async () => {
     const document = await ApiDocument.load();
     const client = await asViewer();
     const phone = await registerDevice(server(), viewer);
     const open: string[] = [];
-    let asked = 0;
+    let requests = 0;
     for (const { method, template } of document.operations) {
       const isRead = method === "GET" || method === "HEAD";
       if (isRead || !template.startsWith("/api/") || viewersMay.some((may) => may.test(`${method} ${template}`)))
@@ -155,15 +155,15 @@ describe("the document", () => {
       const path = template.replaceAll(/\{[^}]+\}/g, "1");
       const by = template.startsWith("/api/mobile/") ? phone.client : client;
       const response = await by.request(method, path, { json: {} });
-      asked++;
+      requests++;
       const isRole = response.status === 403 && response.at("error.details.reason") === "role";
       if (!isRole) open.push(`${method} ${template}: ${response.status} ${response.text.slice(0, 120)}`);
     }
     expect(open).toEqual([]);
-    expect(asked).toBeGreaterThan(40);
+    expect(requests).toBeGreaterThan(40);
   });
 
-  test("has no administration that a user may send or read: 403 role", async () => {
+  test("has no administrator route that a user may call: 403 role", async () => {
     const document = await ApiDocument.load();
     const { client } = await server().signUp();
     const open: string[] = [];
@@ -180,7 +180,7 @@ describe("the document", () => {
   });
 });
 
-test("user add makes users of every role and plan", async () => {
+test("larder user add creates users of every role and plan", async () => {
   const admin = await server().addUser(["--admin", "--name", "Root"]);
   expect((await admin.client.get("/api/users/profile")).json).toMatchObject({ data: { role: "admin", name: "Root" } });
   const user = await server().addUser(["--role", "user", "--plan", "pro"]);

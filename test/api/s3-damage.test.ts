@@ -1,4 +1,5 @@
-// What lies in the bucket may rot, be cut short or be lost: it is recorded, repaired by an upload, and no outage.
+// Objects in the bucket that are damaged, truncated or lost: they are recorded, repaired by an upload, and cause no
+// outage.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { evict, pathOf, withoutCache } from "../support/bucket.ts";
@@ -27,8 +28,8 @@ afterAll(async () => {
   await s3.stop();
 });
 
-/** Stores contents of which the server has no copy on its disk then. */
-async function storedAway(...contents: Uint8Array[]): Promise<string[]> {
+/** Stores files, and evicts the server's local copies of their blobs. */
+async function storeInBucketOnly(...contents: Uint8Array[]): Promise<string[]> {
   const ids: string[] = [];
   for (const content of contents) ids.push(await admin.client.storedId(content));
   await evict({ server, admin });
@@ -36,7 +37,7 @@ async function storedAway(...contents: Uint8Array[]): Promise<string[]> {
   return ids;
 }
 
-/** Kinds of the open findings of a content. */
+/** Kinds of the open findings of a blob. */
 async function findingsOf(content: Uint8Array, state = "open"): Promise<string[]> {
   const response = await admin.client.get(`/api/admin/findings?limit=100&state=${state}`);
   return response
@@ -48,19 +49,19 @@ async function findingsOf(content: Uint8Array, state = "open"): Promise<string[]
     );
 }
 
-async function eventuallyFound(content: Uint8Array, kind: string): Promise<void> {
+async function untilFound(content: Uint8Array, kind: string): Promise<void> {
   await eventually(`a finding: ${kind}`, async () => (await findingsOf(content)).includes(kind));
 }
 
 const download = (id: string) => admin.client.get(`/api/files/${id}/download`);
 
 describe("a damaged object", () => {
-  test("is recorded when it was read, and replaced by an upload of the same file", async () => {
+  test("is recorded on read, and replaced by an upload of the same file", async () => {
     const content = randomContent(50_000);
-    const [id = ""] = await storedAway(content);
+    const [id = ""] = await storeInBucketOnly(content);
     await s3.rot(digestOf(content));
     expectError(await download(id), 500, "content_damaged");
-    await eventuallyFound(content, "damaged");
+    await untilFound(content, "damaged");
     expectError(await download(id), 500, "content_damaged");
     const verified = await server.larder(["verify"]);
     expect(verified.code).toBe(1);
@@ -76,9 +77,9 @@ describe("a damaged object", () => {
     expect(digestOf(whole.bytes)).toBe(digestOf(content));
   }, 120_000);
 
-  test("is replaced by an upload before anybody has read it, also where its ETag is as before", async () => {
+  test("is replaced by an upload before anyone reads it, even if its ETag is unchanged", async () => {
     const content = randomContent(50_000);
-    const [id = ""] = await storedAway(content);
+    const [id = ""] = await storeInBucketOnly(content);
     await s3.rotSilently(digestOf(content));
     await admin.client.stored(content, { name: "again.bin" });
     await eventually("the object is good again", () => s3.has(digestOf(content)));
@@ -86,11 +87,11 @@ describe("a damaged object", () => {
     expect(digestOf((await download(id)).bytes)).toBe(digestOf(content));
   }, 120_000);
 
-  test("doesn't cost the copy on this disk when the cache is trimmed", async () => {
+  test("keeps the local copy when the cache is trimmed", async () => {
     const [small, large] = [randomContent(50_000), randomContent(9 * 1024 * 1024)];
     for (const content of [small, large]) {
       await admin.client.stored(content);
-      // An object that changes before the server knows that it is there would be sent again.
+      // If the object changed before the server knew of it, it would be sent again.
       await runJob(admin.client, "blob-places");
       await s3.rot(digestOf(content));
     }
@@ -104,33 +105,33 @@ describe("a damaged object", () => {
     for (const content of [small, large]) expect(existsSync(pathOf(server, content))).toBe(false);
   }, 120_000);
 
-  test("that is good again after all is served", async () => {
+  test("is served again once it is repaired", async () => {
     const content = randomContent(50_000);
-    const [id = ""] = await storedAway(content);
+    const [id = ""] = await storeInBucketOnly(content);
     await s3.rot(digestOf(content));
     expectError(await download(id), 500, "content_damaged");
-    await eventuallyFound(content, "damaged");
+    await untilFound(content, "damaged");
     await s3.replace(digestOf(content), () => content);
     await server.restart();
-    // Known to be damaged, it is read again because somebody asks for it.
+    // The server re-reads an object that it knows as damaged, because a client requests it.
     await eventually("it is served", async () => (await download(id)).status === 200);
     expect(await findingsOf(content)).toEqual([]);
   }, 120_000);
 });
 
-describe("an object that was cut short", () => {
+describe("a truncated object", () => {
   test.each([
     ["ends before its length", (digest: string) => s3.replace(digest, (bytes) => bytes.slice(0, 1000)), 500],
     ["breaks off with the right length", async (digest: string) => void s3.cut.add(digest), 503],
   ])(
-    "%s: it is damaged, and other files are served",
+    "%s: it counts as damaged, and other files are served",
     async (_name, spoil, first) => {
       const [content, other] = [randomContent(50_000), randomContent(20_000)];
-      const [id = "", otherId = ""] = await storedAway(content, other);
+      const [id = "", otherId = ""] = await storeInBucketOnly(content, other);
       await spoil(digestOf(content));
       expectError(await download(id), first);
       expectStatus(await download(otherId), 200);
-      await eventuallyFound(content, "damaged");
+      await untilFound(content, "damaged");
       expectError(await download(id), 500, "content_damaged");
       expect((await admin.client.get("/metrics")).text).toContain("larder_bucket_up 1");
     },
@@ -139,10 +140,10 @@ describe("an object that was cut short", () => {
 });
 
 describe("the comparison of the bucket with the database", () => {
-  test("notices objects that are missing or too short, with one line in the log", async () => {
+  test("finds missing and truncated objects, with one line in the log", async () => {
     const lost = Array.from({ length: 20 }, () => randomContent(5_000));
     const cut = randomContent(5_000);
-    const ids = await storedAway(...lost, cut);
+    const ids = await storeInBucketOnly(...lost, cut);
     for (const content of lost) await s3.lose(digestOf(content));
     await s3.replace(digestOf(cut), (bytes) => bytes.slice(0, 100));
     const before = server.log.length;
@@ -154,10 +155,10 @@ describe("the comparison of the bucket with the database", () => {
     expectError(await download(ids.at(-1) ?? ""), 500, "content_damaged");
   }, 120_000);
 
-  test("sends again what this disk has", async () => {
+  test("uploads local copies again", async () => {
     const content = randomContent(5_000);
     await admin.client.stored(content);
-    // By the job, which does not look at this content again by itself.
+    // The job runs now, so that it doesn't check this blob again on its own.
     await runJob(admin.client, "blob-places");
     await s3.lose(digestOf(content));
     await runJob(admin.client, "bucket-stock");
@@ -166,9 +167,9 @@ describe("the comparison of the bucket with the database", () => {
     expect(await findingsOf(content, "resolved")).toEqual(["missing"]);
   }, 120_000);
 
-  test("finds again what was missing", async () => {
+  test("resolves a finding when the object is back", async () => {
     const content = randomContent(5_000);
-    const [id = ""] = await storedAway(content);
+    const [id = ""] = await storeInBucketOnly(content);
     await s3.lose(digestOf(content));
     await runJob(admin.client, "bucket-stock");
     expect(await findingsOf(content)).toEqual(["missing"]);
@@ -179,7 +180,7 @@ describe("the comparison of the bucket with the database", () => {
   }, 120_000);
 });
 
-test("contents that neither this disk nor the bucket has are one line in the log, and findings", async () => {
+test("blobs missing both locally and in the bucket cause one line in the log, and findings", async () => {
   const contents = Array.from({ length: 20 }, () => randomContent(5_000));
   s3.mood = "failing";
   for (const content of contents) await admin.client.stored(content);

@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const check = () => runJob(admin.client, "blob-places");
 
-/** Titles of a device's messages about the bucket. */
+/** Titles of a device's notifications about the bucket. */
 async function messagesOf(phone: TestDevice): Promise<string[]> {
   const inbox = await phone.client.get("/api/mobile/notifications?limit=100");
   return inbox.strings("data.notifications", "title").filter((title) => title.includes("bucket"));
@@ -39,8 +39,8 @@ const health = () => admin.client.get("/api/admin/health");
 const metric = async (name: string) =>
   Number(new RegExp(`^${name} (\\S+)$`, "m").exec((await admin.client.get("/metrics")).text)?.[1]);
 
-// First, since a message about an outage before may reach a phone that is registered during it.
-test("administrators get one message an outage, and nobody else does", async () => {
+// First, because a phone registered during an outage may get the notification of an earlier test's outage.
+test("administrators get one notification per outage, and no one else does", async () => {
   const [adminPhone, userPhone] = [await registerDevice(server, admin), await registerDevice(server, user)];
   s3.mood = "failing";
   for (let count = 0; count < 4; count++) await check();
@@ -53,7 +53,7 @@ test("administrators get one message an outage, and nobody else does", async () 
   expect(await messagesOf(userPhone)).toEqual([]);
 }, 120_000);
 
-test("while the bucket works, health says so", async () => {
+test("health reports a working bucket", async () => {
   await check();
   const response = await health();
   expect(response.at("data.bucket")).toEqual({ isUp: true, problem: null, since: null, waiting: 0 });
@@ -61,7 +61,7 @@ test("while the bucket works, health says so", async () => {
   expect(await metric("larder_bucket_outage_seconds")).toBe(0);
 });
 
-test("an outage shows in health, in the metrics and by doctor, with what lies on this disk alone", async () => {
+test("health, metrics and doctor report an outage, with the number of local blobs", async () => {
   s3.mood = "failing";
   for (let count = 0; count < 3; count++) await admin.client.stored(randomContent(1_000));
   await check();

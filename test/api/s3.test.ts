@@ -1,4 +1,4 @@
-// Contents in a bucket, with this disk before it: nobody who uses the API notices, but when the service is away.
+// Blobs in a bucket, with a cache on the local disk: clients notice nothing except during an outage.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -26,12 +26,12 @@ afterAll(async () => {
   await s3.stop();
 });
 
-/** Sends what waits to the bucket. */
-async function move(): Promise<void> {
+/** Sends the queued blobs to the bucket. */
+async function sendQueued(): Promise<void> {
   await runJob(admin.client, "blob-places");
 }
 
-/** Far below the minute between two runs of the job, and above the time that a busy machine takes. */
+/** Far below the minute between two runs of the job, but enough for a busy machine. */
 const SOON_MS = 20_000;
 
 async function hasAll(contents: readonly Uint8Array[]): Promise<boolean> {
@@ -39,7 +39,7 @@ async function hasAll(contents: readonly Uint8Array[]): Promise<boolean> {
   return there.every(Boolean);
 }
 
-/** How many contents wait for the bucket, as the metrics tell it. */
+/** The number of blobs that wait for the bucket, from the metrics. */
 async function countWaiting(): Promise<number> {
   const { text } = await admin.client.get("/metrics");
   return Number(/^larder_queue_depth\{queue="bucket"\} (\d+)$/m.exec(text)?.[1]);
@@ -48,34 +48,34 @@ async function countWaiting(): Promise<number> {
 const pathOf = (content: Uint8Array) => pathIn(server, content);
 const evict = () => evictFrom({ server, admin });
 
-/** A file of which the server has no copy on its disk. */
-async function storedAway(content: Uint8Array, options: { name?: string; type?: string } = {}): Promise<string> {
+/** Stores a file, and evicts the server's local copy of its blob. */
+async function storeInBucketOnly(content: Uint8Array, options: { name?: string; type?: string } = {}): Promise<string> {
   const id = await admin.client.storedId(content, options);
   await evict();
   expect(existsSync(pathOf(content))).toBe(false);
   return id;
 }
 
-test("an upload is acknowledged on this disk, and then goes to the bucket", async () => {
+test("an upload is acknowledged once it is on the local disk, then sent to the bucket", async () => {
   const [small, large] = [randomContent(10_000), randomContent(20 * 1024 * 1024 + 5)];
   await admin.client.stored(small);
   await admin.client.stored(large);
   expect(existsSync(pathOf(small))).toBe(true);
-  await move();
+  await sendQueued();
   expect(await s3.has(digestOf(small))).toBe(true);
   expect(await s3.has(digestOf(large))).toBe(true);
   const before = s3.requests.length;
-  await move();
+  await sendQueued();
   expect(s3.requests.slice(before).filter((request) => request.startsWith("PUT"))).toEqual([]);
 }, 120_000);
 
-test("contents are in the bucket soon after the answer, without the minute's job", async () => {
+test("blobs are in the bucket soon after the response, without waiting for the minute's job", async () => {
   const contents = Array.from({ length: 30 }, () => randomContent(10_000));
   await Promise.all(contents.map((content) => admin.client.stored(content)));
   await eventually("the bucket has all", () => hasAll(contents), SOON_MS);
 }, 120_000);
 
-test("contents that came during an outage are in the bucket soon after it", async () => {
+test("blobs uploaded during an outage are in the bucket soon after it", async () => {
   const contents = Array.from({ length: 5 }, () => randomContent(10_000));
   s3.mood = "failing";
   try {
@@ -88,10 +88,10 @@ test("contents that came during an outage are in the bucket soon after it", asyn
   await eventually("the bucket has all", () => hasAll(contents), SOON_MS);
 }, 120_000);
 
-describe("a file that is in the bucket alone", () => {
-  test("is downloaded as any other, and is on this disk then", async () => {
+describe("a file that is only in the bucket", () => {
+  test("is downloaded as any other, and cached locally", async () => {
     const content = randomContent(300_000);
-    const id = await storedAway(content);
+    const id = await storeInBucketOnly(content);
     const head = await admin.client.head(`/api/files/${id}/download`);
     expect(head.header("content-length")).toBe("300000");
     const whole = await admin.client.get(`/api/files/${id}/download`);
@@ -103,16 +103,16 @@ describe("a file that is in the bucket alone", () => {
 
   test("is downloaded in ranges", async () => {
     const content = randomContent(300_000);
-    const id = await storedAway(content);
+    const id = await storeInBucketOnly(content);
     const part = await admin.client.get(`/api/files/${id}/download`, { range: "bytes=1000-1999" });
     expectStatus(part, 206);
     expect(part.header("content-range")).toBe("bytes 1000-1999/300000");
     expect(Buffer.from(part.bytes).equals(Buffer.from(content.subarray(1000, 2000)))).toBe(true);
   }, 120_000);
 
-  test("comes as a stream where it is large, and is kept when all of it came", async () => {
+  test("is streamed if large, and cached once it was read completely", async () => {
     const content = randomContent(65 * 1024 * 1024);
-    const id = await storedAway(content);
+    const id = await storeInBucketOnly(content);
     const part = await admin.client.get(`/api/files/${id}/download`, { range: "bytes=66000000-66000099" });
     expectStatus(part, 206);
     expect(Buffer.from(part.bytes).equals(Buffer.from(content.subarray(66_000_000, 66_000_100)))).toBe(true);
@@ -128,7 +128,7 @@ describe("a file that is in the bucket alone", () => {
     expect(existsSync(pathOf(content))).toBe(true);
   }, 120_000);
 
-  test("is in archives, shares, thumbnails, versions and checks", async () => {
+  test("works in archives, shares, thumbnails, versions and checks", async () => {
     const picture = await jpegPhoto(400, 300);
     const old = randomContent(5_000);
     const unread = randomContent(6_000);
@@ -159,42 +159,42 @@ describe("a file that is in the bucket alone", () => {
     expect(existsSync(pathOf(unread))).toBe(false);
   }, 120_000);
 
-  test("is not missed by the nightly reading of the store", async () => {
-    await storedAway(randomContent(5_000));
+  test("is not reported by the scrub", async () => {
+    await storeInBucketOnly(randomContent(5_000));
     await runJob(admin.client, "scrub");
     expect((await admin.client.get("/api/admin/findings")).list("data.findings")).toEqual([]);
   }, 120_000);
 
-  test("need not be sent again by who has it, and may be", async () => {
+  test("can be uploaded again", async () => {
     const content = randomContent(70_000);
-    await storedAway(content);
+    await storeInBucketOnly(content);
     const again = await admin.client.stored(content, { name: "again.bin" });
     expect(again.string("data.checksum")).toBe(checksumOf(content));
     expect(existsSync(pathOf(content))).toBe(true);
   }, 120_000);
 });
 
-describe("while the service is away", () => {
-  test("uploads go on, and what is on this disk is served", async () => {
+describe("during an outage of the bucket", () => {
+  test("uploads continue, and local files are served", async () => {
     s3.mood = "failing";
     try {
       const content = randomContent(50_000);
       const id = await admin.client.storedId(content);
       await admin.client.post("/api/admin/jobs/blob-places/run");
       expectStatus(await admin.client.get(`/api/files/${id}/download`), 200);
-      await eventually("a content waits", async () => (await countWaiting()) === 1);
+      await eventually("one blob is queued", async () => (await countWaiting()) === 1);
       s3.mood = "well";
-      await move();
+      await sendQueued();
       expect(await s3.has(digestOf(content))).toBe(true);
-      await eventually("none waits", async () => (await countWaiting()) === 0);
+      await eventually("none is queued", async () => (await countWaiting()) === 0);
     } finally {
       s3.mood = "well";
     }
   }, 120_000);
 
-  test("what lies there alone is answered 503, and comes again with it", async () => {
+  test("a file that is only in the bucket gets 503, and is served again afterward", async () => {
     const content = randomContent(50_000);
-    const id = await storedAway(content);
+    const id = await storeInBucketOnly(content);
     s3.mood = "failing";
     try {
       const refused = await admin.client.get(`/api/files/${id}/download`);
@@ -203,11 +203,11 @@ describe("while the service is away", () => {
     } finally {
       s3.mood = "well";
     }
-    await move();
+    await sendQueued();
     expectStatus(await admin.client.get(`/api/files/${id}/download`), 200);
   }, 120_000);
 
-  test("the server starts all the same where contents are there already", async () => {
+  test("the server starts if it already stores blobs", async () => {
     s3.mood = "failing";
     try {
       await server.restart();
@@ -220,9 +220,9 @@ describe("while the service is away", () => {
   }, 120_000);
 });
 
-test("bytes that are not what their digest says are not served, nor kept", async () => {
+test("bytes that don't match their digest are neither served nor cached", async () => {
   const content = randomContent(50_000);
-  const id = await storedAway(content);
+  const id = await storeInBucketOnly(content);
   s3.mood = "lying";
   try {
     expectError(await admin.client.get(`/api/files/${id}/download`), 500, "content_damaged");
@@ -233,23 +233,23 @@ test("bytes that are not what their digest says are not served, nor kept", async
   expectStatus(await admin.client.get(`/api/files/${id}/download`), 200);
 }, 120_000);
 
-test("a copy here that was found damaged is replaced by the good bytes of the bucket", async () => {
+test("a damaged local copy is replaced by the good bytes of the bucket", async () => {
   const content = randomContent(50_000);
   const id = await admin.client.storedId(content);
-  await move();
+  await sendQueued();
   await Bun.write(pathOf(content), randomContent(50_000));
   const found = await admin.client.get(`/api/files/${id}/checksum`);
   expect(found.at("data.ok")).toBe(false);
-  await move();
+  await sendQueued();
   const whole = await admin.client.get(`/api/files/${id}/download`);
   expectStatus(whole, 200);
   expect(digestOf(whole.bytes)).toBe(digestOf(content));
 }, 120_000);
 
-test("a copy here is not let go where the bucket lost the object: it is sent again", async () => {
+test("a local copy is kept and sent again if the bucket lost the object", async () => {
   const content = randomContent(40_000);
   await admin.client.stored(content);
-  await move();
+  await sendQueued();
   const digest = digestOf(content);
   await fetch(
     `${s3.settings["LARDER_S3_ENDPOINT"]}/larder/home/larder/sha256/${digest.slice(0, 2)}/${digest.slice(2, 4)}/${digest}`,
@@ -261,38 +261,38 @@ test("a copy here is not let go where the bucket lost the object: it is sent aga
   expect(existsSync(pathOf(content))).toBe(true);
 }, 120_000);
 
-test("nothing is let go here before a copy of the database knows that it is in the bucket", async () => {
+test("no local copy is evicted before a database snapshot records it as in the bucket", async () => {
   const content = randomContent(40_000);
   await admin.client.stored(content);
-  await move();
+  await sendQueued();
   expect(await s3.has(digestOf(content))).toBe(true);
-  // The server takes snapshots on its own: none that it can take now is newer than the object's row.
+  // The server also takes snapshots on its own schedule. With this date, none of them is newer than the object's row.
   const inAnHour = Date.now() + 3_600_000;
   const change = (values: string) =>
     changeRows({ server, admin }, `UPDATE remote_blobs SET ${values} WHERE used_at IS NOT NULL`);
   change(`used_at = 1, stored_at = ${inAnHour}`);
-  await move();
+  await sendQueued();
   expect(existsSync(pathOf(content))).toBe(true);
   change("used_at = 1, stored_at = 1");
   await runJob(admin.client, "snapshot");
-  await move();
+  await sendQueued();
   expect(existsSync(pathOf(content))).toBe(false);
 }, 120_000);
 
-test("what the collector removes goes from the bucket too, and not before", async () => {
+test("a blob removed by garbage collection is removed from the bucket afterward", async () => {
   const content = randomContent(40_000);
-  const id = await storedAway(content);
+  const id = await storeInBucketOnly(content);
   expectStatus(await admin.client.delete(`/api/files/${id}`), 200);
-  await move();
+  await sendQueued();
   expect(await s3.has(digestOf(content))).toBe(true);
   const collected = await server.larder(["gc", "--now"]);
   expect(collected.code).toBe(0);
-  await move();
+  await sendQueued();
   expect(await s3.has(digestOf(content))).toBe(false);
 }, 120_000);
 
-test("a server without the settings doesn't begin where contents lie in the bucket alone; wrong keys are told", async () => {
-  await storedAway(randomContent(10_000));
+test("the server doesn't start without bucket settings if blobs are only in the bucket, or with wrong keys", async () => {
+  await storeInBucketOnly(randomContent(10_000));
   await server.stop();
   const none = { LARDER_BLOBS_STORE: "", LARDER_S3_ENDPOINT: "", LARDER_S3_BUCKET: "" };
   const without = await server.larder(["serve", "--port", "0"], { env: none });
@@ -310,7 +310,7 @@ test("a server without the settings doesn't begin where contents lie in the buck
   expect(wrong.stderr).toContain("InvalidAccessKeyId");
 }, 120_000);
 
-test("another server doesn't take the same place in the bucket", async () => {
+test("another server can't use the same prefix in the bucket", async () => {
   const dataDir = await temporaryDirectory();
   const other = await runLarder(["serve", "--port", "0"], { env: { ...s3.settings, LARDER_DATA: dataDir } });
   expect(other.code).toBe(2);

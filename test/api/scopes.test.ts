@@ -9,7 +9,7 @@ const server = sharedServer({ hasAccounts: true });
 
 const scopes = ["files:read", "files:write", "shares", "profile", "admin"];
 
-/** Which scope an endpoint needs, the first row that fits; what fits none is closed to every key. */
+/** The scope that an endpoint needs: the first matching row. An endpoint without a row is closed to every key. */
 const rules: [methods: RegExp, path: RegExp, rule: string][] = [
   [/./, /^\/api\/mobile\//, "device"],
   [/./, /^\/api\/files(\/folders)?\/\{\w+\}\/shares(\/|$)/, "shares"],
@@ -21,7 +21,8 @@ const rules: [methods: RegExp, path: RegExp, rule: string][] = [
   [/GET|PUT/, /^\/api\/users\/(profile|settings)$/, "profile"],
   [/GET/, /^\/api\/users\/(usage|usage\/rate-limits|devices)$/, "profile"],
   [/./, /^\/api\/webhooks(\/|$)/, "profile"],
-  // Of accounts a key lists, reads, creates and changes some fields; what would let it in as somebody is closed.
+  // With a key, accounts can be listed, read, created and partly changed. Requests that would let the key sign in are
+  // closed.
   [/GET/, /^\/api\/admin\/users(\/\{id\}(\/usage)?)?$/, "admin"],
   [/POST/, /^\/api\/admin\/users$/, "admin"],
   [/PATCH/, /^\/api\/admin\/users\/\{id\}$/, "admin"],
@@ -48,20 +49,22 @@ async function newKey({ client, password: currentPassword }: Account, of: string
   return response.string("data.key");
 }
 
-/** What a key is told: `open`, whatever else may be wrong with the request, or why not. */
-function limitResultOf(response: ApiResponse): string {
+/**
+ * The result of the scope check: `open` if the key may call the endpoint, regardless of other errors, or the rejection.
+ */
+function accessOf(response: ApiResponse): string {
   const reason = response.status < 400 || response.text === "" ? undefined : response.at("error.details.reason");
   if (response.status === 401) return `401 ${String(reason)}`;
   return reason === "scope" ? `403 scope ${String(response.at("error.details.scope"))}` : "open";
 }
 
-function wanted(rule: string, scope: string): string {
+function expectedAccess(rule: string, scope: string): string {
   if (rule === "device") return "401 invalid_token";
   if (rule === "never") return "403 scope null";
   return rule === "any" || rule === scope ? "open" : `403 scope ${rule}`;
 }
 
-test("every endpoint of the document is open to the keys with its scope, and to no other", async () => {
+test("every documented endpoint is open to keys with its scope, and to no others", async () => {
   const { operations, document } = await ApiDocument.load();
   const paths = objectOf(document["paths"]) ?? {};
   const [seen, expected]: [string[], string[]] = [[], []];
@@ -73,22 +76,22 @@ test("every endpoint of the document is open to the keys with its scope, and to 
     for (const [scope, key] of keys) {
       const options = method === "GET" || method === "HEAD" ? {} : { json: {} };
       const response = await server().visitor.request(method, path, { headers: { "x-api-key": key }, ...options });
-      seen.push(`${scope}: ${method} ${template}: ${limitResultOf(response)}`);
-      expected.push(`${scope}: ${method} ${template}: ${wanted(ruleOf(method, template), scope)}`);
+      seen.push(`${scope}: ${method} ${template}: ${accessOf(response)}`);
+      expected.push(`${scope}: ${method} ${template}: ${expectedAccess(ruleOf(method, template), scope)}`);
     }
   }
   expect(seen.filter((line, index) => line !== expected[index])).toEqual([]);
   expect(seen.length).toBeGreaterThan(5 * 40);
 });
 
-test("an address that is written otherwise opens nothing more", async () => {
+test("an unusual spelling of a path opens nothing more", async () => {
   const key = keys.get("files:read") ?? "";
   const id = await admin.client.storedId("content");
-  const ask = (method: string, path: string) =>
+  const send = (method: string, path: string) =>
     server().visitor.request(method, path, { headers: { "x-api-key": key }, json: {} });
   for (const path of [`/api/files/${id}/`, `/api/files/${id}?method=GET`, `/api/files/${id}#x`]) {
-    expectError(await ask("PUT", path), 403, "scope");
-    expectError(await ask("DELETE", path), 403, "scope");
+    expectError(await send("PUT", path), 403, "scope");
+    expectError(await send("DELETE", path), 403, "scope");
   }
   const strange = [
     `/api//files/${id}`,
@@ -96,15 +99,15 @@ test("an address that is written otherwise opens nothing more", async () => {
     `/api/%75sers/api-keys`,
     `/api/users/api%2Dkeys`,
   ];
-  for (const path of strange) expect([403, 404, 405]).toContain((await ask("DELETE", path)).status);
+  for (const path of strange) expect([403, 404, 405]).toContain((await send("DELETE", path)).status);
   expectStatus(await admin.client.get(`/api/files/${id}`), 200);
 });
 
 describe("profile", () => {
   const url = "https://93.184.215.14/hook";
 
-  test("lets a webhook tell no more than the key may read", async () => {
-    // It told of every file, and went on when the key was deleted.
+  test("a webhook reports only what the key may read", async () => {
+    // It once reported every file, and continued after the key was deleted.
     const account = await server().addUser(["--admin"]);
     const client = new Client(server(), await newKey(account, ["profile"]));
     const create = (as: Client, event: string) =>
@@ -125,9 +128,9 @@ describe("profile", () => {
     expectStatus(own, 201);
     const path = `/api/webhooks/${own.string("data.id")}`;
     expectError(await client.patch(path, { events: ["file.created"] }), 403, "scope");
-    const told = await create(account.client, "file.created");
-    expectStatus(told, 201);
-    expectError(await client.patch(`/api/webhooks/${told.string("data.id")}`, { url: `${url}2` }), 403, "scope");
+    const byAccount = await create(account.client, "file.created");
+    expectStatus(byAccount, 201);
+    expectError(await client.patch(`/api/webhooks/${byAccount.string("data.id")}`, { url: `${url}2` }), 403, "scope");
     expectStatus(await client.patch(path, { url: `${url}2` }), 200);
   });
 });
@@ -147,7 +150,7 @@ describe("files:write", () => {
     expectStatus(await client.delete(`/api/files/${id}`), 200);
   });
 
-  test("makes nothing public without shares", async () => {
+  test("publishes nothing without shares", async () => {
     const account = await server().signUp();
     const client = new Client(server(), await newKey(account, ["files:read", "files:write"]));
     const form = { fields: { isPublic: "true" }, name: "public.txt" };
@@ -160,7 +163,7 @@ describe("files:write", () => {
     expectError(await publish(client, true), 403, "scope");
     expect((await client.get(`/api/files/${id}`)).at("data.isPublic")).toBe(false);
     expectStatus(await publish(account.client, true), 200);
-    // To end it needs no more than to write.
+    // Revoking a link needs only files:write.
     expectStatus(await publish(client, false), 200);
     const sharing = new Client(server(), await newKey(account, ["files:write", "shares"]));
     expectStatus(await sharing.upload("x", form), 201);
@@ -169,7 +172,7 @@ describe("files:write", () => {
 });
 
 describe("profile", () => {
-  test("changes the name, and neither e-mail nor password", async () => {
+  test("changes the name, but neither email nor password", async () => {
     const account = await server().signUp();
     const client = new Client(server(), await newKey(account, ["profile"]));
     expectStatus(await client.put("/api/users/profile", { name: "Grace" }), 200);
@@ -194,7 +197,7 @@ describe("admin", () => {
     expectStatus(await client.get("/api/files"), 200);
   });
 
-  test("of a key takes over no account, neither its own nor another one", async () => {
+  test("can't take over an account, neither the owner's nor another one", async () => {
     const [owner, other] = [await server().addUser(["--admin"]), await server().signUp()];
     const key = new Client(server(), await newKey(owner, ["admin"]));
     for (const id of [owner.id, other.id]) {
@@ -220,19 +223,19 @@ describe("admin", () => {
     const password = "another long password";
     expectError(await key.post("/api/admin/users", { email: freshEmail(), password, role: "admin" }), 403, "scope");
     expectError(await key.post("/api/admin/invites", { role: "admin" }), 403, "scope");
-    // Nothing of what was refused was done.
+    // None of the rejected requests had an effect.
     expectStatus(await other.client.get("/api/files"), 200);
     const account = (await key.get(`/api/admin/users/${other.id}`)).at("data");
     expect(account).toMatchObject({ email: other.email, role: "user", name: other.name, disabled: false });
   });
 
-  test("of a key creates accounts, disables them, and changes plan, quota and name", async () => {
+  test("creates and disables accounts, and changes plan, quota and name", async () => {
     const key = new Client(server(), keys.get("admin"));
     const email = freshEmail();
     const made = await key.post("/api/admin/users", { email });
     expectStatus(made, 201);
     expect(made.at("data")).toMatchObject({ email, role: "user" });
-    // Who holds the link is the account's owner.
+    // With the link, the key could set the password and take over the account.
     expect(made.at("data.passwordLink")).toBeUndefined();
     const viewer = { email: freshEmail(), password: "another long password", role: "viewer" };
     expectStatus(await key.post("/api/admin/users", viewer), 201);
@@ -245,7 +248,7 @@ describe("admin", () => {
     expectStatus(await key.post("/api/admin/invites", { role: "viewer" }), 201);
   });
 
-  test("is no master key: it reads no files and makes no keys", async () => {
+  test("reads no files and creates no keys", async () => {
     const client = new Client(server(), keys.get("admin"));
     expectError(await client.get("/api/files"), 403, "scope");
     expectError(await client.post("/api/users/api-keys", { name: "x" }), 403, "scope");

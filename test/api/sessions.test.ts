@@ -10,14 +10,14 @@ import { sharedServer } from "../support/server.ts";
 const server = sharedServer({ hasAccounts: true });
 const password = "correct horse battery";
 
-/** Another sign-in of the same account. */
+/** Signs in to the same account again. */
 async function signInAgain(email: string): Promise<Client> {
   const response = await server().visitor.post("/api/auth/signin", { email, password });
   return new Client(server(), response.string("token"));
 }
 
 describe("GET /api/users/sessions", () => {
-  test("lists the live sessions of the user alone", async () => {
+  test("lists only the active sessions of the user", async () => {
     const { client, email } = await server().signUp();
     await server().signUp();
     const second = await signInAgain(email);
@@ -38,7 +38,7 @@ describe("GET /api/users/sessions", () => {
     expect(response.text.toLowerCase()).not.toContain("hash");
   });
 
-  test("leaves out what has ended", async () => {
+  test("omits ended sessions", async () => {
     const { client, email } = await server().signUp();
     const second = await signInAgain(email);
     await second.post("/api/auth/signout");
@@ -57,14 +57,14 @@ describe("DELETE /api/users/sessions/{id}", () => {
     expectError(await client.delete(`/api/users/sessions/${id}`), 404);
   });
 
-  test("may end the session it comes by", async () => {
+  test("can end the session that sends it", async () => {
     const { client } = await server().signUp();
     const id = (await client.get("/api/auth/session")).string("session.id");
     expectStatus(await client.delete(`/api/users/sessions/${id}`), 200);
     expectError(await client.get("/api/auth/session"), 401, "revoked_token");
   });
 
-  test("knows nothing of another user's sessions", async () => {
+  test("responds with 404 for another user's sessions", async () => {
     const [a, b] = [await server().signUp(), await server().signUp()];
     const id = (await b.client.get("/api/auth/session")).string("session.id");
     expectError(await a.client.delete(`/api/users/sessions/${id}`), 404);
@@ -73,20 +73,20 @@ describe("DELETE /api/users/sessions/{id}", () => {
   });
 });
 
-/** The device is signed out: neither its access token nor its refresh token opens anything. */
+/** The device is signed out: neither its access token nor its refresh token is accepted. */
 async function expectSignedOut({ client, deviceId, tokens }: TestDevice): Promise<void> {
   expectError(await client.get("/api/auth/session"), 401, "revoked_token");
   expectError(await tryRefresh(server(), tokens.refreshToken, deviceId), 401, "invalid_token");
 }
 
-/** The device is signed in: both of its tokens are good. The refresh token is used up by this. */
+/** The device is signed in: both of its tokens are accepted. This uses up the refresh token. */
 async function expectSignedIn({ client, deviceId, tokens }: TestDevice): Promise<void> {
   expectStatus(await client.get("/api/mobile/devices"), 200);
   expectStatus(await tryRefresh(server(), tokens.refreshToken, deviceId), 200);
 }
 
 describe("sessions of devices", () => {
-  test("tell the device, in the session and in the list", async () => {
+  test("name the device, in the session and in the list", async () => {
     const account = await server().signUp();
     const { client, deviceId } = await registerDevice(server(), account, undefined, { model: "Pixel 9" });
     const own = await client.get("/api/auth/session");
@@ -107,7 +107,7 @@ describe("sessions of devices", () => {
     expect((await account.client.get("/api/auth/session")).at("session.device")).toBeUndefined();
   });
 
-  test("list a device once, by the session that asks", async () => {
+  test("appear once per device, as the current session of the device that lists them", async () => {
     const account = await server().signUp();
     const first = await registerDevice(server(), account);
     const second = deviceIn(server(), await tryRefresh(server(), first.tokens.refreshToken, first.deviceId));
@@ -119,7 +119,7 @@ describe("sessions of devices", () => {
     expect((await account.client.get("/api/users/sessions")).list("data.sessions")).toHaveLength(2);
   });
 
-  test("of a device that refreshes often are no more than a few", async () => {
+  test("stay few for a device that refreshes often", async () => {
     const first = await registerDevice(server(), await server().signUp());
     const phones = [first];
     for (let i = 0; i < 6; i++) {
@@ -131,7 +131,7 @@ describe("sessions of devices", () => {
     expect(live).toEqual([401, 401, 401, 200, 200, 200, 200]);
   });
 
-  test("end all together by a sign-out; the device stays registered", async () => {
+  test("all end with one sign-out; the device stays registered", async () => {
     const account = await server().signUp();
     const other = await registerDevice(server(), account);
     const first = await registerDevice(server(), account);
@@ -147,7 +147,7 @@ describe("sessions of devices", () => {
     await expectSignedIn(deviceIn(server(), again));
   });
 
-  test("end by a sign-out everywhere, whoever asks", async () => {
+  test("end with a sign-out everywhere, from any session", async () => {
     const account = await server().signUp();
     const phone = await registerDevice(server(), account);
     expectStatus(await account.client.post("/api/auth/signout", { everywhere: true }), 200);
@@ -158,7 +158,7 @@ describe("sessions of devices", () => {
     await expectSignedOut(b);
   });
 
-  test("end by DELETE of one of them, refresh tokens included", async () => {
+  test("end when one of them is deleted, including refresh tokens", async () => {
     const account = await server().signUp();
     const [a, b] = [await registerDevice(server(), account), await registerDevice(server(), account)];
     const id = (await a.client.get("/api/auth/session")).string("session.id");
@@ -169,7 +169,7 @@ describe("sessions of devices", () => {
     await expectSignedIn(b);
   });
 
-  test("end by a new password, but for the phone that changes it", async () => {
+  test("end with a new password, except on the phone that changes it", async () => {
     const account = await server().signUp();
     const [a, b] = [await registerDevice(server(), account), await registerDevice(server(), account)];
     const change = { currentPassword: password, newPassword: "another long password" };
@@ -185,7 +185,7 @@ describe("sessions of devices", () => {
     await expectSignedOut(again);
   });
 
-  test("are refreshed at /api/auth/refresh as the device's, beside its refresh token", async () => {
+  test("are refreshed at /api/auth/refresh as device sessions, and the refresh token stays valid", async () => {
     const phone = await registerDevice(server(), await server().signUp());
     const response = await phone.client.post("/api/auth/refresh");
     expectStatus(response, 200);
@@ -197,7 +197,7 @@ describe("sessions of devices", () => {
       device: { id: phone.deviceId },
     });
     await expectSignedIn({ ...phone, client });
-    // The first of a lost pair is ended wherever it moved to.
+    // The first refresh of a lost pair revokes the session, even if that was refreshed in between.
     const other = await registerDevice(server(), await server().signUp());
     const lost = deviceIn(server(), await tryRefresh(server(), other.tokens.refreshToken, other.deviceId));
     const moved = new Client(server(), (await lost.client.post("/api/auth/refresh")).string("token"));
@@ -206,16 +206,16 @@ describe("sessions of devices", () => {
   });
 });
 
-/** What opens an account, in every form, and what each answers now: 200, or status and reason of the refusal. */
+/** The credentials of an account, and a check of each: 200, or status and reason of the rejection. */
 interface Credentials {
   readonly account: Account;
   readonly phone: TestDevice;
   readonly keyId: string;
-  look(): Promise<Record<string, string>>;
+  checkAll(): Promise<Record<string, string>>;
 }
 
-/** An account with each kind of credential. */
-async function withAllCredentials(): Promise<Credentials> {
+/** Creates an account with each kind of credential. */
+async function createCredentials(): Promise<Credentials> {
   const account = await server().signUp();
   const { email } = account;
   const web = await signInAgain(email);
@@ -228,7 +228,7 @@ async function withAllCredentials(): Promise<Credentials> {
   });
   const key = made.string("data.key");
   const phone = await registerDevice(server(), account);
-  const look = async () => {
+  const checkAll = async () => {
     const path = "/api/files/file_nothing";
     const responses = {
       web: await web.delete(path),
@@ -237,17 +237,17 @@ async function withAllCredentials(): Promise<Credentials> {
       key: await server().visitor.request("DELETE", path, { headers: { "x-api-key": key } }),
       refresh: await tryRefresh(server(), phone.tokens.refreshToken, phone.deviceId),
     };
-    const limitResults = Object.entries(responses).map(([kind, response]): [string, string] => {
+    const results = Object.entries(responses).map(([kind, response]): [string, string] => {
       const reason = response.status === 200 ? "" : ` ${response.string("error.details.reason")}`;
-      // Whoever is let in learns that there is no such file.
+      // With access, the response is 404: the file doesn't exist.
       return [kind, response.status === 404 ? "200" : `${response.status}${reason}`];
     });
-    return Object.fromEntries(limitResults);
+    return Object.fromEntries(results);
   };
-  return { account, phone, keyId: made.string("data.id"), look };
+  return { account, phone, keyId: made.string("data.id"), checkAll };
 }
 
-describe("every credential ends at once", () => {
+describe("credentials that stop working at once", () => {
   const open = { web: "200", cookie: "200", mobile: "200", key: "200", refresh: "200" };
   const [revoked, unknown, role] = ["401 revoked_token", "401 invalid_token", "403 role"];
   const set = async (email: string, ...flags: string[]) => {
@@ -255,27 +255,27 @@ describe("every credential ends at once", () => {
   };
 
   const cases: [string, (all: Credentials) => Promise<unknown>, Record<string, string>][] = [
-    ["nothing: all of them open", async () => {}, {}],
+    ["no change: none", async () => {}, {}],
     [
-      "a sign-out everywhere, keys not",
+      "a sign-out everywhere: all but the API key",
       async ({ account }) => account.client.post("/api/auth/signout", { everywhere: true }),
       { web: revoked, cookie: revoked, mobile: revoked, refresh: unknown },
     ],
     [
-      "another password, keys not",
+      "a new password: all but the API key",
       async ({ account: { client } }) =>
         client.put("/api/users/profile", { currentPassword: password, newPassword: "another long password" }),
       { web: revoked, cookie: revoked, mobile: revoked, refresh: unknown },
     ],
     [
-      "the account's disabling",
+      "disabling the account: all",
       async ({ account }) => set(account.email, "--disable"),
       { web: revoked, cookie: revoked, mobile: revoked, key: revoked, refresh: unknown },
     ],
     [
-      "the account's end",
+      "erasing the account: all",
       async ({ account: { client } }) => client.delete("/api/users/profile", { password }),
-      // Its keys are unknown once the last of it is taken apart.
+      // Its keys are unknown once the account is completely erased.
       {
         web: revoked,
         cookie: revoked,
@@ -285,26 +285,26 @@ describe("every credential ends at once", () => {
       },
     ],
     [
-      "the device's removal, for the device",
+      "removing the device: its own",
       async ({ account, phone }) => account.client.delete(`/api/users/devices/${phone.deviceId}`),
       { mobile: revoked, refresh: unknown },
     ],
     [
-      "the key's deletion, for the key",
+      "deleting the API key: the key",
       async ({ account, keyId }) => account.client.delete(`/api/users/api-keys/${keyId}`),
       { key: revoked },
     ],
     [
-      "another role: it opens what the role may, by whatever it is asked",
+      "a new role: none, but each is limited to the role",
       async ({ account }) => set(account.email, "--role", "viewer"),
       { web: role, cookie: role, mobile: role, key: role },
     ],
   ];
 
-  test.each(cases)("by %s", async (_what, deed, ended) => {
-    const all = await withAllCredentials();
-    // The first answers are remembered; what follows must not rest on them.
-    const { web, cookie, mobile, key } = await all.look();
+  test.each(cases)("after %s", async (_what, action, ended) => {
+    const all = await createCredentials();
+    // The first responses are cached; the checks below must not rely on that.
+    const { web, cookie, mobile, key } = await all.checkAll();
     expect({ web, cookie, mobile, key }).toEqual({ web: "200", cookie: "200", mobile: "200", key: "200" });
     const fresh = deviceIn(
       server(),
@@ -316,17 +316,17 @@ describe("every credential ends at once", () => {
     );
     all.phone.client = fresh.client;
     all.phone.tokens = fresh.tokens;
-    await deed(all);
-    expect(await all.look()).toEqual({ ...open, ...ended });
+    await action(all);
+    expect(await all.checkAll()).toEqual({ ...open, ...ended });
   });
 
   const lateCases: [string, (account: Account) => Promise<unknown>][] = [
     ["a sign-out everywhere", async ({ client }) => client.post("/api/auth/signout", { everywhere: true })],
-    ["the account's disabling", async ({ email }) => set(email, "--disable")],
-    ["the account's end", async ({ client }) => client.delete("/api/users/profile", { password })],
+    ["disabling the account", async ({ email }) => set(email, "--disable")],
+    ["erasing the account", async ({ client }) => client.delete("/api/users/profile", { password })],
   ];
-  test.each(lateCases)("by %s, for a request whose body comes later", async (_what, deed) => {
-    // It was let in by its first lines, and made a key that outlived the sign-in.
+  test.each(lateCases)("after %s, for a request whose body arrives later", async (_what, action) => {
+    // Such a request passed the check with its headers, and created a key that outlived the sign-in.
     const account = await server().signUp();
     const connection = await RawConnection.open(server().port);
     const body = JSON.stringify({ name: "late" });
@@ -334,15 +334,15 @@ describe("every credential ends at once", () => {
       `POST /api/users/api-keys HTTP/1.1\r\nHost: larder.test\r\nAuthorization: Bearer ${account.token}\r\n` +
         `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 1)}`,
     );
-    // Answered after the half request has been looked at: the server takes them in turn.
+    // The server handles requests in order: this response shows that it has read the first half.
     expectStatus(await account.client.get("/api/auth/session"), 200);
-    await deed(account);
+    await action(account);
     await connection.write(body.slice(1));
     expectError(await connection.response("POST"), 401, "revoked_token");
     connection.cut();
   });
 
-  test("by its time: a key", async () => {
+  test("an API key ends when it expires", async () => {
     const { client } = await confirmed(await server().signUp());
     const expiresAt = new Date(Date.now() + 8_000).toISOString();
     const key = (await client.post("/api/users/api-keys", { name: "x", expiresAt })).string("data.key");
@@ -355,15 +355,15 @@ describe("every credential ends at once", () => {
     });
   });
 
-  test("of two changes by the same old password, one succeeds", async () => {
-    // Both were let in, and the second silently overwrote the first.
+  test("of two concurrent changes with the same old password, one succeeds", async () => {
+    // Both were accepted, and the second silently overwrote the first.
     const { client, email } = await server().signUp();
     const change = (newPassword: string) =>
       client.put("/api/users/profile", { currentPassword: password, newPassword });
     const responses = await Promise.all([change("the first new password"), change("the second new password")]);
     expect(statusesOf(responses)).toEqual([200, 401]);
-    const kept = responses[0]?.status === 200 ? "the first new password" : "the second new password";
-    expectStatus(await server().visitor.post("/api/auth/signin", { email, password: kept }), 200);
+    const newPassword = responses[0]?.status === 200 ? "the first new password" : "the second new password";
+    expectStatus(await server().visitor.post("/api/auth/signin", { email, password: newPassword }), 200);
   });
 });
 

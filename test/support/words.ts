@@ -93,7 +93,8 @@ function* scanCode(path: string, source: string): Generator<Finding> {
     if (!/^[A-Za-z_$]/.test(token)) {
       yield* scanProse(path, token, lineOf(index) - 1);
       for (const { 0: hole, index: at } of token.startsWith("`") ? token.matchAll(/\$\{[^}]*\}/g) : []) {
-        for (const [name] of hole.matchAll(/[A-Za-z_$][\w$]*/g)) yield* scanName(path, name, lineOf(index + at));
+        for (const [name] of hole.replaceAll(/"[^"]*"/g, '""').matchAll(/[A-Za-z_$][\w$]*/g))
+          yield* scanName(path, name, lineOf(index + at));
       }
     } else yield* scanName(path, token, lineOf(index));
   }
