@@ -1,4 +1,4 @@
-// GET /metrics beyond who may read it (outside.test.ts): that what happened is counted, and under which names.
+// GET /metrics beyond who may read it (outside-api.test.ts): that what happened is counted, and under which names.
 import { describe, expect, test } from "bun:test";
 import { eventually, expectStatus } from "../support/expect.ts";
 import { testAllResponses } from "../support/laws.ts";

@@ -7,17 +7,17 @@ import { type ServerOptions, type TestServer, withServer } from "../support/serv
 
 const password = "correct horse battery";
 const email = "root@example.com";
-/** A server as it comes: with its own preset, plan and limits. */
-const asItComes = { LARDER_RATE_LIMITS: "", LARDER_DEFAULT_PLAN: "" };
+/** Settings of a new installation: its own preset, plan and limits instead of those of the tests. */
+const defaultSettings = { LARDER_RATE_LIMITS: "", LARDER_DEFAULT_PLAN: "" };
 
-/** The tokens of the set-up links that the server printed, the newest last. */
+/** The tokens of the setup links that the server printed, the newest last. */
 function setupTokens({ log }: TestServer): string[] {
   return [...log.matchAll(/\/setup\?token=([\w-]+)/g)].map(([, token = ""]) => token);
 }
 
 function newestToken(server: TestServer): string {
   const token = setupTokens(server).at(-1);
-  if (token === undefined) throw new Error(`no set-up link in:\n${server.log}`);
+  if (token === undefined) throw new Error(`no setup link in:\n${server.log}`);
   return token;
 }
 
@@ -28,36 +28,36 @@ async function send(server: TestServer, fields: Record<string, string>): Promise
   });
 }
 
-/** Makes the administrator, which must succeed, and returns the page that says so. */
+/** Creates the administrator through the form, and returns the response page. @throws if that fails */
 async function setUp(server: TestServer, use: "household" | "accounts"): Promise<ApiResponse> {
   const response = await send(server, { token: newestToken(server), email, name: "Root", password, use });
   expectStatus(response, 201);
   return response;
 }
 
-async function administrator(server: TestServer): Promise<Client> {
+async function signInAsAdministrator(server: TestServer): Promise<Client> {
   const response = await server.visitor.post("/api/auth/signin", { email, password });
   expectStatus(response, 200);
   return new Client(server, response.string("token"));
 }
 
-/** How often the server said that it listens. */
-function starts({ log }: TestServer): number {
+/** Counts how often the server logged that it listens. */
+function countStarts({ log }: TestServer): number {
   return log.split("listening on ").length - 1;
 }
 
-/** Runs `use` after the set-up for a household, when the server has come back. */
+/** Runs `use` after setup for a household, when the server has restarted with the new settings. */
 async function asHousehold(options: ServerOptions, use: (server: TestServer) => Promise<void>): Promise<void> {
-  await withServer({ ...options, env: { ...asItComes, ...options.env } }, async (own) => {
+  await withServer({ ...options, env: { ...defaultSettings, ...options.env } }, async (own) => {
     await setUp(own, "household");
-    await eventually("the start with the new settings", () => starts(own) === 2);
+    await eventually("the start with the new settings", () => countStarts(own) === 2);
     await use(own);
   });
 }
 
-describe("the set-up link", () => {
-  test("opens a page that makes an administrator, once", async () => {
-    await withServer({ env: asItComes }, async (own) => {
+describe("the setup link", () => {
+  test("opens a page that creates an administrator, once", async () => {
+    await withServer({ env: defaultSettings }, async (own) => {
       const token = newestToken(own);
       for (let visit = 0; visit < 2; visit++) {
         const page = await own.visitor.get(`/setup?token=${token}`);
@@ -73,7 +73,7 @@ describe("the set-up link", () => {
       expect(cookie).toMatch(/^larder_session=[^;]+;.*HttpOnly/i);
       const session = await own.visitor.get("/api/auth/session", { cookie: cookie.split(";")[0] ?? "" });
       expect(session.at("user.email")).toBe(email);
-      const client = await administrator(own);
+      const client = await signInAsAdministrator(own);
       expect((await client.get("/api/users/profile")).json).toMatchObject({
         data: { email, name: "Root", role: "admin", plan: "free" },
       });
@@ -82,8 +82,8 @@ describe("the set-up link", () => {
     });
   });
 
-  test("used, wrong and missing are the same 404", async () => {
-    await withServer({ env: asItComes }, async (own) => {
+  test("responds with the same 404 if used, wrong or missing", async () => {
+    await withServer({ env: defaultSettings }, async (own) => {
       const token = newestToken(own);
       const pages: ApiResponse[] = [
         await own.visitor.get("/setup?token=wrong"),
@@ -105,8 +105,8 @@ describe("the set-up link", () => {
     });
   });
 
-  test("used by many at once makes one account", async () => {
-    await withServer({ env: asItComes }, async (own) => {
+  test("creates one account if used by several requests at once", async () => {
+    await withServer({ env: defaultSettings }, async (own) => {
       const token = newestToken(own);
       const sent = Array.from({ length: 4 }, () =>
         send(own, { token, email: freshEmail(), password, use: "accounts" }),
@@ -118,8 +118,8 @@ describe("the set-up link", () => {
     });
   });
 
-  test("is new after each start, and the one before is dead", async () => {
-    await withServer({ env: asItComes }, async (own) => {
+  test("is new after each start, and the previous one stops working", async () => {
+    await withServer({ env: defaultSettings }, async (own) => {
       const first = newestToken(own);
       await own.restart();
       const second = newestToken(own);
@@ -133,8 +133,8 @@ describe("the set-up link", () => {
     });
   });
 
-  test("is dead once an account was made on the command line", async () => {
-    await withServer({ env: asItComes }, async (own) => {
+  test("stops working when an administrator was created on the command line", async () => {
+    await withServer({ env: defaultSettings }, async (own) => {
       expect((await own.larder(["user", "add", email, "--admin", "--password-stdin"], { stdin: password })).code).toBe(
         0,
       );
@@ -142,8 +142,8 @@ describe("the set-up link", () => {
     });
   });
 
-  test("works until there is an administrator, also after strangers have made accounts", async () => {
-    await withServer({ env: asItComes }, async (own) => {
+  test("works until an administrator exists, even if other accounts were created before", async () => {
+    await withServer({ env: defaultSettings }, async (own) => {
       const first = newestToken(own);
       const stranger = await own.signUp();
       expectStatus(await own.visitor.get(`/setup?token=${first}`), 200);
@@ -156,12 +156,12 @@ describe("the set-up link", () => {
       await own.restart();
       expect(newestToken(own)).not.toBe(first);
       expectStatus(await own.visitor.get(`/setup?token=${first}`), 404);
-      // Their address is theirs: the page says so, and the link still works.
+      // The email belongs to another account: the page says so, and the link still works.
       const taken = await send(own, { token: newestToken(own), email: stranger.email, password, use: "accounts" });
       expectStatus(taken, 400);
       expect(taken.text).toMatch(/id="email-wrong" role="alert">[^<]{10,}</);
       await setUp(own, "accounts");
-      expect((await (await administrator(own)).get("/api/users/profile")).at("data.role")).toBe("admin");
+      expect((await (await signInAsAdministrator(own)).get("/api/users/profile")).at("data.role")).toBe("admin");
       expectStatus(await own.visitor.get(`/setup?token=${newestToken(own)}`), 404);
       expect((await own.larder(["user", "setup-link"])).code).toBe(1);
       await own.restart();
@@ -170,8 +170,8 @@ describe("the set-up link", () => {
     });
   });
 
-  test("is the only way in: no account is there before, and sign-up makes no administrator", async () => {
-    await withServer({ env: asItComes }, async (own) => {
+  test("is the only way to a first administrator: no account exists before, and sign-up creates none", async () => {
+    await withServer({ env: defaultSettings }, async (own) => {
       for (const name of ["admin", "admin@localhost", email]) {
         for (const word of ["admin", "password", "", "larder"]) {
           const response = await own.visitor.post("/api/auth/signin", { email: name, password: word });
@@ -186,7 +186,7 @@ describe("the set-up link", () => {
       const client = new Client(own, response.string("token"));
       expect((await client.get("/api/users/profile")).at("data.role")).toBe("user");
     });
-    await withServer({ env: { ...asItComes, LARDER_SIGNUP: "invite" } }, async (own) => {
+    await withServer({ env: { ...defaultSettings, LARDER_SIGNUP: "invite" } }, async (own) => {
       const body = { email, password, invite: newestToken(own) };
       expectError(await own.visitor.post("/api/auth/signup", body), 403, "signup_closed");
       expectStatus(await own.visitor.get(`/setup?token=${newestToken(own)}`), 200);
@@ -194,9 +194,9 @@ describe("the set-up link", () => {
   });
 });
 
-describe("the set-up form", () => {
-  test("comes back with words and what was entered, never the password", async () => {
-    await withServer({ env: asItComes }, async (own) => {
+describe("the setup form", () => {
+  test("explains each error and keeps what was entered, except the password", async () => {
+    await withServer({ env: defaultSettings }, async (own) => {
       const token = newestToken(own);
       const good = { token, email, name: `A "B" <i>`, password, use: "accounts" };
       const rows: [Record<string, string>, string][] = [
@@ -220,29 +220,29 @@ describe("the set-up form", () => {
         if (entered.password !== "") expect(page.text).not.toContain(entered.password);
       }
       expect(own.log).not.toContain("s3cret!");
-      // What is wrong costs nothing: the link still works.
+      // An invalid form doesn't use up the link.
       await setUp(own, "accounts");
     });
   });
 
-  test("too large is refused", async () => {
-    await withServer({ env: asItComes }, async (own) => {
+  test("is rejected if too large", async () => {
+    await withServer({ env: defaultSettings }, async (own) => {
       const response = await send(own, { token: newestToken(own), email, name: "n".repeat(100_000), password });
       expectError(response, 413, "body_too_large");
     });
   });
 });
 
-describe("the choice of one household", () => {
-  test("is kept, and holds at once, on the same port", async () => {
+describe("setup for one household", () => {
+  test("is saved, and takes effect at once on the same port", async () => {
     await asHousehold({}, async (own) => {
       const toml = readFileSync(join(own.dataDir, "larder.toml"), "utf8");
       expect(toml).toMatch(/^preset = "household"$/m);
-      const places = [...own.log.matchAll(/listening on (\S+)/g)].map(([, place]) => place);
-      expect(places).toEqual([own.url, own.url]);
+      const addresses = [...own.log.matchAll(/listening on (\S+)/g)].map(([, address]) => address);
+      expect(addresses).toEqual([own.url, own.url]);
       expectStatus(await own.visitor.get("/health/ready"), 200);
 
-      const client = await administrator(own);
+      const client = await signInAsAdministrator(own);
       expect((await client.get("/api/users/profile")).json).toMatchObject({
         data: { email, role: "admin", plan: "enterprise" },
       });
@@ -255,29 +255,29 @@ describe("the choice of one household", () => {
     });
   });
 
-  test("holds after a later start, with the accounts and files of before", async () => {
+  test("survives a restart, with all accounts and files", async () => {
     await asHousehold({}, async (own) => {
-      const id = await (await administrator(own)).storedId("kept");
+      const id = await (await signInAsAdministrator(own)).storedId("kept");
       await own.restart();
-      const client = await administrator(own);
+      const client = await signInAsAdministrator(own);
       expect((await client.get(`/api/files/${id}/download`)).text).toBe("kept");
       const response = await own.visitor.post("/api/auth/signup", { email: freshEmail(), password });
       expectError(response, 403, "signup_closed");
     });
   });
 
-  test("stands above the settings that larder.toml has, which stay", async () => {
+  test("is added above the settings in larder.toml, which stay", async () => {
     const toml = '# mine\nlogLevel = "warn"\n\n[plans.enterprise.limit]\nlisting = 7777\n';
     await asHousehold({ toml }, async (own) => {
       const after = readFileSync(join(own.dataDir, "larder.toml"), "utf8");
       expect(after).toEndWith(toml);
       expect(after).toMatch(/^preset = "household"$/m);
-      const client = await administrator(own);
+      const client = await signInAsAdministrator(own);
       expect((await client.get("/api/files")).header("x-ratelimit-limit")).toBe("7777");
     });
   });
 
-  test("does not overwrite a preset that larder.toml names, and says so", async () => {
+  test("does not overwrite a preset in larder.toml, and logs a warning", async () => {
     const toml = 'preset = "spec"\n';
     await asHousehold({ toml }, async (own) => {
       expect(readFileSync(join(own.dataDir, "larder.toml"), "utf8")).toBe(toml);
@@ -288,17 +288,17 @@ describe("the choice of one household", () => {
   });
 });
 
-describe("the choice of accounts by plan", () => {
-  test("writes nothing, restarts nothing, and leaves everything at its default", async () => {
-    await withServer({ env: asItComes }, async (own) => {
+describe("setup for accounts by plan", () => {
+  test("writes nothing, restarts nothing, and keeps all defaults", async () => {
+    await withServer({ env: defaultSettings }, async (own) => {
       await setUp(own, "accounts");
-      const client = await administrator(own);
+      const client = await signInAsAdministrator(own);
       expect((await client.get("/api/users/profile")).json).toMatchObject({ data: { role: "admin", plan: "free" } });
       expect((await client.get("/api/files")).header("x-ratelimit-limit")).toBe("100");
       const other = await own.signUp();
       expect((await other.client.get("/api/users/profile")).at("data.plan")).toBe("free");
       expect(existsSync(join(own.dataDir, "larder.toml"))).toBe(false);
-      expect(starts(own)).toBe(1);
+      expect(countStarts(own)).toBe(1);
     });
   });
 });

@@ -8,13 +8,13 @@ import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
-async function share(client: Client, path: string, settings: object = {}): Promise<string> {
+async function createShare(client: Client, path: string, settings: object = {}): Promise<string> {
   const made = await client.post(`/api/files/${path}/shares`, settings);
   expectStatus(made, 201);
   return made.string("data.token");
 }
 
-/** Addresses in a page, as a browser would follow them. */
+/** Paths of the links in a page. */
 function linksIn(page: ApiResponse): string[] {
   return [...page.text.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, url = ""]) => url.replaceAll("&amp;", "&"));
 }
@@ -22,12 +22,12 @@ function linksIn(page: ApiResponse): string[] {
 const asForm = { "content-type": "application/x-www-form-urlencoded" };
 
 describe("the page of a shared folder", () => {
-  test("lists it, leads into its folders and back, and to each file", async () => {
+  test("lists files and folders, and links to subfolders, the parent folder and each file", async () => {
     const { client } = await server().signUp();
     const folder = await client.folderId("Summer & Sun");
     await client.storedId("x", { name: "a <b>.txt", fields: { folder: "/Summer & Sun" } });
     await client.storedId(await jpegPhoto(40, 30), { name: "beach.jpg", fields: { folder: "/Summer & Sun/deep/er" } });
-    const token = await share(client, `folders/${folder}`);
+    const token = await createShare(client, `folders/${folder}`);
     const { visitor } = server();
     const page = await visitor.get(`/s/${token}`);
     expectStatus(page, 200);
@@ -57,7 +57,7 @@ describe("the page of a shared folder", () => {
     for (const url of linksIn(shown)) expectStatus(await visitor.get(url), 200);
   });
 
-  test("comes in pages of 100, sorted as one likes", async () => {
+  test("has pages of 100, and can be sorted", async () => {
     const { client } = await server().signUp();
     const folder = await client.folderId("many");
     await Promise.all(
@@ -68,7 +68,7 @@ describe("the page of a shared folder", () => {
         }),
       ),
     );
-    const token = await share(client, `folders/${folder}`);
+    const token = await createShare(client, `folders/${folder}`);
     const first = await server().visitor.get(`/s/${token}`);
     expect(first.text).toContain("Page 1 of 2");
     expect(first.text).toContain("000.txt");
@@ -81,23 +81,23 @@ describe("the page of a shared folder", () => {
   });
 });
 
-describe("what is ticked on the page of a shared folder", () => {
+describe("a selection on the page of a shared folder", () => {
   const send = (token: string, ids: string[], headers: Record<string, string> = {}) =>
     server().visitor.request("POST", `/s/${token}/archive`, {
       body: new URLSearchParams(ids.map((id): [string, string] => ["id", id])).toString(),
       headers: { ...asForm, ...headers },
     });
 
-  test("comes as one ZIP, folders with all below them, and counts as one download", async () => {
+  test("is sent as one ZIP, with subfolders, and counts as one download", async () => {
     const { client } = await server().signUp();
     const folder = await client.folderId("trip");
-    const wanted = await client.storedId("one", { name: "one.txt", fields: { folder: "/trip" } });
+    const selected = await client.storedId("one", { name: "one.txt", fields: { folder: "/trip" } });
     await client.storedId("two", { name: "two.txt", fields: { folder: "/trip" } });
     await client.storedId("deep", { name: "deep.txt", fields: { folder: "/trip/below" } });
     const below = (await client.get("/api/files?folder=/trip&type=folder")).string("data.files.0.id");
     const made = await client.post(`/api/files/folders/${folder}/shares`, {});
     const token = made.string("data.token");
-    const response = await send(token, [wanted, below, wanted]);
+    const response = await send(token, [selected, below, selected]);
     expectStatus(response, 200);
     expect(response.header("content-type")).toBe("application/zip");
     expect(response.header("content-disposition")).toStartWith("attachment");
@@ -106,34 +106,37 @@ describe("what is ticked on the page of a shared folder", () => {
     expect((await client.get(`/api/shares/${made.string("data.id")}`)).at("data.downloads")).toBe(1);
   });
 
-  test("is refused where it is nothing, not below the folder, from elsewhere, or too much to have", async () => {
+  test("is rejected if empty, outside the folder, sent from another site, or not allowed by the link", async () => {
     const { client } = await server().signUp();
     const folder = await client.folderId("trip");
     const inside = await client.storedId("in", { fields: { folder: "/trip" } });
     const outside = await client.storedId("out", { name: "outside.txt" });
-    const token = await share(client, `folders/${folder}`);
+    const token = await createShare(client, `folders/${folder}`);
     expectStatus(await send(token, []), 400);
     expectStatus(await send(token, [outside]), 404);
     expectStatus(await send(token, [inside, outside]), 404);
     expectStatus(await send(token, [inside], { origin: "https://elsewhere.example" }), 403);
-    expectStatus(await send(await share(client, inside), [inside]), 400);
-    expectStatus(await send(await share(client, `folders/${folder}`, { hideLocation: true }), [inside]), 403);
-    expectStatus(await send(await share(client, `folders/${folder}`, { permissions: "upload" }), [inside]), 403);
-    expectStatus(await send(await share(client, `folders/${folder}`, { password: "open sesame" }), [inside]), 401);
+    expectStatus(await send(await createShare(client, inside), [inside]), 400);
+    expectStatus(await send(await createShare(client, `folders/${folder}`, { hideLocation: true }), [inside]), 403);
+    expectStatus(await send(await createShare(client, `folders/${folder}`, { permissions: "upload" }), [inside]), 403);
+    expectStatus(
+      await send(await createShare(client, `folders/${folder}`, { password: "open sesame" }), [inside]),
+      401,
+    );
   });
 });
 
 describe("a locked page", () => {
-  test("asks for the password, names nothing, and opens by a cookie for its own path", async () => {
+  test("asks for the password, reveals nothing, and is unlocked by a cookie for its own path", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("secret", { name: "salary.txt" });
-    const token = await share(client, id, { password: "open sesame" });
-    const other = await share(client, id, { password: "open sesame" });
+    const token = await createShare(client, id, { password: "open sesame" });
+    const other = await createShare(client, id, { password: "open sesame" });
     const { visitor } = server();
     const locked = await visitor.get(`/s/${token}`);
     expectStatus(locked, 401);
     expect(locked.text).toContain(`action="/s/${token}/unlock"`);
-    for (const told of ["salary", "6 bytes", "txt"]) expect(locked.text).not.toContain(told);
+    for (const secret of ["salary", "6 bytes", "txt"]) expect(locked.text).not.toContain(secret);
     const wrong = await visitor.request("POST", `/s/${token}/unlock`, { body: "password=nope", headers: asForm });
     expectStatus(wrong, 401);
     expect(wrong.text).toContain("password is wrong");
@@ -150,15 +153,15 @@ describe("a locked page", () => {
     expect((await visitor.get(`/s/${token}`, grant)).text).toContain("salary.txt");
     expect((await visitor.get(`/s/${token}/download`, grant)).text).toBe("secret");
     expectStatus(await visitor.get(`/s/${other}`, grant), 401);
-    // A browser that lost it is asked again, also where it follows an old link to the file.
-    const asked = await visitor.get(`/s/${token}/download`, { accept: "text/html" });
-    expectStatus(asked, 401);
-    expect(asked.text).toContain("/unlock");
+    // Without the cookie, the page asks for the password again, also on an old link to the file.
+    const withoutCookie = await visitor.get(`/s/${token}/download`, { accept: "text/html" });
+    expectStatus(withoutCookie, 401);
+    expect(withoutCookie.text).toContain("/unlock");
   });
 
-  test("takes no form from another site", async () => {
+  test("rejects a form from another site", async () => {
     const { client } = await server().signUp();
-    const token = await share(client, await client.storedId("x"), { password: "open sesame" });
+    const token = await createShare(client, await client.storedId("x"), { password: "open sesame" });
     for (const headers of [
       { origin: "https://elsewhere.example" },
       { "sec-fetch-site": "cross-site" },
@@ -171,7 +174,7 @@ describe("a locked page", () => {
       expectStatus(response, 403);
       expect(response.headers.get("set-cookie")).toBeNull();
     }
-    // The page sends no referrer, so a browser says that its origin is null.
+    // The page sends no referrer, so a browser sends `Origin: null`.
     const own = await server().visitor.request("POST", `/s/${token}/unlock`, {
       body: "password=open+sesame",
       headers: { ...asForm, origin: "null", "sec-fetch-site": "same-origin" },
@@ -179,10 +182,10 @@ describe("a locked page", () => {
     expectStatus(own, 303);
   });
 
-  test("below a base path keeps its cookie there", async () => {
+  test("below a base path limits its cookie to that path", async () => {
     await withServer({ args: ["--base-path", "/files"] }, async (based) => {
       const { client } = await based.signUp();
-      const token = await share(client, await client.storedId("x"), { password: "open sesame" });
+      const token = await createShare(client, await client.storedId("x"), { password: "open sesame" });
       const opened = await based.visitor.request("POST", `/s/${token}/unlock`, {
         body: "password=open+sesame",
         headers: asForm,
@@ -193,13 +196,13 @@ describe("a locked page", () => {
   });
 });
 
-describe("the page of a film", () => {
+describe("the page of a video", () => {
   const film = new Uint8Array(Buffer.from("00000018667479706d703432000000006d70343269736f6d", "hex"));
 
-  test("is looked at without a download: browsers fetched the film's beginning, and so took the only one", async () => {
+  test("preloads nothing, and embeds no player if a limit counts downloads", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(film, { name: "a.mp4" });
-    const [free, limited] = [await share(client, id), await share(client, id, { maxDownloads: 1 })];
+    const [free, limited] = [await createShare(client, id), await createShare(client, id, { maxDownloads: 1 })];
     const page = await server().visitor.get(`/s/${free}`);
     expect(page.text).toMatch(/<video [^>]*preload="none"/);
     const one = await server().visitor.get(`/s/${limited}`);
@@ -209,10 +212,10 @@ describe("the page of a film", () => {
 });
 
 describe("the page of a drop box", () => {
-  test("takes a file by a plain form, and says that it arrived", async () => {
+  test("accepts a file from a plain form, and confirms the upload", async () => {
     const { client } = await server().signUp();
     const folder = await client.folderId("box");
-    const token = await share(client, `folders/${folder}`, { permissions: "upload", label: "Homework of 3b" });
+    const token = await createShare(client, `folders/${folder}`, { permissions: "upload", label: "Homework of 3b" });
     const page = await server().visitor.get(`/s/${token}`);
     expectStatus(page, 200);
     expect(page.text).toContain("Homework of 3b");
@@ -236,12 +239,12 @@ describe("the page of a drop box", () => {
   });
 });
 
-describe("pages of what is closed", () => {
-  test("say why: over, used up, or nothing at all", async () => {
+describe("pages of closed links", () => {
+  test("give the reason: expired, used up, or not found", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "salary.txt" });
-    const expired = await share(client, id, { expiresIn: "1s", password: "open sesame" });
-    const used = await share(client, id, { maxDownloads: 1 });
+    const expired = await createShare(client, id, { expiresIn: "1s", password: "open sesame" });
+    const used = await createShare(client, id, { maxDownloads: 1 });
     const { visitor } = server();
     const html = { accept: "text/html" };
     expectStatus(await visitor.get(`/s/${used}/download`), 200);
@@ -262,10 +265,10 @@ describe("pages of what is closed", () => {
     }
   });
 
-  test("don't ask for a password that there is none of when downloads come too often", async () => {
+  test("show no password form if the link has no password and the download limit is exceeded", async () => {
     await withServer({ env: { LARDER_RATE_LIMITS: "", LARDER_PLANS_FREE_LIMIT_DOWNLOADS: "1" } }, async (own) => {
       const { client } = await own.signUp();
-      const token = await share(client, await client.storedId("x"));
+      const token = await createShare(client, await client.storedId("x"));
       const download = (query: string) => own.visitor.get(`/s/${token}/download${query}`, { accept: "text/html" });
       expectStatus(await download(""), 200);
       const refused = await download("?thumbnail");
@@ -275,9 +278,9 @@ describe("pages of what is closed", () => {
     });
   });
 
-  test("all unknown links are alike", async () => {
+  test("are equal for all unknown links", async () => {
     const { client } = await server().signUp();
-    const token = await share(client, await client.storedId("x"));
+    const token = await createShare(client, await client.storedId("x"));
     const pages = await Promise.all(
       [token.slice(1), `${token}A`, token.toLowerCase().replace(/^./, "_"), "x", "A".repeat(32)].map((tried) =>
         server().visitor.get(`/s/${tried}`),

@@ -1,5 +1,5 @@
-// Who may call what on something that is shared between accounts: every route that takes a file or folder, held against
-// every kind of caller. Each cell has a file and a folder of its own.
+// Who may call what on an item that is shared between accounts: every route with a file or folder, called by every kind
+// of caller. Each combination has its own file and folder.
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type ApiResponse, Client } from "../support/client.ts";
 import { testAllResponses } from "../support/laws.ts";
@@ -8,15 +8,15 @@ import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
-/** `viewer` has a write share, and a role that may not write. `sibling` may write to /dir-secret, beside /dir. */
+/** `viewer` has a write share, but a role that may not write. `sibling` may write to /dir-secret, next to /dir. */
 const CALLERS = ["owner", "writer", "reader", "expired", "revoked", "stranger", "sibling", "viewer"] as const;
 type Caller = (typeof CALLERS)[number];
 
-interface Cell {
+interface Case {
   client: Client;
   file: string;
   folder: string;
-  /** The share by which the caller comes, or came. */
+  /** The share through which the caller has, or had, access. */
   share: string;
   /** Path of `folder`, as the caller sees it. */
   path: string;
@@ -53,26 +53,26 @@ beforeAll(async () => {
   documented = typeof document === "object" && document !== null ? { ...document } : {};
 });
 
-let cells = 0;
+let caseCount = 0;
 
-async function cellFor(caller: Caller): Promise<Cell> {
+async function createCase(caller: Caller): Promise<Case> {
   const client = clients.get(caller);
   if (client === undefined) throw new Error(`no client for ${caller}`);
-  const name = `cell${++cells}`;
+  const name = `cell${++caseCount}`;
   const folder = await owner.client.folderId(name, "/dir");
   const file = await owner.client.storedId("first", { name: "a.txt", fields: { folder: `/dir/${name}` } });
   await owner.client.putContent(file, "second");
-  // Who has no share of it tries with somebody else's.
+  // A caller without a share of their own tries another caller's.
   const share = shares.get(caller === "sibling" ? "writer" : caller) ?? shares.get("writer") ?? "";
   return { client, file, folder, share, path: `/${name}` };
 }
 
-/** Expected statuses: of the owner, of a writer, of a reader, of a viewer; everybody else gets 404. */
+/** Expected statuses for the owner, a writer, a reader and a viewer; all others get 404. */
 type Row = [
   path: string,
   name: string,
   expected: [owner: number, writer: number, reader: number, viewer: number],
-  call: (cell: Cell) => Promise<ApiResponse>,
+  call: (testCase: Case) => Promise<ApiResponse>,
 ];
 
 const read: Row[] = [
@@ -151,7 +151,7 @@ const read: Row[] = [
   ],
 ];
 
-/** What looks at one's own tree alone. */
+/** Requests that only work on one's own tree. */
 const ownTree: Row[] = [
   [
     "/api/files/{id}",
@@ -293,11 +293,11 @@ const own: Row[] = [
 describe.each([...read, ...ownTree, ...write, ...own])(
   "%s: %s",
   (path, _name, [asOwner, asWriter, asReader, asViewer], call) => {
-    test("answers each caller as their share says", async () => {
+    test("responds to each caller according to their share", async () => {
       expect(Object.keys(documented)).toContain(path);
       const seen: Record<string, number> = {};
-      for (const caller of CALLERS) seen[caller] = (await call(await cellFor(caller))).status;
-      // A role that may not write is told so before anything is looked for.
+      for (const caller of CALLERS) seen[caller] = (await call(await createCase(caller))).status;
+      // A role that may not write is rejected before the item is looked up.
       const isRejectedByRole = asViewer === 403;
       expect({ ...seen }).toEqual({
         owner: asOwner,
@@ -313,21 +313,21 @@ describe.each([...read, ...ownTree, ...write, ...own])(
   },
 );
 
-test("what is shared itself is neither renamed, moved nor deleted by who may write", async () => {
-  const cell = await cellFor("owner");
+test("the shared item itself can't be renamed, moved or deleted by a recipient", async () => {
+  const testCase = await createCase("owner");
   const guest = await server().signUp();
-  const share = await shareWith(owner.client, cell.folder, guest, { permissions: "write" });
+  const share = await shareWith(owner.client, testCase.folder, guest, { permissions: "write" });
   const { client } = guest;
   const seen = [
-    await client.put(`/api/files/folders/${cell.folder}`, { name: "x" }),
-    await client.delete(`/api/files/folders/${cell.folder}?recursive=true`),
-    await client.post("/api/files/move", { fileIds: [cell.folder], destinationFolder: "/", share }),
-    await client.post("/api/files/trash", { fileIds: [cell.folder] }),
+    await client.put(`/api/files/folders/${testCase.folder}`, { name: "x" }),
+    await client.delete(`/api/files/folders/${testCase.folder}?recursive=true`),
+    await client.post("/api/files/move", { fileIds: [testCase.folder], destinationFolder: "/", share }),
+    await client.post("/api/files/trash", { fileIds: [testCase.folder] }),
   ];
   expect(seen.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
 });
 
-test("no answer to a recipient names what is above the share", async () => {
+test("no response to a recipient contains a name from above the share", async () => {
   await owner.client.folderId("cellar", "/attic");
   const folder = await owner.client.folderId("box", "/attic/cellar");
   const fields = { folder: "/attic/cellar/box/sub" };
@@ -336,12 +336,12 @@ test("no answer to a recipient names what is above the share", async () => {
   const guest = await server().signUp();
   const share = await shareWith(owner.client, folder, guest, { permissions: "write" });
   const { client } = guest;
-  const cell: Cell = { client, file, folder, share, path: "/sub" };
+  const testCase: Case = { client, file, folder, share, path: "/sub" };
   const deleting = /DELETE|trash|into one's own|PUT folder/;
   const seen: string[] = [];
   for (const [path, name, , call] of [...read, ...write, ...own]) {
     if (deleting.test(name)) continue;
-    const { text, headers } = await call(cell);
+    const { text, headers } = await call(testCase);
     if (/attic|cellar/.test(`${text} ${[...headers.values()].join(" ")}`)) seen.push(`${path}: ${name}`);
   }
   const trash = await client.post("/api/files/trash", { fileIds: [file] });

@@ -9,7 +9,7 @@ const server = sharedServer({ hasAccounts: true });
 const tokenOf = (url: string) => url.split("/").at(-1) ?? "";
 
 describe("POST …/shares", () => {
-  test("of a file gives a link, which the owner can see again", async () => {
+  test("of a file creates a link, which the owner can read again", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("hello", { name: "a.txt", fields: { folder: "/private" } });
     const made = await client.post(`/api/files/${id}/shares`, { label: "  for Ana " });
@@ -39,13 +39,13 @@ describe("POST …/shares", () => {
     expect((await server().visitor.get(`/s/${token}/download`)).text).toBe("hello");
   });
 
-  test("without a body makes a link with nothing set", async () => {
+  test("without a body creates a link with default settings", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x");
     expectStatus(await client.post(`/api/files/${id}/shares`), 201);
   });
 
-  test("of a folder may be a link or a drop box", async () => {
+  test("of a folder creates a link or a drop box", async () => {
     const { client } = await server().signUp();
     const id = await client.folderId("box");
     const link = await client.post(`/api/files/folders/${id}/shares`, {});
@@ -54,7 +54,7 @@ describe("POST …/shares", () => {
     expect(drop.at("data")).toMatchObject({ kind: "upload", permissions: "upload", maxUploadBytes: 1000, uploads: 0 });
   });
 
-  test("several of one file have links of their own; a list has them all, that of isPublic too", async () => {
+  test("creates several links for one file; the list contains them all, including the one of isPublic", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { fields: { isPublic: "true" } });
     for (let index = 0; index < 3; index++) await client.post(`/api/files/${id}/shares`, { label: `${index}` });
@@ -74,7 +74,7 @@ describe("POST …/shares", () => {
     });
   });
 
-  test("expiresIn counts from now; expiresAt is kept to the millisecond", async () => {
+  test("counts expiresIn from now, and keeps expiresAt to the millisecond", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x");
     const inAWeek = await client.post(`/api/files/${id}/shares`, { expiresIn: "7d" });
@@ -84,7 +84,7 @@ describe("POST …/shares", () => {
     expect(at.at("data.expiresAt")).toBe("2099-01-02T02:04:05.678Z");
   });
 
-  test("of what is not right names the field", async () => {
+  test("with an invalid field names the field", async () => {
     const { client, email } = await server().signUp();
     const file = await client.storedId("x");
     const folder = await client.folderId("f");
@@ -127,7 +127,7 @@ describe("POST …/shares", () => {
     expect((await client.get("/api/shares")).list("data.shares")).toEqual([]);
   });
 
-  test("is for the owner alone", async () => {
+  test("is limited to the owner", async () => {
     const { client } = await server().signUp();
     const { client: stranger } = await server().signUp();
     const viewer = await server().addUser(["--role", "viewer"]);
@@ -146,7 +146,7 @@ describe("POST …/shares", () => {
 });
 
 describe("a share for another account", () => {
-  test("is made for whoever has the address, now or later, and tells not which", async () => {
+  test("can be created for any email, and doesn't reveal if an account has it", async () => {
     const { client } = await server().signUp();
     const other = await server().signUp();
     const id = await client.storedId("x");
@@ -155,15 +155,15 @@ describe("a share for another account", () => {
     expectStatus(known, 201);
     expectStatus(unknown, 201);
     expect(known.at("data")).toMatchObject({ kind: "account", permissions: "write", user: other.email });
-    const bare = (response: typeof known) => Object.keys(response.at("data") as object).sort();
-    expect(bare(known)).toEqual(bare(unknown));
+    const fieldsOf = (response: typeof known) => Object.keys(response.at("data") as object).sort();
+    expect(fieldsOf(known)).toEqual(fieldsOf(unknown));
     const changed = await client.request("PATCH", `/api/shares/${known.string("data.id")}`, {
       json: { permissions: "read" },
     });
     expect(changed.at("data.permissions")).toBe("read");
   });
 
-  test("gives no right to share it further, nor to see whom it is shared with", async () => {
+  test("grants no right to share further, or to see the recipients", async () => {
     const { client } = await server().signUp();
     const other = await server().signUp();
     const id = await client.storedId("x");
@@ -175,7 +175,7 @@ describe("a share for another account", () => {
     expect((await other.client.get("/api/shares")).list("data.shares")).toEqual([]);
   });
 
-  test("opens for nobody by its link but for its recipient, signed in, who is told where it is", async () => {
+  test("opens only for its signed-in recipient, whose page says where it is", async () => {
     const { client, token: ownToken } = await server().signUp({ name: "Ana Owner" });
     const other = await server().signUp();
     const stranger = await server().signUp();
@@ -201,7 +201,7 @@ describe("a share for another account", () => {
 });
 
 describe("PATCH /api/shares/{id}", () => {
-  test("changes what is named, and null clears", async () => {
+  test("changes the given fields, and null clears them", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x");
     const made = await client.post(`/api/files/${id}/shares`, {
@@ -226,7 +226,7 @@ describe("PATCH /api/shares/{id}", () => {
     expectError(await patch({ expiresAt: "2001-01-01T00:00:00Z" }), 400, "invalid_field", "expiresAt");
   });
 
-  test("is for the owner alone", async () => {
+  test("is limited to the owner", async () => {
     const { client } = await server().signUp();
     const { client: stranger, email } = await server().signUp();
     const id = await client.storedId("x");
@@ -240,7 +240,7 @@ describe("PATCH /api/shares/{id}", () => {
     }
   });
 
-  test("of a public link changes its label alone", async () => {
+  test("of a public link changes only its label", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { fields: { isPublic: "true" } });
     const path = `/api/shares/${(await client.get(`/api/files/${id}/shares`)).string("data.shares.0.id")}`;
@@ -251,7 +251,7 @@ describe("PATCH /api/shares/{id}", () => {
 });
 
 describe("DELETE /api/shares/{id}", () => {
-  test("ends it at once, everywhere", async () => {
+  test("ends all access at once", async () => {
     const { client } = await server().signUp();
     const folder = await client.folderId("album");
     const file = await client.storedId("x", { fields: { folder: "/album" } });
@@ -288,7 +288,7 @@ describe("DELETE /api/shares/{id}", () => {
   });
 });
 
-describe("what ends a share besides", () => {
+describe("a share also ends by", () => {
   test("deleting its file or folder", async () => {
     const { client } = await server().signUp();
     const folder = await client.folderId("f");
@@ -303,13 +303,13 @@ describe("what ends a share besides", () => {
     expect((await client.get("/api/shares")).list("data.shares")).toEqual([]);
   });
 
-  test("the trash, until its file or folder comes back", async () => {
+  test("moving its file or folder to the trash, until it is restored", async () => {
     const { client } = await server().signUp();
     const folder = await client.folderId("f");
     const file = await client.storedId("x", { fields: { folder: "/f" } });
     const ofFile = tokenOf((await client.post(`/api/files/${file}/shares`, {})).string("data.url"));
     const ofFolder = tokenOf((await client.post(`/api/files/folders/${folder}/shares`, {})).string("data.url"));
-    const look = async () => {
+    const getStatuses = async () => {
       const paths = [
         `/api/public/${ofFile}`,
         `/api/public/${ofFolder}`,
@@ -318,17 +318,17 @@ describe("what ends a share besides", () => {
       return Promise.all(paths.map(async (path) => (await server().visitor.get(path)).status));
     };
     expectStatus(await client.post("/api/files/trash", { fileIds: [file] }), 200);
-    expect(await look()).toEqual([404, 200, 404]);
+    expect(await getStatuses()).toEqual([404, 200, 404]);
     const page = await client.get("/api/shares?limit=1");
     expect(page.list("data.shares")).toHaveLength(1);
     expect(page.at("data.pagination.total")).toBe(1);
     expectStatus(await client.post("/api/files/trash/restore", { fileIds: [file] }), 200);
-    expect(await look()).toEqual([200, 200, 200]);
+    expect(await getStatuses()).toEqual([200, 200, 200]);
     expectStatus(await client.post("/api/files/trash", { fileIds: [folder] }), 200);
-    expect(await look()).toEqual([404, 404, 404]);
+    expect(await getStatuses()).toEqual([404, 404, 404]);
   });
 
-  test("disabling its owner, until they are enabled again", async () => {
+  test("disabling its owner, until the owner is enabled again", async () => {
     const { client, email } = await server().signUp();
     const id = await client.storedId("x");
     const token = (await client.post(`/api/files/${id}/shares`, {})).string("data.token");
@@ -345,11 +345,11 @@ describe("what ends a share besides", () => {
 });
 
 describe("statistics", () => {
-  test("count views and downloads of each share by itself", async () => {
+  test("count views and downloads of each share separately", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("hello", { name: "a.txt" });
-    const make = async () => (await client.post(`/api/files/${id}/shares`, {})).string("data.id");
-    const [one, other] = [await make(), await make()];
+    const createShare = async () => (await client.post(`/api/files/${id}/shares`, {})).string("data.id");
+    const [one, other] = [await createShare(), await createShare()];
     const read = async (share: string) => (await client.get(`/api/shares/${share}`)).at("data");
     const token = (await client.get(`/api/shares/${one}`)).string("data.token");
     const { visitor } = server();
@@ -370,14 +370,14 @@ describe("statistics", () => {
     expect((await client.get(`/api/shares/${one}`)).at("data")).toMatchObject({ views: 2, downloads: 2 });
   });
 
-  test("of a share that was ended go to no other: its row's number was given again, and took what waited", async () => {
+  test("of a deleted share never count for a new one that reuses its row id", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("hello");
     const first = await client.post(`/api/files/${id}/shares`, {});
     await server().visitor.get(`/s/${first.string("data.token")}`);
     await client.delete(`/api/shares/${first.string("data.id")}`);
     const second = (await client.post(`/api/files/${id}/shares`, {})).string("data.id");
-    await client.request("PATCH", `/api/shares/${second}`, { json: { label: "writes what waits" } });
+    await client.request("PATCH", `/api/shares/${second}`, { json: { label: "flushes the counters" } });
     expect((await client.get(`/api/shares/${second}`)).at("data.views")).toBe(0);
   });
 });

@@ -6,16 +6,16 @@ import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
-async function change(client: Client, fileIds: string[], body: Record<string, unknown>): Promise<ApiResponse> {
+async function changeTags(client: Client, fileIds: string[], body: Record<string, unknown>): Promise<ApiResponse> {
   return client.post("/api/files/tags", { fileIds, ...body });
 }
 
-async function tagsOf(client: Client, id: string): Promise<unknown> {
+async function readTags(client: Client, id: string): Promise<unknown> {
   return (await client.get(`/api/files/${id}`)).at("data.tags");
 }
 
-/** `tag×count` in the order of the list. */
-async function counts(client: Client): Promise<string[]> {
+/** Lists `tag×count`, in the order of the response. */
+async function listCounts(client: Client): Promise<string[]> {
   const response = await client.get("/api/files/tags");
   expectStatus(response, 200);
   const tags = response.strings("data.tags", "tag");
@@ -25,54 +25,54 @@ async function counts(client: Client): Promise<string[]> {
 describe("GET /api/files/tags", () => {
   test("lists the account's tags, most used first, then by name", async () => {
     const { client } = await server().signUp();
-    expect(await counts(client)).toEqual([]);
+    expect(await listCounts(client)).toEqual([]);
     await client.stored("1", { fields: { tags: "beach,holiday" } });
     await client.stored("2", { fields: { tags: "Holiday,art" } });
-    expect(await counts(client)).toEqual(["holiday×2", "art×1", "beach×1"]);
+    expect(await listCounts(client)).toEqual(["holiday×2", "art×1", "beach×1"]);
   });
 
-  test("tells nothing of other accounts", async () => {
+  test("lists no tags of other accounts", async () => {
     const { client } = await server().signUp();
     await client.stored("1", { fields: { tags: "secret" } });
-    expect(await counts((await server().signUp()).client)).toEqual([]);
+    expect(await listCounts((await server().signUp()).client)).toEqual([]);
   });
 
-  test("forgets a tag with the last file that carried it", async () => {
+  test("omits a tag once its last file is deleted", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("1", { fields: { tags: "once" } });
     await client.delete(`/api/files/${id}`);
-    expect(await counts(client)).toEqual([]);
+    expect(await listCounts(client)).toEqual([]);
   });
 
-  test("needs a token", async () => {
+  test("requires a token", async () => {
     expectError(await server().visitor.get("/api/files/tags"), 401);
     expectError(await server().visitor.post("/api/files/tags", { fileIds: ["file_1"], add: ["a"] }), 401);
   });
 });
 
 describe("POST /api/files/tags", () => {
-  test("adds and removes, upper and lower case alike, and answers the files", async () => {
+  test("adds and removes tags, ignoring case, and returns the files", async () => {
     const { client } = await server().signUp();
     const first = await client.storedId("1", { name: "one.txt", fields: { tags: "Old,kept" } });
     const second = await client.storedId("2", { name: "two.txt" });
-    const response = await change(client, [first, second], { add: [" New ", "KEPT"], remove: ["old"] });
+    const response = await changeTags(client, [first, second], { add: [" New ", "KEPT"], remove: ["old"] });
     expectStatus(response, 200);
     expect(response.strings("data.updated", "id")).toEqual([first, second]);
     expect(response.at("data.updated.0.tags")).toEqual(["kept", "New"]);
     expect(response.at("data.failed")).toEqual([]);
-    expect(await tagsOf(client, second)).toEqual(["New", "KEPT"]);
-    expect(await counts(client)).toEqual(["kept×2", "New×2"]);
+    expect(await readTags(client, second)).toEqual(["New", "KEPT"]);
+    expect(await listCounts(client)).toEqual(["kept×2", "New×2"]);
   });
 
-  test("what changes nothing is no change", async () => {
+  test("without an effect leaves modifiedAt unchanged", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("1", { fields: { tags: "a" } });
     const before = (await client.get(`/api/files/${id}`)).string("data.modifiedAt");
-    expectStatus(await change(client, [id], { add: ["A"], remove: ["b"] }), 200);
+    expectStatus(await changeTags(client, [id], { add: ["A"], remove: ["b"] }), 200);
     expect((await client.get(`/api/files/${id}`)).string("data.modifiedAt")).toBe(before);
   });
 
-  test("each file by itself; all failed fails the call", async () => {
+  test("fails per file, and as a whole if all files fail", async () => {
     const { client } = await server().signUp();
     const other = await (await server().signUp()).client.storedId("theirs");
     const full = await client.storedId("1", {
@@ -80,7 +80,7 @@ describe("POST /api/files/tags", () => {
     });
     const good = await client.storedId("2");
     const folder = await client.folderId("a folder");
-    const response = await change(client, [full, other, good, folder, "file_nothing"], { add: ["one more"] });
+    const response = await changeTags(client, [full, other, good, folder, "file_nothing"], { add: ["one more"] });
     expectStatus(response, 200);
     expect(response.strings("data.updated", "id")).toEqual([good]);
     expect(response.strings("data.failed", "id")).toEqual([full, other, folder, "file_nothing"]);
@@ -88,35 +88,35 @@ describe("POST /api/files/tags", () => {
     for (const index of [1, 2, 3]) {
       expect(response.string(`data.failed.${index}.error.code`)).toBe("RESOURCE_NOT_FOUND");
     }
-    expectError(await change(client, [full], { add: ["one more"] }), 400, "invalid_field", "add");
-    expectError(await change(client, [other], { add: ["x"] }), 404, "not_found");
+    expectError(await changeTags(client, [full], { add: ["one more"] }), 400, "invalid_field", "add");
+    expectError(await changeTags(client, [other], { add: ["x"] }), 404, "not_found");
   });
 
-  test("a full file may swap one tag for another", async () => {
+  test("can replace a tag of a file that has the most allowed", async () => {
     const { client } = await server().signUp();
     const tags = Array.from({ length: 50 }, (_, index) => `t${index}`);
     const id = await client.storedId("1", { fields: { tags: tags.join(",") } });
-    expectStatus(await change(client, [id], { add: ["new"], remove: ["T7"] }), 200);
-    expect(await tagsOf(client, id)).toEqual([...tags.filter((tag) => tag !== "t7"), "new"]);
+    expectStatus(await changeTags(client, [id], { add: ["new"], remove: ["T7"] }), 200);
+    expect(await readTags(client, id)).toEqual([...tags.filter((tag) => tag !== "t7"), "new"]);
   });
 
-  test("refuses what is no tag, none at all, one both ways, and too many files", async () => {
+  test("rejects invalid tags, an empty change, a tag both added and removed, and too many files", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("1");
-    expectError(await change(client, [id], {}), 400, "invalid_field", "add");
-    expectError(await change(client, [id], { add: [" "] }), 400, "invalid_field", "add");
-    expectError(await change(client, [id], { add: ["a,b"] }), 400, "invalid_field", "add");
-    expectError(await change(client, [id], { add: ["x".repeat(65)] }), 400, "invalid_field", "add");
-    expectError(await change(client, [id], { remove: ["x\u0007"] }), 400, "invalid_field", "remove");
-    expectError(await change(client, [id], { add: ["é"], remove: ["É"] }), 400, "invalid_field", "remove");
-    expectError(await change(client, [id], { add: [7] }), 400, "invalid_field");
-    expectError(await change(client, [], { add: ["a"] }), 400, "invalid_field", "fileIds");
+    expectError(await changeTags(client, [id], {}), 400, "invalid_field", "add");
+    expectError(await changeTags(client, [id], { add: [" "] }), 400, "invalid_field", "add");
+    expectError(await changeTags(client, [id], { add: ["a,b"] }), 400, "invalid_field", "add");
+    expectError(await changeTags(client, [id], { add: ["x".repeat(65)] }), 400, "invalid_field", "add");
+    expectError(await changeTags(client, [id], { remove: ["x\u0007"] }), 400, "invalid_field", "remove");
+    expectError(await changeTags(client, [id], { add: ["é"], remove: ["É"] }), 400, "invalid_field", "remove");
+    expectError(await changeTags(client, [id], { add: [7] }), 400, "invalid_field");
+    expectError(await changeTags(client, [], { add: ["a"] }), 400, "invalid_field", "fileIds");
     const many = Array.from({ length: 1001 }, () => id);
-    expectError(await change(client, many, { add: ["a"] }), 400, "invalid_field", "fileIds");
-    expect(await tagsOf(client, id)).toEqual([]);
+    expectError(await changeTags(client, many, { add: ["a"] }), 400, "invalid_field", "fileIds");
+    expect(await readTags(client, id)).toEqual([]);
   });
 
-  test("a thousand files in one call, and the listing finds them", async () => {
+  test("tags 300 files in one call, and the listing finds them", async () => {
     const { client } = await server().signUp();
     const folder = await client.folderId("many");
     const one = await client.storedId("x", { fields: { folder: "/many" } });
@@ -128,16 +128,16 @@ describe("POST /api/files/tags", () => {
       });
       ids.push(...copied.strings("data.copied", "id"));
     }
-    expectStatus(await change(client, ids, { add: ["all of them"] }), 200);
-    expect(await counts(client)).toEqual(["all of them×300"]);
+    expectStatus(await changeTags(client, ids, { add: ["all of them"] }), 200);
+    expect(await listCounts(client)).toEqual(["all of them×300"]);
     const listed = await client.get(`/api/files?folder=/many&tags=${encodeURIComponent("ALL of them")}&limit=1`);
     expect(listed.number("data.pagination.total")).toBe(300);
     await client.delete(`/api/files/folders/${folder}?recursive=true`);
   });
 
-  test("a viewer can't", async () => {
+  test("is closed to viewers", async () => {
     const { client } = await server().addUser(["--role", "viewer"]);
-    expectError(await change(client, ["file_1"], { add: ["a"] }), 403, "role");
+    expectError(await changeTags(client, ["file_1"], { add: ["a"] }), 403, "role");
     expectStatus(await client.get("/api/files/tags"), 200);
   });
 });

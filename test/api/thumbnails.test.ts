@@ -10,8 +10,8 @@ import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
-/** Asks for a thumbnail until it is no longer in the making; a client would do the same. */
-async function thumbnail(
+/** Requests a thumbnail, and repeats while it is pending, as a client does. */
+async function getThumbnail(
   client: Client,
   id: string,
   value = "true",
@@ -34,24 +34,24 @@ describe("a thumbnail", () => {
   ])("%s has %d pixels on its longest side", async (value, width, height) => {
     const { client } = await server().signUp();
     const id = await client.storedId(await jpegPhoto(2000, 1000), { name: "p.jpg" });
-    const response = await thumbnail(client, id, value);
+    const response = await getThumbnail(client, id, value);
     expectStatus(response, 200);
     expect(response.header("content-type")).toBe("image/webp");
     expect(await describeImage(response.bytes)).toEqual({ format: "webp", width, height, hasExif: false });
   });
 
-  test("with an empty value means medium, and false the file itself", async () => {
+  test("is medium for an empty value, and false returns the file itself", async () => {
     const { client } = await server().signUp();
     const photo = await jpegPhoto(1000, 500);
     const id = await client.storedId(photo, { name: "p.jpg" });
-    expect((await describeImage((await thumbnail(client, id, "")).bytes)).width).toBe(512);
-    expect(digestOf((await thumbnail(client, id, "false")).bytes)).toBe(digestOf(photo));
+    expect((await describeImage((await getThumbnail(client, id, "")).bytes)).width).toBe(512);
+    expect(digestOf((await getThumbnail(client, id, "false")).bytes)).toBe(digestOf(photo));
   });
 
-  test("is turned as the camera was held, and tells nothing of the camera", async () => {
+  test("is rotated upright, and contains no camera data", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(await jpegPhoto(800, 400, 6), { name: "p.jpg" });
-    const { bytes } = await thumbnail(client, id);
+    const { bytes } = await getThumbnail(client, id);
     expect(await describeImage(bytes)).toEqual({ format: "webp", width: 256, height: 512, hasExif: false });
     const [top, bottom] = [await pixelAt(bytes, 0.5, 0.1), await pixelAt(bytes, 0.5, 0.9)];
     expect(top[0]).toBeGreaterThan(200);
@@ -66,65 +66,65 @@ describe("a thumbnail", () => {
       .toBuffer();
     const stored = await client.stored(picture, { name: `p.${format}` });
     expect(stored.at("data.mimeType")).toBe(`image/${format}`);
-    const response = await thumbnail(client, stored.string("data.id"), "small");
+    const response = await getThumbnail(client, stored.string("data.id"), "small");
     expect(response.header("content-type")).toBe("image/webp");
     expect(await describeImage(response.bytes)).toMatchObject({ width: 128, height: 85 });
   });
 
-  test("has an ETag of its own and answers conditions by it", async () => {
+  test("has its own ETag, and supports conditions", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(await jpegPhoto(300, 300), { name: "p.jpg" });
     const content = (await client.head(`/api/files/${id}/download`)).header("etag");
-    const [small, medium] = [await thumbnail(client, id, "small"), await thumbnail(client, id, "medium")];
+    const [small, medium] = [await getThumbnail(client, id, "small"), await getThumbnail(client, id, "medium")];
     expect(new Set([content, small.header("etag"), medium.header("etag")]).size).toBe(3);
-    const again = await thumbnail(client, id, "small", { "if-none-match": small.header("etag") });
+    const again = await getThumbnail(client, id, "small", { "if-none-match": small.header("etag") });
     expectStatus(again, 304);
-    expectStatus(await thumbnail(client, id, "small", { "if-none-match": content }), 200);
+    expectStatus(await getThumbnail(client, id, "small", { "if-none-match": content }), 200);
     expect(small.header("x-content-type-options")).toBe("nosniff");
   });
 
   test("does not count as a download", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(await jpegPhoto(300, 300), { name: "p.jpg" });
-    await thumbnail(client, id);
+    await getThumbnail(client, id);
     expect((await client.get(`/api/files/${id}`)).at("data.downloadCount")).toBe(0);
   });
 
-  test("of one content is made once, whoever holds it under whatever name", async () => {
+  test("is shared by all files with the same content, in any account", async () => {
     const [a, b] = [await server().signUp(), await server().signUp()];
     const photo = await jpegPhoto(640, 480);
-    const first = await thumbnail(a.client, await a.client.storedId(photo, { name: "a.jpg" }), "small");
-    const second = await thumbnail(b.client, await b.client.storedId(photo, { name: "b.jpg" }), "small");
+    const first = await getThumbnail(a.client, await a.client.storedId(photo, { name: "a.jpg" }), "small");
+    const second = await getThumbnail(b.client, await b.client.storedId(photo, { name: "b.jpg" }), "small");
     expect(second.header("etag")).toBe(first.header("etag"));
     expect(digestOf(second.bytes)).toBe(digestOf(first.bytes));
   });
 
-  test("follows a new content", async () => {
+  test("follows new content", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(tinyPng(300, 300, [255, 0, 0]), { name: "p.png" });
-    expect((await pixelAt((await thumbnail(client, id)).bytes, 0.5, 0.5))[0]).toBeGreaterThan(200);
+    expect((await pixelAt((await getThumbnail(client, id)).bytes, 0.5, 0.5))[0]).toBeGreaterThan(200);
     await client.putContent(id, tinyPng(300, 300, [0, 0, 255]));
-    const [red, , blue] = await pixelAt((await thumbnail(client, id)).bytes, 0.5, 0.5);
+    const [red, , blue] = await pixelAt((await getThumbnail(client, id)).bytes, 0.5, 0.5);
     expect(red).toBeLessThan(50);
     expect(blue).toBeGreaterThan(200);
   });
 
-  test("comes back when the thumbs folder was deleted while running", async () => {
+  test("is made again if the thumbs folder is deleted while the server runs", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(await jpegPhoto(1000, 600), { name: "p.jpg" });
-    const before = await thumbnail(client, id, "small");
+    const before = await getThumbnail(client, id, "small");
     await rm(join(server().dataDir, "thumbs"), { recursive: true });
-    const after = await thumbnail(client, id, "small");
+    const after = await getThumbnail(client, id, "small");
     expectStatus(after, 200);
     expect(digestOf(after.bytes)).toBe(digestOf(before.bytes));
     const other = await client.storedId(await jpegPhoto(700, 500), { name: "q.jpg" });
-    expect((await thumbnail(client, other)).header("content-type")).toBe("image/webp");
+    expect((await getThumbnail(client, other)).header("content-type")).toBe("image/webp");
   });
 
-  test("thumbnailUrl leads to it, and hasThumbnail tells whether there is one", async () => {
+  test("has its URL in thumbnailUrl, and hasThumbnail reports if it exists", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(await jpegPhoto(300, 300), { name: "p.jpg" });
-    await thumbnail(client, id);
+    await getThumbnail(client, id);
     const info = await client.get(`/api/files/${id}`);
     expect(info.at("data.hasThumbnail")).toBe(true);
     const url = new URL(info.string("data.thumbnailUrl"));
@@ -133,62 +133,62 @@ describe("a thumbnail", () => {
     expect((await client.get(`/api/files/${text}`)).at("data.hasThumbnail")).toBe(false);
   });
 
-  test.each(["huge", "SMALL", "256", "../../etc/passwd"])("refuses the size %p", async (value) => {
+  test.each(["huge", "SMALL", "256", "../../etc/passwd"])("rejects the size %p", async (value) => {
     const { client } = await server().signUp();
     const id = await client.storedId(tinyPng(), { name: "p.png" });
     const response = await client.get(`/api/files/${id}/download?thumbnail=${encodeURIComponent(value)}`);
     expectError(response, 400, "invalid_field", "thumbnail");
   });
 
-  test("of another's or an unknown file is 404", async () => {
+  test("of another account's or an unknown file is 404", async () => {
     const [a, b] = [await server().signUp(), await server().signUp()];
     const id = await a.client.storedId(tinyPng(), { name: "p.png" });
-    expectError(await thumbnail(b.client, id), 404);
-    expectError(await thumbnail(a.client, "file_00000000000000000000"), 404);
+    expectError(await getThumbnail(b.client, id), 404);
+    expectError(await getThumbnail(a.client, "file_00000000000000000000"), 404);
   });
 });
 
-describe("where none can be made", () => {
+describe("if no thumbnail can be made", () => {
   test.each<[string, string | Uint8Array, string]>([
     ["text", "words", "t.txt"],
     ["an empty file", "", "empty.jpg"],
     ["a cut PNG", tinyPng(500, 500).subarray(0, 60), "cut.png"],
     [
-      "a JPEG that is rubbish after its start",
+      "a JPEG with a valid start only",
       Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(5000, 7)]),
       "r.jpg",
     ],
     ["a PNG that claims 60,000 × 60,000 pixels", pngBomb(60_000, 60_000), "bomb.png"],
     ["a PNG that claims 2³¹−1 pixels in a row", pngBomb(2_147_483_647, 1), "row.png"],
-    ["text that calls itself an image", "no picture at all", "p.jpg"],
+    ["text named as an image", "no picture at all", "p.jpg"],
   ])("the file itself is sent: %s", async (_, content, name) => {
     const { client } = await server().signUp();
     const id = await client.storedId(content, { name });
-    const response = await thumbnail(client, id);
+    const response = await getThumbnail(client, id);
     expectStatus(response, 200);
     expect(digestOf(response.bytes)).toBe(digestOf(content));
     expect((await client.get(`/api/files/${id}`)).at("data.hasThumbnail")).toBe(false);
     expectStatus(await client.get("/api/auth/session"), 200);
   });
 
-  test("hostile pictures don't keep good ones waiting", async () => {
+  test("hostile pictures don't block good ones", async () => {
     const { client } = await server().signUp();
     for (let index = 0; index < 5; index++) {
       const bomb = Buffer.concat([Buffer.from(pngBomb(50_000 + index, 50_000)), Buffer.from([index])]);
       await client.stored(bomb, { name: `bomb${index}.png` });
     }
     const id = await client.storedId(await jpegPhoto(321, 123), { name: "good.jpg" });
-    expect((await thumbnail(client, id)).header("content-type")).toBe("image/webp");
+    expect((await getThumbnail(client, id)).header("content-type")).toBe("image/webp");
   });
 });
 
 describe("SVG", () => {
-  let asked = 0;
+  let requests = 0;
   const outside = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     fetch: () => {
-      asked += 1;
+      requests += 1;
       return new Response(Buffer.from(tinyPng(50, 50)), { headers: { "content-type": "image/png" } });
     },
   });
@@ -199,12 +199,12 @@ describe("SVG", () => {
     const svg =
       '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="200"><rect width="400" height="200" fill="#f00"/></svg>';
     const id = await client.storedId(svg, { name: "p.svg", type: "image/svg+xml" });
-    const response = await thumbnail(client, id, "small");
+    const response = await getThumbnail(client, id, "small");
     expect(response.header("content-type")).toBe("image/webp");
     expect(await describeImage(response.bytes)).toMatchObject({ width: 128, height: 64 });
   });
 
-  test("is never followed to an address or a file outside", async () => {
+  test("loads no external URL or file", async () => {
     const { client } = await server().signUp();
     const address = `http://127.0.0.1:${outside.port}/x.png`;
     const svg = `<?xml version="1.0"?><!DOCTYPE svg [<!ENTITY e SYSTEM "${address}"><!ENTITY f SYSTEM "file:///etc/passwd">]>
@@ -212,11 +212,11 @@ describe("SVG", () => {
       <style>@import url("${address}");</style><image xlink:href="${address}" width="300" height="300"/>
       <image href="file:///etc/hostname" width="9" height="9"/><use xlink:href="${address}#a"/><text y="20">&f;</text></svg>`;
     const id = await client.storedId(svg, { name: "p.svg", type: "image/svg+xml" });
-    expectStatus(await thumbnail(client, id), 200);
-    expect(asked).toBe(0);
+    expectStatus(await getThumbnail(client, id), 200);
+    expect(requests).toBe(0);
   });
 
-  test("that nests entities or elements without end costs bounded time", async () => {
+  test("with deeply nested entities or elements takes bounded time", async () => {
     const { client } = await server().signUp();
     const entities = Array.from(
       { length: 12 },
@@ -226,7 +226,7 @@ describe("SVG", () => {
     const deep = `<svg xmlns="http://www.w3.org/2000/svg">${"<g>".repeat(20_000)}${"</g>".repeat(20_000)}</svg>`;
     for (const svg of [laughs, deep]) {
       const id = await client.storedId(svg, { name: "p.svg", type: "image/svg+xml" });
-      expect([200, 503]).toContain((await thumbnail(client, id)).status);
+      expect([200, 503]).toContain((await getThumbnail(client, id)).status);
     }
     expectStatus(await client.get("/api/auth/session"), 200);
   }, 120_000);
@@ -250,17 +250,17 @@ describe("real pictures", () => {
       return;
     }
     const { client } = await server().signUp();
-    const response = await thumbnail(client, await client.storedId(await picture.bytes(), { name }));
+    const response = await getThumbnail(client, await client.storedId(await picture.bytes(), { name }));
     expect({ name, type: response.header("content-type") }).toEqual({ name, type: "image/webp" });
   });
 
-  test("from iPhones (HEIC) get a thumbnail out of the box", async () => {
+  test("from iPhones (HEIC) get a thumbnail without further software", async () => {
     const names = (await readdir(folder).catch(() => [])).filter((name) => /\.hei[cf]$/i.test(name));
     if (names.length === 0) console.warn(`skipped: no HEIC picture in ${folder}`);
     const { client } = await server().signUp();
     for (const name of names) {
       const id = await client.storedId(await Bun.file(join(folder, name)).bytes(), { name });
-      const response = await thumbnail(client, id);
+      const response = await getThumbnail(client, id);
       expect({ name, type: response.header("content-type") }).toEqual({ name, type: "image/webp" });
     }
   }, 120_000);

@@ -12,10 +12,10 @@ import { sharedServer } from "../support/server.ts";
 const MAX_NODES = 40;
 const server = sharedServer({ env: { LARDER_PLANS_FREE_MAX_NODES: String(MAX_NODES), LARDER_RATE_LIMITS: "off" } });
 
-const chain = (levels: number, name = "d") => `/${name}`.repeat(levels);
-/** Makes folders and gives the id of the last one, or of the one at a level. */
-async function makeChain(client: Client, levels: number, name = "d"): Promise<string> {
-  expectStatus(await client.upload("x", { fields: { folder: chain(levels, name) } }), 201);
+const nested = (levels: number, name = "d") => `/${name}`.repeat(levels);
+/** Makes nested folders with a file in the last one, and returns the id of the first folder. */
+async function createChain(client: Client, levels: number, name = "d"): Promise<string> {
+  expectStatus(await client.upload("x", { fields: { folder: nested(levels, name) } }), 201);
   const top = await client.get("/api/files?type=folder");
   return (
     top.list("data.files").flatMap((entry) => {
@@ -25,17 +25,17 @@ async function makeChain(client: Client, levels: number, name = "d"): Promise<st
   );
 }
 
-describe("a folder may lie 256 levels deep", () => {
-  test("whatever makes it", async () => {
+describe("folders can be nested 256 levels deep", () => {
+  test("by every way to create one", async () => {
     const { client } = await server().signUp();
-    const deep = await makeChain(client, 256);
-    const other = await makeChain(client, 100, "e");
-    const tooDeep = chain(257, "f");
+    const deep = await createChain(client, 256);
+    const other = await createChain(client, 100, "e");
+    const tooDeep = nested(257, "f");
     const id = await client.storedId("x", { name: "a" });
     for (const response of [
       await client.upload("x", { fields: { folder: tooDeep } }),
-      await client.post("/api/files/folders", { name: "x", path: chain(256) }),
-      await client.post("/api/files/folders", { name: "x", path: chain(256, "f") }),
+      await client.post("/api/files/folders", { name: "x", path: nested(256) }),
+      await client.post("/api/files/folders", { name: "x", path: nested(256, "f") }),
       await client.put(`/api/files/${id}`, { folder: tooDeep }),
       await client.post("/api/files/move", { fileIds: [id], destinationFolder: tooDeep }),
       await client.post("/api/files/copy", { fileIds: [id], destinationFolder: tooDeep }),
@@ -46,17 +46,17 @@ describe("a folder may lie 256 levels deep", () => {
       expectError(response, 400, "path_too_long");
     }
     expect(await client.names()).toEqual(["d", "e", "a"]);
-    expectStatus(await client.post("/api/files/move", { fileIds: [other], destinationFolder: chain(156) }), 200);
-    expectStatus(await client.upload("x", { name: "b", fields: { folder: chain(256) } }), 201);
+    expectStatus(await client.post("/api/files/move", { fileIds: [other], destinationFolder: nested(156) }), 200);
+    expectStatus(await client.upload("x", { name: "b", fields: { folder: nested(256) } }), 201);
   });
 
-  test("and what moves at the same time doesn't get past it", async () => {
+  test("and not deeper by concurrent moves", async () => {
     const { client } = await server().signUp();
-    const ids = await Promise.all(["a", "b", "c"].map((name) => makeChain(client, 120, name)));
+    const ids = await Promise.all(["a", "b", "c"].map((name) => createChain(client, 120, name)));
     const move = (id: string | undefined, destinationFolder: string) =>
       client.post("/api/files/move", { fileIds: [id], destinationFolder });
-    await Promise.all([move(ids[0], chain(110, "b")), move(ids[1], chain(110, "c")), move(ids[2], chain(110, "a"))]);
-    // Each is right by itself; two of them, one in the other, make 340 levels.
+    await Promise.all([move(ids[0], nested(110, "b")), move(ids[1], nested(110, "c")), move(ids[2], nested(110, "a"))]);
+    // Each move alone is allowed; two of them combined make 340 levels.
     const all: string[] = [];
     for (let page = 1; all.length === (page - 1) * 100; page++) {
       const response = await client.get(`/api/files?recursive=true&type=folder&limit=100&page=${page}`);
@@ -65,26 +65,27 @@ describe("a folder may lie 256 levels deep", () => {
     expect(Math.max(...all.map((path) => path.split("/").length - 1))).toBeLessThanOrEqual(256);
   });
 
-  test("and a path of more than 4,096 bytes comes from no rename", async () => {
+  test("and no move makes a path longer than 4,096 bytes", async () => {
     const { client } = await server().signUp();
-    const id = await makeChain(client, 20, "x".repeat(200));
+    const id = await createChain(client, 20, "x".repeat(200));
     const response = await client.put(`/api/files/folders/${id}`, { name: "y".repeat(255) });
     expectStatus(response, 200);
     expectError(await client.put(`/api/files/folders/${id}`, { path: `/${"z".repeat(40)}` }), 400, "path_too_long");
   });
 
-  test("with trash and restore", async () => {
+  test("and not deeper by trash and restore", async () => {
     const { client } = await server().signUp();
-    const deep = await makeChain(client, 200);
-    const inner = (await client.get(`/api/files?type=folder&folder=${chain(99)}`)).strings("data.files", "id")[0] ?? "";
+    const deep = await createChain(client, 200);
+    const inner =
+      (await client.get(`/api/files?type=folder&folder=${nested(99)}`)).strings("data.files", "id")[0] ?? "";
     expectStatus(await client.post("/api/files/trash", { fileIds: [inner] }), 200);
-    expectStatus(await client.post("/api/files/move", { fileIds: [deep], destinationFolder: chain(100, "g") }), 200);
+    expectStatus(await client.post("/api/files/move", { fileIds: [deep], destinationFolder: nested(100, "g") }), 200);
     expectError(await client.post("/api/files/trash/restore", { fileIds: [inner] }), 400, "path_too_long");
   });
 });
 
-describe("files and folders of an account are counted", () => {
-  const full = async () => {
+describe("files and folders count against the plan's limit", () => {
+  const createFullAccount = async () => {
     const own = await server().addUser(["--plan", "free"]);
     const folder = await own.client.folderId("box");
     for (let i = 0; i < MAX_NODES - 2; i++)
@@ -93,8 +94,8 @@ describe("files and folders of an account are counted", () => {
     return { ...own, folder, last };
   };
 
-  test("and one more than the plan allows is 413, whatever makes it", async () => {
-    const { client, folder, last } = await full();
+  test("one more than allowed is 413, by every way to create one", async () => {
+    const { client, folder, last } = await createFullAccount();
     const refused = [
       await client.upload("x"),
       await client.post("/api/files/folders", { name: "x" }),
@@ -108,7 +109,7 @@ describe("files and folders of an account are counted", () => {
     }
     expect((await client.get("/api/users/usage")).at("data.plan.maxNodes")).toBe(MAX_NODES);
     expect((await client.get("/api/users/usage")).json).toMatchObject({ data: { storage: { files: 39, folders: 1 } } });
-    // What is there can be read, changed, moved and deleted.
+    // Existing files can still be read, changed, moved and deleted.
     expectStatus(await client.putContent(last, "another content"), 200);
     expectStatus(await client.post("/api/files/move", { fileIds: [last], destinationFolder: "/box" }), 200);
     expectStatus(await client.post("/api/files/trash", { fileIds: [last] }), 200);
@@ -118,7 +119,7 @@ describe("files and folders of an account are counted", () => {
     expectStatus(await client.upload("x"), 201);
   });
 
-  test("before a restore begins, so that none ends in the middle", async () => {
+  test("a restore is rejected before it begins, instead of failing midway", async () => {
     const own = await server().addUser(["--plan", "free"]);
     const { client } = own;
     const laptop = await registerDevice(server(), own);
@@ -138,7 +139,7 @@ describe("files and folders of an account are counted", () => {
     expect(await client.names()).toEqual(before);
   });
 
-  test("by copies one after the other, so that none gets past the limit", async () => {
+  test("concurrent copies don't exceed it together", async () => {
     const { client } = await server().addUser(["--plan", "free"]);
     for (let i = 0; i < 9; i++)
       expectStatus(await client.upload("x", { name: `${i}`, fields: { folder: "/box" } }), 201);
@@ -147,12 +148,12 @@ describe("files and folders of an account are counted", () => {
       client.post("/api/files/copy", { fileIds: [box], destinationFolder: "/" }),
     );
     const statuses = (await Promise.all(copies)).map(({ status }) => status);
-    // 10 of 40 each; the one that is left finds no room.
+    // 10 of 40 each; after three, only 9 nodes are left.
     expect(statuses.toSorted((a, b) => a - b)).toEqual([201, 201, 201, 413, 413, 413]);
   });
 
-  test("for phones and resumable uploads, which meet the depth of folders, too", async () => {
-    const own = await full();
+  test("phones and resumable uploads follow it, and the depth limit", async () => {
+    const own = await createFullAccount();
     const device = await registerDevice(server(), own);
     const sent = async (fields: Record<string, unknown>) => {
       const begun = await tryInit(device.client, { name: "new", size: 1, ...fields });
@@ -163,23 +164,23 @@ describe("files and folders of an account are counted", () => {
     };
     const resumed = (metadata: Record<string, string>) =>
       beginTus(own.client, { "upload-length": "1" }, metadata, { bytes: "x" });
-    const told = async (change: object) => {
+    const reasonOf = async (change: object) => {
       const response = await device.client.post("/api/mobile/sync/files", { localChanges: [change] });
       return (response.list("data.results")[0] as { error?: { details: { reason: string } } }).error?.details.reason;
     };
     const move = { action: "move", localId: "1", fileId: own.last, folder: "/new/folders" };
     expectError(await sent({}), 413, "quota_exceeded");
     expectError(await resumed({ filename: "new" }), 413, "quota_exceeded");
-    expect(await told(move)).toBe("quota_exceeded");
+    expect(await reasonOf(move)).toBe("quota_exceeded");
     expectStatus(await own.client.delete(`/api/files/folders/${own.folder}?recursive=true`), 200);
-    expectError(await sent({ folder: chain(257) }), 400, "path_too_long");
-    expectError(await resumed({ filename: "new", folder: chain(257) }), 400, "path_too_long");
-    expect(await told({ ...move, folder: chain(257) })).toBe("path_too_long");
+    expectError(await sent({ folder: nested(257) }), 400, "path_too_long");
+    expectError(await resumed({ filename: "new", folder: nested(257) }), 400, "path_too_long");
+    expect(await reasonOf({ ...move, folder: nested(257) })).toBe("path_too_long");
     expect(await own.client.names()).toEqual(["last"]);
   });
 
-  test("for the owner where others add to what is shared with them", async () => {
-    const { client, folder } = await full();
+  test("uploads of others into the owner's folders count for the owner", async () => {
+    const { client, folder } = await createFullAccount();
     const guest = await server().addUser(["--plan", "free"]);
     const share = await shareWith(client, folder, guest, { permissions: "write" });
     const response = await guest.client.upload("x", { fields: { folder: "/", share } });
@@ -191,7 +192,7 @@ describe("files and folders of an account are counted", () => {
       body: form([file("a", "x")]),
     });
     expectError(dropped, 413, "quota_exceeded");
-    // What of the owner's limits is exceeded, and nothing of what they hold.
+    // The response names the exceeded limit, but not how much the owner stores.
     expect(dropped.at("error.details")).toEqual({
       reason: "quota_exceeded",
       limit: MAX_NODES,
@@ -202,9 +203,9 @@ describe("files and folders of an account are counted", () => {
   });
 });
 
-describe("an account without room for one more file is told so before the bytes", () => {
+describe("an account at its limit is rejected before the bytes are sent", () => {
   const large = 5_000_000;
-  const nodesExceeded = (response: ApiResponse) => {
+  const expectNodesExceeded = (response: ApiResponse) => {
     expectError(response, 413, "quota_exceeded");
     expect(response.at("error.details")).toMatchObject({ limit: MAX_NODES, of: "nodes", plan: "free" });
   };
@@ -213,7 +214,7 @@ describe("an account without room for one more file is told so before the bytes"
     for (let i = 0; i < missing; i++) await client.storedId("x", { name: `filler ${i}` });
   };
 
-  test("when a phone begins an upload, and again when it completes one", async () => {
+  test("when a phone starts an upload, and again when it completes one", async () => {
     const own = await server().addUser(["--plan", "free"]);
     const { client } = await registerDevice(server(), own);
     const there = await own.client.storedId("there", { name: "there" });
@@ -226,19 +227,19 @@ describe("an account without room for one more file is told so before the bytes"
     expect(begun.at("data.files.2.error.details")).toMatchObject({ reason: "quota_exceeded", of: "nodes" });
     const plan = planIn(begun);
     await fill(own.client, 0);
-    nodesExceeded(await tryInit(client, entry("new")));
-    // What makes no new file may be sent.
+    expectNodesExceeded(await tryInit(client, entry("new")));
+    // Uploads that create no new file are allowed.
     expectStatus(await tryInit(client, entry("there", { onConflict: "version" })), 200);
     expectStatus(await tryInit(client, entry("there", { fileId: there })), 200);
     const same = { name: "there", size: 5, checksum: checksumOf("there") };
     expectStatus(await tryInit(client, same), 200);
     expectStatus(await putBytes(client, plan.path, "x"), 200);
-    nodesExceeded(await complete(client, plan.uploadId));
+    expectNodesExceeded(await complete(client, plan.uploadId));
     expectStatus(await own.client.delete(`/api/files/${there}`), 200);
     expectStatus(await complete(client, plan.uploadId), 200);
   });
 
-  test("when a resumable upload begins, and again when its last bytes arrive", async () => {
+  test("when a resumable upload starts, and again when its last bytes arrive", async () => {
     const { client } = await server().addUser(["--plan", "free"]);
     const there = await client.storedId("there", { name: "there" });
     await fill(client, 1);
@@ -248,19 +249,19 @@ describe("an account without room for one more file is told so before the bytes"
     expectStatus(await appendTus(client, parts[0] ?? "", 0, "x"), 204);
     await fill(client, 0);
     const begin = (metadata: Record<string, string>) => beginTus(client, { "upload-length": String(large) }, metadata);
-    nodesExceeded(await begin({ filename: "other" }));
+    expectNodesExceeded(await begin({ filename: "other" }));
     const final = { "upload-concat": `final;${parts.join(" ")}` };
-    nodesExceeded(await beginTus(client, final, { filename: "joined" }));
-    // What makes no new file may be sent.
+    expectNodesExceeded(await beginTus(client, final, { filename: "joined" }));
+    // Uploads that create no new file are allowed.
     expectStatus(await begin({ filename: "there", onConflict: "version" }), 201);
     expectStatus(await beginTus(client, final, { filename: "there", onConflict: "version" }), 201);
-    nodesExceeded(await appendTus(client, before, 1, "y"));
+    expectNodesExceeded(await appendTus(client, before, 1, "y"));
     expectStatus(await client.delete(`/api/files/${there}`), 200);
     expectStatus(await headTus(client, before), 200);
     expect(await client.names()).toContain("new");
   });
 
-  test("when a guest begins an upload into a drop box, and nothing of what the owner holds", async () => {
+  test("when a guest starts an upload into a drop box, without revealing how much the owner stores", async () => {
     const { client } = await server().addUser(["--plan", "free"]);
     const folder = await client.folderId("box");
     const box = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" });
@@ -274,13 +275,13 @@ describe("an account without room for one more file is told so before the bytes"
       await beginTus(guest, { "upload-length": "9" }, { filename: "new", onConflict: "version" }, { home }),
       await appendTus(guest, before, 0, "xy"),
     ]) {
-      nodesExceeded(response);
+      expectNodesExceeded(response);
       expect(Object.keys(response.at("error.details") as object).toSorted()).toEqual(["limit", "of", "plan", "reason"]);
       expect(response.string("error.message")).not.toMatch(/\d|smaller/);
     }
   });
 
-  test("when a guest begins one in a shared folder, and nothing of what the owner holds", async () => {
+  test("when a guest starts an upload in a shared folder, without revealing how much the owner stores", async () => {
     const own = await server().addUser(["--plan", "free"]);
     const guest = await server().addUser(["--plan", "enterprise"]);
     const folder = await own.client.folderId("shared");
@@ -294,7 +295,7 @@ describe("an account without room for one more file is told so before the bytes"
     expect(tooLarge.string("error.message")).not.toMatch(/\d/);
     await fill(own.client, 0);
     const refused = await begin(1);
-    nodesExceeded(refused);
+    expectNodesExceeded(refused);
     expect(Object.keys(refused.at("error.details") as object).toSorted()).toEqual(["limit", "of", "plan", "reason"]);
     expect(refused.string("error.message")).not.toMatch(/\d/);
   });

@@ -8,8 +8,11 @@ import { appendTus, beginTus, headTus, newTus, sendByClient, tusVersion } from "
 
 const server = sharedServer({ hasAccounts: true });
 
-/** A drop box over a folder of this name. @returns where its uploads lie, and its share's id */
-async function dropBox(client: Client, settings: object = {}) {
+/**
+ * Creates a drop box over the folder `/box`.
+ * @returns its folder, share id and token, and the path of its tus uploads
+ */
+async function createDropBox(client: Client, settings: object = {}) {
   const folder = await client.folderId("box");
   const made = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload", ...settings });
   expectStatus(made, 201);
@@ -24,18 +27,18 @@ async function usedBytes(client: Client): Promise<number> {
 for (const [title, options] of [
   ["in many requests", { chunkSize: 400_000 }],
   ["in parallel, joined", { parallelUploads: 3 }],
-  ["at once", { uploadDataDuringCreation: true }],
+  ["with the first request", { uploadDataDuringCreation: true }],
 ] as const) {
   test(`a guest sends a file into a drop box ${title}`, async () => {
     const { client } = await server().signUp();
-    const { id, home } = await dropBox(client);
+    const { id, home } = await createDropBox(client);
     const content = randomContent(1_200_000);
     const { fileId } = await sendByClient(server().visitor, content, {
       ...options,
       endpoint: server().url + home,
       metadata: { filename: "from ana.bin", sender: "Ana", folder: "/elsewhere", tags: "no" },
     });
-    // Nothing of the owner's is told.
+    // The guest learns nothing about the owner's account.
     expect(fileId).toBeUndefined();
     const list = await client.get("/api/files?folder=/box");
     expect(list.at("data.files.0")).toMatchObject({
@@ -53,33 +56,33 @@ for (const [title, options] of [
   });
 }
 
-test("what guests have under way counts for what a drop box takes in all", async () => {
+test("unfinished uploads of guests count toward the byte limit of a drop box", async () => {
   const { client } = await server().signUp();
-  const { home } = await dropBox(client, { maxUploadBytes: 10 });
+  const { home } = await createDropBox(client, { maxUploadBytes: 10 });
   const { visitor } = server();
   const one = await newTus(visitor, 8, {}, { home });
   const other = await newTus(visitor, 8, {}, { home });
   expectStatus(await appendTus(visitor, one, 0, "1234567"), 204);
   expectError(await appendTus(visitor, other, 0, "1234567"), 413, "file_too_large");
   expect(await usedBytes(client)).toBeLessThanOrEqual(10);
-  // Once that one is gone there is room.
+  // Without the first upload, there is enough space.
   expectStatus(await visitor.request("DELETE", one, { headers: tusVersion }), 204);
   expectStatus(await appendTus(visitor, other, 0, "12345678"), 204);
   expect(await client.names("/box")).toHaveLength(1);
 });
 
-test("only who knows the address goes on with it", async () => {
+test("a guest continues an upload only at its URL", async () => {
   const { client } = await server().signUp();
-  const box = await dropBox(client);
+  const box = await createDropBox(client);
   const other = await server().signUp();
-  const otherBox = await dropBox(other.client);
+  const otherBox = await createDropBox(other.client);
   const guest = server().visitor;
   const path = await newTus(guest, 6, { filename: "a.txt" }, { home: box.home });
   const id = path.slice(path.lastIndexOf("/") + 1);
   expect(path.startsWith(`${box.home}/`)).toBe(true);
   expectStatus(await appendTus(guest, path, 0, "abc"), 204);
   expect((await guest.get(path)).at("data")).toMatchObject({ offset: 3, length: 6, file: null });
-  // By another link, or by an account, the owner's own, it is not there.
+  // Through another link, or through an account (even the owner's), the upload is not found.
   expectStatus(await headTus(guest, `${otherBox.home}/${id}`), 404);
   for (const account of [client, other.client]) expectStatus(await headTus(account, `/api/tus/${id}`), 404);
   expectStatus(await headTus(guest, `${box.home}/tus_${"x".repeat(32)}`), 404);
@@ -89,9 +92,9 @@ test("only who knows the address goes on with it", async () => {
   expect(await client.names("/box")).toEqual(["a.txt"]);
 });
 
-test("a locked drop box asks for its password at each request, and one that has ended takes nothing", async () => {
+test("a locked drop box requires its password with each request, and a deleted one rejects them", async () => {
   const { client } = await server().signUp();
-  const { id, token, home } = await dropBox(client, { password: "open sesame" });
+  const { id, token, home } = await createDropBox(client, { password: "open sesame" });
   const guest = server().visitor;
   expectError(await beginTus(guest, { "upload-length": "3" }, {}, { home }), 401, "password_required");
   const unlocked = await guest.post(`/api/public/${token}/unlock`, { password: "open sesame" });
@@ -104,7 +107,7 @@ test("a locked drop box asks for its password at each request, and one that has 
   expect(await client.names("/box")).toEqual([]);
 });
 
-test("links that are no drop boxes take nothing", async () => {
+test("links other than drop boxes accept no uploads", async () => {
   const { client } = await server().signUp();
   const folder = await client.folderId("shown");
   const made = await client.post(`/api/files/folders/${folder}/shares`, {});
@@ -115,9 +118,9 @@ test("links that are no drop boxes take nothing", async () => {
   expectError(unknown, 404, "not_found");
 });
 
-test("what the drop box takes in all is never passed", async () => {
+test("the byte limit of a drop box is never exceeded", async () => {
   const { client } = await server().signUp();
-  const { home } = await dropBox(client, { maxUploadBytes: 10 });
+  const { home } = await createDropBox(client, { maxUploadBytes: 10 });
   const guest = server().visitor;
   const begin = (length: number) => beginTus(guest, { "upload-length": String(length) }, {}, { home });
   expectError(await begin(11), 413, "file_too_large");
@@ -130,10 +133,10 @@ test("what the drop box takes in all is never passed", async () => {
   expectError(await appendTus(guest, deferred.header("location"), 0, "12345"), 413, "file_too_large");
 });
 
-test("announcing takes nothing of the owner's quota, and bytes no more than there is", async () => {
+test("a declared length uses no quota of the owner, and only received bytes count", async () => {
   await withServer({ env: { LARDER_DEFAULT_PLAN: "free" } }, async (own) => {
     const { client } = await own.signUp();
-    const { home } = await dropBox(client);
+    const { home } = await createDropBox(client);
     const begin = (length: number): Promise<ApiResponse> =>
       beginTus(own.visitor, { "upload-length": String(length) }, {}, { home });
     const large = await begin(999_999_999_999);
@@ -141,7 +144,7 @@ test("announcing takes nothing of the owner's quota, and bytes no more than ther
     const most = large.number("error.details.limit");
     const first = (await begin(most)).header("location");
     for (let count = 1; count < 20; count++) expectStatus(await begin(most), 201);
-    // More of one link and address are not taken; what was announced just now is about to send.
+    // One address may have 20 uploads per link. None is evicted, as they were all created just now.
     expectError(await begin(most), 503, "overloaded");
     expectStatus(await own.visitor.request("DELETE", first, { headers: tusVersion }), 204);
     expect(await usedBytes(client)).toBe(0);
@@ -154,35 +157,35 @@ test("announcing takes nothing of the owner's quota, and bytes no more than ther
   });
 });
 
-test("guests of one address have a share of a drop box's places, however alive they keep their uploads", async () => {
-  // Half of the places were one address's, so that two addresses filled a drop box.
+test("guests with one address can't use all upload slots of a drop box, even with active uploads", async () => {
+  // One address could once use half of the slots, so that two addresses filled a drop box.
   await withServer({ env: { LARDER_TRUSTED_PROXIES: "127.0.0.1,::1" } }, async (own) => {
     const { client } = await own.signUp();
-    const { home, id } = await dropBox(client);
+    const { home, id } = await createDropBox(client);
     const begin = (address: string, bytes?: string): Promise<ApiResponse> => {
       const headers = { "upload-length": "3", "x-forwarded-for": address };
       return beginTus(own.visitor, headers, {}, { home, ...(bytes !== undefined && { bytes }) });
     };
-    const shown = async () => (await client.get(`/api/shares/${id}`)).at("data.maxUploadsPerAddress");
-    const kept: string[] = [];
-    for (let count = 0; count < 20; count++) kept.push((await begin("203.0.113.1", "a")).header("location"));
+    const readLimit = async () => (await client.get(`/api/shares/${id}`)).at("data.maxUploadsPerAddress");
+    const paths: string[] = [];
+    for (let count = 0; count < 20; count++) paths.push((await begin("203.0.113.1", "a")).header("location"));
     expectError(await begin("203.0.113.1", "a"), 503, "overloaded");
-    // A home has many addresses by IPv6, and counts once: with those at the same time, too.
+    // IPv6 addresses of one /64 network count together, also in concurrent requests.
     const home6 = Array.from({ length: 25 }, (_, at) => begin(`2001:db8:1:2::${(at + 1).toString(16)}`, "a"));
     const statuses = (await Promise.all(home6)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 201)).toHaveLength(20);
     expect(statuses.filter((status) => status === 503)).toHaveLength(5);
-    for (const path of kept) expectStatus(await headTus(own.visitor, path), 200);
-    // Where one has ended, another begins.
-    expectStatus(await appendTus(own.visitor, kept[0] ?? "", 1, "bc"), 204);
+    for (const path of paths) expectStatus(await headTus(own.visitor, path), 200);
+    // When an upload ends, its slot is free again.
+    expectStatus(await appendTus(own.visitor, paths[0] ?? "", 1, "bc"), 204);
     expectStatus(await begin("203.0.113.1", "a"), 201);
     expectError(await begin("203.0.113.1", "a"), 503, "overloaded");
-    // The owner sees the share of an address and raises it, for guests who come from one office, say.
-    expect(await shown()).toBe(20);
+    // The owner can read and raise the limit, for example for guests in one office.
+    expect(await readLimit()).toBe(20);
     expectStatus(await client.patch(`/api/shares/${id}`, { maxUploadsPerAddress: 200 }), 200);
-    expect(await shown()).toBe(200);
+    expect(await readLimit()).toBe(200);
     for (let count = 0; count < 160; count++) expectStatus(await begin("203.0.113.1", "a"), 201);
-    // All 200 places are taken, by bytes of the last minutes: a newcomer waits, and nothing gives way.
+    // All 200 slots are used by uploads with recent bytes: a new guest is rejected, and no upload is evicted.
     expectError(await begin("198.51.100.1"), 503, "overloaded");
     for (const maxUploadsPerAddress of [0, 201, 1.5, "20"]) {
       expectError(
@@ -193,14 +196,14 @@ test("guests of one address have a share of a drop box's places, however alive t
       );
     }
     expectStatus(await client.patch(`/api/shares/${id}`, { maxUploadsPerAddress: null }), 200);
-    expect(await shown()).toBe(20);
+    expect(await readLimit()).toBe(20);
     expectError(await begin("203.0.113.1"), 503, "overloaded");
   });
 });
 
-test("parts are joined although their sender has no place left", async () => {
+test("parts are joined even if their sender has no slot left", async () => {
   const { client } = await server().signUp();
-  const { home } = await dropBox(client);
+  const { home } = await createDropBox(client);
   const guest = server().visitor;
   const parts: string[] = [];
   for (let count = 0; count < 20; count++) {
@@ -219,23 +222,23 @@ test("parts are joined although their sender has no place left", async () => {
   expect(list.at("data.files.0")).toMatchObject({ name: "x.txt", checksum: checksumOf("x".repeat(20)) });
 });
 
-test("what came with a first request that broke off holds nothing: nobody was told its address", async () => {
+test("an interrupted first request keeps no quota, as its sender never got the URL", async () => {
   const { client } = await server().signUp();
-  const { home } = await dropBox(client);
+  const { home } = await createDropBox(client);
   const connection = await RawConnection.open(server().port);
   await connection.write(
     `POST ${home} HTTP/1.1\r\nHost: larder.test\r\nTus-Resumable: 1.0.0\r\nUpload-Length: 100000\r\n` +
       "Content-Type: application/offset+octet-stream\r\nContent-Length: 100000\r\n\r\n",
   );
   await connection.write(randomContent(50_000));
-  await eventually("quota is held for what came", async () => (await usedBytes(client)) > 0);
+  await eventually("the received bytes count", async () => (await usedBytes(client)) > 0);
   connection.cut();
-  await eventually("nothing is held any more", async () => (await usedBytes(client)) === 0);
+  await eventually("they no longer count", async () => (await usedBytes(client)) === 0);
 });
 
-test("a sender's name is held against its bounds before the bytes", async () => {
+test("a sender's name is validated before the bytes are sent", async () => {
   const { client } = await server().signUp();
-  const { home } = await dropBox(client);
+  const { home } = await createDropBox(client);
   const sender = "x".repeat(101);
   const refused = await beginTus(server().visitor, { "upload-length": "1" }, { sender }, { home });
   expectError(refused, 400, "invalid_field", "sender");

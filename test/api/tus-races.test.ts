@@ -20,7 +20,7 @@ async function usedBytes(client: Client): Promise<number> {
   return (await client.get("/api/users/usage")).number("data.storage.used");
 }
 
-test("who goes on by the key, while the first request is still open, keeps the upload", async () => {
+test("a retry with the same Idempotency-Key takes over the upload from the open first request", async () => {
   const { client, token } = await server().signUp();
   const content = randomContent(300_000);
   const metadata = { filename: "a.bin" };
@@ -32,7 +32,7 @@ test("who goes on by the key, while the first request is still open, keeps the u
       `Upload-Metadata: ${tusMetadata(metadata)}\r\nContent-Length: ${content.length}\r\n\r\n`,
   );
   await silent.write(content.subarray(0, 100_000));
-  await eventually("all that was sent has arrived", async () => {
+  await eventually("all sent bytes have arrived", async () => {
     const [upload] = (await client.get("/api/tus")).strings("data.uploads", "id");
     return upload !== undefined && (await offsetOf(client, `/api/tus/${upload}`)) === 100_000;
   });
@@ -49,7 +49,7 @@ test("who goes on by the key, while the first request is still open, keeps the u
   await expectContent(client, last.headers.get("larder-file-id"), content);
 });
 
-test("of several that tell a deferred length at once one holds, and the file can be made whole", async () => {
+test("of several concurrent requests that set a deferred length, one wins, and the file can be completed", async () => {
   const { client } = await server().signUp();
   const content = randomContent(100);
   for (let round = 0; round < 5; round++) {
@@ -73,7 +73,7 @@ test("of several that tell a deferred length at once one holds, and the file can
   }
 });
 
-test("a length may be told that is less than was held ahead, and gives the rest back", async () => {
+test("setting a deferred length below the reserved quota releases the rest", async () => {
   const { client } = await server().signUp();
   const path = (await beginTus(client, { "upload-defer-length": "1" })).header("location");
   expectStatus(await appendTus(client, path, 0, randomContent(1_000)), 204);
@@ -82,38 +82,39 @@ test("a length may be told that is less than was held ahead, and gives the rest 
   expect(await usedBytes(client)).toBe(3_000);
 });
 
-test("the same joining asked for again by its key is answered with the file", async () => {
+test("a repeated concatenation with the same Idempotency-Key returns the file", async () => {
   const { client } = await server().signUp();
   const bytes = randomContent(5_000_000);
   const part = await newTus(client, bytes.length, {}, { headers: { "upload-concat": "partial" } });
   expectStatus(await appendTus(client, part, 0, bytes), 204);
   const joined = { "upload-concat": `final;${part}`, "idempotency-key": "join" };
-  const begin = () => beginTus(client, joined, { filename: "one.bin" });
-  const responses = await Promise.all([begin(), begin(), begin()]);
+  const joinParts = () => beginTus(client, joined, { filename: "one.bin" });
+  const responses = await Promise.all([joinParts(), joinParts(), joinParts()]);
   for (const response of responses) {
-    // Never an upload that is said to be there and has nothing yet.
+    // Never an upload that exists but has no bytes yet.
     if (response.status === 201) expect(response.header("upload-offset")).toBe(String(bytes.length));
     else expectError(response, 409, "upload_state");
   }
-  const again = await begin();
+  const again = await joinParts();
   expectStatus(again, 201);
   await expectContent(client, again.header("larder-file-id"), bytes);
   expect(await client.names()).toEqual(["one.bin"]);
   expect(await readdir(join(server().dataDir, "uploads"))).not.toContain(again.string("data.id"));
 });
 
-test("bytes that somebody removed while the server runs are asked for again", async () => {
+test("the client has to send bytes again if they were deleted while the server runs", async () => {
   const { client } = await server().signUp();
   const content = randomContent(200_000);
   const path = await newTus(client, content.length);
-  const removed = () => Bun.file(join(server().dataDir, "uploads", path.slice(path.lastIndexOf("/") + 1))).delete();
+  const deleteStaged = () =>
+    Bun.file(join(server().dataDir, "uploads", path.slice(path.lastIndexOf("/") + 1))).delete();
   expectStatus(await appendTus(client, path, 0, content.subarray(0, 50_000)), 204);
-  await removed();
+  await deleteStaged();
   const refused = await appendTus(client, path, 50_000, content.subarray(50_000));
   expectError(refused, 409, "upload_offset");
   expect(refused.at("error.details.expected")).toBe(0);
   expectStatus(await appendTus(client, path, 0, content.subarray(0, 70_000)), 204);
-  await removed();
+  await deleteStaged();
   expect(await offsetOf(client, path)).toBe(0);
   const last = await appendTus(client, path, 0, content);
   expectStatus(last, 204);

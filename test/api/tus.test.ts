@@ -22,7 +22,7 @@ import {
 const server = sharedServer({ hasAccounts: true });
 const mebibyte = 1024 * 1024;
 
-/** The content of a file has these bytes. */
+/** Expects a file to have this content. */
 async function expectContent(client: Client, fileId: string | null | undefined, content: Uint8Array | string) {
   const got = await client.get(`/api/files/${fileId}/download`);
   expectStatus(got, 200);
@@ -33,8 +33,8 @@ async function usedBytes(client: Client): Promise<number> {
   return (await client.get("/api/users/usage")).number("data.storage.used");
 }
 
-/** The upload of an id in `uploads/`. */
-async function stagedNames(): Promise<string[]> {
+/** Lists the files in `uploads/`, which are named by the ids of uploads. */
+async function listStaged(): Promise<string[]> {
   return readdir(join(server().dataDir, "uploads"));
 }
 
@@ -49,13 +49,13 @@ function idOf(path: string): string {
 describe("tus-js-client", () => {
   for (const [title, options] of [
     ["in one request", {}],
-    ["in many", { chunkSize: 700_001 }],
-    ["with the first bytes at once", { uploadDataDuringCreation: true }],
-    ["with the first of many at once", { uploadDataDuringCreation: true, chunkSize: 1_000_000 }],
+    ["in several requests", { chunkSize: 700_001 }],
+    ["with all bytes in the first request", { uploadDataDuringCreation: true }],
+    ["with the first chunk in the first request", { uploadDataDuringCreation: true, chunkSize: 1_000_000 }],
     ["in parallel, joined", { parallelUploads: 4 }],
-    ["in parallel, in many", { parallelUploads: 3, chunkSize: 300_000 }],
-    ["with its length told at the end", { uploadLengthDeferred: true, chunkSize: 1_200_000 }],
-    ["by POST alone", { overridePatchMethod: true, chunkSize: 1_200_000 }],
+    ["in parallel, in several requests each", { parallelUploads: 3, chunkSize: 300_000 }],
+    ["with a deferred length", { uploadLengthDeferred: true, chunkSize: 1_200_000 }],
+    ["by POST only", { overridePatchMethod: true, chunkSize: 1_200_000 }],
   ] as const) {
     test(`sends a file ${title}`, async () => {
       const { client } = await server().signUp();
@@ -72,7 +72,7 @@ describe("tus-js-client", () => {
       const after = await client.get(new URL(url).pathname);
       expect(after.at("data")).toMatchObject({ state: "complete", offset: content.length, expiresAt: null });
       expect(after.at("data.file.id")).toBe(fileId);
-      expect(await stagedNames()).not.toContain(idOf(url));
+      expect(await listStaged()).not.toContain(idOf(url));
     });
   }
 
@@ -83,7 +83,7 @@ describe("tus-js-client", () => {
     expect(file).toMatchObject({ name: "empty.txt", size: 0 });
   });
 
-  test("goes on where it was broken off", async () => {
+  test("resumes where it was interrupted", async () => {
     const { client } = await server().signUp();
     const content = randomContent(4 * mebibyte);
     const { promise: reached, resolve } = Promise.withResolvers<void>();
@@ -105,12 +105,12 @@ describe("tus-js-client", () => {
       },
     });
     await expectContent(client, fileId, content);
-    // It asked first, and nothing was sent twice.
+    // The client asked for the offset first, and sent no byte twice.
     expect(sent[0]).toBe("HEAD ");
     expect(Number(sent[1]?.split(" ")[1])).toBeGreaterThanOrEqual(2 * mebibyte);
   });
 
-  test("goes on after a restart and after kill -9, with a new token", async () => {
+  test("resumes after a restart and after kill -9, with a new token", async () => {
     await withServer({ hasAccounts: true }, async (own) => {
       const account = await own.signUp();
       const content = randomContent(3 * mebibyte);
@@ -128,13 +128,13 @@ describe("tus-js-client", () => {
     });
   });
 
-  test("ends an upload", async () => {
+  test("cancels an upload", async () => {
     const { client } = await server().signUp();
     const content = randomContent(mebibyte);
-    const { promise: begun, resolve } = Promise.withResolvers<void>();
+    const { promise: started, resolve } = Promise.withResolvers<void>();
     const upload = clientUpload(client, content, { chunkSize: 1_000, onUploadUrlAvailable: resolve });
     upload.start();
-    await begun;
+    await started;
     await upload.abort(true);
     const path = new URL(upload.url ?? `${server().url}/gone`).pathname;
     expectStatus(await headTus(client, path), 404);
@@ -143,7 +143,7 @@ describe("tus-js-client", () => {
 });
 
 describe("OPTIONS /api/tus", () => {
-  test("tells what is spoken, to anybody", async () => {
+  test("lists the supported versions and extensions, without authentication", async () => {
     const response = await fetch(`${server().url}/api/tus`, { method: "OPTIONS" });
     expect(response.status).toBe(204);
     expect(response.headers.get("tus-version")).toBe("1.0.0");
@@ -160,7 +160,7 @@ describe("OPTIONS /api/tus", () => {
     expect(response.headers.has("tus-max-size")).toBe(false);
   });
 
-  test("tells whoever is signed in how large a file may be, and an upload answers likewise", async () => {
+  test("returns the maximum file size to signed-in users, also for the URL of an upload", async () => {
     const { token } = await server().addUser(["--plan", "free"]);
     const headers = { authorization: `Bearer ${token}` };
     const response = await fetch(`${server().url}/api/tus/tus_x`, { method: "OPTIONS", headers });
@@ -169,7 +169,7 @@ describe("OPTIONS /api/tus", () => {
 });
 
 describe("POST /api/tus", () => {
-  test("answers with an address that nobody can guess, and until when it holds", async () => {
+  test("returns an unguessable URL, and when it expires", async () => {
     const { client } = await server().signUp();
     const response = await beginTus(client, { "upload-length": "100" }, { filename: "a.txt" });
     expectStatus(response, 201);
@@ -188,7 +188,7 @@ describe("POST /api/tus", () => {
     expect(await usedBytes(client)).toBe(100);
   });
 
-  test("makes missing folders, of folder and relativePath", async () => {
+  test("creates missing folders from folder and relativePath", async () => {
     const { client } = await server().signUp();
     for (const [metadata, folder, name] of [
       [{ filename: "a.txt", folder: "/in" }, "/in", "a.txt"],
@@ -204,7 +204,7 @@ describe("POST /api/tus", () => {
     }
   });
 
-  test("keeps what it says of the file", async () => {
+  test("stores the file's metadata", async () => {
     const { client } = await server().signUp();
     const response = await beginTus(
       client,
@@ -215,22 +215,22 @@ describe("POST /api/tus", () => {
         lastModified: "1700000000000",
         tags: "one, two",
         description: "Grüße",
-        metadata: JSON.stringify({ place: "Graz" }),
+        metadata: JSON.stringify({ city: "Graz" }),
         checksum: checksumOf("abc"),
-        whatever: "is kept and means nothing",
+        unknownKey: "is ignored",
       },
       { bytes: "abc" },
     );
     expect(response.at("data.file")).toMatchObject({
       mimeType: "application/x-thing",
       tags: ["one", "two"],
-      metadata: { place: "Graz", description: "Grüße" },
+      metadata: { city: "Graz", description: "Grüße" },
       fileModifiedAt: "2023-11-14T22:13:20.000Z",
       checksum: checksumOf("abc"),
     });
   });
 
-  test("does as onConflict says, and tells a taken name before the bytes", async () => {
+  test("follows onConflict, and rejects a taken name before the bytes", async () => {
     const { client } = await server().signUp();
     const first = await client.storedId("old", { name: "a.txt" });
     const send = (onConflict: string) =>
@@ -239,31 +239,31 @@ describe("POST /api/tus", () => {
     expect((await send("version")).at("data.file")).toMatchObject({ id: first, version: 2 });
     expectError(await send("error"), 409, "name_taken");
     const begun = await newTus(client, 3, { filename: "b.txt", onConflict: "error" });
-    await client.storedId("taken meanwhile", { name: "b.txt" });
+    await client.storedId("taken in between", { name: "b.txt" });
     expectError(await appendTus(client, begun, 0, "new"), 409, "name_taken");
-    // Once the name is free it goes on, and nothing need be sent again.
+    // Once the name is free again, the upload completes, and no byte has to be sent again.
     const [other] = (await client.get("/api/files?search=b.txt")).strings("data.files", "id");
     expectStatus(await client.delete(`/api/files/${other}`), 200);
     expect(await offsetOf(client, begun)).toBe(3);
     expect((await client.get(begun)).at("data.file.name")).toBe("b.txt");
   });
 
-  test("refuses what it can't read, in words", async () => {
+  test("rejects invalid headers and metadata, and names the field", async () => {
     const { client } = await server().signUp();
-    const refused = async (headers: Record<string, string>, field: string, reason = "invalid_field") =>
+    const expectRejected = async (headers: Record<string, string>, field: string, reason = "invalid_field") =>
       expectError(await beginTus(client, headers), 400, reason, field);
     for (const length of ["-1", "1.5", "NaN", "", "0x10", "9".repeat(16), "1e3", " "])
-      await refused({ "upload-length": length }, "Upload-Length");
-    await refused({}, "Upload-Length");
-    await refused({ "upload-length": "1", "upload-defer-length": "1" }, "Upload-Length");
-    await refused({ "upload-defer-length": "2" }, "Upload-Defer-Length");
-    await refused({ "upload-length": "1", "upload-concat": "some" }, "Upload-Concat");
-    await refused({ "upload-concat": "final;" }, "Upload-Concat");
-    await refused({ "upload-length": "1", "upload-concat": "final;/api/tus/tus_a" }, "Upload-Length");
-    await refused({ "upload-concat": "final;/api/tus/tus_a /api/tus/tus_a" }, "Upload-Concat");
+      await expectRejected({ "upload-length": length }, "Upload-Length");
+    await expectRejected({}, "Upload-Length");
+    await expectRejected({ "upload-length": "1", "upload-defer-length": "1" }, "Upload-Length");
+    await expectRejected({ "upload-defer-length": "2" }, "Upload-Defer-Length");
+    await expectRejected({ "upload-length": "1", "upload-concat": "some" }, "Upload-Concat");
+    await expectRejected({ "upload-concat": "final;" }, "Upload-Concat");
+    await expectRejected({ "upload-length": "1", "upload-concat": "final;/api/tus/tus_a" }, "Upload-Length");
+    await expectRejected({ "upload-concat": "final;/api/tus/tus_a /api/tus/tus_a" }, "Upload-Concat");
     for (const metadata of ["filename", "filename !!!", "a YQ==,a YQ==", "filename YQ== x", "filename gICA"]) {
       const response = await beginTus(client, { "upload-length": "1", "upload-metadata": metadata });
-      // A key without a value is one with an empty value.
+      // A key without a value has an empty value.
       if (metadata === "filename") expectStatus(response, 201);
       else expectError(response, 400, "invalid_field", "Upload-Metadata");
     }
@@ -288,7 +288,7 @@ describe("POST /api/tus", () => {
     expect(await usedBytes(client)).toBe(1);
   });
 
-  test("gets the same upload again by its Idempotency-Key", async () => {
+  test("returns the same upload for the same Idempotency-Key", async () => {
     const { client } = await server().signUp();
     const begin = (length: string) =>
       beginTus(client, { "upload-length": length, "idempotency-key": "once" }, { filename: "a" });
@@ -298,7 +298,7 @@ describe("POST /api/tus", () => {
     expectError(await begin("11"), 409, "idempotency_key");
   });
 
-  test("answers again by its key with the file that is there, and begins anew what was refused", async () => {
+  test("returns the completed file for the same key, and starts again after a rejection", async () => {
     const { client } = await server().signUp();
     const metadata = { filename: "a.txt", onConflict: "error" };
     const begin = () => beginTus(client, { "upload-length": "3", "idempotency-key": "k" }, metadata, { bytes: "abc" });
@@ -312,7 +312,7 @@ describe("POST /api/tus", () => {
     expect(again.header("location")).toBe(first.header("location"));
     expect(again.at("data.file.id")).toBe(first.string("data.file.id"));
     expect(await client.names()).toEqual(["a.txt"]);
-    // Its checksum was wrong the first time: the key is no hindrance.
+    // A key whose first request had a wrong checksum can be used again.
     const wrong = {
       "upload-length": "3",
       "idempotency-key": "other",
@@ -323,33 +323,33 @@ describe("POST /api/tus", () => {
     expectStatus(await beginTus(client, right, {}, { bytes: "abc" }), 201);
   });
 
-  test("refuses more than plan and quota allow, and holds the quota of what it begins", async () => {
+  test("rejects more than plan and quota allow, and reserves quota for the declared length", async () => {
     const { client } = await server().addUser(["--plan", "free"]);
     const quota = (await client.get("/api/users/usage")).number("data.storage.quota");
     const tooLarge = await beginTus(client, { "upload-length": "999999999999999" });
     expectError(tooLarge, 413, "file_too_large");
     const each = tooLarge.number("error.details.limit");
     let refused: ApiResponse | undefined;
-    for (let held = 0; refused === undefined && held <= quota + each; held += each) {
+    for (let reserved = 0; refused === undefined && reserved <= quota + each; reserved += each) {
       const response = await beginTus(client, { "upload-length": String(each) });
       if (response.status !== 201) refused = response;
     }
-    if (refused === undefined) throw new Error("more than the quota was promised");
+    if (refused === undefined) throw new Error("uploads reserved more than the quota");
     expectError(refused, 413, "quota_exceeded");
     expect(refused.at("error.details.plan")).toBe("free");
   });
 
-  test("takes no bytes of a deferred length that the quota has no room for", async () => {
+  test("with a deferred length accepts no bytes beyond the quota", async () => {
     const { client } = await server().addUser(["--plan", "free"]);
     const begun = await beginTus(client, { "upload-defer-length": "1" });
     expectStatus(begun, 201);
     expect(begun.header("upload-defer-length")).toBe("1");
     const path = begun.header("location");
     expectStatus(await appendTus(client, path, 0, randomContent(1_000)), 204);
-    // A step ahead is held, and given back with the upload.
+    // Quota is reserved ahead of the received bytes, and released with the upload.
     expect(await usedBytes(client)).toBeGreaterThanOrEqual(1_000);
-    const told = await appendTus(client, path, 1_000, "", { "upload-length": "999999999999999" });
-    expectError(told, 413, "file_too_large");
+    const tooLong = await appendTus(client, path, 1_000, "", { "upload-length": "999999999999999" });
+    expectError(tooLong, 413, "file_too_large");
     expectError(await appendTus(client, path, 1_000, "", { "upload-length": "999" }), 400, "invalid_field");
     expectStatus(await appendTus(client, path, 1_000, "", { "upload-length": "1000" }), 204);
     expect(await usedBytes(client)).toBe(1_000);
@@ -357,7 +357,7 @@ describe("POST /api/tus", () => {
 });
 
 describe("PATCH /api/tus/{id}", () => {
-  test("takes bytes at the offset alone", async () => {
+  test("accepts bytes only at the current offset", async () => {
     const { client } = await server().signUp();
     const path = await newTus(client, 6);
     expectError(await appendTus(client, path, 3, "def"), 409, "upload_offset", "Upload-Offset");
@@ -379,13 +379,13 @@ describe("PATCH /api/tus/{id}", () => {
     const last = await appendTus(client, path, 3, "def");
     expectStatus(last, 204);
     await expectContent(client, last.headers.get("larder-file-id"), "abcdef");
-    // Sent once more because its answer was lost.
+    // Repeated, as if the response was lost.
     expectStatus(await appendTus(client, path, 6, ""), 204);
     expectError(await appendTus(client, path, 6, "g"), 409, "upload_offset");
     expect(await client.names()).toEqual(["file"]);
   });
 
-  test("keeps nothing of bytes that are not what Upload-Checksum says", async () => {
+  test("stores no bytes that don't match Upload-Checksum", async () => {
     const { client } = await server().signUp();
     const content = randomContent(300_000);
     const path = await newTus(client, content.length);
@@ -411,7 +411,7 @@ describe("PATCH /api/tus/{id}", () => {
     expect(await usedBytes(client)).toBe(before);
   });
 
-  test("what did not count is not in the file, where the length is told after it", async () => {
+  test("rejected bytes are not part of the file, even if its length is set after them", async () => {
     const { client } = await server().signUp();
     const begun = await beginTus(client, { "upload-defer-length": "1" });
     const path = begun.header("location");
@@ -425,7 +425,7 @@ describe("PATCH /api/tus/{id}", () => {
     expect(await usedBytes(client)).toBe(3);
   });
 
-  test("ends an upload whose whole is not what was announced", async () => {
+  test("deletes an upload whose file doesn't match the declared checksum", async () => {
     const { client } = await server().signUp();
     const path = await newTus(client, 3, { checksum: checksumOf("abc") });
     expectError(await appendTus(client, path, 0, "abd"), 400, "checksum_mismatch");
@@ -434,22 +434,22 @@ describe("PATCH /api/tus/{id}", () => {
     expect(await client.names()).toEqual([]);
   });
 
-  test("keeps what arrived of a request that is cut", async () => {
+  test("keeps the bytes that arrived before an interruption", async () => {
     const { client, token } = await server().signUp();
     const content = randomContent(400_000);
     const path = await newTus(client, content.length);
     const connection = await RawConnection.open(server().port);
     await connection.write(patchHead(path, token, 0, content.length));
     await connection.write(content.subarray(0, 250_000));
-    // What the server has read of it is told by HEAD while the request is still open.
-    await eventually("all that was sent has arrived", async () => (await offsetOf(client, path)) === 250_000);
+    // While the request is open, HEAD returns the offset that the server has read.
+    await eventually("all sent bytes have arrived", async () => (await offsetOf(client, path)) === 250_000);
     connection.cut();
     expect(await offsetOf(client, path)).toBe(250_000);
     const { fileId } = await sendByClient(client, content, { uploadUrl: server().url + path });
     await expectContent(client, fileId, content);
   });
 
-  test("refuses what is longer than declared, also where nobody says how long it is", async () => {
+  test("rejects more bytes than declared, even without a Content-Length", async () => {
     const { client, token } = await server().signUp();
     const path = await newTus(client, 1_000);
     const connection = await RawConnection.open(server().port);
@@ -466,32 +466,32 @@ describe("PATCH /api/tus/{id}", () => {
     expect(await client.names()).toEqual([]);
   });
 
-  test("a second request takes over from a silent one at once", async () => {
+  test("a second request takes over at once from a first one that sends nothing", async () => {
     const { client, token } = await server().signUp();
     const content = randomContent(200_000);
     const path = await newTus(client, content.length);
     const silent = await RawConnection.open(server().port);
     await silent.write(patchHead(path, token, 0, content.length));
     await silent.write(content.subarray(0, 120_000));
-    await eventually("the first has arrived", async () => (await offsetOf(client, path)) === 120_000);
+    await eventually("the first bytes have arrived", async () => (await offsetOf(client, path)) === 120_000);
     const second = await appendTus(client, path, 120_000, content.subarray(120_000));
     expectStatus(second, 204);
     await expectContent(client, second.headers.get("larder-file-id"), content);
-    // The first one may say what it likes: the file stays as it is.
+    // Later bytes of the first request don't change the file.
     await silent.write(randomContent(80_000));
     expectError(await silent.response("PATCH"), 409, "upload_state");
     silent.cut();
     await expectContent(client, second.headers.get("larder-file-id"), content);
   });
 
-  test("of many that send the same bytes at once one wins, and the file is whole", async () => {
+  test("of concurrent requests with the same bytes at most one succeeds, and the file is complete", async () => {
     const { client } = await server().signUp();
     const content = randomContent(60_000);
     const path = await newTus(client, content.length);
     const responses = await Promise.all(Array.from({ length: 6 }, () => appendTus(client, path, 0, content)));
     const refused = responses.filter(({ status }) => status !== 204);
     for (const response of refused) expect(response.status).toBe(409);
-    // The last to come takes over; where it found the end of another it is told so.
+    // The last request takes over; if another has already completed the upload, it is rejected, too.
     const { fileId } =
       refused.length < responses.length
         ? { fileId: responses.find(({ status }) => status === 204)?.headers.get("larder-file-id") }
@@ -504,7 +504,7 @@ describe("PATCH /api/tus/{id}", () => {
 describe("concatenation", () => {
   const partial = { "upload-concat": "partial" };
 
-  test("joins parts in their order, and frees what they held", async () => {
+  test("joins parts in the given order, and releases their quota", async () => {
     const { client } = await server().signUp();
     const [one, two, three] = [randomContent(1_500_000), randomContent(1), randomContent(2_000_000)];
     const paths = [];
@@ -528,8 +528,8 @@ describe("concatenation", () => {
     expect(head.header("upload-concat")).toBe(`final;${paths[2]} ${paths[0]} ${paths[1]}`);
     expect(head.header("upload-offset")).toBe(String(total));
     expect(await usedBytes(client)).toBe(total);
-    for (const path of paths) expect(await stagedNames()).not.toContain(idOf(path));
-    // Sent once more because its answer was lost.
+    for (const path of paths) expect(await listStaged()).not.toContain(idOf(path));
+    // Repeated, as if the response was lost.
     const twice = await beginTus(client, { "upload-concat": list }, { filename: "joined.bin" });
     expectStatus(twice, 201);
     expect(twice.header("location")).toBe(joined.header("location"));
@@ -540,7 +540,7 @@ describe("concatenation", () => {
     expectError(await appendTus(client, joined.header("location"), total, ""), 403, "final_upload");
   });
 
-  test("keeps the parts where they can't be joined", async () => {
+  test("keeps the parts if they can't be joined", async () => {
     const { client } = await server().signUp();
     const other = await server().signUp();
     const whole = await newTus(client, 2);
@@ -558,7 +558,7 @@ describe("concatenation", () => {
     expectStatus(await join([part], { checksum: checksumOf("ab") }), 201);
   });
 
-  test("the same joining asked for by many at once makes one file", async () => {
+  test("creates one file for concurrent requests", async () => {
     const { client } = await server().signUp();
     const bytes = randomContent(3 * mebibyte);
     const part = await newTus(client, bytes.length, {}, { headers: partial });
@@ -573,7 +573,7 @@ describe("concatenation", () => {
     expect(await usedBytes(client)).toBe(bytes.length);
   });
 
-  test("a deferred length of a part is told later", async () => {
+  test("works with parts of a deferred length", async () => {
     const { client } = await server().signUp();
     const begun = await beginTus(client, { ...partial, "upload-defer-length": "1" });
     const path = begun.header("location");
@@ -584,27 +584,27 @@ describe("concatenation", () => {
 });
 
 describe("DELETE and HEAD /api/tus/{id}", () => {
-  test("an upload that was ended is gone, and so is what it held", async () => {
+  test("a deleted upload releases its quota and its bytes", async () => {
     const { client } = await server().signUp();
     const path = await newTus(client, 1_000);
     expectStatus(await appendTus(client, path, 0, randomContent(500)), 204);
-    expect(await stagedNames()).toContain(idOf(path));
+    expect(await listStaged()).toContain(idOf(path));
     const ended = await client.request("DELETE", path, { headers: tusVersion });
     expectStatus(ended, 204);
     expectStatus(await headTus(client, path), 404);
     expectError(await appendTus(client, path, 500, "x"), 404, "not_found");
     expect(await usedBytes(client)).toBe(0);
-    expect(await stagedNames()).not.toContain(idOf(path));
+    expect(await listStaged()).not.toContain(idOf(path));
   });
 
-  test("the file of a complete one stays", async () => {
+  test("deleting a completed upload keeps the file", async () => {
     const { client } = await server().signUp();
     const begun = await beginTus(client, { "upload-length": "1" }, {}, { bytes: "x" });
     expectStatus(await client.request("DELETE", begun.header("location"), { headers: tusVersion }), 204);
     await expectContent(client, begun.header("larder-file-id"), "x");
   });
 
-  test("HEAD gives back what was said", async () => {
+  test("HEAD returns the metadata that the client sent", async () => {
     const { client } = await server().signUp();
     const pairs = { filename: "a.txt", folder: "/x", mine: "my own" };
     const path = await newTus(client, 10, pairs);
@@ -618,7 +618,7 @@ describe("DELETE and HEAD /api/tus/{id}", () => {
     expect(list.at("data.uploads")).toMatchObject([{ id: idOf(path), offset: 0, length: 10, folder: "/x" }]);
   });
 
-  test("methods may be named in a header", async () => {
+  test("methods can be set with X-HTTP-Method-Override", async () => {
     const { client } = await server().signUp();
     const path = await newTus(client, 6);
     const override = (method: string, options: { headers?: Record<string, string>; body?: string } = {}) =>
@@ -634,7 +634,7 @@ describe("DELETE and HEAD /api/tus/{id}", () => {
     expectStatus(await headTus(client, path), 404);
   });
 
-  test("what is somebody else's is not there, nor are uploads of phones", async () => {
+  test("another user's upload is not found, and not listed", async () => {
     const [mine, theirs] = [await server().signUp(), await server().signUp()];
     const path = await newTus(mine.client, 10);
     expectStatus(await headTus(theirs.client, path), 404);
@@ -648,22 +648,22 @@ describe("DELETE and HEAD /api/tus/{id}", () => {
 });
 
 describe("shared folders", () => {
-  test("a file comes into a folder that is shared for writing, in its owner's quota", async () => {
+  test("an upload into a folder shared for writing counts in the owner's quota", async () => {
     const [owner, guest] = [await server().signUp(), await server().signUp()];
     const folder = await owner.client.folderId("ours");
-    const share = async (permissions: string) => {
+    const shareFolder = async (permissions: string) => {
       const made = await owner.client.post(`/api/files/folders/${folder}/shares`, { user: guest.email, permissions });
       expectStatus(made, 201);
       return made.string("data.id");
     };
-    const id = await share("write");
+    const id = await shareFolder("write");
     const path = await newTus(guest.client, 5, { filename: "gift.txt", folder: "/deep", share: id });
     expect(await usedBytes(owner.client)).toBe(5);
     const sent = await appendTus(guest.client, path, 0, "hello");
     expectStatus(sent, 204);
     expect(await owner.client.names("/ours/deep")).toEqual(["gift.txt"]);
     expect((await guest.client.get(path)).at("data")).toMatchObject({ folder: "/deep", file: { folder: "/deep" } });
-    // What begins while the share is there ends with it.
+    // Revoking the share ends an upload that started before.
     const late = await newTus(guest.client, 5, { filename: "late.txt", share: id });
     expectStatus(await owner.client.delete(`/api/shares/${id}`), 200);
     expectError(await appendTus(guest.client, late, 0, "hello"), 404, "not_found");
@@ -671,17 +671,18 @@ describe("shared folders", () => {
   });
 });
 
-test("the audit log tells of a file once, when it is there", async () => {
+test("the audit log has one entry for an uploaded file", async () => {
   await withServer({ hasAccounts: true, env: { LARDER_AUDIT_FILES: "all" } }, async (own) => {
     const admin = await own.addUser(["--admin"]);
     const { fileId } = await sendByClient(admin.client, randomContent(5_000), { chunkSize: 2_000 });
-    const look = async () => (await admin.client.get("/api/admin/audit?action=file.upload")).list("data.entries");
-    await eventually("it is in the log", async () => (await look()).length > 0);
-    expect(await look()).toMatchObject([{ action: "file.upload", target: { type: "file", id: fileId } }]);
+    const listEntries = async () =>
+      (await admin.client.get("/api/admin/audit?action=file.upload")).list("data.entries");
+    await eventually("it is in the log", async () => (await listEntries()).length > 0);
+    expect(await listEntries()).toMatchObject([{ action: "file.upload", target: { type: "file", id: fileId } }]);
   });
 });
 
-test("uploads that nobody goes on with expire, and are gone with what they held", async () => {
+test("abandoned uploads expire, and release their quota and bytes", async () => {
   await withServer({ hasAccounts: true }, async (own) => {
     const { client } = await own.signUp();
     const path = await newTus(client, 1_000);

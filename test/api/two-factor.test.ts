@@ -7,9 +7,9 @@ import { deviceIn, freshDeviceId, registerDevice, tryRefresh, tryRegister } from
 import { sharedServer, type TestServer, withServer } from "../support/server.ts";
 import { codeOf, switchOnTwoFactor, wrongCode } from "../support/two-factor.ts";
 
-/** Each address has tries of its own, and a test that needs more of them comes from several. */
+/** Attempts are limited per address. Tests that need more use several addresses. */
 const server = sharedServer({ hasAccounts: true, env: { LARDER_TRUSTED_PROXIES: "127.0.0.1" } });
-const from = (at: number) => ({ "x-forwarded-for": `203.0.113.${at}` });
+const fromAddress = (at: number) => ({ "x-forwarded-for": `203.0.113.${at}` });
 
 async function signIn(
   { email, password }: Account,
@@ -20,20 +20,20 @@ async function signIn(
   return to.visitor.post("/api/auth/signin", { email, password, ...extra }, headers);
 }
 
-async function stateOf({ client }: Account): Promise<unknown> {
+async function readState({ client }: Account): Promise<unknown> {
   return (await client.get("/api/users/two-factor")).at("data");
 }
 
-/** An account with two-factor sign-in. */
+/** Creates an account with two-factor sign-in. */
 async function signUpWithTwoFactor(to: TestServer = server()) {
   const account = await to.signUp();
   return { account, ...(await switchOnTwoFactor(account)) };
 }
 
 describe("setting up", () => {
-  test("needs the password, then a code, and gives ten recovery codes", async () => {
+  test("requires the password, then a code, and returns ten recovery codes", async () => {
     const account = await server().signUp();
-    expect(await stateOf(account)).toEqual({ enabled: false, recoveryCodesLeft: 0, passkeys: 0 });
+    expect(await readState(account)).toEqual({ enabled: false, recoveryCodesLeft: 0, passkeys: 0 });
     const wrong = await account.client.post("/api/users/two-factor/setup", { currentPassword: "not the password" });
     expectError(wrong, 401, "bad_credentials");
     const setUp = await account.client.post("/api/users/two-factor/setup", { currentPassword: account.password });
@@ -45,7 +45,7 @@ describe("setting up", () => {
     expect(decodeURIComponent(url.pathname)).toContain(account.email);
     expect(url.searchParams.get("secret")).toBe(secret);
     expect(url.searchParams.get("issuer")).toBe("Larder");
-    // Nothing is in force before a code was seen.
+    // Two-factor sign-in is off until a code was verified.
     expectStatus(await signIn(account), 200);
     const bad = await account.client.post("/api/users/two-factor/enable", { code: wrongCode(secret) });
     expectError(bad, 401, "invalid_code");
@@ -54,10 +54,10 @@ describe("setting up", () => {
     const codes = enabled.list("data.recoveryCodes");
     expect(new Set(codes).size).toBe(10);
     for (const code of codes) expect(code).toMatch(/^[0-9a-z]{4}(-[0-9a-z]{4}){3}$/);
-    expect(await stateOf(account)).toEqual({ enabled: true, recoveryCodesLeft: 10, passkeys: 0 });
+    expect(await readState(account)).toEqual({ enabled: true, recoveryCodesLeft: 10, passkeys: 0 });
   });
 
-  test("is begun anew as often as one likes; the former secret is forgotten", async () => {
+  test("can be started again at any time, which discards the previous secret", async () => {
     const { client, password } = await server().signUp();
     const first = await client.post("/api/users/two-factor/setup", { currentPassword: password });
     const second = await client.post("/api/users/two-factor/setup", { currentPassword: password });
@@ -66,7 +66,7 @@ describe("setting up", () => {
     expectStatus(await enable(second.string("data.secret")), 200);
   });
 
-  test("is refused while it is on, and enabling without a set-up", async () => {
+  test("is rejected while two-factor sign-in is on, and enabling without a setup is, too", async () => {
     const { account, secret } = await signUpWithTwoFactor();
     const { client, password } = account;
     const setUp = await client.post("/api/users/two-factor/setup", { currentPassword: password });
@@ -77,7 +77,7 @@ describe("setting up", () => {
     expectError(await other.client.post("/api/users/two-factor/enable", { code: "123456" }), 400, "invalid_request");
   });
 
-  test("needs someone who is signed in, and takes texts alone", async () => {
+  test("requires a session, and rejects fields that aren't strings", async () => {
     const paths = ["setup", "enable", "disable", "recovery-codes"];
     for (const path of paths) {
       expectError(await server().visitor.post(`/api/users/two-factor/${path}`, {}), 401, "missing_token");
@@ -93,7 +93,7 @@ describe("setting up", () => {
     expectError(await client.post("/api/users/two-factor/enable", { code: 123456 }), 400, "invalid_field", "code");
   });
 
-  test("leaves sessions and API keys as they are, and tells the account's devices", async () => {
+  test("keeps sessions and API keys valid, and notifies the account's devices", async () => {
     const account = await confirmed(await server().signUp());
     const key = (await account.client.post("/api/users/api-keys", { name: "x" })).string("data.key");
     const phone = await registerDevice(server(), account);
@@ -101,19 +101,19 @@ describe("setting up", () => {
     expectStatus(await account.client.get("/api/files"), 200);
     expectStatus(await server().visitor.get("/api/files", { "x-api-key": key }), 200);
     expectStatus(await tryRefresh(server(), phone.tokens.refreshToken, phone.deviceId), 200);
-    const told = (await phone.client.get("/api/mobile/notifications")).list("data.notifications");
+    const notifications = (await phone.client.get("/api/mobile/notifications")).list("data.notifications");
     const data = { event: "security.credentials_changed", what: "two_factor_on" };
-    expect(told).toContainEqual(expect.objectContaining({ title: "Two-factor authentication is on", data }));
+    expect(notifications).toContainEqual(expect.objectContaining({ title: "Two-factor authentication is on", data }));
   });
 });
 
 describe("signing in", () => {
-  test("asks for a code, and says so to the right password alone", async () => {
+  test("requires a code, which only a request with the right password learns", async () => {
     const { account, secret } = await signUpWithTwoFactor();
-    const asked = await signIn(account);
-    expectError(asked, 401, "second_factor_required");
-    expect(asked.at("error.details.methods")).toEqual(["totp", "recovery_code"]);
-    expect(asked.headers.get("set-cookie")).toBeNull();
+    const withoutCode = await signIn(account);
+    expectError(withoutCode, 401, "second_factor_required");
+    expect(withoutCode.at("error.details.methods")).toEqual(["totp", "recovery_code"]);
+    expect(withoutCode.headers.get("set-cookie")).toBeNull();
     const wrongPassword = { ...account, password: "not the password" };
     expectError(await signIn(wrongPassword), 401, "bad_credentials");
     expectError(await signIn(wrongPassword, { code: codeOf(secret) }), 401, "bad_credentials");
@@ -123,25 +123,25 @@ describe("signing in", () => {
     expectStatus(await new Client(server(), response.string("token")).get("/api/files"), 200);
   });
 
-  test("takes a code with spaces, and the one of the next step", async () => {
+  test("accepts a code with spaces", async () => {
     const { account, secret } = await signUpWithTwoFactor();
     const code = codeOf(secret);
     expectStatus(await signIn(account, { code: ` ${code.slice(0, 3)} ${code.slice(3)} ` }), 200);
   });
 
-  test("refuses a wrong code, one of another time, another account's, and what is no code", async () => {
+  test("rejects a wrong code, one of another time or account, and malformed ones", async () => {
     const { account, secret } = await signUpWithTwoFactor();
     const other = await signUpWithTwoFactor();
     const codes = [wrongCode(secret), codeOf(secret, -3), codeOf(secret, 3), codeOf(other.secret), other.codes[0]];
     for (const [at, code] of [...codes, "12345", "1234567", "abc", "'; --"].entries()) {
-      expectError(await signIn(account, { code }, server(), from(at)), 401, "invalid_code");
+      expectError(await signIn(account, { code }, server(), fromAddress(at)), 401, "invalid_code");
     }
     expectError(await signIn(account, { code: "" }), 401, "second_factor_required");
     expectError(await signIn(account, { code: 123456 }), 400, "invalid_field", "code");
     expectError(await signIn(account, { code: "1".repeat(65) }), 400, "invalid_field", "code");
   });
 
-  test("refuses a code that was used before, and those before it (RFC 6238 §5.2)", async () => {
+  test("rejects a code that was used, and earlier ones (RFC 6238 §5.2)", async () => {
     const { account, secret } = await signUpWithTwoFactor();
     const [now, next] = [codeOf(secret, 0), codeOf(secret, 1)];
     expectStatus(await signIn(account, { code: next }), 200);
@@ -149,26 +149,26 @@ describe("signing in", () => {
     expectError(await signIn(account, { code: now }), 401, "invalid_code");
   });
 
-  test("lets one of many that come at once with the same code in", async () => {
+  test("lets in one of several concurrent requests with the same code", async () => {
     const { account, secret, codes } = await signUpWithTwoFactor();
     for (const code of [codeOf(secret), codes[0]]) {
       const responses = await Promise.all(
-        Array.from({ length: 8 }, (_, at) => signIn(account, { code }, server(), from(at))),
+        Array.from({ length: 8 }, (_, at) => signIn(account, { code }, server(), fromAddress(at))),
       );
       expect(statusesOf(responses)).toEqual([200, ...Array.from({ length: 7 }, () => 401)]);
     }
   });
 
-  test("takes each recovery code once, however it is typed", async () => {
+  test("accepts each recovery code once, in any letter case and spacing", async () => {
     const { account, codes } = await signUpWithTwoFactor();
     const [first = "", second = ""] = codes;
     expectStatus(await signIn(account, { code: first }), 200);
     expectError(await signIn(account, { code: first }), 401, "invalid_code");
     expectStatus(await signIn(account, { code: ` ${second.toUpperCase().replaceAll("-", " ")} ` }), 200);
-    expect(await stateOf(account)).toMatchObject({ recoveryCodesLeft: 8 });
+    expect(await readState(account)).toMatchObject({ recoveryCodesLeft: 8 });
   });
 
-  test("of a phone asks for a code too", async () => {
+  test("on a phone requires a code, too", async () => {
     const { account, secret, codes } = await signUpWithTwoFactor();
     const deviceId = freshDeviceId();
     expectError(await tryRegister(server(), account, deviceId), 401, "second_factor_required");
@@ -181,12 +181,12 @@ describe("signing in", () => {
     const again = (code?: string) => server().visitor.post("/api/mobile/auth", { email, password, deviceId, code });
     expectError(await again(), 401, "second_factor_required");
     expectError(await again(codeOf(secret)), 401, "invalid_code");
-    // Whoever was refused signed nobody out.
+    // Rejected attempts sign no session out.
     expectStatus(await phone.client.get("/api/mobile/devices"), 200);
     deviceIn(server(), await again(codes[0]));
   });
 
-  test("counts a wrong code as a wrong password, and no more than these", async () => {
+  test("counts a wrong code like a wrong password", async () => {
     await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_DEFAULT_PLAN: "free" } }, async (own) => {
       const { account, secret } = await signUpWithTwoFactor(own);
       for (let i = 0; i < 5; i++) {
@@ -196,30 +196,31 @@ describe("signing in", () => {
     });
   });
 
-  test("gives an account's codes twenty tries an hour from everywhere, whatever the limits of requests", async () => {
+  test("limits codes to twenty attempts per account and hour, from all addresses together", async () => {
     const { account, secret } = await signUpWithTwoFactor();
     for (let at = 1; at <= 20; at++) {
-      expectError(await signIn(account, { code: wrongCode(secret) }, server(), from(at)), 401, "invalid_code");
+      expectError(await signIn(account, { code: wrongCode(secret) }, server(), fromAddress(at)), 401, "invalid_code");
     }
-    const refused = await signIn(account, { code: codeOf(secret) }, server(), from(21));
+    const refused = await signIn(account, { code: codeOf(secret) }, server(), fromAddress(21));
     expectError(refused, 429, "rate_limited");
     const retryAfter = Number(refused.header("retry-after"));
     expect(retryAfter).toBeGreaterThan(3_000);
-    // What is shown is the limit that refuses: Reset lay a minute ahead, with five tries left.
+    // The headers describe the limit that applies. They once showed another one, with five attempts left.
     expect(refused.header("x-ratelimit-limit")).toBe("20");
     expect(refused.header("x-ratelimit-remaining")).toBe("0");
     const resetIn = Number(refused.header("x-ratelimit-reset")) - Date.now() / 1000;
     expect(Math.abs(resetIn - retryAfter)).toBeLessThan(60);
-    // Somebody who knew the password had the owner locked out so. Where the account is signed in, tries are its own.
+    // Otherwise, anyone with the password could lock the owner out: addresses that have signed in before have their own
+    // limit.
     expectStatus(await signIn(account, { code: codeOf(secret) }), 200);
-    // Nobody without the password gets here, and nobody else's tries are touched.
+    // Other accounts have their own limit.
     const other = await signUpWithTwoFactor();
     expectStatus(await signIn(other.account, { code: codeOf(other.secret) }), 200);
   });
 });
 
 describe("with two-factor sign-in on", () => {
-  test("it is switched off by password and code, or a recovery code", async () => {
+  test("it can be switched off with password and code, or with a recovery code", async () => {
     for (const proof of ["code", "recoveryCode"]) {
       const { account, secret, codes } = await signUpWithTwoFactor();
       const { client, password } = account;
@@ -231,13 +232,13 @@ describe("with two-factor sign-in on", () => {
       expectError(await disable(wrong), 401, "invalid_code");
       const right = proof === "code" ? codeOf(secret) : codes[0];
       expectStatus(await disable({ currentPassword: password, [proof]: right }), 200);
-      expect(await stateOf(account)).toEqual({ enabled: false, recoveryCodesLeft: 0, passkeys: 0 });
+      expect(await readState(account)).toEqual({ enabled: false, recoveryCodesLeft: 0, passkeys: 0 });
       expectStatus(await signIn(account), 200);
       expectError(await disable({ currentPassword: password }), 400, "invalid_request");
     }
   });
 
-  test("recovery codes are replaced, all at once", async () => {
+  test("recovery codes are all replaced together", async () => {
     const { account, secret, codes } = await signUpWithTwoFactor();
     const { client, password } = account;
     const renew = (body: Record<string, unknown>) => client.post("/api/users/two-factor/recovery-codes", body);
@@ -253,7 +254,7 @@ describe("with two-factor sign-in on", () => {
     expectError(refused, 400, "invalid_request");
   });
 
-  test("password and profile are changed by password and code", async () => {
+  test("changing password or profile requires password and code", async () => {
     const { account, secret, codes } = await signUpWithTwoFactor();
     const change = { currentPassword: account.password, newPassword: "another long password" };
     expectError(await account.client.put("/api/users/profile", change), 401, "second_factor_required");
@@ -263,15 +264,15 @@ describe("with two-factor sign-in on", () => {
     expectStatus(await signIn(changed, { code: codeOf(secret) }), 200);
   });
 
-  test("the command line switches it off for who is locked out", async () => {
+  test("the command line can switch it off for a locked-out user", async () => {
     const { account } = await signUpWithTwoFactor();
     const { code, stderr } = await server().larder(["user", "set", account.email, "--no-two-factor"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expectStatus(await signIn(account), 200);
-    expect(await stateOf(account)).toMatchObject({ enabled: false });
+    expect(await readState(account)).toMatchObject({ enabled: false });
   });
 
-  test("everything survives a restart, and a copy of the database alone makes no codes", async () => {
+  test("it survives a restart, and the database alone doesn't reveal secret or codes", async () => {
     await withServer({ hasAccounts: true }, async (own) => {
       const { account, secret, codes } = await signUpWithTwoFactor(own);
       await own.restart();

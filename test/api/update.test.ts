@@ -7,7 +7,7 @@ import { sharedServer } from "../support/server.ts";
 const server = sharedServer({ hasAccounts: true });
 
 describe("PUT /api/files/{id}", () => {
-  test("changes all fields at once and answers the update record", async () => {
+  test("changes all fields at once, and returns the updated record", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "a.txt", fields: { tags: "old" } });
     const before = await client.get(`/api/files/${id}`);
@@ -40,7 +40,7 @@ describe("PUT /api/files/{id}", () => {
     expect(await client.names("/")).toEqual(["new"]);
   });
 
-  test("leaves alone what it does not name", async () => {
+  test("leaves other fields unchanged", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "a.txt", fields: { tags: "t", description: "d", isPublic: "true" } });
     expectStatus(await client.put(`/api/files/${id}`, { name: "b.txt" }), 200);
@@ -110,7 +110,7 @@ describe("PUT /api/files/{id}", () => {
     expect(third.at("data.metadata")).toEqual({ a: "1", c: "3", description: "by metadata" });
   });
 
-  test("keeps odd metadata keys apart from the program's own", async () => {
+  test("stores metadata keys that JavaScript objects already have", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x");
     const body = '{"metadata":{"__proto__":"p","constructor":"c","toString":"t"}}';
@@ -126,9 +126,9 @@ describe("PUT /api/files/{id}", () => {
   });
 
   test.each([[5], [true], [["x"]], [{ a: "1" }]])(
-    "refuses the metadata value %p, also under a key with a line end",
+    "rejects the metadata value %p, also under a key with a line break",
     async (value) => {
-      // Keys with a line end went unchecked, and a number under one was 500.
+      // Keys with a line break were not checked once, and a number under such a key caused a 500.
       const { client } = await server().signUp();
       const id = await client.storedId("x");
       for (const key of ["a", "a\nb", "\n", "a\r\n"])
@@ -137,7 +137,7 @@ describe("PUT /api/files/{id}", () => {
     },
   );
 
-  test("replaces tags, trimmed and unique without case", async () => {
+  test("replaces tags, trimmed and unique regardless of case", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { fields: { tags: "old" } });
     const response = await client.put(`/api/files/${id}`, { tags: ["  new  ", "b"] });
@@ -145,7 +145,7 @@ describe("PUT /api/files/{id}", () => {
     expect((await client.put(`/api/files/${id}`, { tags: [] })).at("data.tags")).toEqual([]);
   });
 
-  test("of a taken name is 409 name_taken, and nothing changes", async () => {
+  test("with a taken name is 409 name_taken, and nothing changes", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "a.txt" });
     await client.stored("y", { name: "b.txt" });
@@ -161,7 +161,7 @@ describe("PUT /api/files/{id}", () => {
     expectStatus(await client.put(`/api/files/${id}`, { name: "A.txt" }), 200);
   });
 
-  test("of one name by many at once gives it once", async () => {
+  test("with one new name for several files at once succeeds once", async () => {
     const { client } = await server().signUp();
     const ids = await Promise.all(Array.from({ length: 6 }, (_, index) => client.storedId("x", { name: `${index}` })));
     const responses = await Promise.all(ids.map((id) => client.put(`/api/files/${id}`, { name: "wanted" })));
@@ -169,7 +169,7 @@ describe("PUT /api/files/{id}", () => {
     expect((await client.names()).filter((name) => name === "wanted")).toHaveLength(1);
   });
 
-  test("into a file as a folder is refused", async () => {
+  test("with a file as the folder is rejected", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "a.txt" });
     await client.stored("y", { name: "b.txt" });
@@ -178,7 +178,7 @@ describe("PUT /api/files/{id}", () => {
     expect(await client.names()).toEqual(["a.txt", "b.txt"]);
   });
 
-  test("honours If-Match with the content's ETag", async () => {
+  test("supports If-Match with the content's ETag", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x", { name: "a.txt" });
     const stale = await client.put(`/api/files/${id}`, { name: "b.txt" }, { "if-match": '"stale"' });
@@ -190,7 +190,7 @@ describe("PUT /api/files/{id}", () => {
 });
 
 describe("DELETE /api/files/{id}", () => {
-  test("answers success, message, id, name and deletedAt, and the file is gone everywhere", async () => {
+  test("returns success, message, id, name and deletedAt, and the file is gone everywhere", async () => {
     const { client } = await server().signUp();
     const content = randomContent(1000);
     const id = await client.storedId(content, {
@@ -217,7 +217,7 @@ describe("DELETE /api/files/{id}", () => {
     expect(stored.string("data.id")).not.toBe(id);
   });
 
-  test("by many at once deletes once", async () => {
+  test("by concurrent requests deletes once", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x");
     const responses = await Promise.all(Array.from({ length: 5 }, () => client.delete(`/api/files/${id}`)));
@@ -225,7 +225,7 @@ describe("DELETE /api/files/{id}", () => {
     expect((await client.get("/api/users/usage")).at("data.storage")).toMatchObject({ used: 0, files: 0 });
   });
 
-  test("leaves a copy of the same content alone", async () => {
+  test("keeps a copy with the same content", async () => {
     const { client } = await server().signUp();
     const content = randomContent(3000);
     const [a, b] = [await client.storedId(content, { name: "a" }), await client.storedId(content, { name: "b" })];
@@ -258,7 +258,7 @@ describe("PUT /api/files/{id}/content", () => {
   });
 
   test.each(["text/plain", "application/json", "image/png", "multipart/form-data; boundary=x", "nonsense"])(
-    "takes the raw body whatever its type: %s",
+    "accepts a raw body of type %s",
     async (type) => {
       const { client } = await server().signUp();
       const id = await client.storedId("old");
@@ -267,7 +267,7 @@ describe("PUT /api/files/{id}/content", () => {
     },
   );
 
-  test("takes it without a content type, too", async () => {
+  test("accepts a body without a content type", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("old");
     const content = randomContent(200_000);
@@ -276,7 +276,7 @@ describe("PUT /api/files/{id}/content", () => {
     expect(response.at("data.checksum")).toBe(checksumOf(content));
   });
 
-  test("honours If-Match: of many at once on one base, one wins", async () => {
+  test("supports If-Match: of several concurrent requests with the same ETag, one succeeds", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("base");
     const etag = (await client.head(`/api/files/${id}/download`)).header("etag");
@@ -290,7 +290,7 @@ describe("PUT /api/files/{id}/content", () => {
     expect((await client.get(`/api/files/${id}`)).at("data.size")).toBe(5);
   });
 
-  test("changes modifiedAt and Last-Modified, not createdAt", async () => {
+  test("changes modifiedAt, but not createdAt", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("one");
     const before = await client.get(`/api/files/${id}`);
@@ -300,7 +300,7 @@ describe("PUT /api/files/{id}/content", () => {
     expect(Date.parse(after.string("data.modifiedAt"))).toBeGreaterThan(Date.parse(before.string("data.modifiedAt")));
   });
 
-  test("of an unknown or malformed id is 404", async () => {
+  test("with an unknown or malformed id is 404", async () => {
     const { client } = await server().signUp();
     expectError(await client.putContent("file_00000000000000000000", "x"), 404);
     expectError(await client.putContent("nothing", "x"), 404);
@@ -308,7 +308,7 @@ describe("PUT /api/files/{id}/content", () => {
 });
 
 describe("GET /api/files/{id}/checksum", () => {
-  test("re-reads the content", async () => {
+  test("reads the content again", async () => {
     const { client } = await server().signUp();
     const content = randomContent(100_000);
     const id = await client.storedId(content);

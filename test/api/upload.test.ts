@@ -10,8 +10,8 @@ import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
-/** Uploads a form that is written part by part. */
-async function send(client: Client, parts: Part[], headers: Record<string, string> = {}) {
+/** Uploads a form made of these parts. */
+async function sendForm(client: Client, parts: Part[], headers: Record<string, string> = {}) {
   return client.request("POST", "/api/files/upload", {
     body: form(parts),
     headers: { "content-type": formType, ...headers },
@@ -19,7 +19,7 @@ async function send(client: Client, parts: Part[], headers: Record<string, strin
 }
 
 describe("an upload", () => {
-  test("answers 201 with the whole record", async () => {
+  test("returns 201 with the whole record", async () => {
     const { client } = await server().signUp();
     const response = await client.upload("hello", {
       name: "note.txt",
@@ -51,15 +51,15 @@ describe("an upload", () => {
     expect((await client.get(`/api/files/${id}/download`)).text).toBe("hello");
   });
 
-  test("goes to the root, private and bare, where nothing else is said", async () => {
+  test("goes to the root by default, private and without metadata", async () => {
     const { client } = await server().signUp();
     const response = await client.stored("x");
     expect(response.json).toMatchObject({ data: { folder: "/", isPublic: false, tags: [] } });
   });
 
-  test("takes the fields in any order, also after the file", async () => {
+  test("accepts the fields in any order, also after the file", async () => {
     const { client } = await server().signUp();
-    const response = await send(client, [
+    const response = await sendForm(client, [
       field("tags", "before"),
       file("a.txt", "content", "text/plain"),
       field("folder", "/late"),
@@ -82,10 +82,10 @@ describe("an upload", () => {
 
   test("ignores unknown fields", async () => {
     const { client } = await server().signUp();
-    expectStatus(await send(client, [field("colour", "red"), file("a.txt", "x")]), 201);
+    expectStatus(await sendForm(client, [field("colour", "red"), file("a.txt", "x")]), 201);
   });
 
-  test("of nothing at all makes an empty file", async () => {
+  test("of zero bytes creates an empty file", async () => {
     const { client } = await server().signUp();
     const response = await client.stored("", { name: "empty" });
     expect(response.json).toMatchObject({ data: { size: 0, checksum: checksumOf("") } });
@@ -94,18 +94,18 @@ describe("an upload", () => {
     expect(got.bytes).toHaveLength(0);
   });
 
-  test("gives back what looks like the form itself byte for byte", async () => {
+  test("preserves content that looks like form boundaries", async () => {
     const { client } = await server().signUp();
     const boundary = formType.split("boundary=")[1] ?? "";
     const inner = `x\r\n--${boundary.slice(0, -1)}X\r\n\r\n--\r\n-\n--${boundary}--\r\n--\r\n\r`;
-    const response = await send(client, [file("tricky.bin", inner)]);
+    const response = await sendForm(client, [file("tricky.bin", inner)]);
     expectStatus(response, 201);
     expect(response.string("data.checksum")).toBe(checksumOf(inner));
     expect((await client.get(`/api/files/${response.string("data.id")}/download`)).text).toBe(inner);
   });
 
   test.each([1, 63, 64, 65, 4095, 65_535, 65_536, 65_537, 1_048_576, 3_000_001])(
-    "of %d bytes reads back with the acknowledged digest",
+    "of %d bytes can be downloaded with the acknowledged digest",
     async (sizeBytes) => {
       const { client } = await server().signUp();
       const content = randomContent(sizeBytes);
@@ -116,7 +116,7 @@ describe("an upload", () => {
     },
   );
 
-  test("lies on disk under its digest, and no name of the user is on the disk", async () => {
+  test("is stored under its digest, and no file or folder name of the user appears on the disk", async () => {
     const { client } = await server().signUp();
     const content = randomContent(2000);
     await client.stored(content, { name: "visible-name.bin", fields: { folder: "/visible-folder" } });
@@ -127,7 +127,7 @@ describe("an upload", () => {
     expect(names.filter((name) => name.includes("visible"))).toEqual([]);
   });
 
-  test("comes with addresses below LARDER_PUBLIC_URL where that is set", async () => {
+  test("returns URLs below LARDER_PUBLIC_URL if that is set", async () => {
     await withServer({ env: { LARDER_PUBLIC_URL: "https://files.example.com" } }, async (own) => {
       const { client } = await own.signUp();
       const response = await client.stored("x", { fields: { isPublic: "true" } });
@@ -138,7 +138,7 @@ describe("an upload", () => {
     });
   });
 
-  test("comes with addresses of the request's own Host otherwise", async () => {
+  test("returns URLs with the request's Host otherwise", async () => {
     const { client } = await server().signUp();
     const response = await client.stored("x", { headers: { host: `files.home.arpa:${server().port}` } });
     expect(response.string("data.url")).toStartWith(`http://files.home.arpa:${server().port}/api/files/file_`);
@@ -146,13 +146,13 @@ describe("an upload", () => {
 });
 
 describe("the form", () => {
-  test("must carry exactly one file", async () => {
+  test("must contain exactly one file", async () => {
     const { client } = await server().signUp();
-    expectError(await send(client, [field("folder", "/")]), 400, "invalid_field", "file");
-    expectError(await send(client, []), 400);
-    const two = await send(client, [file("a.txt", "a"), file("b.txt", "b")]);
+    expectError(await sendForm(client, [field("folder", "/")]), 400, "invalid_field", "file");
+    expectError(await sendForm(client, []), 400);
+    const two = await sendForm(client, [file("a.txt", "a"), file("b.txt", "b")]);
     expectError(two, 400, "invalid_field", "file");
-    const elsewhere = await send(client, [file("a.txt", "a", undefined, "upload")]);
+    const elsewhere = await sendForm(client, [file("a.txt", "a", undefined, "upload")]);
     expectError(elsewhere, 400, "invalid_field");
     expect(await client.names()).toEqual([]);
   });
@@ -168,42 +168,47 @@ describe("the form", () => {
     ["2", 400, false],
   ])("reads isPublic=%p", async (value, status, isPublic) => {
     const { client } = await server().signUp();
-    const response = await send(client, [field("isPublic", value), file("a.txt", "x")]);
+    const response = await sendForm(client, [field("isPublic", value), file("a.txt", "x")]);
     expectStatus(response, status);
     if (status === 201) expect(response.at("data.isPublic")).toBe(isPublic);
     else expect(response.at("error.details.field")).toBe("isPublic");
   });
 
-  test("takes metadata as a JSON object of strings", async () => {
+  test("accepts metadata as a JSON object of strings", async () => {
     const { client } = await server().signUp();
     const metadata = { author: "Ada", version: "v2", description: "from metadata", 键: "值" };
-    const response = await send(client, [field("metadata", JSON.stringify(metadata)), file("a.txt", "x")]);
+    const response = await sendForm(client, [field("metadata", JSON.stringify(metadata)), file("a.txt", "x")]);
     expectStatus(response, 201);
     expect(response.at("data.metadata")).toEqual(metadata);
   });
 
   test.each(["{", "[]", '"text"', "7", "null", '{"a":1}', '{"a":{"b":"c"}}', '{"a":null}', '{"a":["x"]}'])(
-    "refuses metadata %p",
+    "rejects metadata %p",
     async (metadata) => {
       const { client } = await server().signUp();
-      const response = await send(client, [field("metadata", metadata), file("a.txt", "x")]);
+      const response = await sendForm(client, [field("metadata", metadata), file("a.txt", "x")]);
       expectError(response, 400, undefined, "metadata");
       expect(await client.names()).toEqual([]);
     },
   );
 
-  test("takes at most 64 KiB of metadata values", async () => {
+  test("accepts at most 64 KiB of metadata values", async () => {
     const { client } = await server().signUp();
     const half = "x".repeat(32_000);
-    const fits = await send(client, [field("metadata", JSON.stringify({ a: half, b: half })), file("a.txt", "x")]);
+    const fits = await sendForm(client, [field("metadata", JSON.stringify({ a: half, b: half })), file("a.txt", "x")]);
     expectStatus(fits, 201);
     const over = JSON.stringify({ a: half, b: half, c: "x".repeat(2000) });
-    expectError(await send(client, [field("metadata", over), file("b.txt", "x")]), 400, "invalid_field", "metadata");
+    expectError(
+      await sendForm(client, [field("metadata", over), file("b.txt", "x")]),
+      400,
+      "invalid_field",
+      "metadata",
+    );
   });
 
-  test("takes tags by commas and by repeated fields, trimmed", async () => {
+  test("accepts tags separated by commas and in repeated fields, trimmed", async () => {
     const { client } = await server().signUp();
-    const response = await send(client, [
+    const response = await sendForm(client, [
       field("tags", " red ,  dark blue"),
       field("tags", "grün"),
       file("a.txt", "x"),
@@ -212,7 +217,7 @@ describe("the form", () => {
     expect(response.at("data.tags")).toEqual(["red", "dark blue", "grün"]);
   });
 
-  test("takes 50 tags of 64 characters and not one more", async () => {
+  test("accepts at most 50 tags of 64 characters", async () => {
     const { client } = await server().signUp();
     const fifty = Array.from({ length: 50 }, (_, index) => `${index}`.padStart(64, "ü"));
     const full = await client.upload("x", { name: "a.txt", fields: { tags: fifty.join(",") } });
@@ -227,27 +232,27 @@ describe("the form", () => {
 });
 
 describe("the checksum field", () => {
-  test.each(["before", "after"])("is verified when it comes %s the file", async (place) => {
+  test.each(["before", "after"])("is verified %s the file", async (position) => {
     const { client } = await server().signUp();
     const good = field("checksum", checksumOf("content"));
     const bad = field("checksum", checksumOf("other content"));
     const order = (checksum: Part, name: string) =>
-      place === "before" ? [checksum, file(name, "content")] : [file(name, "content"), checksum];
-    expectStatus(await send(client, order(good, "good.txt")), 201);
-    const refused = await send(client, order(bad, "bad.txt"));
+      position === "before" ? [checksum, file(name, "content")] : [file(name, "content"), checksum];
+    expectStatus(await sendForm(client, order(good, "good.txt")), 201);
+    const refused = await sendForm(client, order(bad, "bad.txt"));
     expectError(refused, 400, "checksum_mismatch");
-    const said = JSON.stringify(refused.at("error"));
-    expect(said).toContain(digestOf("content"));
-    expect(said).toContain(digestOf("other content"));
+    const details = JSON.stringify(refused.at("error"));
+    expect(details).toContain(digestOf("content"));
+    expect(details).toContain(digestOf("other content"));
     expect(await client.names()).toEqual(["good.txt"]);
     expect((await client.get("/api/users/usage")).number("data.storage.used")).toBe(7);
   });
 
   test.each(["abc", "md5:d41d8cd98f00b204e9800998ecf8427e", `sha256:${"g".repeat(64)}`, `sha256:${"a".repeat(63)}`])(
-    "is refused as %p",
+    "is rejected as %p",
     async (checksum) => {
       const { client } = await server().signUp();
-      const response = await send(client, [field("checksum", checksum), file("a.txt", "x")]);
+      const response = await sendForm(client, [field("checksum", checksum), file("a.txt", "x")]);
       expectError(response, 400, "invalid_field", "checksum");
       expect(await client.names()).toEqual([]);
     },
@@ -256,21 +261,21 @@ describe("the checksum field", () => {
 
 describe("the media type", () => {
   test.each([
-    ["sniffed from the content, against name and declaration", tinyPng(), "a.txt", "text/plain", "image/png"],
-    ["declared, where the content says nothing", "plain words", "a.bin", "text/csv", "text/csv"],
-    ["told by the extension, where nothing is declared", "plain words", "a.csv", "", "text/csv"],
-    ["octet-stream, where nothing tells", new Uint8Array([1, 2, 3]), "nothing", "", "application/octet-stream"],
+    ["detected from the content, despite name and declaration", tinyPng(), "a.txt", "text/plain", "image/png"],
+    ["declared, if the content is not recognized", "plain words", "a.bin", "text/csv", "text/csv"],
+    ["derived from the extension, if nothing is declared", "plain words", "a.csv", "", "text/csv"],
+    ["octet-stream, if unknown", new Uint8Array([1, 2, 3]), "nothing", "", "application/octet-stream"],
   ])("is %s", async (_, content, name, declared, expected) => {
     const { client } = await server().signUp();
     const parts = [file(name, content, declared === "" ? undefined : declared)];
-    const response = await send(client, parts);
+    const response = await sendForm(client, parts);
     expectStatus(response, 201);
     expect(response.string("data.mimeType").split(";")[0]).toBe(expected);
   });
 });
 
 describe("a taken name", () => {
-  test("is numbered by default, with the lowest free number before the extension", async () => {
+  test("gets the lowest free number before the extension by default", async () => {
     const { client } = await server().signUp();
     const names: string[] = [];
     const ids: string[] = [];
@@ -296,7 +301,7 @@ describe("a taken name", () => {
     expect((await client.stored("two", { name })).string("data.name")).toBe(numbered);
   });
 
-  test("of 255 bytes is cut in its stem so that the number fits", async () => {
+  test("of 255 bytes is shortened so that the number fits", async () => {
     const { client } = await server().signUp();
     const name = `${"ä".repeat(125)}x.txt`;
     expect(Buffer.byteLength(name)).toBe(255);
@@ -307,7 +312,7 @@ describe("a taken name", () => {
     expect(Buffer.byteLength(second)).toBeGreaterThan(250);
   });
 
-  test("of a folder is taken for files too", async () => {
+  test("of a folder counts for files, too", async () => {
     const { client } = await server().signUp();
     await client.folderId("thing");
     expect((await client.stored("x", { name: "thing" })).string("data.name")).toBe("thing (1)");
@@ -336,42 +341,42 @@ describe("a taken name", () => {
     expect(await client.names()).toEqual(["a.txt"]);
   });
 
-  test("without onConflict=version being needed makes version 1", async () => {
+  test("that is free makes version 1 with onConflict=version", async () => {
     const { client } = await server().signUp();
     const response = await client.upload("x", { name: "new.txt", fields: { onConflict: "version" } });
     expectStatus(response, 201);
     expect(response.json).toMatchObject({ data: { name: "new.txt", version: 1 } });
   });
 
-  test.each(["overwrite", "RENAME", "rename,error"])("refuses onConflict=%p", async (onConflict) => {
+  test.each(["overwrite", "RENAME", "rename,error"])("rejects onConflict=%p", async (onConflict) => {
     const { client } = await server().signUp();
     const response = await client.upload("x", { fields: { onConflict } });
     expectError(response, 400, "invalid_field", "onConflict");
   });
 
-  test("differs by case", async () => {
+  test("is case-sensitive", async () => {
     const { client } = await server().signUp();
     await client.stored("x", { name: "Readme" });
     expect((await client.stored("x", { name: "README" })).string("data.name")).toBe("README");
   });
 });
 
-describe("an upload refused at the last moment", () => {
-  /** Every file below blobs/, but the notes on what was done before: they are written behind. */
-  const stored = async () => {
+describe("an upload rejected after its bytes arrived", () => {
+  /** Lists the files below blobs/, except the metadata journal, which is written later in the background. */
+  const listBlobs = async () => {
     const entries = await readdir(join(server().dataDir, "blobs"), { recursive: true, withFileTypes: true });
     return entries
       .filter((entry) => entry.isFile() && !entry.parentPath.includes("/blobs/journal"))
       .map((entry) => entry.name);
   };
 
-  test("leaves no byte in the store", async () => {
-    // What was refused lay in blobs/ for up to a week, outside every quota.
+  test("leaves no bytes in the store", async () => {
+    // Such bytes once stayed in blobs/ for up to a week, outside every quota.
     const { client } = await server().signUp();
     const headers = { "idempotency-key": "k" };
     const id = await client.storedId("first", { name: "a.txt", headers });
     await client.stored("a file", { name: "file" });
-    const before = await stored();
+    const before = await listBlobs();
     for (const size of [10, 400_000]) {
       const content = () => randomContent(size);
       const taken = { name: "a.txt", fields: { onConflict: "error" } };
@@ -381,21 +386,21 @@ describe("an upload refused at the last moment", () => {
       expectError(await client.putContent(id, content(), { "if-match": '"other"' }), 412);
       expectError(await client.upload(content(), { fields: { folder: "/file" } }), 400, "not_a_folder");
     }
-    const wanted = before.sort().join();
-    await eventually("nothing is left of them", async () => (await stored()).sort().join() === wanted);
+    const expected = before.sort().join();
+    await eventually("nothing is left of them", async () => (await listBlobs()).sort().join() === expected);
   });
 
-  test("of bytes that another file has takes nothing from that file", async () => {
-    // Removing what a refused upload brought must not remove what others hold, also where both come at once.
+  test("leaves another file with the same bytes intact", async () => {
+    // Removing a rejected upload's bytes must not remove those of another file, even if both arrive at the same time.
     const { client } = await server().signUp();
     const content = randomContent(50_000);
     await client.stored("first", { name: "taken" });
-    const refuse = () => client.upload(content, { name: "taken", fields: { onConflict: "error" } });
+    const uploadTaken = () => client.upload(content, { name: "taken", fields: { onConflict: "error" } });
     const [first, ...responses] = await Promise.all([
       client.upload(content, { name: "kept" }),
-      ...Array.from({ length: 4 }, refuse),
+      ...Array.from({ length: 4 }, uploadTaken),
     ]);
-    responses.push(await refuse());
+    responses.push(await uploadTaken());
     expectStatus(first, 201);
     for (const response of responses) expectError(response, 409, "name_taken");
     const back = await client.get(`/api/files/${first.string("data.id")}/download`);
@@ -403,22 +408,22 @@ describe("an upload refused at the last moment", () => {
   });
 });
 
-describe("many uploads at once", () => {
-  test("of one name each get a name of their own", async () => {
+describe("concurrent uploads", () => {
+  test("of one name each get their own name", async () => {
     const { client } = await server().signUp();
     const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) => client.upload(`content ${index}`, { name: "same.txt" })),
     );
     expect(statusesOf(responses)).toEqual(Array.from({ length: 20 }, () => 201));
-    const wanted = ["same.txt", ...Array.from({ length: 19 }, (_, index) => `same (${index + 1}).txt`)];
-    expect((await client.names()).sort()).toEqual(wanted.sort());
+    const expected = ["same.txt", ...Array.from({ length: 19 }, (_, index) => `same (${index + 1}).txt`)];
+    expect((await client.names()).sort()).toEqual(expected.sort());
     for (const [index, response] of responses.entries()) {
       const got = await client.get(`/api/files/${response.string("data.id")}/download`);
       expect(got.text).toBe(`content ${index}`);
     }
   });
 
-  test("with onConflict=error let exactly one through", async () => {
+  test("with onConflict=error: exactly one succeeds", async () => {
     const { client } = await server().signUp();
     const responses = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
@@ -428,7 +433,7 @@ describe("many uploads at once", () => {
     expect(statusesOf(responses)).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);
   });
 
-  test("with onConflict=version make one file with that many versions", async () => {
+  test("with onConflict=version create one file with a version for each", async () => {
     const { client } = await server().signUp();
     const responses = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
@@ -442,7 +447,7 @@ describe("many uploads at once", () => {
     expect(await client.names()).toEqual(["one.txt"]);
   });
 
-  test("of equal content keep it once on disk", async () => {
+  test("of equal content store it once", async () => {
     const [a, b] = [await server().signUp(), await server().signUp()];
     const content = randomContent(50_000);
     const responses = await Promise.all(
@@ -456,7 +461,7 @@ describe("many uploads at once", () => {
     for (const response of responses) expect(response.at("data.checksum")).toBe(checksumOf(content));
   });
 
-  test("of equal content by another account get the same answer as the first", async () => {
+  test("of equal content in another account get the same response as the first", async () => {
     const [a, b] = [await server().signUp(), await server().signUp()];
     const content = randomContent(5000);
     const [first, second] = [await a.client.stored(content), await b.client.stored(content)];
@@ -465,7 +470,7 @@ describe("many uploads at once", () => {
     expect((await b.client.get("/api/users/usage")).number("data.transfers.uploadedBytes")).toBe(5000);
   });
 
-  test("make one folder of one path", async () => {
+  test("create each folder of a path once", async () => {
     const { client } = await server().signUp();
     const responses = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>

@@ -10,7 +10,7 @@ import { sharedServer, withServer } from "../support/server.ts";
 const server = sharedServer({ hasAccounts: true });
 
 describe("profile", () => {
-  test("shows id, email, name, role, plan and createdAt, and nothing secret", async () => {
+  test("returns id, email, name, role, plan and createdAt, and no secrets", async () => {
     const { client, id, email } = await server().signUp({ name: "Ada" });
     const response = await client.get("/api/users/profile");
     expectStatus(response, 200);
@@ -22,7 +22,7 @@ describe("profile", () => {
     expect(response.text).not.toMatch(/argon2|hash|password/i);
   });
 
-  test("takes a new name without the password", async () => {
+  test("accepts a new name without the password", async () => {
     const { client } = await server().signUp();
     const response = await client.put("/api/users/profile", { name: "Grace Hopper ☕" });
     expectStatus(response, 200);
@@ -30,20 +30,20 @@ describe("profile", () => {
     expect((await client.get("/api/auth/session")).at("user.name")).toBe("Grace Hopper ☕");
   });
 
-  test("takes a new address with the password alone", async () => {
+  test("accepts a new email only with the password", async () => {
     const { client, email, password, id } = await server().signUp();
-    const wanted = freshEmail();
-    expectClientError(await client.put("/api/users/profile", { email: wanted }));
-    const wrong = await client.put("/api/users/profile", { email: wanted, currentPassword: "wrong password" });
+    const newEmail = freshEmail();
+    expectClientError(await client.put("/api/users/profile", { email: newEmail }));
+    const wrong = await client.put("/api/users/profile", { email: newEmail, currentPassword: "wrong password" });
     expectError(wrong, 401, "bad_credentials");
     expect((await client.get("/api/users/profile")).at("data.email")).toBe(email);
-    expectStatus(await client.put("/api/users/profile", { email: wanted, currentPassword: password }), 200);
-    const signedIn = await server().visitor.post("/api/auth/signin", { email: wanted, password });
+    expectStatus(await client.put("/api/users/profile", { email: newEmail, currentPassword: password }), 200);
+    const signedIn = await server().visitor.post("/api/auth/signin", { email: newEmail, password });
     expect(signedIn.at("user.id")).toBe(id);
     expectError(await server().visitor.post("/api/auth/signin", { email, password }), 401, "bad_credentials");
   });
 
-  test("refuses an address that another account has, in whatever letters", async () => {
+  test("rejects an email that another account has, in any letter case", async () => {
     const [a, b] = [await server().signUp(), await server().signUp()];
     const body = { email: b.email.toUpperCase(), currentPassword: a.password };
     expectError(await a.client.put("/api/users/profile", body), 409, "email_taken");
@@ -51,7 +51,7 @@ describe("profile", () => {
     expectError(await a.client.put("/api/users/profile", malformed), 400, "invalid_field", "email");
   });
 
-  test("a new password needs the current one and ends all other sessions", async () => {
+  test("a new password requires the current one, and ends all other sessions", async () => {
     const { client, email, password } = await server().signUp();
     const other = await server().visitor.post("/api/auth/signin", { email, password });
     const newPassword = "another battery staple";
@@ -68,14 +68,14 @@ describe("profile", () => {
   });
 
   test.each([{ name: 7 }, { name: null }, { email: [] }, { newPassword: 123456789, currentPassword: "x" }])(
-    "refuses %p",
+    "rejects %p",
     async (body) => {
       const { client } = await server().signUp();
       expectError(await client.put("/api/users/profile", body), 400, "invalid_field");
     },
   );
 
-  test("role and plan can't be changed by it", async () => {
+  test("role and plan can't be changed by the user", async () => {
     const { client } = await server().signUp();
     await client.put("/api/users/profile", { name: "Ada", role: "admin", plan: "pro" });
     const profile = await client.get("/api/users/profile");
@@ -99,27 +99,27 @@ describe("DELETE /api/users/profile", () => {
     expectError(await again.client.get(`/api/files/${id}`), 404);
   });
 
-  test("ends an upload under way, whoever signs up meanwhile", async () => {
-    // The next account got the erased one's row id, and with it the file that was still arriving.
+  test("ends an upload in progress, even if another account is created before its last bytes", async () => {
+    // The next account once got the erased one's row id, and with it the unfinished upload.
     const admin = await server().addUser(["--admin"]);
     const { client, token, password } = await server().signUp();
     const { connection, rest } = await halfAnUpload(server().port, token);
-    // Answered later than the upload was taken up.
+    // With this response, the server has started with the upload.
     expectStatus(await client.get("/api/auth/session"), 200);
     expectStatus(await client.delete("/api/users/profile", { password }), 200);
     await runJob(admin.client, "reap-deleted");
-    const newcomer = await server().signUp();
+    const next = await server().signUp();
     await connection.write(rest);
     expectError(await connection.response(), 401, "revoked_token");
     connection.cut();
-    expect(await newcomer.client.names()).toEqual([]);
-    expect((await newcomer.client.get("/api/users/usage")).at("data")).toMatchObject({
+    expect(await next.client.names()).toEqual([]);
+    expect((await next.client.get("/api/users/usage")).at("data")).toMatchObject({
       storage: { used: 0, files: 0 },
       transfers: { uploads: 0, uploadedBytes: 0 },
     });
   });
 
-  test("needs the password", async () => {
+  test("requires the password", async () => {
     const { client } = await server().signUp();
     const wrong = await client.delete("/api/users/profile", { password: "wrong password" });
     expectError(wrong, 401, "bad_credentials");
@@ -130,7 +130,7 @@ describe("DELETE /api/users/profile", () => {
 });
 
 describe("usage", () => {
-  test("of a new account is all zero, with the plan's numbers", async () => {
+  test("of a new account is zero, with the plan's numbers", async () => {
     const { client } = await server().signUp();
     const response = await client.get("/api/users/usage");
     expectStatus(response, 200);
@@ -162,7 +162,7 @@ describe("usage", () => {
     });
   });
 
-  test("counts every file with its size, shared content once per file that refers to it", async () => {
+  test("counts each file with its size, even if files have the same content", async () => {
     const { client } = await server().signUp();
     const content = randomContent(1000);
     const id = await client.storedId(content, { name: "a.bin" });
@@ -195,7 +195,7 @@ describe("usage", () => {
     expect(transfers).toMatchObject({ uploads: 1, uploadedBytes: 1234, downloads: 1, downloadedBytes: 1234 });
   });
 
-  test("splits by type", async () => {
+  test("lists totals by type", async () => {
     const { client } = await server().signUp();
     await client.stored("plain text", { name: "a.txt" });
     await client.stored("more of it", { name: "b.txt" });
@@ -205,7 +205,7 @@ describe("usage", () => {
     expect(typeof objectOf(types[0])?.["type"]).toBe("string");
   });
 
-  test("of a quota shows used, remaining and percentage together", async () => {
+  test("reports used, remaining and percentage of a quota", async () => {
     await withServer({ env: { LARDER_PLANS_ENTERPRISE_QUOTA: "4000" } }, async (own) => {
       const { client } = await own.signUp();
       await client.stored(randomContent(1000));
@@ -216,7 +216,7 @@ describe("usage", () => {
 });
 
 describe("settings", () => {
-  test("have all fields from the first, notifications all true", async () => {
+  test("have all fields from the start, with all notifications on", async () => {
     const { client } = await server().signUp();
     const response = await client.get("/api/users/settings");
     expectStatus(response, 200);
@@ -229,7 +229,7 @@ describe("settings", () => {
     expect(response.number("data.versioning.keep")).toBe(10);
   });
 
-  test("merge what is put, deeply", async () => {
+  test("are merged deeply with the given ones", async () => {
     const { client } = await server().signUp();
     const before = objectOf((await client.get("/api/users/settings")).at("data")) ?? {};
     const put = await client.put("/api/users/settings", {
@@ -266,7 +266,7 @@ describe("settings", () => {
     expect((await client.get("/api/users/settings")).at("data")).toEqual(before);
   });
 
-  test("are the user's own", async () => {
+  test("belong to the user only", async () => {
     const [a, b] = [await server().signUp(), await server().signUp()];
     await a.client.put("/api/users/settings", { versioning: { keep: 2 } });
     expect((await b.client.get("/api/users/settings")).number("data.versioning.keep")).toBe(10);

@@ -19,28 +19,28 @@ interface Version {
   downloadUrl: string;
 }
 
-/** A file with the contents "one", "two" and "three". */
-async function fileOfThree(client: Client, folder = "/"): Promise<string> {
+/** Creates a file with the versions "one", "two" and "three". */
+async function createFileOfThree(client: Client, folder = "/"): Promise<string> {
   const id = await client.storedId("one", { name: "notes.txt", fields: { folder } });
   for (const content of ["two", "three"]) expectStatus(await client.putContent(id, content), 200);
   return id;
 }
 
-async function versionsOf(client: Client, id: string): Promise<Version[]> {
+async function listVersions(client: Client, id: string): Promise<Version[]> {
   const response = await client.get(`/api/files/${id}/versions`);
   expectStatus(response, 200);
   return response.list("data.versions") as Version[];
 }
 
-const usageOf = async (client: Client) =>
+const readUsage = async (client: Client) =>
   (await client.get("/api/users/usage")).at("data.storage") as Record<string, number>;
-const textOf = (response: ApiResponse) => new TextDecoder().decode(response.bytes);
+const decodeText = (response: ApiResponse) => new TextDecoder().decode(response.bytes);
 
 describe("the list of versions", () => {
-  test("has all contents, the newest first, the present one marked", async () => {
+  test("contains all versions, the newest first, with the current one marked", async () => {
     const { client, ...account } = await server().signUp();
-    const id = await fileOfThree(client);
-    const versions = await versionsOf(client, id);
+    const id = await createFileOfThree(client);
+    const versions = await listVersions(client, id);
     expect(versions.map(({ version, size, checksum, isCurrent }) => [version, size, checksum, isCurrent])).toEqual([
       [3, 5, checksumOf("three"), true],
       [2, 3, checksumOf("two"), false],
@@ -55,19 +55,19 @@ describe("the list of versions", () => {
     expect(account.email).toContain("@");
   });
 
-  test("grows by an upload with onConflict=version and by a restore, and counts in the usage", async () => {
+  test("grows with an upload with onConflict=version and with a restore, and counts in the usage", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("a".repeat(10), { name: "a.txt" });
     const again = await client.stored("b".repeat(20), { name: "a.txt", fields: { onConflict: "version" } });
     expect([again.string("data.id"), again.at("data.version")]).toEqual([id, 2]);
     expectStatus(await client.post(`/api/files/${id}/versions/1/restore`), 200);
-    expect((await versionsOf(client, id)).map(({ size }) => size)).toEqual([10, 20, 10]);
-    expect(await usageOf(client)).toMatchObject({ versions: 30, used: 40 });
+    expect((await listVersions(client, id)).map(({ size }) => size)).toEqual([10, 20, 10]);
+    expect(await readUsage(client)).toMatchObject({ versions: 30, used: 40 });
   });
 
-  test("is nobody else's", async () => {
+  test("is private to the owner", async () => {
     const { client } = await server().signUp();
-    const id = await fileOfThree(client);
+    const id = await createFileOfThree(client);
     const { client: other } = await server().signUp();
     for (const response of [
       await other.get(`/api/files/${id}/versions`),
@@ -79,12 +79,12 @@ describe("the list of versions", () => {
       expect(response.status).toBe(404);
     }
     expectError(await server().visitor.get(`/api/files/${id}/versions`), 401, "missing_token");
-    expect(await versionsOf(client, id)).toHaveLength(3);
+    expect(await listVersions(client, id)).toHaveLength(3);
   });
 
-  test("of a folder, of an unknown file and with a number that is none are refused", async () => {
+  test("is rejected for a folder, an unknown file or an invalid number", async () => {
     const { client } = await server().signUp();
-    const id = await fileOfThree(client);
+    const id = await createFileOfThree(client);
     const folder = await client.folderId("docs");
     expectError(await client.get(`/api/files/${folder}/versions`), 404, "not_found");
     expectError(await client.get("/api/files/file_00000000000000000000/versions"), 404, "not_found");
@@ -100,24 +100,24 @@ describe("the list of versions", () => {
 });
 
 describe("the content of a version", () => {
-  test("is sent as a download is: ETag, ranges, conditions, HEAD, names", async () => {
+  test("is sent like a download: ETag, ranges, conditions, HEAD, names", async () => {
     const { client } = await server().signUp();
-    const id = await fileOfThree(client);
+    const id = await createFileOfThree(client);
     const path = `/api/files/${id}/versions/2/download`;
     const whole = await client.get(path);
     expectStatus(whole, 200);
-    expect(textOf(whole)).toBe("two");
+    expect(decodeText(whole)).toBe("two");
     const etag = `"${checksumOf("two").slice("sha256:".length)}"`;
     expect(whole.header("etag")).toBe(etag);
     expect(whole.header("content-disposition")).toContain('attachment; filename="notes.txt"');
     expect(whole.header("x-content-type-options")).toBe("nosniff");
-    const [, second] = await versionsOf(client, id);
+    const [, second] = await listVersions(client, id);
     expect(Date.parse(whole.header("last-modified"))).toBe(
       Math.floor(Date.parse(second?.createdAt ?? "") / 1000) * 1000,
     );
     const range = await client.get(path, { range: "bytes=1-" });
     expectStatus(range, 206);
-    expect([textOf(range), range.header("content-range")]).toEqual(["wo", "bytes 1-2/3"]);
+    expect([decodeText(range), range.header("content-range")]).toEqual(["wo", "bytes 1-2/3"]);
     expectStatus(await client.get(path, { range: "bytes=9-" }), 416);
     expectStatus(await client.get(path, { "if-none-match": etag }), 304);
     expectStatus(await client.get(path, { "if-match": '"other"' }), 412);
@@ -125,23 +125,23 @@ describe("the content of a version", () => {
     expectStatus(head, 200);
     expect([head.header("content-length"), head.bytes.length]).toEqual(["3", 0]);
     expect((await client.get(`${path}?inline`)).header("content-disposition")).toContain("inline");
-    expect(textOf(await client.get(`/api/files/${id}/versions/3/download`))).toBe("three");
+    expect(decodeText(await client.get(`/api/files/${id}/versions/3/download`))).toBe("three");
   });
 
-  test("has a thumbnail of its own", async () => {
+  test("has its own thumbnail", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(tinyPng(4, 4, [200, 0, 0]), { name: "a.png", type: "image/png" });
     expectStatus(await client.putContent(id, "no picture any more", { "content-type": "text/plain" }), 200);
     const picture = await client.get(`/api/files/${id}/versions/1/download?thumbnail=true`);
     expectStatus(picture, 200);
     expect(picture.header("content-type")).toBe("image/webp");
-    expect(textOf(await client.get(`/api/files/${id}/download?thumbnail=true`))).toBe("no picture any more");
+    expect(decodeText(await client.get(`/api/files/${id}/download?thumbnail=true`))).toBe("no picture any more");
   });
 
   test("counts as a download", async () => {
     await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_DEFAULT_PLAN: "free" } }, async (limited) => {
       const { client } = await limited.signUp();
-      const id = await fileOfThree(client);
+      const id = await createFileOfThree(client);
       const response = await client.get(`/api/files/${id}/versions/1/download`);
       expect([response.header("x-ratelimit-resource"), response.status]).toEqual(["downloads", 200]);
       expect((await client.get(`/api/files/${id}`)).at("data.downloadCount")).toBe(1);
@@ -152,10 +152,10 @@ describe("the content of a version", () => {
 });
 
 describe("restoring a version", () => {
-  test("makes a new one with the old content, and sync tells of it", async () => {
+  test("creates a new version with the old content, and appears in sync", async () => {
     const account = await server().signUp();
     const { client } = account;
-    const id = await fileOfThree(client);
+    const id = await createFileOfThree(client);
     const device = await registerDevice(server(), account);
     const token = (await device.client.get("/api/mobile/sync/status")).string("data.nextSyncToken");
     const response = await client.post(`/api/files/${id}/versions/1/restore`);
@@ -167,8 +167,8 @@ describe("restoring a version", () => {
       checksum: checksumOf("one"),
       name: "notes.txt",
     });
-    expect(textOf(await client.get(`/api/files/${id}/download`))).toBe("one");
-    expect((await versionsOf(client, id)).map(({ version, isCurrent }) => [version, isCurrent])).toEqual([
+    expect(decodeText(await client.get(`/api/files/${id}/download`))).toBe("one");
+    expect((await listVersions(client, id)).map(({ version, isCurrent }) => [version, isCurrent])).toEqual([
       [4, true],
       [3, false],
       [2, false],
@@ -178,7 +178,7 @@ describe("restoring a version", () => {
     expect(status.text).toContain(id);
   });
 
-  test("of the present version changes nothing, of one with the same bytes makes another", async () => {
+  test("of the current version changes nothing, and of one with the same bytes creates another", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("same", { name: "a.txt" });
     expectStatus(await client.putContent(id, "same"), 200);
@@ -186,16 +186,16 @@ describe("restoring a version", () => {
     expect((await client.post(`/api/files/${id}/versions/1/restore`)).at("data.version")).toBe(3);
   });
 
-  test("honours If-Match with the present content's ETag", async () => {
+  test("supports If-Match with the current version's ETag", async () => {
     const { client } = await server().signUp();
-    const id = await fileOfThree(client);
+    const id = await createFileOfThree(client);
     const path = `/api/files/${id}/versions/1/restore`;
     const etagOf = (content: string) => `"${checksumOf(content).slice("sha256:".length)}"`;
     expectError(await client.post(path, undefined, { "if-match": etagOf("one") }), 412, "precondition_failed");
     expectStatus(await client.post(path, undefined, { "if-match": etagOf("three") }), 200);
   });
 
-  test("needs room in the quota", async () => {
+  test("requires space in the quota", async () => {
     const { client } = await server().addUser(["--quota", "1000000"]);
     const id = await client.storedId(randomContent(600_000), { name: "a.bin" });
     expectStatus(await client.putContent(id, "small"), 200);
@@ -207,28 +207,28 @@ describe("restoring a version", () => {
 });
 
 describe("deleting a version", () => {
-  test("frees its bytes at once and leaves the others and their numbers", async () => {
+  test("frees its bytes at once, and keeps the other versions and their numbers", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("x".repeat(1_000), { name: "a.txt" });
     for (const size of [200, 30]) expectStatus(await client.putContent(id, "y".repeat(size)), 200);
-    expect((await usageOf(client))["versions"]).toBe(1_200);
+    expect((await readUsage(client))["versions"]).toBe(1_200);
     const deleted = await client.delete(`/api/files/${id}/versions/1`);
     expectStatus(deleted, 200);
     expect(deleted.at("data")).toEqual({ id, version: 1, deletedAt: expect.stringMatching(timestampPattern) });
-    expect(await usageOf(client)).toMatchObject({ versions: 200, used: 230 });
-    expect((await versionsOf(client, id)).map(({ version }) => version)).toEqual([3, 2]);
+    expect(await readUsage(client)).toMatchObject({ versions: 200, used: 230 });
+    expect((await listVersions(client, id)).map(({ version }) => version)).toEqual([3, 2]);
     expectError(await client.delete(`/api/files/${id}/versions/1`), 404, "not_found");
     expectError(await client.get(`/api/files/${id}/versions/1/download`), 404, "not_found");
   });
 
-  test("is refused for the present one", async () => {
+  test("is rejected for the current one", async () => {
     const { client } = await server().signUp();
-    const id = await fileOfThree(client);
+    const id = await createFileOfThree(client);
     expectError(await client.delete(`/api/files/${id}/versions/3`), 409, "version_conflict");
-    expect(await versionsOf(client, id)).toHaveLength(3);
+    expect(await listVersions(client, id)).toHaveLength(3);
   });
 
-  test("leaves a content that a file still has", async () => {
+  test("keeps content that another file has", async () => {
     const { client } = await server().signUp();
     const content = randomContent(500);
     const id = await client.storedId(content, { name: "a.bin" });
@@ -239,20 +239,20 @@ describe("deleting a version", () => {
   });
 });
 
-test("a viewer lists and downloads versions, and changes none", async () => {
+test("a viewer can list and download versions, but change none", async () => {
   const account: Account = await server().addUser([]);
-  const id = await fileOfThree(account.client);
+  const id = await createFileOfThree(account.client);
   await server().larder(["user", "set", account.email, "--role", "viewer"]);
   const { email, password } = account;
   const response = await server().visitor.post("/api/auth/signin", { email, password });
   const viewer = new Client(server(), response.string("token"));
-  expect(await versionsOf(viewer, id)).toHaveLength(3);
+  expect(await listVersions(viewer, id)).toHaveLength(3);
   expectStatus(await viewer.get(`/api/files/${id}/versions/1/download`), 200);
   expectError(await viewer.post(`/api/files/${id}/versions/1/restore`), 403, "role");
   expectError(await viewer.delete(`/api/files/${id}/versions/1`), 403, "role");
 });
 
-test("how many are kept is the configuration's until the user says it", async () => {
+test("the number of retained versions follows the configuration until the user sets it", async () => {
   await withServer({ env: { LARDER_VERSIONS_KEEP: "3" } }, async (own) => {
     const { client } = await own.signUp();
     expect((await client.get("/api/users/settings")).at("data.versioning.keep")).toBe(3);

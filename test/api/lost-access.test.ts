@@ -1,4 +1,4 @@
-// Requests that carry bytes, whose sender loses the right to send while the bytes arrive: nothing may come of them.
+// Uploads whose sender loses access while the bytes arrive: nothing may be stored of them.
 import { describe, expect, test } from "bun:test";
 import { type Account, type ApiResponse, Client, recordOf } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
@@ -13,33 +13,33 @@ import { complete, planUpload, putBytes, stateOf } from "../support/uploads.ts";
 const server = sharedServer({ hasAccounts: true });
 const content = "0123456789";
 
-/** A request that was begun: its head and half of its body are with the server. */
-interface Begun {
-  /** Sends the rest and reads the answer. */
+/** A request whose headers and first half of the body the server has received. */
+interface StartedRequest {
+  /** Sends the rest, and returns the response. */
   finish(): Promise<ApiResponse>;
 }
 
-/** Begins a request with a body of two halves, and waits until the server has read its head. */
-async function begin(method: string, path: string, headers: Record<string, string>, halves: [string, string]) {
+/** Sends the headers and the first half of the body, and waits until the server has read the headers. */
+async function start(method: string, path: string, headers: Record<string, string>, halves: [string, string]) {
   const connection = await RawConnection.open(server().port);
   const length = halves[0].length + halves[1].length;
   const lines = Object.entries({ host: "larder.test", "content-length": String(length), ...headers });
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
   await connection.write(`${method} ${path} HTTP/1.1\r\n${head}\r\n${halves[0]}`);
-  // The server takes connections in their order: by the second of these answers it has begun the request.
+  // The server accepts connections in order: once it has responded to both, it has started with the request.
   for (let n = 0; n < 2; n++) expectStatus(await server().visitor.get("/health/live"), 200);
   const finish = async () => {
     try {
       await connection.write(halves[1]);
       const response = await connection.response(method);
-      // The connection notes nothing: by this the rules for all answers hold for these, too.
+      // RawConnection records no responses; recorded here, the checks for all responses include these.
       server().responses.push(recordOf(server().url, method, path, response));
       return response;
     } finally {
       connection.cut();
     }
   };
-  return { finish } satisfies Begun;
+  return { finish } satisfies StartedRequest;
 }
 
 const bearer = (token: string | undefined) => ({ authorization: `Bearer ${token}` });
@@ -53,27 +53,27 @@ const tusHeaders = (offset: number) => ({
   "upload-offset": String(offset),
 });
 
-/** An account of its own with a phone, and a file to be replaced. */
-async function setUp() {
+/** Creates an account with a phone, and a file to replace. */
+async function createAccount() {
   const account = await server().signUp();
   const phone = await registerDevice(server(), account);
   const fileId = await account.client.storedId("before", { name: "there.txt" });
   return { account, phone, fileId };
 }
 
-type ServerState = Awaited<ReturnType<typeof setUp>>;
+type AccountState = Awaited<ReturnType<typeof createAccount>>;
 
-/** Ways to send bytes with the credentials of a browser or a program. */
-const ways: Record<string, (serverState: ServerState, headers: Record<string, string>) => Promise<Begun>> = {
+/** Uploads with the credentials of a browser or a program. */
+const uploads: Record<string, (state: AccountState, headers: Record<string, string>) => Promise<StartedRequest>> = {
   "POST files/upload": (_, headers) =>
-    begin("POST", "/api/files/upload", { "content-type": formType, ...headers }, formHalves()),
-  "PUT content": ({ fileId }, headers) => begin("PUT", `/api/files/${fileId}/content`, headers, ["01234", "56789"]),
+    start("POST", "/api/files/upload", { "content-type": formType, ...headers }, formHalves()),
+  "PUT content": ({ fileId }, headers) => start("PUT", `/api/files/${fileId}/content`, headers, ["01234", "56789"]),
   "tus PATCH": async ({ account }, headers) => {
     const path = await newTus(account.client, content.length, { filename: "slow.txt" });
-    return begin("PATCH", path, { ...tusHeaders(0), ...headers }, ["01234", "56789"]);
+    return start("PATCH", path, { ...tusHeaders(0), ...headers }, ["01234", "56789"]);
   },
   "tus POST with bytes": (_, headers) =>
-    begin(
+    start(
       "POST",
       "/api/tus",
       { ...tusHeaders(0), "upload-length": "10", "upload-metadata": `filename ${btoa("slow.txt")}`, ...headers },
@@ -81,10 +81,10 @@ const ways: Record<string, (serverState: ServerState, headers: Record<string, st
     ),
 };
 
-/** Ways of a phone. */
-const phoneWays: Record<string, (serverState: ServerState) => Promise<Begun>> = {
+/** Uploads of a phone. */
+const phoneUploads: Record<string, (state: AccountState) => Promise<StartedRequest>> = {
   "POST mobile/upload": ({ phone }) =>
-    begin(
+    start(
       "POST",
       "/api/mobile/upload",
       { "content-type": formType, ...bearer(phone.tokens.accessToken) },
@@ -93,46 +93,46 @@ const phoneWays: Record<string, (serverState: ServerState) => Promise<Begun>> = 
   "PUT of a chunk by token": async ({ phone }) => {
     const { chunks } = await planUpload(phone.client, content);
     const path = chunks[0]?.path.split("?")[0] ?? "";
-    return begin("PUT", path, bearer(phone.tokens.accessToken), ["01234", "56789"]);
+    return start("PUT", path, bearer(phone.tokens.accessToken), ["01234", "56789"]);
   },
   "PUT of a chunk by signature": async ({ phone }) => {
     const { chunks } = await planUpload(phone.client, content);
-    return begin("PUT", chunks[0]?.path ?? "", {}, ["01234", "56789"]);
+    return start("PUT", chunks[0]?.path ?? "", {}, ["01234", "56789"]);
   },
   "PUT of a whole file by signature": async ({ phone }) => {
     const { path } = await planUpload(phone.client, content);
-    return begin("PUT", path, {}, ["01234", "56789"]);
+    return start("PUT", path, {}, ["01234", "56789"]);
   },
 };
 
-/** What a phone says in JSON after its bytes. */
-const phoneWords: typeof phoneWays = {
+/** JSON requests of a phone after its bytes. */
+const phoneJsonRequests: typeof phoneUploads = {
   "POST upload/complete": async ({ phone }) => {
     const { uploadId, chunks } = await planUpload(phone.client, content);
     expectStatus(await putBytes(phone.client, chunks[0]?.path ?? "", content), 200);
     const body = JSON.stringify({ uploadId });
     const headers = { "content-type": "application/json", ...bearer(phone.tokens.accessToken) };
-    return begin("POST", "/api/mobile/upload/complete", headers, [body.slice(0, 5), body.slice(5)]);
+    return start("POST", "/api/mobile/upload/complete", headers, [body.slice(0, 5), body.slice(5)]);
   },
 };
 
-/** What ends the right to write, and with which answers. */
-const ends: Record<string, { status: number; end: (account: Account) => Promise<void> }> = {
+/** What ends the sender's access, and the status of the response. */
+const revocations: Record<string, { status: number; revoke: (account: Account) => Promise<void> }> = {
   "signed out everywhere": {
     status: 401,
-    end: async ({ client }) => expectStatus(await client.post("/api/auth/signout", { everywhere: true }), 200),
+    revoke: async ({ client }) => expectStatus(await client.post("/api/auth/signout", { everywhere: true }), 200),
   },
-  disabled: { status: 401, end: ({ id }) => server().change(id, { disabled: true }) },
-  "made a viewer": { status: 403, end: ({ id }) => server().change(id, { role: "viewer" }) },
+  disabled: { status: 401, revoke: ({ id }) => server().change(id, { disabled: true }) },
+  "made a viewer": { status: 403, revoke: ({ id }) => server().change(id, { role: "viewer" }) },
 };
 
-/** As an administrator changes an account beside the server: by a process of its own. */
+/** Changes an account from another process, as an administrator does while the server runs. */
 async function setUser(email: string, ...changes: string[]): Promise<void> {
   const { code, stderr } = await server().larder(["user", "set", email, ...changes]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 }
 
-/** Signs in again, after a disabled account was enabled. */
+/** Signs in again; enables the account first if it is disabled. */
 async function signInAgain({ id, email, password }: Account): Promise<Client> {
   let response = await server().visitor.post("/api/auth/signin", { email, password });
   if (response.status === 403) {
@@ -142,82 +142,82 @@ async function signInAgain({ id, email, password }: Account): Promise<Client> {
   return new Client(server(), response.string("token"));
 }
 
-/** Only what was there before the request is there. */
-async function expectNothingMade({ account }: ServerState): Promise<void> {
+/** The account has only the file from before the request. */
+async function expectNothingStored({ account }: AccountState): Promise<void> {
   const client = await signInAgain(account);
   expect(await client.names()).toEqual(["there.txt"]);
   const [file] = (await client.get("/api/files")).list("data.files");
   expect(file).toMatchObject({ size: "before".length, version: 1 });
 }
 
-describe("bytes on their way from an account", () => {
-  for (const [wayName, way] of Object.entries(ways)) {
-    for (const [endName, { status, end }] of Object.entries(ends)) {
-      test(`${wayName}: ${endName}: ${status} and nothing is made`, async () => {
-        const serverState = await setUp();
-        const begun = await way(serverState, bearer(serverState.account.token));
-        await end(serverState.account);
-        expectStatus(await begun.finish(), status);
-        await expectNothingMade(serverState);
+describe("an upload to an account", () => {
+  for (const [uploadName, upload] of Object.entries(uploads)) {
+    for (const [revocationName, { status, revoke }] of Object.entries(revocations)) {
+      test(`${uploadName}: ${revocationName}: ${status}, and nothing is stored`, async () => {
+        const state = await createAccount();
+        const started = await upload(state, bearer(state.account.token));
+        await revoke(state.account);
+        expectStatus(await started.finish(), status);
+        await expectNothingStored(state);
       });
     }
 
-    test(`${wayName}: the API key that sends is deleted: 401 and nothing is made`, async () => {
-      const serverState = await setUp();
-      const { client } = serverState.account;
+    test(`${uploadName}: its API key is deleted: 401, and nothing is stored`, async () => {
+      const state = await createAccount();
+      const { client } = state.account;
       const made = await client.post("/api/users/api-keys", {
         name: "script",
-        currentPassword: serverState.account.password,
+        currentPassword: state.account.password,
       });
-      const begun = await way(serverState, { "x-api-key": made.string("data.key") });
+      const started = await upload(state, { "x-api-key": made.string("data.key") });
       expectStatus(await client.delete(`/api/users/api-keys/${made.string("data.id")}`), 200);
-      expectStatus(await begun.finish(), 401);
-      await expectNothingMade(serverState);
+      expectStatus(await started.finish(), 401);
+      await expectNothingStored(state);
     });
 
-    test(`${wayName}: a session that is refreshed while it sends counts on`, async () => {
-      const serverState = await setUp();
-      const begun = await way(serverState, bearer(serverState.account.token));
-      const { client } = serverState.account;
+    test(`${uploadName}: continues if its session is refreshed`, async () => {
+      const state = await createAccount();
+      const started = await upload(state, bearer(state.account.token));
+      const { client } = state.account;
       const refreshed = await client.post("/api/auth/refresh");
       expectStatus(refreshed, 200);
       const next = new Client(server(), refreshed.string("token"));
       expectStatus(await next.post("/api/auth/refresh"), 200);
-      const response = await begun.finish();
+      const response = await started.finish();
       expect([200, 201, 204]).toContain(response.status);
     });
 
-    test(`${wayName}: a sign-out after a refresh ends it, too`, async () => {
-      const serverState = await setUp();
-      const begun = await way(serverState, bearer(serverState.account.token));
-      const refreshed = await serverState.account.client.post("/api/auth/refresh");
+    test(`${uploadName}: a sign-out after a refresh: 401, and nothing is stored`, async () => {
+      const state = await createAccount();
+      const started = await upload(state, bearer(state.account.token));
+      const refreshed = await state.account.client.post("/api/auth/refresh");
       const next = new Client(server(), refreshed.string("token"));
       expectStatus(await next.post("/api/auth/signout"), 200);
-      expectStatus(await begun.finish(), 401);
-      await expectNothingMade(serverState);
+      expectStatus(await started.finish(), 401);
+      await expectNothingStored(state);
     });
   }
 
-  test("the sign-out of another session changes nothing", async () => {
-    const serverState = await setUp();
-    const { email, password, token } = serverState.account;
+  test("continues if another session signs out", async () => {
+    const state = await createAccount();
+    const { email, password, token } = state.account;
     const other = await server().visitor.post("/api/auth/signin", { email, password });
-    const begun = await begin(
+    const started = await start(
       "POST",
       "/api/files/upload",
       { "content-type": formType, ...bearer(token) },
       formHalves(),
     );
     expectStatus(await new Client(server(), other.string("token")).post("/api/auth/signout"), 200);
-    expectStatus(await begun.finish(), 201);
+    expectStatus(await started.finish(), 201);
   });
 
-  test("bytes of a tus upload that were acknowledged stay, and the account continues when it may again", async () => {
-    const { account } = await setUp();
+  test("acknowledged bytes of a tus upload stay, and the account continues when it may write again", async () => {
+    const { account } = await createAccount();
     const path = await newTus(account.client, content.length, { filename: "slow.txt" });
-    const first = await begin("PATCH", path, { ...tusHeaders(0), ...bearer(account.token) }, ["01", "23"]);
+    const first = await start("PATCH", path, { ...tusHeaders(0), ...bearer(account.token) }, ["01", "23"]);
     expectStatus(await first.finish(), 204);
-    const second = await begin("PATCH", path, { ...tusHeaders(4), ...bearer(account.token) }, ["45", "6789"]);
+    const second = await start("PATCH", path, { ...tusHeaders(4), ...bearer(account.token) }, ["45", "6789"]);
     await setUser(account.email, "--role", "viewer");
     expectStatus(await second.finish(), 403);
     await setUser(account.email, "--role", "user");
@@ -230,46 +230,46 @@ describe("bytes on their way from an account", () => {
   });
 });
 
-describe("bytes on their way from a phone", () => {
-  for (const [wayName, way] of Object.entries({ ...phoneWays, ...phoneWords })) {
-    const phoneEnds: typeof ends = {
-      ...ends,
-      "removed with its phone": {
+describe("an upload of a phone", () => {
+  for (const [uploadName, upload] of Object.entries({ ...phoneUploads, ...phoneJsonRequests })) {
+    const phoneRevocations: typeof revocations = {
+      ...revocations,
+      "phone removed": {
         status: 401,
-        end: async ({ client }) => {
+        revoke: async ({ client }) => {
           const [device] = (await client.get("/api/users/devices")).list("data.devices");
           const id = (device as { id: string }).id;
           expectStatus(await client.delete(`/api/users/devices/${id}`), 200);
         },
       },
     };
-    for (const [endName, { status, end }] of Object.entries(phoneEnds)) {
-      test(`${wayName}: ${endName}: ${status} and nothing is made`, async () => {
-        const serverState = await setUp();
-        const begun = await way(serverState);
-        await end(serverState.account);
-        expectStatus(await begun.finish(), status);
-        await expectNothingMade(serverState);
+    for (const [revocationName, { status, revoke }] of Object.entries(phoneRevocations)) {
+      test(`${uploadName}: ${revocationName}: ${status}, and nothing is stored`, async () => {
+        const state = await createAccount();
+        const started = await upload(state);
+        await revoke(state.account);
+        expectStatus(await started.finish(), status);
+        await expectNothingStored(state);
       });
     }
   }
 
-  for (const [wayName, way] of Object.entries(phoneWays)) {
-    test(`${wayName}: a phone that exchanges its refresh token while it sends is let finish`, async () => {
-      const serverState = await setUp();
-      const begun = await way(serverState);
-      await refreshOften(serverState.phone);
-      expect([200, 201]).toContain((await begun.finish()).status);
+  for (const [uploadName, upload] of Object.entries(phoneUploads)) {
+    test(`${uploadName}: finishes if the phone exchanges its refresh token`, async () => {
+      const state = await createAccount();
+      const started = await upload(state);
+      await refreshOften(state.phone);
+      expect([200, 201]).toContain((await started.finish()).status);
     });
   }
 
-  test("a chunk that came too late does not count, the ones before do", async () => {
-    const { account, phone } = await setUp();
+  test("a chunk finished after the loss of access does not count, earlier ones do", async () => {
+    const { account, phone } = await createAccount();
     const bytes = "a".repeat(1024) + "b".repeat(1024);
     const plan = await planUpload(phone.client, bytes);
     expectStatus(await putBytes(phone.client, plan.chunks[0]?.path ?? "", bytes.slice(0, 1024)), 200);
     const path = plan.chunks[1]?.path.split("?")[0] ?? "";
-    const late = await begin("PUT", path, bearer(phone.client.token), [bytes.slice(1024, 1500), bytes.slice(1500)]);
+    const late = await start("PUT", path, bearer(phone.client.token), [bytes.slice(1024, 1500), bytes.slice(1500)]);
     await setUser(account.email, "--role", "viewer");
     expectStatus(await late.finish(), 403);
     await setUser(account.email, "--role", "user");
@@ -279,51 +279,51 @@ describe("bytes on their way from a phone", () => {
   });
 });
 
-describe("bytes on their way into a drop box", () => {
-  const openBox = async ({ client }: Account, settings: object = {}) => {
+describe("an upload into a drop box", () => {
+  const createDropBox = async ({ client }: Account, settings: object = {}) => {
     const folder = await client.folderId("Box");
     const made = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload", ...settings });
     return { id: made.string("data.id"), token: made.string("data.token") };
   };
-  const boxWays: Record<string, (token: string) => Promise<Begun>> = {
-    form: (token) => begin("POST", `/api/public/${token}/upload`, { "content-type": formType }, formHalves()),
+  const dropBoxUploads: Record<string, (token: string) => Promise<StartedRequest>> = {
+    form: (token) => start("POST", `/api/public/${token}/upload`, { "content-type": formType }, formHalves()),
     tus: async (token) => {
       const home = `/api/public/${token}/tus`;
       const path = await newTus(server().visitor, content.length, { filename: "slow.txt" }, { home });
-      return begin("PATCH", path, tusHeaders(0), ["01234", "56789"]);
+      return start("PATCH", path, tusHeaders(0), ["01234", "56789"]);
     },
   };
-  for (const [name, way] of Object.entries(boxWays)) {
-    test(`${name}: the link is revoked: 404 and nothing is made`, async () => {
-      const { account } = await setUp();
-      const box = await openBox(account);
-      const begun = await way(box.token);
+  for (const [name, upload] of Object.entries(dropBoxUploads)) {
+    test(`${name}: the link is revoked: 404, and nothing is stored`, async () => {
+      const { account } = await createAccount();
+      const box = await createDropBox(account);
+      const started = await upload(box.token);
       expectStatus(await account.client.delete(`/api/shares/${box.id}`), 200);
-      expectStatus(await begun.finish(), 404);
+      expectStatus(await started.finish(), 404);
       expect(await account.client.names("/Box")).toEqual([]);
     });
 
-    test(`${name}: a password is put on the link: 401 and nothing is made`, async () => {
-      const { account } = await setUp();
-      const box = await openBox(account);
-      const begun = await way(box.token);
+    test(`${name}: the link gets a password: 401, and nothing is stored`, async () => {
+      const { account } = await createAccount();
+      const box = await createDropBox(account);
+      const started = await upload(box.token);
       expectStatus(await account.client.patch(`/api/shares/${box.id}`, { password: "not so open" }), 200);
-      expectStatus(await begun.finish(), 401);
+      expectStatus(await started.finish(), 401);
       expect(await account.client.names("/Box")).toEqual([]);
     });
 
-    test(`${name}: the owner is disabled: 404 and nothing is made`, async () => {
-      const { account } = await setUp();
-      const box = await openBox(account);
-      const begun = await way(box.token);
+    test(`${name}: the owner is disabled: 404, and nothing is stored`, async () => {
+      const { account } = await createAccount();
+      const box = await createDropBox(account);
+      const started = await upload(box.token);
       await setUser(account.email, "--disable");
-      expectStatus(await begun.finish(), 404);
+      expectStatus(await started.finish(), 404);
       expect(await (await signInAgain(account)).names("/Box")).toEqual([]);
     });
   }
 });
 
-/** More often than a device has sessions at once. */
+/** Refreshes more often than a device can have sessions at once. */
 async function refreshOften(phone: TestDevice): Promise<void> {
   let { refreshToken } = phone.tokens;
   for (let n = 0; n < 6; n++) {

@@ -6,14 +6,14 @@ import { sharedServer, withServer } from "../support/server.ts";
 const server = sharedServer({ hasAccounts: true });
 
 describe("/health", () => {
-  test("live and ready answer 200 to anybody", async () => {
+  test("live and ready respond with 200 without authentication", async () => {
     for (const path of ["/health/live", "/health/ready"]) expectStatus(await server().visitor.get(path), 200);
     expectStatus(await server().visitor.head("/health/live"), 200);
   });
 });
 
 describe("/metrics", () => {
-  test("is Prometheus text to a loopback peer", async () => {
+  test("returns Prometheus text to a loopback peer", async () => {
     const response = await server().visitor.get("/metrics");
     expectStatus(response, 200);
     expect(response.header("content-type")).toStartWith("text/plain");
@@ -22,7 +22,7 @@ describe("/metrics", () => {
       if (line !== "" && !line.startsWith("#")) expect(line).toMatch(/^[a-zA-Z_:][\w:]*(\{.*\})? [-+\w.]+( \d+)?$/);
   });
 
-  test("counts what was refused, whoever answered it", async () => {
+  test("counts every error response once, from any part of the server", async () => {
     const failures = async () => {
       const { text } = await server().visitor.get("/metrics");
       return Number(/^larder_request_failures_total (\d+)$/m.exec(text)?.[1]);
@@ -36,7 +36,7 @@ describe("/metrics", () => {
     expect(await failures()).toBe(before + 3);
   });
 
-  test("is closed to what comes through a proxy", async () => {
+  test("rejects requests that come through a proxy", async () => {
     for (const headers of [
       { "x-forwarded-for": "198.51.100.1" },
       { forwarded: "for=198.51.100.1" },
@@ -48,20 +48,20 @@ describe("/metrics", () => {
     }
   });
 
-  test("is closed to a loopback peer that asks for another name, as a page does whose name leads here", async () => {
-    const ask = (host: string) =>
+  test("rejects a loopback peer that names another host, as a DNS rebinding page does", async () => {
+    const getAs = (host: string) =>
       sendRaw(server().port, rawRequest([`GET /metrics HTTP/1.1`, `Host: ${host}`, "Connection: close"]));
     for (const host of ["evil.example", `evil.example:${server().port}`, "localhost.evil.example"]) {
-      const response = await ask(host);
+      const response = await getAs(host);
       expect([host, response?.status]).toEqual([host, 403]);
       expect(response?.text).not.toContain("# TYPE");
     }
     for (const host of ["localhost", `127.0.0.1:${server().port}`, "[::1]:1"]) {
-      expect([host, (await ask(host))?.status]).toEqual([host, 200]);
+      expect([host, (await getAs(host))?.status]).toEqual([host, 200]);
     }
   });
 
-  test("names no user, no file and no token", async () => {
+  test("contains no user, file or token", async () => {
     const { client, email, id } = await server().signUp();
     const file = await client.storedId("x", { name: "metric-name.txt" });
     const { text } = await server().visitor.get("/metrics");
@@ -69,8 +69,8 @@ describe("/metrics", () => {
   });
 });
 
-describe("a page that is not there", () => {
-  test("comes with the headers that every page has", async () => {
+describe("an unknown page", () => {
+  test("has the headers of every page", async () => {
     const response = await server().visitor.get("/nowhere", { accept: "text/html" });
     expectStatus(response, 404);
     expect(response.header("content-type")).toBe("text/html; charset=utf-8");
@@ -83,7 +83,7 @@ describe("a page that is not there", () => {
 });
 
 describe("/docs", () => {
-  test("works without the internet: the page and all that it loads come from here", async () => {
+  test("works offline: the page and everything it loads come from this server", async () => {
     const page = await server().visitor.get("/docs");
     const response =
       page.status >= 300 && page.status < 400 ? await server().visitor.get(page.header("location")) : page;
@@ -104,7 +104,7 @@ describe("/docs", () => {
 });
 
 describe("a base path", () => {
-  test("works whether the proxy strips it or not", async () => {
+  test("works if the proxy strips it, and if it doesn't", async () => {
     await withServer({ args: ["--base-path", "/larder"] }, async (own) => {
       const { client } = await own.signUp();
       const id = await client.storedId("x", { fields: { isPublic: "true" } });
