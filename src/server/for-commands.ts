@@ -4,7 +4,7 @@ import { systemClock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { dataPaths } from "./data/data-directory.ts";
 import { acquireServerLock } from "./data/lock.ts";
-import { howLeft } from "./data/run-mark.ts";
+import { readCloseState } from "./data/run-mark.ts";
 import { openServices, type Services } from "./composition/services.ts";
 import { timetable } from "./composition/timetable.ts";
 
@@ -69,7 +69,7 @@ export async function openForCommand(config: Config, log: Log, holdsLock = false
 async function openAlone(config: Config, log: Log, holdsLock: boolean): Promise<Services> {
   const paths = dataPaths(config.data);
   const open = () => openServices(config, log, systemClock, BUSY_TIMEOUT_MS);
-  if (holdsLock || !["copied", "backup"].includes(howLeft(paths))) return open();
+  if (holdsLock || !["copied", "backup"].includes(readCloseState(paths))) return open();
   const lock = acquireServerLock(paths.lock);
   try {
     return await open();

@@ -27,7 +27,7 @@ import { openNotifier, type Notifier } from "./net/notify.ts";
 import { observeRequests } from "./observability/observe.ts";
 import { RequestStatistics } from "./observability/request-statistics.ts";
 import { acquireServerLock } from "./data/lock.ts";
-import { explainOpening } from "./composition/open-storage.ts";
+import { explainOpening } from "./composition/open-data.ts";
 import { openServices, type Services } from "./composition/services.ts";
 import { REAP_JOB } from "../features/library/jobs.ts";
 import { QUICK_CHECK_JOB, SNAPSHOT_JOB } from "../features/storage/jobs.ts";

@@ -27,7 +27,7 @@ import {
 } from "../../server/data/filesystem.ts";
 import { findRunningServer } from "../../server/data/lock.ts";
 import { makePass } from "../../server/http/public-view.ts";
-import { howLeft } from "../../server/data/run-mark.ts";
+import { readCloseState } from "../../server/data/run-mark.ts";
 import { checkStore, rejectOrphanedStore } from "../../server/data/store-identity.ts";
 import { expiryWarning, readTlsPair } from "../../server/net/tls.ts";
 import { COMMIT, VERSION } from "../../version.ts";
@@ -262,7 +262,7 @@ function examineRoom(config: Config, paths: DataPaths): Finding {
 
 /** The database of a copy is not the one that the next start opens, and may well look damaged. */
 function examineLeft(paths: DataPaths): Finding[] {
-  const left = howLeft(paths, false);
+  const left = readCloseState(paths, false);
   if (left === "whole") return examineDatabase(paths);
   if (left === "absent") return [];
   const what = left === "backup" ? "a backup" : "a copy taken while a server was running";

@@ -10,7 +10,7 @@ import { silentLog } from "../../lib/log.ts";
 import type { DataPaths } from "../../server/data/data-directory.ts";
 import { findRunningServer } from "../../server/data/lock.ts";
 import { chooseSnapshot } from "../../server/data/open-copy.ts";
-import { howLeft, isAltered } from "../../server/data/run-mark.ts";
+import { readCloseState, isAltered } from "../../server/data/run-mark.ts";
 
 /** What a directory is verified by. */
 export interface VerifySource {
@@ -41,7 +41,7 @@ export function openVerifySource(paths: DataPaths): VerifySource {
       `No blobs directory in ${paths.root}. Check that it is a data directory and that its disk is mounted.`,
     );
   }
-  const left = howLeft(paths, false);
+  const left = readCloseState(paths, false);
   if (left === "whole") {
     const isRunning = isServed(paths);
     const hasLog = !isRunning && (fs.statSync(`${paths.database}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;

@@ -3,88 +3,89 @@ import type { Config } from "../../config/settings.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import { openStoreJournal } from "../../features/storage/store-journal/open.ts";
-import { openContents } from "./open-contents.ts";
+import type { FileNode } from "../../tree/model/types.ts";
 import { readEpoch } from "../data/open-copy.ts";
-import { openDevices } from "./open-devices.ts";
-import { openMessages } from "./open-messages.ts";
-import { openPeople } from "./open-people.ts";
-import { openStorage } from "./open-storage.ts";
 import { markClosed } from "../data/run-mark.ts";
+import { openAccounts } from "./open-accounts.ts";
+import { openLibrary } from "./open-library.ts";
+import { openMedia } from "./open-media.ts";
+import { openMessaging } from "./open-messaging.ts";
+import { openMobile } from "./open-mobile.ts";
+import { openSharing } from "./open-sharing.ts";
+import { openStorage, type Storage } from "./open-storage.ts";
 import { subscribe } from "./subscriptions.ts";
 
-/** Everything that the server is made of. */
-export type Services = Awaited<ReturnType<typeof openServices>>;
+/** All services of a server. */
+export interface Services extends Awaited<ReturnType<typeof buildServices>> {
+  /**
+   * Writes the changes that are only in memory and closes all services. No request may be in progress.
+   * @param takeSnapshot whether to take a snapshot of the database if it changed since the last one
+   */
+  close(options?: { takeSnapshot?: boolean }): Promise<void>;
+}
 
 /**
- * Opens data directory, database and store, brings the database up to date, and builds all services.
+ * Opens the data directory, the database, and the blob store, upgrades the database, and builds all services.
  * @throws StartupError with what is wrong and what to do
  */
-export async function openServices(config: Config, log: Log, clock: Clock = systemClock, busyTimeoutMs?: number) {
-  const storage = openStorage(config, log, clock, busyTimeoutMs);
-  const people = openPeople(storage);
-  // Each hears of the other only once everything is there.
-  const contents = openContents(storage, people, (file) => messages.webhookDownloads.note(file));
-  const messages = await openMessages(storage, people, contents, (accountId, id) => phones.devices.find(accountId, id));
-  const phones = openDevices(storage, people, contents, messages);
-  subscribe({
-    ...phones,
-    events: storage.events,
-    audit: people.auditTriggers,
-    mailNotices: people.mailNotices,
-    passwordReset: people.passwordReset,
-    emailConfirmation: people.emailConfirmation,
-    auth: people.auth,
-    storageMarks: messages.storageMarks,
-    webhooks: messages.webhookRecorder,
-    notifications: messages.notificationTriggers,
-    receivedShares: contents.receivedShares,
-  });
+export async function openServices(
+  config: Config,
+  log: Log,
+  clock: Clock = systemClock,
+  busyTimeoutMs?: number,
+): Promise<Services> {
+  const services = await buildServices(openStorage(config, log, clock, busyTimeoutMs));
+  subscribe(services);
+  return { ...services, close: ({ takeSnapshot = false } = {}) => closeServices(services, takeSnapshot) };
+}
+
+/** Builds the services part by part, in order of dependency. */
+async function buildServices(storage: Storage) {
+  const accounts = openAccounts(storage);
+  const media = openMedia(storage);
+  // Downloads and devices are looked up only when requests arrive, after all services are built.
+  const onCounted = (file: FileNode) => messaging.webhookDownloads.note(file);
+  const library = openLibrary(storage, accounts, media, onCounted);
+  const sharing = openSharing(storage, accounts, media, library, onCounted);
+  const messaging = await openMessaging(storage, accounts, media, (accountId, id) =>
+    mobile.devices.find(accountId, id),
+  );
+  const mobile = openMobile(storage, accounts, media, library, messaging);
   const storeJournal = openStoreJournal({
     ...storage,
     blobs: storage.paths.blobs,
     checkStore: () => storage.storeGuard.check(),
     epoch: readEpoch(storage.sqlite),
   });
+  return { ...storage, storeJournal, ...accounts, ...media, ...library, ...sharing, ...messaging, ...mobile };
+}
 
-  return {
-    ...storage,
-    storeJournal,
-    ...people,
-    ...contents,
-    ...messages,
-    ...phones,
-    /**
-     * Writes what waits in memory and closes everything. No request may be running any more.
-     * @param takeSnapshot whether the database is copied where it has changed since it last was
-     */
-    async close({ takeSnapshot = false } = {}) {
-      await Promise.all([
-        storage.integrity.close(),
-        contents.searchIndexer.stop(),
-        contents.mediaInfo.stop(),
-        contents.photoBackfill.stop(),
-      ]);
-      await Promise.all([
-        people.audit.flush(),
-        people.limiter.flush(),
-        contents.transfers.flush(),
-        storage.remoteStore?.close(),
-        contents.access.flush(),
-        phones.devices.flush(),
-        contents.shareStatistics.flush(),
-        messages.webhookDownloads.flush(),
-      ]);
-      await messages.webhookDispatcher.close();
-      await messages.pushDispatcher.close();
-      await people.mailDispatcher.close();
-      await storeJournal.stop();
-      if (takeSnapshot) await storage.snapshots.takeAtStop();
-      await Promise.all([contents.thumbnails.close(), messages.pushChannels.close()]);
-      phones.staging.close();
-      storage.blobs.close();
-      contents.searchReader.close();
-      storage.reader.close();
-      if (storage.db.close()) markClosed(storage.paths);
-    },
-  };
+async function closeServices(services: Omit<Services, "close">, takeSnapshot: boolean): Promise<void> {
+  await Promise.all([
+    services.integrity.close(),
+    services.searchIndexer.stop(),
+    services.mediaInfo.stop(),
+    services.photoBackfill.stop(),
+  ]);
+  await Promise.all([
+    services.audit.flush(),
+    services.limiter.flush(),
+    services.transfers.flush(),
+    services.remoteStore?.close(),
+    services.access.flush(),
+    services.devices.flush(),
+    services.shareStatistics.flush(),
+    services.webhookDownloads.flush(),
+  ]);
+  await services.webhookDispatcher.close();
+  await services.pushDispatcher.close();
+  await services.mailDispatcher.close();
+  await services.storeJournal.stop();
+  if (takeSnapshot) await services.snapshots.takeAtStop();
+  await Promise.all([services.thumbnails.close(), services.pushChannels.close()]);
+  services.staging.close();
+  services.blobs.close();
+  services.searchReader.close();
+  services.reader.close();
+  if (services.db.close()) markClosed(services.paths);
 }

@@ -1,4 +1,4 @@
-/** Which feature hears which event. Listeners run in the order given here, in the deed that emits. */
+/** Which feature hears which event. Listeners run in the order given here, in the transaction that emits. */
 import type { Events } from "../../events/events.ts";
 import type { AuditTriggers } from "../../features/administration/audit/triggers.ts";
 import type { AuthService } from "../../features/accounts/auth/service.ts";
@@ -14,47 +14,42 @@ import type { ReceivedShareService } from "../../features/sharing/received/servi
 import type { UploadService } from "../../features/uploads/chunked/service.ts";
 import type { WebhookRecorder } from "../../features/messaging/webhooks/recorder.ts";
 
-/** Who hears something. */
+/** The services that listen to events. */
 export interface Subscribers {
   readonly events: Events;
-  readonly audit: AuditTriggers;
+  readonly auditTriggers: AuditTriggers;
   readonly mailNotices: MailNotices;
   readonly passwordReset: PasswordReset;
   readonly emailConfirmation: EmailConfirmation;
   readonly auth: Pick<AuthService, "endConfirmations">;
-  readonly notifications: NotificationTriggers;
+  readonly notificationTriggers: NotificationTriggers;
   readonly conflicts: ConflictService;
   readonly holds: HoldService;
   readonly queue: QueueService;
   readonly uploads: UploadService;
   readonly receivedShares: ReceivedShareService;
   readonly storageMarks: StorageMarks;
-  readonly webhooks: WebhookRecorder;
+  readonly webhookRecorder: WebhookRecorder;
 }
 
-/** Lets each feature hear what concerns it; once per server, before anything is done. */
+/** Subscribes each feature to its events; once per server, before the first request. */
 export function subscribe(subscribers: Subscribers): void {
-  const {
-    events,
-    audit,
-    mailNotices,
-    passwordReset,
-    auth,
-    conflicts,
-    holds,
-    notifications,
-    queue,
-    uploads,
-    storageMarks,
-    webhooks,
-  } = subscribers;
-  // Uploads of offline queues wait for files that come to their paths, however they come.
+  subscribeMobile(subscribers);
+  subscribeNotifications(subscribers);
+  subscribeMail(subscribers);
+  subscribeAccounts(subscribers);
+  subscribeWebhooks(subscribers);
+}
+
+/** Devices: their queues, conflicts, holds, and uploads. */
+function subscribeMobile({ events, queue, conflicts, holds, uploads }: Subscribers): void {
+  // Operations of an offline queue may wait for a file at a path, however the file gets there.
   for (const name of ["file.created", "file.updated", "file.moved"] as const) {
     events.on(name, (tx, { accountId, file }) => queue.noteArrival(tx, accountId, () => pathOfFile(file)));
   }
-  // What was there already, or got a numbered name, came as well.
+  // An upload of a file that exists already, or that got a numbered name, counts as well.
   events.on("upload.completed", (tx, { accountId, path }) => queue.noteArrival(tx, accountId, () => path));
-  // What a device sends may end a conflict that it has.
+  // An upload of a device may resolve a conflict of that device.
   events.on("file.updated", (tx, event) => conflicts.onFileUpdated(tx, event));
   events.on("file.created", (tx, event) => conflicts.onFileCreated(tx, event));
   events.on("device.removed", (tx, { device }) => queue.dropDevice(tx, device.id));
@@ -62,7 +57,11 @@ export function subscribe(subscribers: Subscribers): void {
   events.on("device.removed", (tx, { device }) => holds.dropDevice(tx, device.id));
   events.on("device.signing_in", (tx, { device }) => uploads.onSignIn(tx, device.id));
   events.on("device.removed", (tx, { device }) => uploads.cancelOfDevice(tx, device.id));
-  // Who owns the files is told, in the inbox and by a push.
+}
+
+/** Notifications to the owner of an account: in the list of notifications, and by push. */
+function subscribeNotifications(subscribers: Subscribers): void {
+  const { events, storageMarks, auditTriggers: audit, notificationTriggers: notifications } = subscribers;
   events.on("upload.completed", (tx, event) => notifications.uploadCompleted(tx, event));
   events.on("upload.failed", (tx, event) => notifications.uploadFailed(tx, event));
   events.on("share.downloaded", (tx, event) => notifications.shareDownloaded(tx, event));
@@ -81,7 +80,10 @@ export function subscribe(subscribers: Subscribers): void {
   events.on("security.token_reused", (tx, event) => audit.tokenReused(tx, event));
   events.on("security.credentials_changed", (tx, event) => notifications.credentialsChanged(tx, event));
   events.on("security.mass_change", (tx, event) => notifications.massChange(tx, event));
-  // The same by mail, where the server sends any.
+}
+
+/** Notifications by email, if the server sends email. */
+function subscribeMail({ events, mailNotices }: Subscribers): void {
   events.on("share.received", (tx, event) => mailNotices.shareReceived(tx, event));
   events.on("storage.warning", (tx, event) => mailNotices.storageWarning(tx, event));
   events.on("storage.damaged", (tx, event) => mailNotices.contentsDamaged(tx, event));
@@ -89,16 +91,24 @@ export function subscribe(subscribers: Subscribers): void {
   events.on("server.bucket_away", (tx, event) => mailNotices.bucketAway(tx, event));
   events.on("security.api_key_created", (tx, event) => mailNotices.apiKeyCreated(tx, event));
   events.on("security.credentials_changed", (tx, event) => mailNotices.credentialsChanged(tx, event));
-  // A link for a new password is one for the credentials that were.
+}
+
+/** Confirmations, reset links, and shares that depend on an account's credentials or email address. */
+function subscribeAccounts(subscribers: Subscribers): void {
+  const { events, auth, passwordReset, emailConfirmation, receivedShares } = subscribers;
+  // A reset link is valid only for the credentials at the time it was sent.
   events.on("security.credentials_changed", (tx, { accountId }) => passwordReset.forget(tx, accountId));
-  events.on("user.email_unconfirmed", (tx, event) => subscribers.emailConfirmation.addressGiven(tx, event));
-  // What was confirmed by the former password, or without the code that is asked from now on, is not confirmed any more.
+  events.on("user.email_unconfirmed", (tx, event) => emailConfirmation.addressGiven(tx, event));
+  // A confirmation by the former password, or without the second factor that is required now, is no longer valid.
   events.on("security.credentials_changed", (tx, { accountId, what }) => {
     if (what === "password" || what === "two_factor_on") auth.endConfirmations(tx, accountId);
   });
-  // What was shared with an e-mail before there was an account for it, or before its account had confirmed it.
-  events.on("user.email_confirmed", (tx, event) => subscribers.receivedShares.claim(tx, event));
-  // Webhooks of the account.
+  // Shares with an email address wait until an account confirms that address.
+  events.on("user.email_confirmed", (tx, event) => receivedShares.claim(tx, event));
+}
+
+/** Webhooks of the account. */
+function subscribeWebhooks({ events, webhookRecorder: webhooks }: Subscribers): void {
   for (const name of ["file.created", "file.updated", "file.moved", "file.deleted", "file.downloaded"] as const) {
     events.on(name, (tx, event) => webhooks.file(tx, name, event));
   }

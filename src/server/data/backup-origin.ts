@@ -6,7 +6,7 @@ import { listSnapshots, type Snapshot, takeSnapshotOf } from "../../db/snapshot.
 import { isDamage } from "../../db/transaction.ts";
 import type { DataPaths } from "./data-directory.ts";
 import { chooseSnapshot } from "./open-copy.ts";
-import { howLeft } from "./run-mark.ts";
+import { readCloseState } from "./run-mark.ts";
 
 /** What a backup or a restore takes a database from. */
 export interface Origin {
@@ -28,7 +28,7 @@ const LABEL = "backup";
 export function originOf(paths: DataPaths, after: number, wanted?: string): Origin {
   if (wanted !== undefined && wanted !== "newest") return fixed(findSnapshot(paths, wanted));
   // The original is only read, and may be mounted so.
-  const left = howLeft(paths, false);
+  const left = readCloseState(paths, false);
   if (left === "whole") {
     let lastMs = after;
     return {

@@ -26,7 +26,7 @@ import type { Log } from "../../lib/log.ts";
 import { toTimestamp } from "../../lib/clock.ts";
 import type { DataPaths } from "./data-directory.ts";
 import { bringBack, installSnapshot, readEpoch, settleRestored } from "./open-copy.ts";
-import { howLeft, markOpen } from "./run-mark.ts";
+import { readCloseState, markOpen } from "./run-mark.ts";
 import { checkStore } from "./store-identity.ts";
 
 /** A database that is to be put in place. */
@@ -156,7 +156,7 @@ function openSound(path: string, { path: original, isUnknown }: RestoreFrom): Db
 
 /** Keeps the present database as a snapshot, where it can be trusted. Its files are set aside in any case. */
 function keepPresent(paths: DataPaths, nowMs: number, log: Log): string | undefined {
-  if (!fs.existsSync(paths.database) || howLeft(paths) !== "whole") return undefined;
+  if (!fs.existsSync(paths.database) || readCloseState(paths) !== "whole") return undefined;
   try {
     return takeSnapshotOf(paths.database, paths.snapshots, "before-restore", laterThanAll(paths, nowMs)).name;
   } catch (error) {
@@ -174,7 +174,7 @@ function laterThanAll({ snapshots }: DataPaths, nowMs: number): number {
  * For a directory that has just begun from a snapshot by itself: says in the log what it holds, and gives up what an
  * old one still had to send.
  */
-export function beginFrom(db: Db, takenAtMs: number, nowMs: number, log: Log): void {
+export function reportRestored(db: Db, takenAtMs: number, nowMs: number, log: Log): void {
   const counts = countDatabase(db.sqlite);
   if (counts === undefined) return;
   const { lastChangeMs, ...numbers } = counts;

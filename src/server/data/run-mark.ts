@@ -32,7 +32,7 @@ type Mark =
  * How the database of a data directory was left. Reads a database whole where only its digest can tell, which is the case
  * in a copy of a directory whose server had been stopped. Changes nothing.
  */
-export function howLeft(paths: Pick<DataPaths, "database" | "state">, mayTouch = true): Left {
+export function readCloseState(paths: Pick<DataPaths, "database" | "state">, mayTouch = true): Left {
   const mark = readMark(paths.state);
   if (mark?.state === "backup") return "backup";
   const database = identifyFile(paths.database, mayTouch);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "../../../src/db/open.ts";
 import { type DataPaths, dataPaths } from "../../../src/server/data/data-directory.ts";
-import { howLeft, markBackup, markClosed, markOpen } from "../../../src/server/data/run-mark.ts";
+import { readCloseState, markBackup, markClosed, markOpen } from "../../../src/server/data/run-mark.ts";
 
 let folder: string;
 let original: DataPaths;
@@ -33,28 +33,28 @@ function open() {
 }
 
 test("a directory without a database, and one of before there were marks", () => {
-  expect(howLeft(original)).toBe("absent");
+  expect(readCloseState(original)).toBe("absent");
   const db = openDatabase(original.database);
   db.sqlite.run("CREATE TABLE t (a)");
   db.close();
-  expect(howLeft(original)).toBe("whole");
+  expect(readCloseState(original)).toBe("whole");
 });
 
 test("a crash is none of a copy's business: the very file that was open is whole by its log", () => {
   open();
-  expect(howLeft(original)).toBe("whole");
+  expect(readCloseState(original)).toBe("whole");
 });
 
 test("a copy of an open database is told as one, also where it takes the original's inode", () => {
   const db = open();
-  expect(howLeft(copyTo("copy"))).toBe("copied");
+  expect(readCloseState(copyTo("copy"))).toBe("copied");
   db.close();
   const copy = copyTo("second");
   const inode = fs.statSync(original.database).ino;
   for (let attempt = 0; attempt < 20; attempt++) {
     fs.rmSync(original.root, { recursive: true });
     copyTo("original", copy);
-    expect(howLeft(original)).toBe("copied");
+    expect(readCloseState(original)).toBe("copied");
     if (fs.statSync(original.database).ino === inode) return;
   }
 });
@@ -66,10 +66,10 @@ test("a copy of a closed database is whole, unless the copying caught another st
   markClosed(original);
   expect(fs.existsSync(`${original.database}-wal`)).toBe(false);
   const copy = copyTo("copy");
-  expect(howLeft(copy)).toBe("whole");
+  expect(readCloseState(copy)).toBe("whole");
   fs.appendFileSync(copy.database, "x");
-  expect(howLeft(copy)).toBe("copied");
-  expect(howLeft(original)).toBe("whole");
+  expect(readCloseState(copy)).toBe("copied");
+  expect(readCloseState(original)).toBe("whole");
 });
 
 test("a log beside the copy of a closed database is of a server that was started meanwhile", () => {
@@ -78,11 +78,11 @@ test("a log beside the copy of a closed database is of a server that was started
   for (const suffix of ["-wal", "-journal"]) {
     const copy = copyTo(`with${suffix}`);
     fs.writeFileSync(copy.database + suffix, "");
-    expect(howLeft(copy)).toBe("copied");
+    expect(readCloseState(copy)).toBe("copied");
   }
   // In the very directory it is a crash before the mark.
   fs.writeFileSync(`${original.database}-wal`, "");
-  expect(howLeft(original)).toBe("whole");
+  expect(readCloseState(original)).toBe("whole");
 });
 
 test("one who opens the database while its end is noted, notes the end", () => {
@@ -96,7 +96,7 @@ test("one who opens the database while its end is noted, notes the end", () => {
   expect(command.close()).toBe(true);
   markClosed(original);
   expect(fs.readFileSync(original.state, "utf8")).not.toBe(before);
-  expect(howLeft(copyTo("copy"))).toBe("whole");
+  expect(readCloseState(copyTo("copy"))).toBe("whole");
 });
 
 test("a copy in which the server of the original had only just opened the database", () => {
@@ -104,8 +104,8 @@ test("a copy in which the server of the original had only just opened the databa
   markClosed(original);
   // The mark says closed until the database is open.
   const db = openDatabase(original.database);
-  expect(howLeft(original)).toBe("whole");
-  expect(howLeft(copyTo("copy"))).toBe("copied");
+  expect(readCloseState(original)).toBe("whole");
+  expect(readCloseState(copyTo("copy"))).toBe("copied");
   db.close();
 });
 
@@ -113,7 +113,7 @@ test("while another holds the database, closing is not its end", () => {
   const [server, command] = [open(), openDatabase(original.database)];
   command.sqlite.run("INSERT INTO t VALUES (2)");
   expect(command.close()).toBe(false);
-  expect(howLeft(copyTo("copy"))).toBe("copied");
+  expect(readCloseState(copyTo("copy"))).toBe("copied");
   expect(server.close()).toBe(true);
 });
 
@@ -125,7 +125,7 @@ test("moved over file systems in order, it is whole", () => {
   try {
     const moved = dataPaths(join(elsewhere, "moved"));
     expect(Bun.spawnSync(["mv", original.root, moved.root]).exitCode).toBe(0);
-    expect(howLeft(moved)).toBe("whole");
+    expect(readCloseState(moved)).toBe("whole");
   } finally {
     fs.rmSync(elsewhere, { recursive: true });
   }
@@ -141,11 +141,11 @@ test("a mark that can't be understood counts as a copy's: its snapshots are alwa
     '{"state":"closed","database":{"device":"1","inode":"1"}}',
   ]) {
     fs.writeFileSync(original.state, text);
-    expect({ text, left: howLeft(original) }).toEqual({ text, left: "copied" });
+    expect({ text, left: readCloseState(original) }).toEqual({ text, left: "copied" });
   }
 });
 
 test("a backup says so itself", () => {
   markBackup(original);
-  expect(howLeft(original)).toBe("backup");
+  expect(readCloseState(original)).toBe("backup");
 });

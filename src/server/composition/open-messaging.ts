@@ -1,4 +1,4 @@
-/** What is told to others: notifications, pushes and webhooks. */
+/** Opens notifications, push messages, and webhooks. */
 import { presentDevice } from "../../features/mobile/devices/present.ts";
 import type { Device } from "../../features/mobile/devices/types.ts";
 import { presentItem } from "../../features/library/files/present.ts";
@@ -6,46 +6,33 @@ import { openPushChannels } from "../../features/messaging/notifications/channel
 import { openNotifications } from "../../features/messaging/notifications/open.ts";
 import { StorageMarks } from "../../features/accounts/plans/storage-marks.ts";
 import { openWebhooks } from "../../features/messaging/webhooks/open.ts";
-import type { Contents } from "./open-contents.ts";
-import type { People } from "./open-people.ts";
+import type { Accounts } from "./open-accounts.ts";
+import type { Media } from "./open-media.ts";
 import type { Storage } from "./open-storage.ts";
 
-/** See the head of the file. */
-export type Messages = Awaited<ReturnType<typeof openMessages>>;
+/** The services of {@link openMessaging}. */
+export type Messaging = Awaited<ReturnType<typeof openMessaging>>;
 
-/** Builds the services of this part, in order of dependency. Nothing is sent before the lifecycle says so. */
-export async function openMessages(
+/** Builds messaging, in order of dependency. Nothing is sent before the server starts the dispatchers. */
+export async function openMessaging(
   storage: Storage,
-  people: People,
-  contents: Contents,
+  accounts: Accounts,
+  { hasThumbnail }: Media,
   findDevice: (accountId: number, publicId: string) => Device | undefined,
 ) {
-  const { config, log, clock, secrets, outbound, db, sqlite, writer, events, tree } = storage;
-  const { users, limitsOf } = people;
-  const { hasThumbnail } = contents;
-  const pushChannels = await openPushChannels({ config, vapid: secrets.vapid, outbound, clock });
-  const { notifications, triggers, dispatcher } = openNotifications({
-    db,
-    writer,
-    clock,
-    log,
-    users,
-    channels: pushChannels,
-  });
+  const { config, secrets, tree } = storage;
+  const { users, limitsOf } = accounts;
+  const pushChannels = await openPushChannels({ ...storage, vapid: secrets.vapid });
+  const { notifications, triggers, dispatcher } = openNotifications({ ...storage, users, channels: pushChannels });
   const storageMarks = new StorageMarks({
-    events,
+    ...storage,
     quotaOf: (accountId) => {
       const user = users.findById(accountId);
       return user === undefined ? null : limitsOf(user).quotaBytes;
     },
   });
   const hooks = openWebhooks({
-    sqlite,
-    writer,
-    clock,
-    log,
-    events,
-    outbound,
+    ...storage,
     key: secrets.link.secret,
     recordOf: (accountId, publicId) => {
       const node = tree.findNode(accountId, publicId);
@@ -56,7 +43,7 @@ export async function openMessages(
       return device && presentDevice(device, undefined);
     },
   });
-  // What waited while an account was disabled is due, and no event tells of it.
+  // Enabling an account emits no event, but its waiting deliveries are due again.
   users.onChange(() => hooks.dispatcher.wake());
 
   return {

@@ -1,4 +1,4 @@
-/** Accounts and all about them: how they sign in, what they may, and who looks after them. */
+/** Opens accounts: sign-in, plans and rate limits, mail to users, and administration. */
 import type { PlanConfig } from "../../config/settings.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { AccountAdministration } from "../../features/administration/admin-api/service.ts";
@@ -32,30 +32,69 @@ import { rateLimitKey } from "../../http/client-address.ts";
 import { availableBytes, totalBytes } from "../data/filesystem.ts";
 import type { Storage } from "./open-storage.ts";
 
-/** See the head of the file. */
-export type People = ReturnType<typeof openPeople>;
+/** The services of {@link openAccounts}. */
+export type Accounts = ReturnType<typeof openAccounts>;
 
-/** Builds the services of this part, in order of dependency. */
-export function openPeople(storage: Storage) {
-  const { config, log, clock, paths, secrets, db, sqlite, writer, reader, events, treeWriter, onDetached } = storage;
+/** Builds accounts, in order of dependency. */
+export function openAccounts(storage: Storage) {
+  const { config, db, writer, secrets, treeWriter, onDetached } = storage;
   const { publicUrl, defaultPlan, signup } = config;
-  const audit = new AuditLog({ db, reader, writer, clock, log, keepMs: config.audit.keepMs });
+  const audit = new AuditLog({ ...storage, keepMs: config.audit.keepMs });
+  const signIn = openSignIn(storage);
+  const { users, auth, apiKeys, passkeys, twoFactor } = signIn;
+  const limits = openLimits(storage, users);
+  const { mail, mailNotices, mailDispatcher } = openMail({ ...storage, users, smtp: openSmtp(config), publicUrl });
+  const withMail = { ...storage, users, auth, apiKeys, mail, publicUrl };
+  const oidc = openOidc({
+    ...storage,
+    users,
+    auth,
+    secret: secrets.link.secret,
+    onLinked: (tx, accountId, name) => mailNotices.signInLinked(tx, accountId, name),
+  });
+  const proof = new ProofService({
+    writer,
+    users,
+    auth,
+    rateGate: limits.rateGate,
+    hasPasskeys: (userId) => passkeys.count(userId) > 0,
+    isLinked: (userId) => oidc?.identities.isLinked(userId) ?? false,
+    hasSecondFactor: (userId) => twoFactor.methodsOf(userId).length > 0,
+  });
+  const erase = (user: User, check?: (tx: Transaction) => unknown) =>
+    eraseAccount({ db, writer, users, auth, treeWriter, onDetached: () => onDetached.wake() }, user, check);
+  return {
+    audit,
+    auditTriggers: new AuditTriggers(audit, (id) => users.findById(id)),
+    ...signIn,
+    ...limits,
+    mail,
+    mailNotices,
+    mailDispatcher,
+    passwordReset: new PasswordReset(withMail),
+    emailConfirmation: new EmailConfirmation(withMail),
+    oidc,
+    invites: new InviteService({ ...withMail, defaultPlan, signup }),
+    proof,
+    eraseAccount: erase,
+    accounts: new AccountAdministration({ ...storage, users, auth, apiKeys, eraseAccount: erase }),
+    ...openStatistics(storage),
+  };
+}
+
+/** Builds accounts and the ways to sign in to them. */
+function openSignIn(storage: Storage) {
+  const { config, secrets, treeWriter } = storage;
   const passwords = new PasswordHasher();
   const users = new UserService({
-    db,
-    writer,
-    clock,
+    ...storage,
     passwords,
-    events,
     verifiesEmail: config.mail.verify,
     createRoot: (tx, accountId) => treeWriter.createAccountRoot(tx, accountId),
   });
-  const passkeys = new PasskeyService({ sqlite, writer, clock, events, users });
+  const passkeys = new PasskeyService({ ...storage, users });
   const twoFactor = new TwoFactorService({
-    sqlite,
-    writer,
-    clock,
-    events,
+    ...storage,
     key: secrets.factors.secret,
     hasPasskeys: (userId) => passkeys.count(userId) > 0,
     isSignedInFrom: (userId, addressKey) =>
@@ -63,20 +102,22 @@ export function openPeople(storage: Storage) {
         return clientAddress !== null && rateLimitKey(clientAddress) === addressKey;
       }),
   });
-  const apiKeys = new ApiKeyService({ sqlite, writer, clock, users, events });
   const auth = new AuthService({
-    db,
-    writer,
-    clock,
+    ...storage,
     users,
     passwords,
     tokens: new TokenSigner(secrets.jwt),
     secondFactors: twoFactor,
     tokenLifetimeMs: config.tokenLifetimeMs,
-    signup,
-    defaultPlan,
+    signup: config.signup,
+    defaultPlan: config.defaultPlan,
   });
+  return { passwords, users, passkeys, twoFactor, apiKeys: new ApiKeyService({ ...storage, users }), auth };
+}
 
+/** Builds the plans, and the limits that they set. */
+function openLimits(storage: Storage, users: UserService) {
+  const { config, clock } = storage;
   const plans = buildPlans({
     overrides: {
       free: overrideOf(config.plans.free),
@@ -86,7 +127,7 @@ export function openPeople(storage: Storage) {
     limitMultiplier: config.rateLimitScale,
     rateLimits: config.rateLimits ? "on" : "off",
   });
-  const limiter = new RateLimiter({ db, writer, clock, log });
+  const limiter = new RateLimiter(storage);
   const rateGate = new RateGate({
     limiter,
     signins: new SigninLimiter({ limiter, plans }),
@@ -96,72 +137,17 @@ export function openPeople(storage: Storage) {
     clock,
   });
   const limitsOf = (user: User): StorageLimits => {
-    const plan = plans[user.plan];
-    return {
-      plan: plan.name,
-      maxFileSizeBytes: plan.maxFileSizeBytes,
-      quotaBytes: user.quotaBytes === undefined ? plan.quotaBytes : user.quotaBytes,
-    };
+    const { name, maxFileSizeBytes, quotaBytes } = plans[user.plan];
+    return { plan: name, maxFileSizeBytes, quotaBytes: user.quotaBytes === undefined ? quotaBytes : user.quotaBytes };
   };
+  return { plans, limiter, rateGate, limitsOf };
+}
 
-  const { mail, mailNotices, mailDispatcher } = openMail({
-    db,
-    writer,
-    clock,
-    log,
-    users,
-    smtp: openSmtp(config),
-    publicUrl,
-  });
-  const passwordReset = new PasswordReset({
-    sqlite,
-    writer,
-    clock,
-    log,
-    users,
-    auth,
-    apiKeys,
-    events,
-    mail,
-    publicUrl,
-  });
-  const emailConfirmation = new EmailConfirmation({ sqlite, writer, clock, log, users, mail, publicUrl });
-  const oidc = openOidc({
-    config,
-    db,
-    writer,
-    clock,
-    log,
-    users,
-    auth,
-    secret: secrets.link.secret,
-    onLinked: (tx, accountId, name) => mailNotices.signInLinked(tx, accountId, name),
-  });
-
-  const invites = new InviteService({
-    db,
-    writer,
-    clock,
-    users,
-    mail,
-    defaultPlan,
-    signup,
-  });
-  const proof = new ProofService({
-    writer,
-    users,
-    auth,
-    rateGate,
-    hasPasskeys: (userId) => passkeys.count(userId) > 0,
-    isLinked: (userId) => oidc?.identities.isLinked(userId) ?? false,
-    hasSecondFactor: (userId) => twoFactor.methodsOf(userId).length > 0,
-  });
-  const erase = (user: User, check?: (tx: Transaction) => unknown) =>
-    eraseAccount({ db, writer, users, auth, treeWriter, onDetached: () => onDetached.wake() }, user, check);
-  const accounts = new AccountAdministration({ reader, writer, users, auth, apiKeys, events, eraseAccount: erase });
+/** Builds the statistics of the server, and their daily samples. */
+function openStatistics(storage: Storage) {
+  const { blobs: folder } = storage.paths;
   const statistics = new Statistics({
-    reader,
-    clock,
+    ...storage,
     queues: {
       push: "SELECT count(*) AS waiting FROM push_deliveries WHERE finished_at IS NULL",
       mail: "SELECT count(*) AS waiting FROM mails WHERE finished_at IS NULL",
@@ -169,44 +155,11 @@ export function openPeople(storage: Storage) {
       offline: "SELECT count(*) AS waiting FROM queue_operations WHERE status = 0",
     },
   });
-
-  const dailySamples = new DailySamples({
-    sqlite,
-    writer,
-    clock,
-    statistics,
-    disk: { freeBytes: () => availableBytes(paths.blobs), totalBytes: () => totalBytes(paths.blobs) },
-  });
-
-  return {
-    audit,
-    auditTriggers: new AuditTriggers(audit, (id) => users.findById(id)),
-    passwords,
-    users,
-    passkeys,
-    twoFactor,
-    apiKeys,
-    auth,
-    plans,
-    limiter,
-    rateGate,
-    limitsOf,
-    mail,
-    mailNotices,
-    mailDispatcher,
-    passwordReset,
-    emailConfirmation,
-    oidc,
-    invites,
-    proof,
-    eraseAccount: erase,
-    accounts,
-    statistics,
-    dailySamples,
-  };
+  const disk = { freeBytes: () => availableBytes(folder), totalBytes: () => totalBytes(folder) };
+  return { statistics, dailySamples: new DailySamples({ ...storage, statistics, disk }) };
 }
 
-/** The configuration holds every number of a plan, with scale and preset applied. */
+/** The values that the configuration sets for a plan, with scale and preset applied. */
 function overrideOf(plan: PlanConfig): PlanOverride {
   const { maxFileSizeBytes, quotaBytes, maxNodes, devices, limit } = plan;
   return { maxFileSizeBytes, quotaBytes, maxNodes, devices, limits: limit };

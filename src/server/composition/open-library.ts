@@ -1,0 +1,95 @@
+/** Opens the library: files and folders, tags, trash, versions, history, and archives. */
+import type { Digest } from "../../blobs/digest.ts";
+import { AccessCounters } from "../../features/accounts/plans/access-counters.ts";
+import { TransferCounters } from "../../features/accounts/plans/transfers.ts";
+import { DownloadLedger } from "../../features/accounts/rate-limits/download-ledger.ts";
+import { ActivityService } from "../../features/library/activity/service.ts";
+import { ArchiveSender } from "../../features/library/archive/archive-sender.ts";
+import { ArchiveService } from "../../features/library/archive/service.ts";
+import { FileBulkService } from "../../features/library/files/bulk.ts";
+import { ContentSender } from "../../features/library/files/content-sender.ts";
+import { FileService } from "../../features/library/files/service.ts";
+import { FolderService } from "../../features/library/folders/service.ts";
+import { HistoryService, reachOf } from "../../features/library/history/service.ts";
+import { Permissions } from "../../features/library/permissions/permissions.ts";
+import { TagService } from "../../features/library/tags/service.ts";
+import { TrashService } from "../../features/library/trash/service.ts";
+import { VersionService } from "../../features/library/versions/service.ts";
+import { PublicLinks } from "../../features/sharing/shares/public-links.ts";
+import { Turns } from "../../lib/turns.ts";
+import type { FileNode } from "../../tree/model/types.ts";
+import type { Accounts } from "./open-accounts.ts";
+import type { Media } from "./open-media.ts";
+import type { Storage } from "./open-storage.ts";
+
+/** The services of {@link openLibrary}. */
+export type Library = ReturnType<typeof openLibrary>;
+
+/** Copies and restores of an account that may wait for the one in progress. */
+const WAITING_COPIES_MAX = 8;
+
+/**
+ * Builds the library, in order of dependency.
+ * @param onCounted called for each download that counts
+ */
+export function openLibrary(storage: Storage, accounts: Accounts, media: Media, onCounted: (file: FileNode) => void) {
+  const { config, clock, tree, blobs, log, sqlite, events, secrets, reservations, onDetached, endedShares } = storage;
+  const { users, limitsOf } = accounts;
+  const access = new AccessCounters(storage);
+  const transfers = new TransferCounters(storage);
+  const permissions = new Permissions({ ...storage, users });
+  const links = new PublicLinks(sqlite, secrets.link.secret, clock, events, () => endedShares.note());
+  const turns = new Turns(WAITING_COPIES_MAX);
+  const needs = {
+    ...storage,
+    users,
+    limitsOf,
+    permissions,
+    links,
+    transfers,
+    access,
+    turns,
+    thumbnails: media.thumbnailer,
+    onDetached: () => onDetached.wake(),
+  };
+  return {
+    permissions,
+    links,
+    transfers,
+    access,
+    turns,
+    activity: new ActivityService(needs),
+    tags: new TagService(needs),
+    files: new FileService({ ...needs, reserveSpace: uploadSpace(storage), markDamaged: damageMarker(storage) }),
+    bulk: new FileBulkService({ ...needs, reserveSpace: (bytes) => reservations.reserve(bytes) }),
+    folders: new FolderService({ ...needs, planOf: (owner) => limitsOf(owner).plan }),
+    sender: new ContentSender({ ...needs, downloads: new DownloadLedger(), onCounted }),
+    versions: new VersionService({ ...needs, findUser: (id) => users.findById(id) }),
+    history: new HistoryService({ ...needs, reachMs: reachOf(config.versions.maxAgeMs) }),
+    trash: new TrashService({ ...needs, keepMs: config.trash.keepMs }),
+    archives: new ArchiveService({ tree, blobs, log }),
+    archiveSender: new ArchiveSender({ transfers, downloads: new DownloadLedger(), clock }),
+  };
+}
+
+/** Reserves disk space for an upload and counts the upload as in progress, until the returned function is called. */
+function uploadSpace({ storeGuard, reservations, uploadsInProgress }: Storage): (bytes: number) => () => void {
+  return (bytes) => {
+    storeGuard.check();
+    const release = reservations.reserve(bytes);
+    const end = uploadsInProgress.begin();
+    return () => {
+      end();
+      release();
+    };
+  };
+}
+
+/** Records whether a check of a file found its blob damaged. */
+function damageMarker({ blobs, integrity }: Storage) {
+  return async (digest: Digest, isDamaged: boolean) => {
+    const kind = blobs.stat(digest) === undefined ? "missing" : "damaged";
+    const fault = isDamaged ? ({ kind, detail: "found when the file was checked" } as const) : null;
+    await integrity.note([{ digest, fault }]);
+  };
+}

@@ -1,0 +1,118 @@
+/** Opens what reads the bytes of photos and videos: thumbnails, metadata, and the indexes built from metadata. */
+import { join } from "node:path";
+import type { BlobStore } from "../../blobs/blob-store.ts";
+import { type Digest, digestToBytes } from "../../blobs/digest.ts";
+import type { Db } from "../../db/open.ts";
+import { Reader } from "../../db/reader.ts";
+import { openPhotos } from "../../features/library/photos/open.ts";
+import { openSearch } from "../../features/library/search/open.ts";
+import { openMediaInfo } from "../../features/media/metadata/open.ts";
+import type { FailureStore } from "../../features/media/thumbnails/options.ts";
+import { ThumbnailService } from "../../features/media/thumbnails/service.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Log } from "../../lib/log.ts";
+import type { FileNode } from "../../tree/model/types.ts";
+import { VERSION } from "../../version.ts";
+import type { Storage } from "./open-storage.ts";
+
+/** The services of {@link openMedia}. */
+export type Media = ReturnType<typeof openMedia>;
+
+/** How long a thumbnail waits for uploads in progress. Its process has the lowest priority as well. */
+const THUMBNAIL_PATIENCE_MS = 100;
+
+/** Builds media, search, and photos, in order of dependency. */
+export function openMedia(storage: Storage) {
+  return { ...openThumbnails(storage), ...openIndexes(storage) };
+}
+
+/** Builds search and photos, and the metadata service that feeds both. */
+function openIndexes(storage: Storage) {
+  const { log, paths, blobs, uploadsInProgress } = storage;
+  const searchReader = new Reader(paths.database, log);
+  const mediaInfo = openMediaInfo({
+    ...storage,
+    findPath: (digest) => findReadable(blobs, digest, log),
+    onRead: (tx, digest) => {
+      enqueueRescan(tx, digest);
+      tx.afterCommit(() => onMetadataRead());
+    },
+    isBusy: () => uploadsInProgress.isAny,
+    program: VERSION,
+  });
+  const {
+    search,
+    indexer: searchIndexer,
+    enqueueRescan,
+  } = openSearch({
+    ...storage,
+    reader: searchReader,
+    noteContent: (tx, digest, mediaType) => mediaInfo.enqueue(tx, digest, mediaType),
+  });
+  const { photos, photoBackfill, onMetadataRead } = openPhotos({
+    ...storage,
+    reader: searchReader,
+    isReadingMetadata: (accountId) => !searchIndexer.isCaughtUp(accountId) || mediaInfo.hasPending,
+  });
+  return { searchReader, mediaInfo, search, searchIndexer, photos, photoBackfill };
+}
+
+/** Builds the thumbnails; no process is started before the first request. */
+function openThumbnails(storage: Storage) {
+  const { config, clock, paths, db, uploadsInProgress } = storage;
+  const { enabled: isEnabled, concurrency, timeoutMs, memoryLimitBytes } = config.thumbnails;
+  const failures = thumbnailFailures(db, clock);
+  const thumbnails = new ThumbnailService({
+    ...storage,
+    failures,
+    config: {
+      concurrency,
+      timeoutMs,
+      memoryLimitBytes,
+      patienceMs: THUMBNAIL_PATIENCE_MS,
+      nativeDir: config.nativeDir ?? join(paths.root, "native"),
+      ...(config.libvips !== null && { libvips: config.libvips }),
+    },
+    childCommand: Bun.isStandaloneExecutable
+      ? [process.execPath, "thumbnail-worker"]
+      : [process.execPath, Bun.main, "thumbnail-worker"],
+    environment: process.env,
+    isBusy: () => uploadsInProgress.isAny,
+  });
+  const disabled: Pick<ThumbnailService, "schedule" | "get"> = {
+    schedule: () => {},
+    get: async () => ({ state: "none", reason: "Thumbnails are switched off." }),
+  };
+  return {
+    thumbnails,
+    /** Makes thumbnails, or none if they are disabled. */
+    thumbnailer: isEnabled ? thumbnails : disabled,
+    /** Whether a file can have a thumbnail. A failure of another program version does not count: it is tried again. */
+    hasThumbnail: ({ mediaType, digest }: Pick<FileNode, "mediaType" | "digest">) =>
+      isEnabled && thumbnails.canRender(mediaType) && failures.find(digest)?.program !== thumbnails.program,
+  };
+}
+
+/** The path of a blob on this disk, fetched from the bucket if needed; undefined if it is not available now. */
+async function findReadable(blobs: BlobStore, digest: Digest, log: Log): Promise<string | undefined> {
+  try {
+    await blobs.fetchLocal(digest);
+  } catch (error) {
+    log.warn("Could not fetch a blob from the bucket to read it.", { digest, error });
+    return undefined;
+  }
+  return blobs.stat(digest) === undefined ? undefined : blobs.pathOf(digest);
+}
+
+function thumbnailFailures(db: Db, clock: Clock): FailureStore {
+  const find = db.sqlite.query<{ reason: string; program: string }, [Uint8Array]>(
+    "SELECT reason, program FROM thumbnail_failures WHERE digest = ?1",
+  );
+  const record = db.sqlite.query<void, [Uint8Array, string, string, number]>(
+    "INSERT OR REPLACE INTO thumbnail_failures (digest, reason, program, failed_at) VALUES (?1, ?2, ?3, ?4)",
+  );
+  return {
+    find: (digest) => find.get(digestToBytes(digest)) ?? undefined,
+    record: (digest, reason, program) => void record.run(digestToBytes(digest), reason, program, clock.nowMs()),
+  };
+}
