@@ -17,7 +17,7 @@ export interface AppHost {
   /** Whether more requests are under way than the server takes at once. */
   isOverloaded(): boolean;
   /** Requests that are not answered yet. */
-  requestsUnderWay(): number;
+  pendingRequests(): number;
   /** When the server's own certificate ends; undefined without TLS. */
   certificateEndsMs(): number | undefined;
   /** How the settings came about; undefined where nothing is served. */
@@ -42,7 +42,7 @@ export const NO_HOST: AppHost = {
   allowLong: () => {},
   isDraining: () => false,
   isOverloaded: () => false,
-  requestsUnderWay: () => 0,
+  pendingRequests: () => 0,
   certificateEndsMs: () => undefined,
   configuration: () => undefined,
   requests: new RequestStatistics(() => []),

@@ -25,7 +25,7 @@ export interface MetricsOptions {
   readonly whyNotReady: () => string | undefined;
   readonly host: {
     peerOf(request: Request): string;
-    requestsUnderWay(): number;
+    pendingRequests(): number;
     listJobs(): readonly JobState[];
     readonly requests: RequestStatistics;
     certificateEndsMs(): number | undefined;
@@ -47,7 +47,7 @@ export function metricsRoutes({ services, whyNotReady, host }: MetricsOptions) {
     ]);
     const body = await renderMetrics([
       gauge("larder_ready", "1 if the server is ready for requests, 0 otherwise.", whyNotReady() === undefined ? 1 : 0),
-      ...requestFamilies(host.requests, host.requestsUnderWay()),
+      ...requestFamilies(host.requests, host.pendingRequests()),
       ...storageFamilies(services, counted),
       ...databaseFamilies(services),
       ...jobFamilies(host.listJobs()),

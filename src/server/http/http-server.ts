@@ -1,0 +1,195 @@
+import { isExhausted, translateDiskError } from "../../blobs/disk.ts";
+import type { LoadedConfig } from "../../config/load.ts";
+import { auditGuard } from "../../features/administration/audit/guard.ts";
+import { withRetryAfter } from "../../http/base.ts";
+import { BodyPaces } from "../../http/body-pace.ts";
+import { LOCAL_PEER } from "../../http/client-address.ts";
+import { errorResponseOf } from "../../http/error-response.ts";
+import { invariant } from "../../lib/invariant.ts";
+import type { Background } from "../composition/background.ts";
+import type { Services } from "../composition/services.ts";
+import { savePreset } from "../data/save-preset.ts";
+import { ConnectionGuard, descriptorsMax } from "../net/connection-guard.ts";
+import { Listener } from "../net/listener.ts";
+import { observeRequests } from "../observability/observe.ts";
+import { RequestStatistics } from "../observability/request-statistics.ts";
+import { createApp } from "./app.ts";
+import type { AppHost } from "./host.ts";
+
+/** How long requests in progress may take after the server was told to stop. */
+export const DRAIN_MS = 30_000;
+/** How long the response to a set-up has to leave before the server restarts. */
+const RESTART_AFTER_MS = 100;
+/** The router skips this many characters before it looks for the path: it would take a short host for part of it. */
+const ROUTER_PATH_FROM = 11;
+
+/** Dependencies of {@link HttpServer}. */
+export interface HttpServerOptions {
+  readonly services: Services;
+  readonly loaded: LoadedConfig;
+  readonly background: Background;
+  /** Restarts the server with new settings. */
+  readonly restart: () => void;
+}
+
+/** The HTTP side of a running server: the application, and the listener that receives its requests. */
+export class HttpServer implements AppHost {
+  readonly requests: RequestStatistics;
+  readonly bodies: BodyPaces;
+  readonly #options: HttpServerOptions;
+  readonly #app: ReturnType<typeof createApp>;
+  #listener: Listener | undefined;
+  #guard: ConnectionGuard | undefined;
+  #isDraining = false;
+
+  constructor(options: HttpServerOptions) {
+    const { services } = options;
+    this.#options = options;
+    this.requests = new RequestStatistics(() => this.#app.app.routes.map(({ path }) => path));
+    this.bodies = new BodyPaces({ perAddressMax: services.config.maxSlowBodies });
+    this.#app = createApp(services, this);
+    this.#app.app.compile();
+  }
+
+  /** Receives requests from now on. @throws StartupError if the address is taken, or the certificate is invalid */
+  async listen(): Promise<void> {
+    const { config, clock, log } = this.#options.services;
+    this.#listener = await Listener.open({
+      config,
+      log,
+      clock,
+      fetch: this.#requestHandler(),
+      error(error) {
+        // The file of a download is opened after its handler returned: a missing descriptor shows only here.
+        const known = isExhausted(error) ? translateDiskError(error) : error;
+        const { status, body, headers } = errorResponseOf(known, "none");
+        if (status === 500) log.error("Could not create a response.", { error });
+        return Response.json(body, { status, headers });
+      },
+    });
+    this.#guard = new ConnectionGuard({
+      listener: this.#listener,
+      log,
+      descriptorsMax: descriptorsMax(config.maxConnections),
+    });
+  }
+
+  get listener(): Listener {
+    invariant(this.#listener !== undefined, "the server listens");
+    return this.#listener;
+  }
+
+  /** Rejects further requests. */
+  startDraining(): void {
+    this.#isDraining = true;
+    this.#guard?.stop();
+  }
+
+  /** Finishes the requests in progress, then closes the listener. Aborts requests that take too long. */
+  async drain(): Promise<void> {
+    const { listener } = this;
+    const isDrained = await Promise.race([listener.stop().then(() => true), Bun.sleep(DRAIN_MS).then(() => false)]);
+    if (isDrained) return;
+    const { log } = this.#options.services;
+    log.warn("Some requests did not finish in time; aborted them.", { requests: listener.pendingRequests });
+    await listener.cut();
+  }
+
+  isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  isOverloaded(): boolean {
+    // A request that waits for a small body costs little, and each address may have only a few of them.
+    return this.listener.pendingRequests - this.bodies.waiting > this.#options.services.config.maxRequests;
+  }
+
+  pendingRequests(): number {
+    return this.listener.pendingRequests;
+  }
+
+  certificateEndsMs(): number | undefined {
+    return this.listener.certificateEndsMs;
+  }
+
+  peerOf(request: Request): string {
+    return this.listener.peerOf(request) ?? LOCAL_PEER;
+  }
+
+  keepOpen(request: Request): void {
+    this.listener.keepOpen(request);
+  }
+
+  allowLong(request: Request): void {
+    this.listener.allowLong(request);
+  }
+
+  configuration(): LoadedConfig {
+    return this.#options.loaded;
+  }
+
+  noticeChanges(): void {
+    this.#options.background.noticeChanges();
+  }
+
+  listJobs() {
+    return this.#options.background.scheduler.list();
+  }
+
+  runJob(name: string) {
+    return this.#options.background.scheduler.runNow(name);
+  }
+
+  onSetUp(use: "household" | "accounts"): void {
+    if (use !== "household") return;
+    const { config, log } = this.#options.services;
+    try {
+      savePreset(config);
+    } catch (error) {
+      log.error('Could not write larder.toml. Add preset = "household" to it, then restart the server.', { error });
+      return;
+    }
+    setTimeout(this.#options.restart, RESTART_AFTER_MS);
+  }
+
+  /** The application with its audit log, the log of requests, and their statistics around it. */
+  #requestHandler(): (request: Request) => Response | Promise<Response> {
+    const { services } = this.#options;
+    const { basePath, audit, logRequests, logLevel } = services.config;
+    const { app, routes } = this.#app;
+    const audited = auditGuard({
+      ...services,
+      files: audit.files,
+      routeOf: (method, path) => routes.find(method, path),
+    });
+    const observed = observeRequests({
+      log: services.log,
+      logRequests,
+      isDebugging: logLevel === "debug",
+      statistics: this.requests,
+    });
+    return (request) => {
+      const url = routableUrl(request.url, basePath);
+      // Changes the request in place: a copy of it would read the whole body into memory, at any speed.
+      if (url !== request.url) Object.defineProperty(request, "url", { value: url });
+      const finish = (response: Response) => withRetryAfter(request, response);
+      return observed(request, () => {
+        const response = audited(request, app.fetch(request));
+        return response instanceof Promise ? response.then(finish) : finish(response);
+      });
+    };
+  }
+}
+
+/**
+ * The URL for the router: without the base path, which a proxy may have removed already, and with a host that is long
+ * enough. Links are made from the Host header instead.
+ */
+function routableUrl(url: string, basePath: string): string {
+  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
+  const path = url.slice(start);
+  const isBelow = path.startsWith(basePath) && "/?".includes(path.charAt(basePath.length));
+  if (basePath === "" || !isBelow) return start >= ROUTER_PATH_FROM ? url : `http://localhost${path}`;
+  const rest = path.slice(basePath.length);
+  return `http://localhost${rest.startsWith("/") ? rest : `/${rest}`}`;
+}
