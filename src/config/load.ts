@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { parse, TomlError } from "smol-toml";
+import { ConfigError } from "./startup-error.ts";
 import { nearest } from "./nearest.ts";
 import { BadValue } from "./setting.ts";
 import {
@@ -16,56 +16,55 @@ import {
   FOREIGN_VARIABLES,
   householdDefaults,
   isRateLimit,
-  RENAMED,
   SETTINGS,
   SETTINGS_BY_KEY,
 } from "./settings.ts";
-import { StartupError } from "./startup-error.ts";
+import { isTable, leaves, lineOf, parseToml } from "./toml.ts";
 
-/** Where settings may come from; nothing else is read but the configuration file. */
+/** The sources of settings, besides the configuration file. */
 export interface ConfigInput {
   /** Values of the command line, by key. */
   readonly flags?: Readonly<Record<string, string>>;
   /** `--config FILE`. */
   readonly file?: string | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** What relative paths on the command line and in the environment start from; the working directory by default. */
+  /**
+   * The directory that relative paths on the command line and in the environment are in; by default the working
+   * directory.
+   */
   readonly directory?: string;
 }
 
-/** Where a value came from, in words: "default", "preset household", "--port", "LARDER_PORT", "/srv/larder.toml:3". */
+/** The source of a value: "default", "preset household", "--port", "LARDER_PORT", "/srv/larder.toml:3". */
 export type Source = string;
 
-/** The configuration, and how it came about. */
+/** The configuration, with the sources of its values. */
 export interface LoadedConfig {
   readonly config: Config;
-  /** By key, every setting. */
+  /** The source of every setting, by key. */
   readonly sources: ReadonlyMap<string, Source>;
-  /** By key, the same values as in `config`. */
+  /** The values in `config`, by key. */
   readonly values: ReadonlyMap<string, unknown>;
   /** The file that was read, if there is one. */
   readonly file: string | undefined;
-  /** What the operator should know though it stops nothing. */
+  /** Problems that do not stop the start. */
   readonly warnings: readonly string[];
 }
 
-/** The configuration can't be used; the message lists every fault. */
-export class ConfigError extends StartupError {
-  override readonly name = "ConfigError";
-}
-
-interface Found {
+/** A value from one source. */
+interface GivenValue {
   readonly raw: unknown;
   readonly source: Source;
+  /** The directory that a relative path is in. */
   readonly directory: string;
 }
 
 /** Name of the configuration file in the data directory. */
 export const CONFIG_FILE = "larder.toml";
-/** The variable that stands for `--config FILE`. */
+/** The variable with the meaning of `--config FILE`. */
 const CONFIG_VARIABLE = "LARDER_CONFIG";
 
-/** Settings, besides the data directory, that are made absolute. */
+/** Paths that become absolute, besides the data directory. */
 const PATHS = [
   "socket",
   "tls.certFile",
@@ -77,13 +76,13 @@ const PATHS = [
   "push.apns.keyFile",
 ];
 
-/** Container orchestrators put such names in place for a service called "larder"; they are none of ours. */
+/** Variables that container orchestrators set for a service called "larder". They are not settings. */
 const SERVICE_VARIABLES = /^LARDER_(SERVICE_(HOST|PORT)(_\w+)?|PORT_\d+_(TCP|UDP)(_\w+)?)$/;
 const SERVICE_ADDRESS = /^(tcp|udp):\/\//;
 
 /**
- * The effective configuration.
- * @throws ConfigError naming each bad value and unknown key with its place and the nearest key
+ * Reads the effective configuration.
+ * @throws ConfigError with each invalid value and unknown key, where it is, and the most similar key
  */
 export function loadConfig(input: ConfigInput): LoadedConfig {
   return new Loading(input).load();
@@ -94,8 +93,8 @@ class Loading {
   readonly #directory: string;
   readonly #faults: string[] = [];
   readonly #warnings: string[] = [];
-  /** By key, all that was given for it: the one that wins first. */
-  readonly #given = new Map<string, Found[]>();
+  /** The given values of each key, by precedence: the first one applies. */
+  readonly #given = new Map<string, GivenValue[]>();
   readonly #values = new Map<string, unknown>();
   readonly #sources = new Map<string, Source>();
 
@@ -110,7 +109,7 @@ class Loading {
     }
     this.#readEnvironment();
     const file = this.#readFile();
-    this.#decide();
+    this.#resolveAll();
     if (this.#faults.length === 0) this.#checkTogether();
     if (this.#faults.length > 0) {
       const faults = this.#faults.map((fault) => `  ${fault}`).join("\n");
@@ -128,17 +127,15 @@ class Loading {
   #readEnvironment(): void {
     const { environment } = this.#input;
     const keys = new Map([...SETTINGS_BY_KEY.keys()].map((key) => [environmentName(key), key]));
-    const renamed = new Map(Object.keys(RENAMED).map((key) => [environmentName(key), key]));
     for (const [name, value] of Object.entries(environment)) {
-      // An empty variable is what `docker compose` makes of one that isn't set.
+      // `docker compose` passes a variable that is not set as an empty one.
       if (!name.startsWith("LARDER_") || value === undefined || value === "" || name === CONFIG_VARIABLE) continue;
       if (FOREIGN_VARIABLES.test(name) || SERVICE_VARIABLES.test(name)) continue;
       if (name === "LARDER_PORT" && SERVICE_ADDRESS.test(value)) continue;
-      const old = renamed.get(name);
-      const key = old === undefined ? keys.get(name) : this.#newKey(old, name, environmentName);
+      const key = keys.get(name);
       if (key === undefined) {
         this.#faults.push(`${name} (environment) is not a setting. Did you mean ${nearest(name, keys.keys())}?`);
-      } else if (key !== null) {
+      } else {
         this.#give(key, { raw: value, source: name, directory: this.#directory });
       }
     }
@@ -147,7 +144,7 @@ class Loading {
   /** Reads larder.toml, if there is one. @returns its path */
   #readFile(): string | undefined {
     const named = this.#input.file ?? (this.#input.environment[CONFIG_VARIABLE] || undefined);
-    const dataDirectory = resolve(this.#directory, this.#earlyData());
+    const dataDirectory = resolve(this.#directory, this.#dataBeforeFile());
     const path = named === undefined ? join(dataDirectory, CONFIG_FILE) : resolve(this.#directory, named);
     if (named === undefined && !existsSync(path)) return undefined;
     let text: string;
@@ -165,34 +162,30 @@ class Loading {
 
   #takeFromFile(key: string, raw: unknown, path: string, text: string): void {
     const location = `${path}:${lineOf(text, key)}`;
-    const known = key in RENAMED ? this.#newKey(key, location, (name) => name) : key;
-    if (known === null) return;
-    if (known === undefined || !SETTINGS_BY_KEY.has(known)) {
-      this.#faults.push(`${location}: "${key}" is not a setting. Did you mean "${nearestKey(key)}"?`);
-      return;
-    }
-    this.#give(known, { raw, source: location, directory: dirname(path) });
+    if (SETTINGS_BY_KEY.has(key)) this.#give(key, { raw, source: location, directory: dirname(path) });
+    else this.#faults.push(`${location}: "${key}" is not a setting. Did you mean "${nearestKey(key)}"?`);
   }
 
-  #give(key: string, found: Found): void {
-    const given = this.#given.get(key);
-    if (given === undefined) this.#given.set(key, [found]);
-    else given.push(found);
+  #give(key: string, value: GivenValue): void {
+    const values = this.#given.get(key);
+    if (values === undefined) this.#given.set(key, [value]);
+    else values.push(value);
   }
 
-  #winner(key: string): Found | undefined {
+  /** The given value that applies; undefined if no source gives one. */
+  #firstGiven(key: string): GivenValue | undefined {
     return this.#given.get(key)?.[0];
   }
 
-  /** The data directory as far as it is known before the file that lies in it is read. */
-  #earlyData(): string {
-    const raw = this.#winner("data")?.raw;
+  /** The data directory in which larder.toml is looked for. */
+  #dataBeforeFile(): string {
+    const raw = this.#firstGiven("data")?.raw;
     return typeof raw === "string" && raw.trim() !== "" ? raw.trim() : SETTINGS.data.default;
   }
 
-  /** The file in the data directory can't move the data directory: everybody would look in two places. */
+  /** Rejects a larder.toml in the data directory that names another data directory. */
   #checkFileData(named: string | undefined, path: string, dataDirectory: string): void {
-    const data = this.#winner("data");
+    const data = this.#firstGiven("data");
     if (named !== undefined || data === undefined || !data.source.startsWith(`${path}:`)) return;
     if (typeof data.raw !== "string" || resolve(dirname(path), data.raw) === dataDirectory) return;
     this.#faults.push(
@@ -212,27 +205,18 @@ class Loading {
     }
   }
 
-  /** The key that took the place of `old`, with a warning. Null: there is none, and the value is ignored. */
-  #newKey(old: string, location: string, spell: (key: string) => string): string | null | undefined {
-    const key = RENAMED[old];
-    if (key === null)
-      this.#warnings.push(`${location}: the setting ${spell(old)} no longer exists and has no effect. Remove it.`);
-    else if (key !== undefined)
-      this.#warnings.push(`${location}: the setting ${spell(old)} is now called ${spell(key)}. Rename it.`);
-    return key;
-  }
-
-  #decide(): void {
-    this.#settle("preset", SETTINGS_BY_KEY.get("preset"), new Map(), 1);
+  /** Determines every value. The preset and the scale come first: other defaults depend on them. */
+  #resolveAll(): void {
+    this.#resolve("preset", SETTINGS_BY_KEY.get("preset"), new Map(), 1);
     const preset = this.#values.get("preset") === "household" ? householdDefaults() : new Map<string, unknown>();
-    this.#settle("rateLimitScale", SETTINGS_BY_KEY.get("rateLimitScale"), preset, 1);
+    this.#resolve("rateLimitScale", SETTINGS_BY_KEY.get("rateLimitScale"), preset, 1);
     const scale = Number(this.#values.get("rateLimitScale"));
     for (const [key, setting] of SETTINGS_BY_KEY) {
-      if (!this.#values.has(key)) this.#settle(key, setting, preset, scale);
+      if (!this.#values.has(key)) this.#resolve(key, setting, preset, scale);
     }
   }
 
-  #settle(key: string, setting: AnySetting | undefined, preset: ReadonlyMap<string, unknown>, scale: number): void {
+  #resolve(key: string, setting: AnySetting | undefined, preset: ReadonlyMap<string, unknown>, scale: number): void {
     if (setting === undefined) return;
     const given = this.#given.get(key) ?? [];
     const fallback = preset.has(key) ? preset.get(key) : setting.default;
@@ -242,25 +226,25 @@ class Loading {
       this.#values.set(key, Math.max(1, Math.round(fallback * scale)));
       this.#sources.set(key, `default, rateLimitScale ${scale}`);
     }
-    // From the last to the first, so that the winner stays; a bad value is a fault also where another wins over it.
-    for (const found of given.toReversed()) this.#take(key, setting, found);
+    // In reverse order, so that the first value stays. A bad value is a fault even if another one overrides it.
+    for (const value of given.toReversed()) this.#parse(key, setting, value);
   }
 
-  #take(key: string, setting: AnySetting, found: Found): void {
+  #parse(key: string, setting: AnySetting, { raw, directory, source }: GivenValue): void {
     try {
-      this.#values.set(key, setting.kind.parse(found.raw, found.directory));
-      this.#sources.set(key, found.source);
+      this.#values.set(key, setting.kind.parse(raw, directory));
+      this.#sources.set(key, source);
     } catch (error) {
       if (!(error instanceof BadValue)) throw error;
-      const given = setting.isSecret ? "" : `, not ${JSON.stringify(found.raw)}`;
-      const name = found.source.includes(":") ? `${found.source}: "${key}"` : found.source;
+      const given = setting.isSecret ? "" : `, not ${JSON.stringify(raw)}`;
+      const name = source.includes(":") ? `${source}: "${key}"` : source;
       this.#faults.push(`${name} ${error.message}${given}.`);
     }
   }
 
-  /** What only shows when all values are known; makes paths absolute and fills in what follows from others. */
+  /** Checks values that depend on each other, makes paths absolute, and derives the base path. */
   #checkTogether(): void {
-    const dataSource = this.#winner("data");
+    const dataSource = this.#firstGiven("data");
     this.#values.set("data", resolve(dataSource?.directory ?? this.#directory, String(this.#values.get("data"))));
     for (const key of PATHS) {
       const path = this.#values.get(key);
@@ -279,12 +263,12 @@ class Loading {
       );
     }
     if (!this.#given.has("basePath") && path !== "") {
-      this.#faults.push(...this.#takeBasePath(path));
+      this.#faults.push(...this.#deriveBasePath(path));
     }
   }
 
-  /** The path of publicUrl is the base path where none is set. @returns faults */
-  #takeBasePath(path: string): string[] {
+  /** Uses the path of publicUrl as the base path. @returns faults */
+  #deriveBasePath(path: string): string[] {
     try {
       this.#values.set("basePath", SETTINGS.basePath.kind.parse(path, ""));
       this.#sources.set("basePath", "publicUrl");
@@ -328,7 +312,7 @@ class Loading {
   }
 }
 
-/** The setting that was most likely meant; also one that merely stands below the wrong heading. */
+/** The setting that was most likely meant. A known name under a wrong heading is taken as it is. */
 function nearestKey(key: string): string | undefined {
   const last = key.slice(key.lastIndexOf(".") + 1);
   return SETTINGS_BY_KEY.has(last) ? last : nearest(key, SETTINGS_BY_KEY.keys());
@@ -356,52 +340,6 @@ function assemble(values: ReadonlyMap<string, unknown>): Config {
   for (const group of groups) Object.freeze(group);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Config is the same walk, done by the type checker
   return config as Config;
-}
-
-function parseToml(text: string, path: string): Record<string, unknown> {
-  try {
-    return parse(text);
-  } catch (error) {
-    if (!(error instanceof TomlError)) throw error;
-    const cause = error.message.split("\n")[0] ?? "";
-    throw new ConfigError(`${path}:${error.line}: not valid TOML. ${cause}`, error);
-  }
-}
-
-function* leaves(table: Record<string, unknown>, prefix: string): Generator<[string, unknown]> {
-  for (const [name, value] of Object.entries(table)) {
-    if (isTable(value)) yield* leaves(value, `${prefix}${name}.`);
-    else yield [prefix + name, value];
-  }
-}
-
-function isTable(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
-}
-
-/**
- * The line on which a key is set. The parser does not report lines. So longer and longer beginnings of the file are
- * parsed until the key appears; its line follows the last complete beginning without it.
- */
-function lineOf(text: string, key: string): number {
-  const lines = text.split("\n");
-  let wholeUpTo = 0;
-  for (let count = 1; count <= lines.length; count++) {
-    const table = tryParse(lines.slice(0, count).join("\n"));
-    if (table === undefined) continue;
-    if ([...leaves(table, "")].some(([name]) => name === key)) return wholeUpTo + 1;
-    wholeUpTo = count;
-  }
-  return 1;
-}
-
-function tryParse(text: string): Record<string, unknown> | undefined {
-  try {
-    return parse(text);
-  } catch (error) {
-    if (error instanceof TomlError) return undefined;
-    throw error;
-  }
 }
 
 function messageOf(error: unknown): string {

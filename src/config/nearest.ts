@@ -1,4 +1,4 @@
-/** The candidate that is spelt most like `word`, upper and lower case, `-` and `_` aside; undefined without candidates. */
+/** The candidate whose spelling is most similar to `word`, ignoring case, `-` and `_`; undefined without candidates. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const plainWord = plain(word);
   let best: string | undefined;
@@ -12,7 +12,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** How many letters must be put in, left out or changed to make `a` into `b` (Levenshtein). */
+/** The number of letters to insert, remove or change to turn `a` into `b` (Levenshtein). */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let i = 1; i <= a.length; i++) {

@@ -13,7 +13,7 @@ const DURATION_UNITS: Readonly<Record<string, number>> = {
 const DURATION_PATTERN = /^(?:\d+[smhdw])+$/;
 const DURATION_PART = /(\d+)([smhdw])/g;
 
-/** Bytes of `"10MB"`, `"1.5 GiB"`, `"512k"` or `"4096"`; undefined when it is no size. */
+/** Bytes of `"10MB"`, `"1.5 GiB"`, `"512k"` or `"4096"`; undefined if the text is not a size. */
 export function parseSize(text: string): number | undefined {
   const match = SIZE_PATTERN.exec(text.trim());
   if (match === null) return undefined;
@@ -21,7 +21,7 @@ export function parseSize(text: string): number | undefined {
   return Number.isSafeInteger(bytes) ? bytes : undefined;
 }
 
-/** The shortest way to write a size that {@link parseSize} reads back to exactly these bytes: `"10MB"`, `"1025"`. */
+/** The shortest text that {@link parseSize} reads as exactly these bytes: `"10MB"`, `"1025"`. */
 export function formatSize(bytes: number): string {
   let value = bytes;
   let unit = 0;
@@ -32,7 +32,7 @@ export function formatSize(bytes: number): string {
   return unit === 0 ? String(value) : `${value}${SIZE_UNITS[unit] ?? ""}B`;
 }
 
-/** A size for the eye, rounded to one decimal: `"1.4 GB"`. */
+/** A size for people, rounded to one decimal: `"1.4 GB"`. */
 export function describeSize(bytes: number): string {
   let value = bytes;
   let unit = 0;
@@ -44,7 +44,7 @@ export function describeSize(bytes: number): string {
   return `${rounded} ${SIZE_UNITS[unit] ?? ""}B`;
 }
 
-/** Milliseconds of `"30s"`, `"1h30m"` or `"7d"`; undefined when it is no duration. A number without unit is none. */
+/** Milliseconds of `"30s"`, `"1h30m"` or `"7d"`; undefined if the text is not a duration, or has no unit. */
 export function parseDuration(text: string): number | undefined {
   const plain = text.trim().toLowerCase();
   if (!DURATION_PATTERN.test(plain)) return undefined;

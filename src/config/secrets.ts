@@ -1,6 +1,6 @@
 /**
- * The secrets of this server: made at the first start from 256 random bits each, kept in `secrets/` for its user alone,
- * never shipped, never defaulted, never printed.
+ * The secrets of this server: 256 random bits each, created at the first start in `secrets/`, which only the server's
+ * user can read. They have no default and are never printed.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -20,9 +20,9 @@ import { dirname, join } from "node:path";
 import type { Config } from "./settings.ts";
 import { StartupError } from "./startup-error.ts";
 
-/** A key, and a name that identifies it among its predecessors. */
+/** A key, with an ID that differs from that of the keys before it. */
 export interface SecretKey {
-  /** Public: stands in the header of every token. */
+  /** Public: every token has it in its header. */
   readonly kid: string;
   /** 32 random bytes. */
   readonly secret: Uint8Array;
@@ -32,16 +32,15 @@ export interface SecretKey {
 export interface Secrets {
   /** Signs access tokens. */
   readonly jwt: SecretKey;
-  /** What the tokens of public links are made from. */
+  /** Derives the tokens of public links. */
   readonly link: SecretKey;
-  /** The private key, on the curve P-256, by which push services of browsers know this server (RFC 8292). */
+  /** The private key on the curve P-256 that identifies this server to the push services of browsers (RFC 8292). */
   readonly vapid: SecretKey;
   /**
-   * Seals the secrets of authenticator apps in the database. Not to be replaced: nobody's codes would be good any
-   * longer.
+   * Encrypts the secrets of authenticator apps in the database. Replacing it would invalidate all authenticator apps.
    */
   readonly factors: SecretKey;
-  /** Those that were missing and have just been made: all of them at the first start, later only what is new. */
+  /** The secrets that were missing and have just been created. */
   readonly made: readonly SecretName[];
 }
 
@@ -51,7 +50,7 @@ const SECRET_NAMES = ["jwt", "link", "vapid", "factors"] as const;
 /** One of {@link SECRET_NAMES}. */
 export type SecretName = (typeof SECRET_NAMES)[number];
 
-/** What ends where a secret is lost and a new one takes its place, in words. */
+/** The consequences of replacing a secret, for messages. */
 export const SECRET_LOSSES: Readonly<Record<SecretName, string>> = {
   jwt: "all sessions end; everyone must sign in again",
   link: "public links and drop boxes get new addresses, the old ones stop working, and webhooks get new signing secrets",
@@ -64,9 +63,9 @@ export const SECRET_LOSSES: Readonly<Record<SecretName, string>> = {
 const KEY_BYTES = 32;
 
 /**
- * The secrets in `directory` (`<data>/secrets`), made where there are none. What is made is on disk on return; two
- * programs that start at once end up with the same keys.
- * @throws StartupError when others may read them, when one is damaged or weak, or when they can't be written
+ * Reads the secrets in `directory` (`<data>/secrets`) and creates those that are missing. New secrets are on disk when
+ * this returns. Two programs that start at the same time get the same keys.
+ * @throws StartupError if other users can read a secret, if one is damaged or weak, or if they can't be written
  */
 export function openSecrets(directory: string): Secrets {
   if (!existsSync(directory)) makeDirectory(directory);
@@ -81,7 +80,7 @@ export function openSecrets(directory: string): Secrets {
 }
 
 /**
- * Looks at the secrets that are there, and makes none.
+ * Checks the existing secrets and creates none.
  * @throws StartupError as {@link openSecrets}
  */
 export function checkSecrets(directory: string): void {
@@ -94,8 +93,8 @@ export function checkSecrets(directory: string): void {
 }
 
 /**
- * The secrets that a directory lacks, a copy of `secrets/` for instance. Its permissions are not checked.
- * @throws StartupError when one of those that are there is damaged or weak, or can't be read
+ * Finds the secrets that are missing in a directory, such as a copy of `secrets/`. Does not check its permissions.
+ * @throws StartupError if an existing secret is damaged or weak, or can't be read
  */
 export function findMissingSecrets(directory: string): SecretName[] {
   return SECRET_NAMES.filter((name) => {
@@ -107,9 +106,8 @@ export function findMissingSecrets(directory: string): SecretName[] {
 }
 
 /**
- * Replaces a secret with a new one, which is on disk when this returns. A running server keeps using the one that it
- * has read.
- * @throws StartupError when it can't be written
+ * Replaces a secret with a new one, which is on disk when this returns. A running server keeps using the old one.
+ * @throws StartupError if it can't be written
  */
 export function rotateSecret(directory: string, name: SecretName): SecretKey {
   if (!existsSync(directory)) makeDirectory(directory);
@@ -120,9 +118,9 @@ export function rotateSecret(directory: string, name: SecretName): SecretKey {
 }
 
 /**
- * The password for the first administrator, from the setting or its file (one line end at its end doesn't count).
- * @returns undefined where neither is set
- * @throws StartupError when the file can't be read
+ * The password for the first administrator, from the setting or its file.
+ * @returns undefined if neither is set
+ * @throws StartupError if the file can't be read
  */
 export function readAdminPassword(config: Pick<Config, "adminPassword" | "adminPasswordFile">): string | undefined {
   if (config.adminPassword !== null) return config.adminPassword;
@@ -130,17 +128,17 @@ export function readAdminPassword(config: Pick<Config, "adminPassword" | "adminP
   return readPasswordFile(config.adminPasswordFile);
 }
 
-/** A password kept in a file; one line end at its end doesn't count. @throws StartupError when it can't be read. */
+/** Reads a password from a file, without a final line break. @throws StartupError if the file can't be read */
 export function readPasswordFile(path: string): string {
   try {
-    return withoutLineEnd(readFileSync(path, "utf8"));
+    return withoutLineBreak(readFileSync(path, "utf8"));
   } catch (error) {
     throw new StartupError(`Cannot read the password file ${path}: ${messageOf(error)}.`, error);
   }
 }
 
-/** Text without the one line end that editors and `echo` put at its end. */
-export function withoutLineEnd(text: string): string {
+/** The text without one line break at its end, as added by editors and `echo`. */
+export function withoutLineBreak(text: string): string {
   return text.replace(/\r?\n$/, "");
 }
 
@@ -191,14 +189,14 @@ function parseKey(content: string): SecretKey | undefined {
   if (typeof parsed !== "object" || parsed === null || !("kid" in parsed) || !("key" in parsed)) return undefined;
   if (typeof parsed.kid !== "string" || parsed.kid === "" || typeof parsed.key !== "string") return undefined;
   const secret = Uint8Array.from(Buffer.from(parsed.key, "base64url"));
-  // 32 random bytes with fewer than 16 different ones don't occur; a key thought up by a person often is such.
+  // Of 32 random bytes, at least 16 differ. A key that a person made up often has fewer.
   const isStrong = secret.byteLength === KEY_BYTES && new Set(secret).size >= KEY_BYTES / 2;
   return isStrong ? { kid: parsed.kid, secret } : undefined;
 }
 
 /**
- * Writes a new key: whole and on disk under its name, or not at all.
- * @returns false when somebody else made it in the meantime (mode "keep")
+ * Writes a new key durably, or nothing.
+ * @returns false if another program has created the key since (mode "keep")
  */
 function writeKey(path: string, mode: "keep" | "replace"): boolean {
   const content = `${JSON.stringify({
@@ -218,7 +216,7 @@ function writeKey(path: string, mode: "keep" | "replace"): boolean {
   }
 }
 
-/** Random bytes that may also be a private key on P-256: below the order of its group, which begins with 32 ones. */
+/** Random bytes that are also a valid private key on P-256: below the order of its group, which begins with 32 ones. */
 function newKey(): Buffer {
   for (;;) {
     const key = randomBytes(KEY_BYTES);
@@ -236,7 +234,10 @@ function writeDurably(path: string, content: string): void {
   }
 }
 
-/** Gives the file its name unless that is taken: of two programs at once, one wins and both read its key. */
+/**
+ * Gives the file its name unless the name is taken. Of two programs at the same time, one succeeds and both read its
+ * key.
+ */
 function linkOnce(temporary: string, path: string): boolean {
   try {
     linkSync(temporary, path);
@@ -244,7 +245,7 @@ function linkOnce(temporary: string, path: string): boolean {
   } catch (error) {
     if (isCode(error, "EEXIST")) return false;
     if (!isCode(error, "EPERM") && !isCode(error, "ENOTSUP") && !isCode(error, "ENOSYS")) throw error;
-    // A file system without hard links, such as exFAT.
+    // The file system has no hard links, such as exFAT.
     renameSync(temporary, path);
     return true;
   }

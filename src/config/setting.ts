@@ -1,11 +1,11 @@
-/** What a setting is, and the kinds of value that there are. The settings themselves are in `settings.ts`. */
+/** The kinds of settings. The settings are in `settings.ts`. */
 import { formatDuration } from "../lib/duration.ts";
 import { formatSize, parseDuration, parseSize } from "./quantities.ts";
 
-/** A value as it was found: text from a flag or the environment, or what larder.toml holds. */
+/** An unparsed value: text from a flag or the environment, or a value in larder.toml. */
 export type RawValue = unknown;
 
-/** Says why a value can't be taken; its message completes "KEY …", as in "must be a whole number". */
+/** Rejects a value. The message completes "KEY …", such as "must be a whole number". */
 export class BadValue extends Error {
   override readonly name = "BadValue";
 }
@@ -13,25 +13,25 @@ export class BadValue extends Error {
 /** The unit that is added to a setting's name in the program: `gcGrace` is `config.gcGraceMs`. */
 export type Unit = "" | "Ms" | "Bytes";
 
-/** How a value is read and shown. */
+/** How a value is parsed and shown. */
 export interface SettingKind<T> {
-  /** What may be written, for the help: "size", "on or off". */
+  /** The accepted values, for the help: "size", "on or off". */
   readonly accepts: string;
-  /** The same in one word, for what stands behind a flag: `<number>`, `<spec|household>`. */
+  /** The same in one word, for the argument of a flag: `<number>`, `<spec|household>`. */
   readonly placeholder: string;
-  /** @param directory what a relative path starts from. @throws BadValue */
+  /** @param directory the directory that a relative path is in. @throws BadValue */
   parse(raw: RawValue, directory: string): T;
-  /** The value as it may be written again. */
+  /** The value as text that can be parsed again. */
   format(value: T): string;
 }
 
-/** One setting. Its key is its place in the table. */
+/** One setting. Its key is its path in the table. */
 export class Setting<T, U extends Unit = ""> {
   readonly kind: SettingKind<T>;
   readonly unit: U;
   readonly default: T;
   readonly help: string;
-  /** Never shown, and not taken from the command line, which every user of the machine can read. */
+  /** Never shown. Not accepted on the command line, which every user of the machine can read. */
   readonly isSecret: boolean;
 
   constructor(kind: SettingKind<T>, unit: U, preset: T, help: string, isSecret = false) {
@@ -51,7 +51,7 @@ export class Setting<T, U extends Unit = ""> {
 /** How an optional text without a value is shown. */
 export const NOT_SET = "not set";
 
-/** Words for "no limit". */
+/** Values that mean "no limit". */
 const NONE_WORDS = ["none", "unlimited"];
 
 const TRUE_WORDS = ["on", "true", "1", "yes"];
@@ -102,7 +102,7 @@ export function integer(min: number, max: number, preset: number, help: string):
   return new Setting(integerKind(min, max), "", preset, help);
 }
 
-/** A whole number, or none (null), for which `noneWord` stands. */
+/** A whole number, or null, written as `noneWord`. */
 export function integerOrNone(
   preset: number | null,
   help: string,
@@ -138,13 +138,13 @@ export function size(preset: string, help: string): Setting<number, "Bytes"> {
   return new Setting(sizeKind, "Bytes", sizeKind.parse(preset, ""), help);
 }
 
-/** A number of bytes, or none (null), for which `noneWord` stands. */
+/** A number of bytes, or null, written as `noneWord`. */
 export function sizeOrNone(preset: string, help: string, noneWord = "none"): Setting<number | null, "Bytes"> {
   const kind = orNone(sizeKind, noneWord);
   return new Setting(kind, "Bytes", kind.parse(preset, ""), help);
 }
 
-/** A length of time between two bounds, both included. */
+/** A duration between two bounds, both included. */
 export function duration(min: string, max: string, preset: string, help: string): Setting<number, "Ms"> {
   const minMs = parseDuration(min) ?? 0;
   const maxMs = parseDuration(max) ?? Number.POSITIVE_INFINITY;
@@ -162,14 +162,14 @@ export function duration(min: string, max: string, preset: string, help: string)
   return new Setting(kind, "Ms", kind.parse(preset, ""), help);
 }
 
-/** Any text that `read` takes. It throws BadValue for the rest, and gives the form in which the text is kept. */
+/** Any text that `read` accepts. It throws BadValue for other text, and returns the normalized text. */
 export function text(accepts: string, read: (text: string) => string, preset: string, help: string): Setting<string> {
   const placeholder = firstWord(accepts);
   const kind = { accepts, placeholder, parse: (raw: RawValue) => read(asText(raw)), format: (value: string) => value };
   return new Setting(kind, "", preset, help);
 }
 
-/** As {@link text}, null where it isn't set. */
+/** Like {@link text}; null if it is not set. */
 export function optionalText(
   accepts: string,
   read: (text: string, directory: string) => string,
@@ -211,7 +211,7 @@ export function list(accepts: string, readEntry: (entry: string) => string, help
   );
 }
 
-/** A path on the machine; one that isn't absolute starts from `directory`. */
+/** A path on the machine. A relative path is in `directory`. */
 export function readPath(path: string, directory: string): string {
   if (path === "") throw new BadValue("must not be empty");
   if (path.includes("\0")) throw new BadValue("must not contain a NUL character");

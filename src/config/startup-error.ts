@@ -1,6 +1,6 @@
 /**
- * Something about the machine or its configuration keeps the program from running; its operator can put it right.
- * The message is written for that person: what is wrong, then what to do. Commands print it alone and exit with 2.
+ * A problem of the machine or the configuration that the operator can fix. The message says what is wrong, then what to
+ * do. Commands print only the message, and exit with 2.
  */
 export class StartupError extends Error {
   override readonly name: string = "StartupError";
@@ -8,4 +8,9 @@ export class StartupError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
   }
+}
+
+/** The configuration is not valid; the message lists every fault. */
+export class ConfigError extends StartupError {
+  override readonly name = "ConfigError";
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { LoadedConfig } from "../../config/load.ts";
 import { formatSize, parseDuration, parseSize } from "../../config/quantities.ts";
-import { readPasswordFile, withoutLineEnd } from "../../config/secrets.ts";
+import { readPasswordFile, withoutLineBreak } from "../../config/secrets.ts";
 import { AppError } from "../../errors.ts";
 import { resetLink } from "../../features/accounts/password-reset/service.ts";
 import { changeAccount } from "../../features/accounts/profile/change-account.ts";
@@ -403,7 +403,7 @@ async function readPassword(command: Command, { terminal }: CommandContext): Pro
   if (!isFromInput) return undefined;
   if (terminal.isInteractive)
     terminal.error("Type the password, then press Enter and Ctrl+D. The password is visible while you type.\n");
-  return withoutLineEnd(await terminal.readInput());
+  return withoutLineBreak(await terminal.readInput());
 }
 
 function readName(command: Command): { name?: string } {

@@ -1,5 +1,5 @@
 /** What has been counted of requests since the start, by route: for GET /metrics. Costs a request some hundred nanoseconds. */
-import { RATE_CATEGORIES, type RateCategory } from "../../config/settings.ts";
+import { RATE_CATEGORIES, type RateCategory } from "../../config/settings/plans.ts";
 import { RoutePatterns } from "../../http/route-patterns.ts";
 import { Histogram } from "../../lib/histogram.ts";
 

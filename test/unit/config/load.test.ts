@@ -2,8 +2,10 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ConfigError, type ConfigInput, type LoadedConfig, loadConfig } from "../../../src/config/load.ts";
-import { environmentName, flagName, RATE_CATEGORIES, SETTINGS_BY_KEY } from "../../../src/config/settings.ts";
+import { type ConfigInput, type LoadedConfig, loadConfig } from "../../../src/config/load.ts";
+import { ConfigError } from "../../../src/config/startup-error.ts";
+import { environmentName, flagName, SETTINGS_BY_KEY } from "../../../src/config/settings.ts";
+import { RATE_CATEGORIES } from "../../../src/config/settings/plans.ts";
 
 const root = mkdtempSync(join(tmpdir(), "larder-config-"));
 const data = join(root, "data");

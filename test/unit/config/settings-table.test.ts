@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { environmentName, PLANS, SETTINGS_BY_KEY } from "../../../src/config/settings.ts";
+import { environmentName, SETTINGS_BY_KEY } from "../../../src/config/settings.ts";
+import { PLANS } from "../../../src/config/settings/plans.ts";
 
 const BEGIN = "<!-- settings: test/unit/config/settings-table.test.ts compares them with src/config/settings.ts -->";
 const END = "<!-- /settings -->";

@@ -2,7 +2,8 @@
  * The three plans with every number of the API's section "Limits", and how configuration changes them.
  * Everything that asks "how much" or "how often" asks the {@link Plans} made here at start.
  */
-import { perCategory, type RateCategory, SETTINGS } from "../../../config/settings.ts";
+import { SETTINGS } from "../../../config/settings.ts";
+import { perCategory, type RateCategory } from "../../../config/settings/plans.ts";
 import type { PlanName } from "../users/types.ts";
 
 /** The category of a request: one of {@link RATE_CATEGORIES}, and the value of `X-RateLimit-Resource`. */

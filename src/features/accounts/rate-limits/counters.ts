@@ -1,5 +1,5 @@
 /** What the rate limiter counts in memory: subjects, and a counter for each category of a subject. */
-import { RATE_CATEGORIES } from "../../../config/settings.ts";
+import { RATE_CATEGORIES } from "../../../config/settings/plans.ts";
 import { type Category, type Limit, WINDOW_SECONDS } from "../plans/plans.ts";
 import { SlidingWindow } from "./window.ts";
 

@@ -1,5 +1,5 @@
 import { toTimestamp } from "../../../lib/clock.ts";
-import { RATE_CATEGORIES } from "../../../config/settings.ts";
+import { RATE_CATEGORIES } from "../../../config/settings/plans.ts";
 import { type Category, type Plan, UNLIMITED_ON_WIRE } from "../plans/plans.ts";
 import { percentageOf } from "../plans/usage.ts";
 import type { RateLimiter } from "./limiter.ts";

@@ -3,7 +3,7 @@ import { environmentName, SETTINGS_BY_KEY } from "../../../config/settings.ts";
 import type { JobState } from "../../../jobs/scheduler.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
 import type { presentIntegrity } from "../../storage/integrity/present.ts";
-import { RATE_CATEGORIES } from "../../../config/settings.ts";
+import { RATE_CATEGORIES } from "../../../config/settings/plans.ts";
 import { type Plan, WINDOW_SECONDS } from "../../accounts/plans/plans.ts";
 import type { DailyTransfers } from "./daily-samples.ts";
 import { problemsOf } from "./health.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { RATE_CATEGORIES } from "../../../../src/config/settings.ts";
+import { RATE_CATEGORIES } from "../../../../src/config/settings/plans.ts";
 import { buildPlans } from "../../../../src/features/accounts/plans/plans.ts";
 import { accountUsage, percentageOf } from "../../../../src/features/accounts/plans/usage.ts";
 
