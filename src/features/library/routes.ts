@@ -2,7 +2,7 @@ import type { Router } from "../accounts/routing/router.ts";
 import { type ActivityRoutesOptions, activityRoutes } from "./activity/routes.ts";
 import { type ArchiveRoutesOptions, archiveRoutes } from "./archive/routes.ts";
 import { type FileBulkRoutesOptions, fileBulkRoutes } from "./files/bulk-routes.ts";
-import { type FileContentRoutesOptions, fileContentRoutes } from "./files/content-routes.ts";
+import { type FileContentRoutesOptions, fileDownloadRoutes, fileUploadRoutes } from "./files/content-routes.ts";
 import { type FileRoutesOptions, fileRoutes } from "./files/routes.ts";
 import { type FolderRoutesOptions, folderRoutes } from "./folders/routes.ts";
 import { findPast, listPast } from "./history/listing.ts";
@@ -47,7 +47,8 @@ export function libraryRoutes(options: LibraryRoutesOptions): Router[] {
     photoRoutes(options),
     fileRoutes({ ...options, past }),
     fileBulkRoutes(options),
-    fileContentRoutes(options),
+    fileUploadRoutes(options),
+    fileDownloadRoutes(options),
     versionRoutes(options),
     historyRoutes(options),
   ];

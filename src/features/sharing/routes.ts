@@ -8,7 +8,7 @@ import { receivedShareRoutes } from "./received/routes.ts";
 import { ShareDownloads } from "./shares/share-requests.ts";
 import { type SharePageRoutesOptions, sharePageRejection, sharePageRoutes } from "./shares/page-routes.ts";
 import { type PublicRoutesOptions, publicRoutes } from "./shares/routes.ts";
-import { type ShareRoutesOptions, shareRoutes } from "./shares/share-routes.ts";
+import { nodeShareRoutes, type ShareRoutesOptions, shareRoutes } from "./shares/share-routes.ts";
 
 /** Dependencies of the routes of shares. */
 export interface SharingRoutesOptions
@@ -36,6 +36,7 @@ export function sharingRoutes(options: SharingRoutesOptions): Router[] {
     receivedShareRoutes({ ...options, received: receivedShares }),
     publicRoutes({ ...links, downloads }),
     sharePageRoutes({ ...links, downloads }),
+    nodeShareRoutes(options),
     shareRoutes(options),
   ];
 }

@@ -1,7 +1,7 @@
 import type { Router } from "../accounts/routing/router.ts";
-import { type UploadRoutesOptions, uploadRoutes } from "./chunked/routes.ts";
+import { chunkRoutes, type UploadRoutesOptions, uploadRoutes, uploadStateRoutes } from "./chunked/routes.ts";
 import { type PublicTusRoutesOptions, publicTusRoutes } from "./tus/public-routes.ts";
-import { type TusRoutesOptions, tusRoutes } from "./tus/routes.ts";
+import { tusOptionsRoutes, type TusRoutesOptions, tusRoutes } from "./tus/routes.ts";
 
 /** Dependencies of the routes of uploads. */
 export interface UploadsRoutesOptions extends UploadRoutesOptions, TusRoutesOptions, PublicTusRoutesOptions {
@@ -10,5 +10,12 @@ export interface UploadsRoutesOptions extends UploadRoutesOptions, TusRoutesOpti
 
 /** Resumable uploads: in chunks, and by tus, also into drop boxes. */
 export function uploadsRoutes(options: UploadsRoutesOptions): Router[] {
-  return [uploadRoutes(options), tusRoutes(options), publicTusRoutes(options)];
+  return [
+    uploadRoutes(options),
+    uploadStateRoutes(options),
+    chunkRoutes(options),
+    tusOptionsRoutes(options),
+    tusRoutes(options),
+    publicTusRoutes(options),
+  ];
 }

@@ -51,6 +51,12 @@ export const ADMIN_ROUTE = { access: "admin", scope: "admin", rate: "general" } 
 /** The declaration of a route by which administrators read, but for `docs`. */
 export const ADMIN_READ = { ...ADMIN_ROUTE, audit: { action: "admin.read", write: "rejections" } } as const;
 
+/** The declaration of a route that reads files, but for `docs`. */
+export const READ_FILES = { access: "reader", scope: "files:read", rate: "operations", audit: "unaudited" } as const;
+
+/** The declaration of a route that changes files, but for `audit` and `docs`. */
+export const CHANGE_FILES = { access: "writer", scope: "files:write", rate: "operations" } as const;
+
 /** Response headers as the framework keeps them until they are sent. */
 export type ResponseHeaders = Record<string, string | number>;
 

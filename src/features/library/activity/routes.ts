@@ -1,6 +1,7 @@
 import { ok, paginate } from "../../../http/envelope.ts";
 import { IdParams, readInteger, queryOf } from "../../../http/fields.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
+import { READ_FILES } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { presentNodeActivity } from "./present.ts";
@@ -19,14 +20,7 @@ const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 export function activityRoutes({ activity, guard }: ActivityRoutesOptions) {
   return new Router({ name: "activity-routes", prefix: "/api/files", guard }).get(
     "/:id/activity",
-    {
-      access: "reader",
-      scope: "files:read",
-      rate: "operations",
-      audit: "unaudited",
-      docs: docs.activity,
-      params: IdParams,
-    },
+    { ...READ_FILES, docs: docs.activity, params: IdParams },
     ({ principal, params, request }) => {
       const query = queryOf(request);
       const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });

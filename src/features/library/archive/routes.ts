@@ -1,13 +1,12 @@
-import { IdParams, queryOf } from "../../../http/fields.ts";
+import { IdParams } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
-import type { Principal } from "../../accounts/auth/principal.ts";
+import { downloadBy } from "../files/content-sender.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
-import type { TreeNode } from "../../../tree/model/types.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
-import type { ArchiveRequest, ArchiveSender } from "./archive-sender.ts";
+import type { ArchiveSender } from "./archive-sender.ts";
 import { ArchiveBody } from "./model.ts";
 import type { ArchiveService } from "./service.ts";
 
@@ -22,24 +21,6 @@ export interface ArchiveRoutesOptions {
 
 /** GET /api/files/folders/{id}/archive, POST /api/files/archive. */
 export function archiveRoutes({ archives, archiveSender, permissions, rateGate, guard }: ArchiveRoutesOptions) {
-  const send = async (
-    principal: Principal,
-    roots: readonly TreeNode[],
-    name: string | undefined,
-    request: Request,
-    set: ArchiveRequest["set"],
-  ) =>
-    archiveSender.send(await archives.plan(roots, name), {
-      request,
-      set,
-      callerKey: `u:${principal.user.id}`,
-      countWhole: () => rateGate.countWholeDownload(request, set.headers),
-    });
-  const sendFolder = (principal: Principal, folderId: string, request: Request, set: ArchiveRequest["set"]) => {
-    const { node } = permissions.folder(principal.user, folderId, "read");
-    return send(principal, [node], queryOf(request)["name"], request, set);
-  };
-
   return new Router({ name: "archive-routes", prefix: "/api/files", guard })
     .get(
       "/folders/:id/archive",
@@ -51,7 +32,11 @@ export function archiveRoutes({ archives, archiveSender, permissions, rateGate, 
         docs: docs.downloadFolder,
         params: IdParams,
       },
-      ({ principal, params, request, set }) => sendFolder(principal, params.id, request, set),
+      async (context) => {
+        const { node } = permissions.folder(context.principal.user, context.params.id, "read");
+        const download = downloadBy(context, rateGate);
+        return archiveSender.send(await archives.plan([node], download.query["name"]), download);
+      },
     )
     .post(
       "/archive",
@@ -64,10 +49,11 @@ export function archiveRoutes({ archives, archiveSender, permissions, rateGate, 
         body: ArchiveBody,
         readOther: readArchiveForm,
       },
-      ({ principal, body, request, set }) => {
+      async (context) => {
+        const { principal, body } = context;
         const ids = [...new Set(body.fileIds)];
         const roots = ids.map((id) => permissions.node(principal.user, id, "read").node);
-        return send(principal, roots, body.name, request, set);
+        return archiveSender.send(await archives.plan(roots, body.name), downloadBy(context, rateGate));
       },
     );
 }

@@ -1,16 +1,14 @@
-import type { AppError } from "../../../errors.ts";
 import { ok } from "../../../http/envelope.ts";
-import { errorItem } from "../../../http/error-response.ts";
-import { requestContextOf } from "../../../http/request-context.ts";
 import { normalizePath } from "../../../lib/path.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { keyedRequest } from "../idempotency/service.ts";
-import type { FileNode, TreeNode } from "../../../tree/model/types.ts";
+import type { FileNode } from "../../../tree/model/types.ts";
+import { CHANGE_FILES } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { CopyBody, MoveBody } from "./model.ts";
-import { presentItem } from "./present.ts";
-import type { BulkOutcome, Destination, FileBulkService } from "./bulk.ts";
+import { presentContextOf, presentItem, presentOutcomes } from "./present.ts";
+import type { Destination, FileBulkService } from "./bulk.ts";
 
 /** What the routes that take many files and folders work with. */
 export interface FileBulkRoutesOptions {
@@ -21,31 +19,26 @@ export interface FileBulkRoutesOptions {
 
 /** POST /api/files/move and copy. */
 export function fileBulkRoutes({ bulk, guard, hasThumbnail }: FileBulkRoutesOptions) {
-  const contextOf = (request: Request) => ({ baseUrl: requestContextOf(request).baseUrl, hasThumbnail });
-
   return new Router({ name: "file-bulk-routes", prefix: "/api/files", guard })
     .post(
       "/move",
       {
-        access: "writer",
-        scope: "files:write",
-        rate: "operations",
+        ...CHANGE_FILES,
         audit: { action: "file.move", files: "all" },
         docs: docs.move,
         body: MoveBody,
       },
       async ({ principal, body, request }) => {
         const outcomes = await bulk.move(principal.user, body.fileIds, readDestination(body));
-        const { done, failed } = presentOutcomes(outcomes, (node) => presentItem(node, contextOf(request)));
+        const context = presentContextOf(request, hasThumbnail);
+        const { done, failed } = presentOutcomes(outcomes, (node) => presentItem(node, context));
         return ok({ moved: done, failed });
       },
     )
     .post(
       "/copy",
       {
-        access: "writer",
-        scope: "files:write",
-        rate: "operations",
+        ...CHANGE_FILES,
         audit: { action: "file.copy", files: "all" },
         docs: docs.copy,
         body: CopyBody,
@@ -69,9 +62,10 @@ export function fileBulkRoutes({ bulk, guard, hasThumbnail }: FileBulkRoutesOpti
             ...(destination.share === undefined ? [] : [destination.share]),
           ]),
         );
+        const context = presentContextOf(request, hasThumbnail);
         const { done, failed } = presentOutcomes(outcomes, (node, sourceId) => ({
           sourceId,
-          ...presentItem(node, contextOf(request)),
+          ...presentItem(node, context),
         }));
         set.status = 201;
         return ok({ copied: done, failed });
@@ -81,23 +75,4 @@ export function fileBulkRoutes({ bulk, guard, hasThumbnail }: FileBulkRoutesOpti
 
 function readDestination(body: { destinationFolder: string; share?: string }): Destination {
   return { path: normalizePath(body.destinationFolder, "destinationFolder"), share: body.share };
-}
-
-/**
- * The two lists of a bulk response.
- * @throws the first item's error where every item failed
- */
-function presentOutcomes<T>(outcomes: readonly BulkOutcome<TreeNode>[], present: (node: TreeNode, id: string) => T) {
-  const done: T[] = [];
-  const failed: { id: string; error: ReturnType<typeof errorItem> }[] = [];
-  let firstError: AppError | undefined;
-  for (const outcome of outcomes) {
-    if ("done" in outcome) done.push(present(outcome.done, outcome.id));
-    else {
-      firstError ??= outcome.error;
-      failed.push({ id: outcome.id, error: errorItem(outcome.error) });
-    }
-  }
-  if (done.length === 0 && firstError !== undefined) throw firstError;
-  return { done, failed };
 }

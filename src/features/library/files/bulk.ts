@@ -8,6 +8,7 @@ import { actingDevice, type Permissions, type TreeLocation } from "../permission
 import type { CopyOptions, TreeNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { User } from "../../accounts/users/types.ts";
+import { attempt, type Outcome } from "./outcomes.ts";
 import type { StorageLimits } from "./service.ts";
 
 /** What {@link FileBulkService} works with. */
@@ -29,11 +30,6 @@ export interface Destination {
   readonly share: string | undefined;
 }
 
-/** Result of a bulk call for one id. */
-export type BulkOutcome<T> =
-  | { readonly id: string; readonly done: T }
-  | { readonly id: string; readonly error: AppError };
-
 /** Bulk moves and copies. All writes are durable when a promise resolves. */
 export class FileBulkService {
   readonly #options: FileBulkServiceOptions;
@@ -45,7 +41,7 @@ export class FileBulkService {
   }
 
   /** Moves files and folders independently, in order; only within one account. */
-  async move(user: User, ids: readonly string[], { path, share }: Destination): Promise<BulkOutcome<TreeNode>[]> {
+  async move(user: User, ids: readonly string[], { path, share }: Destination): Promise<Outcome<TreeNode>[]> {
     const { writer, treeWriter, permissions } = this.#options;
     return each(ids, (publicId) =>
       writer.run((tx) => {
@@ -69,19 +65,19 @@ export class FileBulkService {
     destination: Destination,
     options: Pick<CopyOptions, "onConflict" | "preserveMetadata">,
     request: KeyedRequest | undefined,
-  ): Promise<BulkOutcome<TreeNode>[]> {
+  ): Promise<Outcome<TreeNode>[]> {
     const work = () => this.#copyAll(user, ids, destination, options, request);
     if (!ids.some((id) => this.#isFolder(user, id))) return work();
     return this.#options.turns.take(this.#accountsOf(user, destination), work);
   }
 
   #isFolder(user: User, publicId: string): boolean {
-    return attempt(() => this.#options.permissions.node(user, publicId, "read").node.kind) === "folder";
+    return unlessRejected(() => this.#options.permissions.node(user, publicId, "read").node.kind) === "folder";
   }
 
   /** The caller and the owner of the destination queue for their turn; a rejection comes in its turn too. */
   #accountsOf(user: User, { path, share }: Destination): number[] {
-    const owner = attempt(() => this.#options.permissions.location(user, path, share).owner.id);
+    const owner = unlessRejected(() => this.#options.permissions.location(user, path, share).owner.id);
     return owner === undefined ? [user.id] : [user.id, owner];
   }
 
@@ -91,7 +87,7 @@ export class FileBulkService {
     destination: Destination,
     options: Pick<CopyOptions, "onConflict" | "preserveMetadata">,
     request: KeyedRequest | undefined,
-  ): Promise<BulkOutcome<TreeNode>[]> {
+  ): Promise<Outcome<TreeNode>[]> {
     const { writer, idempotency } = this.#options;
     const first = request && idempotency.find(request);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what finish kept of this very request, below
@@ -161,7 +157,7 @@ export class FileBulkService {
 }
 
 /** Undefined if it is rejected. */
-function attempt<T>(check: () => T): T | undefined {
+function unlessRejected<T>(check: () => T): T | undefined {
   try {
     return check();
   } catch (error) {
@@ -173,17 +169,8 @@ function attempt<T>(check: () => T): T | undefined {
 async function each<T>(
   ids: readonly string[],
   change: (id: string, position: number) => Promise<T>,
-): Promise<BulkOutcome<T>[]> {
-  return Promise.all(
-    ids.map(async (id, position): Promise<BulkOutcome<T>> => {
-      try {
-        return { id, done: await change(id, position) };
-      } catch (error) {
-        if (error instanceof AppError) return { id, error };
-        throw error;
-      }
-    }),
-  );
+): Promise<Outcome<T>[]> {
+  return Promise.all(ids.map((id, position) => attempt(id, () => change(id, position))));
 }
 
 function betweenAccounts(): AppError {
@@ -201,13 +188,13 @@ interface StoredError {
   readonly details: ErrorDetails;
 }
 
-function writeOutcome(outcome: BulkOutcome<TreeNode>): readonly [string, TreeNode | null, StoredError | null] {
+function writeOutcome(outcome: Outcome<TreeNode>): readonly [string, TreeNode | null, StoredError | null] {
   if ("done" in outcome) return [outcome.id, outcome.done, null];
   const { reason, message, details } = outcome.error;
   return [outcome.id, null, { reason, message, details }];
 }
 
-function readOutcome([id, done, error]: readonly [string, TreeNode | null, StoredError | null]): BulkOutcome<TreeNode> {
+function readOutcome([id, done, error]: readonly [string, TreeNode | null, StoredError | null]): Outcome<TreeNode> {
   if (done !== null) return { id, done };
   const { reason = "unexpected", message = "", details = {} } = error ?? {};
   return { id, error: new AppError(reason, message, details) };

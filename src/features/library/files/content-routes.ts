@@ -1,18 +1,17 @@
-import { type Digest, toChecksum } from "../../../blobs/digest.ts";
+import { toChecksum } from "../../../blobs/digest.ts";
 import { ok } from "../../../http/envelope.ts";
-import { requestContextOf } from "../../../http/request-context.ts";
-import { IdParams, queryOf } from "../../../http/fields.ts";
+import { IdParams } from "../../../http/fields.ts";
 import { type authGuard, requireScope, uploaderOf } from "../../accounts/auth/guard.ts";
-import type { Principal } from "../../accounts/auth/principal.ts";
 import { keyedRequest } from "../idempotency/service.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { READ_FILES } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
-import type { ContentRequest, ContentSender } from "./content-sender.ts";
+import { type ContentSender, downloadBy } from "./content-sender.ts";
 import { receiveBody, receiveForm } from "./incoming.ts";
-import { presentUploaded } from "./present.ts";
+import { presentContextOf, presentUploaded } from "./present.ts";
 import { notePublic, preconditionOf } from "./routes.ts";
 import type { FileService } from "./service.ts";
 import { readUploadFields } from "./upload-form.ts";
@@ -29,21 +28,11 @@ export interface FileContentRoutesOptions {
   readonly allowLong: (request: Request) => void;
 }
 
-/** Uploads and downloads: POST /api/files/upload, /api/files/{id}/content, download and checksum. */
-export function fileContentRoutes(options: FileContentRoutesOptions) {
-  const { files, permissions, sender, rateGate, guard, hasThumbnail, allowLong } = options;
-  const contextOf = (request: Request) => ({ baseUrl: requestContextOf(request).baseUrl, hasThumbnail });
+/** POST /api/files/upload and PUT /api/files/{id}/content. */
+export function fileUploadRoutes({ files, permissions, guard, hasThumbnail }: FileContentRoutesOptions) {
+  const present = (file: FileNode, request: Request) => presentUploaded(file, presentContextOf(request, hasThumbnail));
 
-  const send = (principal: Principal, fileId: string, request: Request, set: ContentRequest["set"]) =>
-    sender.send(files.open(principal.user, fileId).node, {
-      request,
-      set,
-      query: queryOf(request),
-      callerKey: `u:${principal.user.id}`,
-      countWhole: () => rateGate.countWholeDownload(request, set.headers),
-    });
-
-  return new Router({ name: "file-content-routes", prefix: "/api/files", guard })
+  return new Router({ name: "file-upload-routes", prefix: "/api/files", guard })
     .post(
       "/upload",
       {
@@ -64,12 +53,13 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
           const fields = readUploadFields(form.fields);
           if (fields.isPublic) requireScope(principal, "shares");
           const share = form.fields.get("share")?.at(-1) || undefined;
-          const keyed = (digest: Digest) =>
-            keyedRequest(user.id, key, ["upload", digest, form.file.fileName, [...form.fields]]);
-          const { file } = await files.finishUpload(uploader, pendingUpload, form.file, fields, keyed, { share });
+          const { file } = await files.finishUpload(uploader, pendingUpload, form.file, fields, {
+            share,
+            keyed: (digest) => keyedRequest(user.id, key, ["upload", digest, form.file.fileName, [...form.fields]]),
+          });
           if (fields.isPublic) notePublic(request, true, file.publicId);
           set.status = 201;
-          return ok(presentUploaded(file, contextOf(request)));
+          return ok(present(file, request));
         });
       },
     )
@@ -97,10 +87,15 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
             { fileId: params.id, declaredType, precondition: preconditionOf(request) },
             (digest) => keyedRequest(user.id, key, ["content", params.id, digest, declaredType]),
           );
-          return ok(presentUploaded(file, contextOf(request)));
+          return ok(present(file, request));
         });
       },
-    )
+    );
+}
+
+/** GET /api/files/{id}/download and checksum. */
+export function fileDownloadRoutes({ files, sender, rateGate, guard, allowLong }: FileContentRoutesOptions) {
+  return new Router({ name: "file-download-routes", prefix: "/api/files", guard })
     .get(
       "/:id/download",
       {
@@ -111,18 +106,14 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
         docs: docs.download,
         params: IdParams,
       },
-      ({ principal, params, request, set }) => send(principal, params.id, request, set),
+      (context) => {
+        const { node } = files.open(context.principal.user, context.params.id);
+        return sender.send(node, downloadBy(context, rateGate));
+      },
     )
     .get(
       "/:id/checksum",
-      {
-        access: "reader",
-        scope: "files:read",
-        rate: "operations",
-        audit: "unaudited",
-        docs: docs.checkContent,
-        params: IdParams,
-      },
+      { ...READ_FILES, docs: docs.checkContent, params: IdParams },
       async ({ principal, params, request }) => {
         allowLong(request);
         const { stored, actual, ok: isOk } = await files.checkContent(files.open(principal.user, params.id).node);

@@ -3,11 +3,13 @@ import { type BlobStore, contentMissing } from "../../../blobs/blob-store.ts";
 import type { DerivedStore } from "../../../blobs/derived.ts";
 import { lazyBlobStream } from "../../../blobs/remote.ts";
 import { AppError } from "../../../errors.ts";
-import { type Query, readBoolean } from "../../../http/fields.ts";
+import { type Query, queryOf, readBoolean } from "../../../http/fields.ts";
 import { type SentBlob, SMALL_BLOB_MAX_BYTES, sendBlob } from "../../../http/send-blob.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import type { Principal } from "../../accounts/auth/principal.ts";
 import type { AccessCounters } from "../../accounts/plans/access-counters.ts";
 import type { TransferCounters } from "../../accounts/plans/transfers.ts";
+import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import type { DownloadLedger } from "../../accounts/rate-limits/download-ledger.ts";
 import type { ThumbnailService } from "../../media/thumbnails/service.ts";
 import type { ThumbnailVariant } from "../../media/thumbnails/sizes.ts";
@@ -46,6 +48,20 @@ export interface ContentRequest {
   /** Additional headers. */
   readonly extraHeaders?: Readonly<Record<string, string>>;
   readonly cacheControl?: string;
+}
+
+/** The download of a signed-in user, for a handler's context. */
+export function downloadBy(
+  { request, set, principal }: Pick<ContentRequest, "request" | "set"> & { readonly principal: Principal },
+  rateGate: Pick<RateGate, "countWholeDownload">,
+): ContentRequest {
+  return {
+    request,
+    set,
+    query: queryOf(request),
+    callerKey: `u:${principal.user.id}`,
+    countWhole: () => rateGate.countWholeDownload(request, set.headers),
+  };
 }
 
 /** How long a request waits for a thumbnail in progress. */

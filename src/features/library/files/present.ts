@@ -1,17 +1,42 @@
-/** The JSON records of a file: as uploaded, as listed, in full, as updated. */
+/** The JSON records of files and folders: as uploaded, as listed, in full, as updated, as deleted. */
 import { toChecksum } from "../../../blobs/digest.ts";
-import { toTimestamp } from "../../../lib/clock.ts";
+import { errorItem } from "../../../http/error-response.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
+import { type Clock, toTimestamp } from "../../../lib/clock.ts";
 import { presentMedia } from "../../media/metadata/present.ts";
 import type { MediaInfo } from "../../media/metadata/types.ts";
 import type { NodeAccess } from "../../accounts/plans/access-counters.ts";
 import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
+import type { Outcome } from "./outcomes.ts";
 
 /** What presenting needs beyond the node. */
 export interface PresentContext {
   /** `http://host[:port][/base]` */
   readonly baseUrl: string;
   readonly hasThumbnail: (file: FileNode) => boolean;
+}
+
+/** The context of the response to a request. */
+export function presentContextOf(request: Request, hasThumbnail: PresentContext["hasThumbnail"]): PresentContext {
+  return { baseUrl: requestContextOf(request).baseUrl, hasThumbnail };
+}
+
+/** What remains of a node that was deleted permanently. */
+export function presentDeleted(node: TreeNode, clock: Clock) {
+  return { id: node.publicId, name: node.name, deletedAt: toTimestamp(clock.nowMs()) };
+}
+
+/**
+ * The two lists of a bulk response.
+ * @throws the error of the first item where every item failed
+ */
+export function presentOutcomes<T, P>(outcomes: readonly Outcome<T>[], present: (done: T, id: string) => P) {
+  const done = outcomes.flatMap((outcome) => ("done" in outcome ? [present(outcome.done, outcome.id)] : []));
+  const failed = outcomes.flatMap((outcome) => ("error" in outcome ? [outcome] : []));
+  const [first] = failed;
+  if (done.length === 0 && first !== undefined) throw first.error;
+  return { done, failed: failed.map(({ id, error }) => ({ id, error: errorItem(error) })) };
 }
 
 function urlsOf(file: FileNode, { baseUrl, hasThumbnail }: PresentContext) {

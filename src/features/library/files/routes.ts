@@ -4,12 +4,13 @@ import { ok, paginate } from "../../../http/envelope.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, type Query, queryOf } from "../../../http/fields.ts";
-import { type Clock, toTimestamp } from "../../../lib/clock.ts";
+import type { Clock } from "../../../lib/clock.ts";
 import { normalizeName, normalizePath } from "../../../lib/path.ts";
 import { type authGuard, requireScope } from "../../accounts/auth/guard.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import type { MediaInfoService } from "../../media/metadata/service.ts";
 import type { AccessCounters } from "../../accounts/plans/access-counters.ts";
+import { CHANGE_FILES, READ_FILES } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import type { PublicLinks } from "./public-links.ts";
@@ -19,7 +20,14 @@ import type { FileChanges, FileNode, Precondition } from "../../../tree/model/ty
 import type { User } from "../../accounts/users/types.ts";
 import { readListing } from "./listing.ts";
 import { UpdateBody } from "./model.ts";
-import { type PresentContext, presentInfo, presentItem, presentUpdated } from "./present.ts";
+import {
+  type PresentContext,
+  presentContextOf,
+  presentDeleted,
+  presentInfo,
+  presentItem,
+  presentUpdated,
+} from "./present.ts";
 import type { FileService } from "./service.ts";
 
 /** What the file routes work with. */
@@ -47,7 +55,7 @@ export interface FileRoutesOptions {
  */
 export function fileRoutes(options: FileRoutesOptions) {
   const { files, permissions, tree, links, access, guard, clock, hasThumbnail, past, mediaInfo } = options;
-  const contextOf = (request: Request) => ({ baseUrl: requestContextOf(request).baseUrl, hasThumbnail });
+  const contextOf = (request: Request) => presentContextOf(request, hasThumbnail);
 
   return new Router({ name: "file-routes", prefix: "/api/files", guard })
     .get(
@@ -55,10 +63,9 @@ export function fileRoutes(options: FileRoutesOptions) {
       { access: "reader", scope: "files:read", rate: "listing", audit: "unaudited", docs: docs.list },
       async ({ principal, request }) => {
         const query = queryOf(request);
-        if (query["at"] !== undefined) return ok(await past.list(principal.user, query, contextOf(request)));
-        const listing = await readListing({ tree, permissions }, principal.user, query);
-        const { folder, page, limit, total, nodes } = listing;
         const context = contextOf(request);
+        if (query["at"] !== undefined) return ok(await past.list(principal.user, query, context));
+        const { folder, page, limit, total, nodes } = await readListing({ tree, permissions }, principal.user, query);
         return ok({
           files: nodes.map((node) => presentItem(node, context)),
           pagination: paginate(page, limit, total),
@@ -66,40 +73,27 @@ export function fileRoutes(options: FileRoutesOptions) {
         });
       },
     )
-    .get(
-      "/:id",
-      {
-        access: "reader",
-        scope: "files:read",
-        rate: "operations",
-        audit: "unaudited",
-        docs: docs.get,
-        params: IdParams,
-      },
-      ({ principal, params, request }) => {
-        const present = (file: FileNode, owner: User) =>
-          presentInfo(file, {
-            ...contextOf(request),
-            owner,
-            shareToken: file.isPublic ? links.findToken(file.id) : undefined,
-            access: access.read(file.id, file.publicId),
-            media: mediaInfo.find(file.digest, file.mediaType),
-          });
-        const query = queryOf(request);
-        if (query["at"] !== undefined) {
-          const { file, fields } = past.find(principal.user, params.id, query, contextOf(request));
-          return ok({ ...present(file, principal.user), ...fields });
-        }
-        const { node, owner } = files.open(principal.user, params.id);
-        return ok(present(node, owner));
-      },
-    )
+    .get("/:id", { ...READ_FILES, docs: docs.get, params: IdParams }, ({ principal, params, request }) => {
+      const present = (file: FileNode, owner: User) =>
+        presentInfo(file, {
+          ...contextOf(request),
+          owner,
+          shareToken: file.isPublic ? links.findToken(file.id) : undefined,
+          access: access.read(file.id, file.publicId),
+          media: mediaInfo.find(file.digest, file.mediaType),
+        });
+      const query = queryOf(request);
+      if (query["at"] !== undefined) {
+        const { file, fields } = past.find(principal.user, params.id, query, contextOf(request));
+        return ok({ ...present(file, principal.user), ...fields });
+      }
+      const { node, owner } = files.open(principal.user, params.id);
+      return ok(present(node, owner));
+    })
     .put(
       "/:id",
       {
-        access: "writer",
-        scope: "files:write",
-        rate: "operations",
+        ...CHANGE_FILES,
         audit: { action: "file.change", target: "file", targetParam: "id", files: "all" },
         docs: docs.update,
         params: IdParams,
@@ -117,9 +111,7 @@ export function fileRoutes(options: FileRoutesOptions) {
     .delete(
       "/:id",
       {
-        access: "writer",
-        scope: "files:write",
-        rate: "operations",
+        ...CHANGE_FILES,
         audit: { action: "file.delete", target: "file", targetParam: "id", files: "changes" },
         docs: docs.remove,
         params: IdParams,
@@ -127,10 +119,7 @@ export function fileRoutes(options: FileRoutesOptions) {
       async ({ principal, params, request }) => {
         const { node: file, owner } = await files.delete(principal.user, params.id);
         noteAudit(request, { subjectId: owner.publicId });
-        return ok(
-          { id: file.publicId, name: file.name, deletedAt: toTimestamp(clock.nowMs()) },
-          "The file was deleted permanently.",
-        );
+        return ok(presentDeleted(file, clock), "The file was deleted permanently.");
       },
     );
 }

@@ -64,6 +64,8 @@ export interface FileServiceOptions {
 export interface UploadHooks {
   /** The received share to upload into; the own tree if absent. */
   readonly share?: string | undefined;
+  /** The request with its idempotency key, when the content is known. */
+  readonly keyed?: (digest: Digest) => KeyedRequest | undefined;
   /** Called when the content is known, before it is stored. Throwing rejects the upload. */
   readonly admit?: (digest: Digest) => void;
   /** Reads metadata from the content, in addition to the form fields. */
@@ -147,7 +149,6 @@ export class FileService {
     pendingUpload: PendingUpload,
     file: { fileName: string | undefined; declaredType: string | undefined },
     fields: UploadFields,
-    keyed: (digest: Digest) => KeyedRequest | undefined,
     hooks: UploadHooks = {},
   ): Promise<{ file: FileNode; isNew: boolean }> {
     const { writer, treeWriter, links, idempotency, limitsOf } = this.#options;
@@ -162,7 +163,7 @@ export class FileService {
       this.#checkFileSize(owner, incoming.sizeBytes);
       checkDigest(fields.checksum, incoming.digest());
       const mediaType = await detectMediaType(incoming.head, file.declaredType, name);
-      const request = keyed(incoming.digest());
+      const request = hooks.keyed?.(incoming.digest());
       hooks.admit?.(incoming.digest());
       const blob = await incoming.commit();
       return await this.#name(owner, blob, mediaType, async () => {

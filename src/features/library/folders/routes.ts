@@ -3,12 +3,13 @@ import { invalidField } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { ok } from "../../../http/envelope.ts";
 import { IdParams, readBoolean, queryOf } from "../../../http/fields.ts";
-import { type Clock, toTimestamp } from "../../../lib/clock.ts";
+import type { Clock } from "../../../lib/clock.ts";
 import { normalizeName, normalizePath } from "../../../lib/path.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
-import { presentFolder } from "../files/present.ts";
+import { presentDeleted, presentFolder } from "../files/present.ts";
 import { keyedRequest } from "../idempotency/service.ts";
 import { checkMetadata } from "../../../tree/model/labels.ts";
+import { CHANGE_FILES } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import type { FolderService } from "./service.ts";
@@ -40,9 +41,7 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
     .post(
       "/",
       {
-        access: "writer",
-        scope: "files:write",
-        rate: "operations",
+        ...CHANGE_FILES,
         audit: { action: "folder.create", target: "folder", files: "all" },
         docs: docs.create,
         body: CreateBody,
@@ -69,9 +68,7 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
     .put(
       "/:id",
       {
-        access: "writer",
-        scope: "files:write",
-        rate: "operations",
+        ...CHANGE_FILES,
         audit: { action: "folder.change", target: "folder", targetParam: "id", files: "all" },
         docs: docs.update,
         params: IdParams,
@@ -94,9 +91,7 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
     .delete(
       "/:id",
       {
-        access: "writer",
-        scope: "files:write",
-        rate: "operations",
+        ...CHANGE_FILES,
         audit: { action: "folder.delete", target: "folder", targetParam: "id", files: "changes" },
         docs: docs.remove,
         params: IdParams,
@@ -106,10 +101,7 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
         const isRecursive = readBoolean(query["recursive"], "recursive") ?? false;
         const { node: folder, owner } = await folders.delete(principal.user, params.id, isRecursive);
         noteAudit(request, { subjectId: owner.publicId });
-        return ok(
-          { id: folder.publicId, name: folder.name, deletedAt: toTimestamp(clock.nowMs()) },
-          "The folder was deleted permanently.",
-        );
+        return ok(presentDeleted(folder, clock), "The folder was deleted permanently.");
       },
     );
 }

@@ -1,6 +1,7 @@
 import { ok } from "../../../http/envelope.ts";
 import { normalizePath } from "../../../lib/path.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
+import { CHANGE_FILES } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { readAt } from "./listing.ts";
@@ -21,9 +22,7 @@ export function historyRoutes({ history, guard, allowLong }: HistoryRoutesOption
   return new Router({ name: "history-routes", prefix: "/api/files", guard }).post(
     "/restore",
     {
-      access: "writer",
-      scope: "files:write",
-      rate: "operations",
+      ...CHANGE_FILES,
       audit: { action: "folder.restore", files: "changes" },
       docs: docs.restore,
       body: RestoreBody,

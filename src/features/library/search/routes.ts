@@ -1,10 +1,9 @@
 import { invalidField } from "../../../errors.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
-import { requestContextOf } from "../../../http/request-context.ts";
 import { readInteger, queryOf } from "../../../http/fields.ts";
 import { normalizePath } from "../../../lib/path.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
-import { presentItem } from "../files/present.ts";
+import { presentContextOf, presentItem } from "../files/present.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
@@ -40,7 +39,7 @@ export function searchRoutes({ search, guard, hasThumbnail }: SearchRoutesOption
         offset: (page - 1) * limit,
         limit,
       });
-      const context = { baseUrl: requestContextOf(request).baseUrl, hasThumbnail };
+      const context = presentContextOf(request, hasThumbnail);
       return ok({
         files: nodes.map((node) => presentItem(node, context)),
         pagination: paginate(page, limit, total),

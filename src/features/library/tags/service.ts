@@ -6,6 +6,7 @@ import { actingDevice, type Permissions } from "../permissions/permissions.ts";
 import { checkTags } from "../../../tree/model/labels.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TagCount } from "../../../tree/tables/tags.ts";
+import type { Outcome } from "../files/outcomes.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { User } from "../../accounts/users/types.ts";
@@ -23,11 +24,6 @@ export interface TagChanges {
   readonly add: readonly string[];
   readonly remove: readonly string[];
 }
-
-/** The result for one file of a bulk change. */
-export type TagOutcome =
-  | { readonly id: string; readonly file: FileNode }
-  | { readonly id: string; readonly error: AppError };
 
 /** Files changed per transaction: some milliseconds, then others get their turn. */
 const FILES_PER_TRANSACTION = 50;
@@ -52,21 +48,21 @@ export class TagService {
    * resulting tags is not changed. Durable on return.
    * @returns an outcome per id: not_found, share_permission, or invalid_field if a file would have more than 50 tags
    */
-  async change(user: User, fileIds: readonly string[], changes: TagChanges): Promise<TagOutcome[]> {
-    const outcomes: TagOutcome[] = [];
+  async change(user: User, fileIds: readonly string[], changes: TagChanges): Promise<Outcome<FileNode>[]> {
+    const outcomes: Outcome<FileNode>[] = [];
     for (let start = 0; start < fileIds.length; start += FILES_PER_TRANSACTION) {
       const ids = fileIds.slice(start, start + FILES_PER_TRANSACTION);
       const { writer, treeWriter } = this.#options;
       // A file is rejected before anything of it is written, so one transaction can contain rejected files.
       const some = await writer.run((tx) =>
-        ids.map((id): TagOutcome => {
+        ids.map((id): Outcome<FileNode> => {
           try {
             const permitted = this.#options.permissions.file(user, id, "write");
             const { node, view } = permitted;
             const tags = changedTags(node.tags, changes);
-            if (tags === undefined) return { id, file: node };
+            if (tags === undefined) return { id, done: node };
             const change = () => treeWriter.updateFile(tx, node, { tags });
-            return { id, file: view.show(treeWriter.by(actingDevice(user, permitted), change)) };
+            return { id, done: view.show(treeWriter.by(actingDevice(user, permitted), change)) };
           } catch (error) {
             if (error instanceof AppError) return { id, error };
             throw error;

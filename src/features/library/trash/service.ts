@@ -1,4 +1,5 @@
 /** The trash of an account: items can be restored for some weeks. All writes are durable when a promise resolves. */
+import { attempt, type Outcome } from "../files/outcomes.ts";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -29,11 +30,6 @@ export interface TrashEntry extends TrashedNode {
   readonly expiresAtMs: number;
 }
 
-/** Result of a bulk call for one id. */
-export type TrashOutcome<T> =
-  | { readonly id: string; readonly done: T }
-  | { readonly id: string; readonly error: AppError };
-
 /** Entries purged per transaction: each may delete some rows below it. */
 const PURGED_PER_TRANSACTION = 8;
 /** Pause between two transactions of a purge, for others to write. */
@@ -51,9 +47,9 @@ export class TrashService {
    * Moves files and folders to the trash of their owner, each independently, in order. A large folder waits for those
    * before it and delays those after it, because its measured totals are valid only until something changes.
    */
-  async put(user: User, ids: readonly string[]): Promise<TrashOutcome<TrashEntry>[]> {
+  async put(user: User, ids: readonly string[]): Promise<Outcome<TrashEntry>[]> {
     const { tree, permissions } = this.#options;
-    const outcomes: Promise<TrashOutcome<TrashEntry>>[] = [];
+    const outcomes: Promise<Outcome<TrashEntry>>[] = [];
     for (const publicId of new Set(ids)) {
       if (!this.#isMeasured(user, publicId)) {
         outcomes.push(attempt(publicId, () => this.#putOne(user, publicId, undefined)));
@@ -102,7 +98,7 @@ export class TrashService {
    * Restores files and folders from the trash, each independently. The last trashed one is restored first, so that a
    * folder exists again for files trashed from it before.
    */
-  async restore(user: User, ids: readonly string[]): Promise<TrashOutcome<TreeNode>[]> {
+  async restore(user: User, ids: readonly string[]): Promise<Outcome<TreeNode>[]> {
     const { writer, tree, treeWriter } = this.#options;
     const seqOf = (publicId: string) => tree.trashedSeqOf({ accountId: user.id, publicId }) ?? 0;
     const known = [...new Set(ids)];
@@ -165,15 +161,5 @@ export class TrashService {
 
   #entry(trashed: TrashedNode): TrashEntry {
     return { ...trashed, expiresAtMs: trashed.trashedAtMs + this.#options.keepMs };
-  }
-}
-
-/** The result for one item. Concurrent transactions run together, in order. */
-async function attempt<T>(id: string, action: () => Promise<T>): Promise<TrashOutcome<T>> {
-  try {
-    return { id, done: await action() };
-  } catch (error) {
-    if (error instanceof AppError) return { id, error };
-    throw error;
   }
 }

@@ -2,15 +2,15 @@ import { invalidField } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
-import { IdParams, queryOf } from "../../../http/fields.ts";
+import { IdParams } from "../../../http/fields.ts";
 import { type Clock, toTimestamp } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
-import type { Principal } from "../../accounts/auth/principal.ts";
-import type { ContentRequest, ContentSender } from "../files/content-sender.ts";
-import { presentUploaded } from "../files/present.ts";
+import { type ContentSender, downloadBy } from "../files/content-sender.ts";
+import { presentContextOf, presentUploaded } from "../files/present.ts";
 import { preconditionOf } from "../files/routes.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
+import { CHANGE_FILES, READ_FILES } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { VersionParams } from "./model.ts";
@@ -29,36 +29,12 @@ export interface VersionRoutesOptions {
 
 /** /api/files/{id}/versions */
 export function versionRoutes({ versions, sender, rateGate, guard, clock, hasThumbnail }: VersionRoutesOptions) {
-  const send = (
-    principal: Principal,
-    params: typeof VersionParams.static,
-    request: Request,
-    set: ContentRequest["set"],
-  ) =>
-    sender.send(versions.open(principal.user, params.id, readVersion(params.version)), {
-      request,
-      set,
-      query: queryOf(request),
-      callerKey: `u:${principal.user.id}`,
-      countWhole: () => rateGate.countWholeDownload(request, set.headers),
-    });
   return new Router({ name: "version-routes", prefix: "/api/files", guard })
-    .get(
-      "/:id/versions",
-      {
-        access: "reader",
-        scope: "files:read",
-        rate: "operations",
-        audit: "unaudited",
-        docs: docs.list,
-        params: IdParams,
-      },
-      ({ principal, params, request }) => {
-        const { baseUrl } = requestContextOf(request);
-        const found = versions.list(principal.user, params.id);
-        return ok({ versions: found.map((version) => presentVersion(params.id, version, baseUrl)) });
-      },
-    )
+    .get("/:id/versions", { ...READ_FILES, docs: docs.list, params: IdParams }, ({ principal, params, request }) => {
+      const { baseUrl } = requestContextOf(request);
+      const found = versions.list(principal.user, params.id);
+      return ok({ versions: found.map((version) => presentVersion(params.id, version, baseUrl)) });
+    })
     .get(
       "/:id/versions/:version/download",
       {
@@ -69,14 +45,16 @@ export function versionRoutes({ versions, sender, rateGate, guard, clock, hasThu
         docs: docs.download,
         params: VersionParams,
       },
-      ({ principal, params, request, set }) => send(principal, params, request, set),
+      (context) => {
+        const { principal, params } = context;
+        const file = versions.open(principal.user, params.id, readVersion(params.version));
+        return sender.send(file, downloadBy(context, rateGate));
+      },
     )
     .post(
       "/:id/versions/:version/restore",
       {
-        access: "writer",
-        scope: "files:write",
-        rate: "operations",
+        ...CHANGE_FILES,
         audit: { action: "version.restore", target: "file", targetParam: "id", files: "all" },
         docs: docs.restore,
         params: VersionParams,
@@ -84,16 +62,13 @@ export function versionRoutes({ versions, sender, rateGate, guard, clock, hasThu
       async ({ principal, params, request }) => {
         const version = readVersion(params.version);
         const file = await versions.restore(principal.user, params.id, version, preconditionOf(request));
-        const context = { baseUrl: requestContextOf(request).baseUrl, hasThumbnail };
-        return ok(presentUploaded(file, context), `Version ${version} was restored.`);
+        return ok(presentUploaded(file, presentContextOf(request, hasThumbnail)), `Version ${version} was restored.`);
       },
     )
     .delete(
       "/:id/versions/:version",
       {
-        access: "writer",
-        scope: "files:write",
-        rate: "operations",
+        ...CHANGE_FILES,
         audit: { action: "version.delete", target: "file", targetParam: "id", files: "changes" },
         docs: docs.remove,
         params: VersionParams,

@@ -1,6 +1,5 @@
 import { invalidField } from "../../../errors.ts";
 import { ok } from "../../../http/envelope.ts";
-import { requestContextOf } from "../../../http/request-context.ts";
 import { readInteger, queryOf, readInstant } from "../../../http/fields.ts";
 import { type authGuard, deviceOf } from "../../accounts/auth/guard.ts";
 import type { Principal } from "../../accounts/auth/principal.ts";
@@ -8,6 +7,7 @@ import { presentConflict } from "../conflicts/present.ts";
 import type { ConflictService } from "../conflicts/service.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import { Router } from "../../accounts/routing/router.ts";
+import { presentContextOf } from "../../library/files/present.ts";
 import * as docs from "./openapi.ts";
 import { presentStatus, presentSyncData } from "./present.ts";
 import type { SyncService } from "./service.ts";
@@ -49,7 +49,7 @@ export function syncRoutes({ sync, conflicts, guard, hasThumbnail }: SyncRoutesO
       "/",
       { access: "device", scope: "device", rate: "sync", audit: "unaudited", docs: docs.changes },
       async ({ principal, request }) => {
-        const context = { baseUrl: requestContextOf(request).baseUrl, hasThumbnail };
+        const context = presentContextOf(request, hasThumbnail);
         const changes = await answer(principal, request, true);
         return { success: true as const, syncData: presentSyncData(changes, openConflicts(principal), context) };
       },

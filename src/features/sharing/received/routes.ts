@@ -1,7 +1,7 @@
 import { ok } from "../../../http/envelope.ts";
-import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams } from "../../../http/fields.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
+import { presentContextOf } from "../../library/files/present.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
@@ -22,7 +22,7 @@ export function receivedShareRoutes({ received, guard, hasThumbnail }: ReceivedS
       "/",
       { access: "reader", scope: "shares", rate: "operations", audit: "unaudited", docs: docs.list },
       ({ principal, request }) => {
-        const context = { baseUrl: requestContextOf(request).baseUrl, hasThumbnail };
+        const context = presentContextOf(request, hasThumbnail);
         return ok({ shares: received.list(principal.user).map((share) => presentReceived(share, context)) });
       },
     )

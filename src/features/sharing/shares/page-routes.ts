@@ -14,6 +14,7 @@ import {
 } from "../../../web/pages/share-page.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
+import { PAGE_ROUTE } from "../../accounts/routing/declaration.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import { GRANT_COOKIE, type ShareDownloads, linkRequestOf } from "./share-requests.ts";
 import { GRANT_MS } from "./password-grants.ts";
@@ -40,28 +41,21 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
   const toPage = sharePageRejection(options);
 
   return new Router({ name: "share-page-routes", guard })
-    .get(
-      "/s/:token",
-      { access: "public", rate: "uncounted", audit: "unaudited", docs: "hidden", params: TokenParams },
-      async ({ params, request }) => {
-        try {
-          const opened = shareAccess.open(linkRequestOf(request, params.token, "what"));
-          return await pages.show(opened, request);
-        } catch (error) {
-          const received = isReason(error, "not_found") ? await pages.received(params.token, request) : undefined;
-          const page = received ?? (await toPage(error, params.token));
-          if (page === undefined) throw error;
-          return page;
-        }
-      },
-    )
+    .get("/s/:token", { ...PAGE_ROUTE, params: TokenParams }, async ({ params, request }) => {
+      try {
+        const opened = shareAccess.open(linkRequestOf(request, params.token, "what"));
+        return await pages.show(opened, request);
+      } catch (error) {
+        const isGone = error instanceof AppError && error.reason === "not_found";
+        const received = isGone ? await pages.received(params.token, request) : undefined;
+        return received ?? pageOrThrow(error, toPage(error, params.token));
+      }
+    })
     .post(
       "/s/:token/unlock",
       {
-        access: "public",
-        rate: "uncounted",
+        ...PAGE_ROUTE,
         audit: { action: "share.unlock", write: "rejections", isGuess: true },
-        docs: "hidden",
         params: TokenParams,
         parse: "none",
       },
@@ -71,26 +65,17 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
           checkOrigin(request);
           const password = (await readForm(request, FORM_BYTES_MAX)).get("password") ?? "";
           const { grant } = await unlock(options, { token, password }, request, set.headers);
-          const path = `${basePath}/s/${token}`;
-          const cookie = new Bun.Cookie(GRANT_COOKIE, grant, {
-            path,
-            httpOnly: true,
-            sameSite: "lax",
-            secure: requestContextOf(request).isSecure,
-            maxAge: GRANT_MS / 1000,
-          });
-          const headers = { ...PAGE_HEADERS, location: path, "set-cookie": cookie.serialize() };
+          const location = `${basePath}/s/${token}`;
+          const headers = { ...PAGE_HEADERS, location, "set-cookie": grantCookie(request, grant, location) };
           return new Response(null, { status: 303, headers });
         } catch (error) {
-          const page = await toPage(error, token, true);
-          if (page === undefined) throw error;
-          return page;
+          return pageOrThrow(error, toPage(error, token, true));
         }
       },
     )
     .post(
       "/s/:token/upload",
-      { access: "public", rate: "uploads", audit: "unaudited", docs: "hidden", params: TokenParams, parse: "none" },
+      { ...PAGE_ROUTE, rate: "uploads", params: TokenParams, parse: "none" },
       async ({ params, request }) => {
         const { token } = params;
         const visit = linkRequestOf(request, token, "drop");
@@ -99,26 +84,21 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
           const received = await dropBox.receive(visit, request);
           return await pages.dropBox(shareAccess.open(visit), visit.grant, { received });
         } catch (error) {
-          const page = isOfShare(error)
-            ? await toPage(error, token)
-            : await pages.dropBox(shareAccess.open(visit), visit.grant, { error });
-          if (page === undefined) throw error;
-          return page;
+          if (isOfShare(error)) return pageOrThrow(error, toPage(error, token));
+          return pages.dropBox(shareAccess.open(visit), visit.grant, { error });
         }
       },
     )
     .post(
       "/s/:token/archive",
-      { access: "public", rate: "downloads", audit: "unaudited", docs: "hidden", params: TokenParams, parse: "none" },
+      { ...PAGE_ROUTE, rate: "downloads", params: TokenParams, parse: "none" },
       async ({ params, request, set }) => {
         try {
           checkOrigin(request);
           const ids = (await readForm(request, SELECTION_BYTES_MAX)).getAll("id");
           return await downloads.sendSelection(params.token, ids, request, set);
         } catch (error) {
-          const page = await toPage(error, params.token);
-          if (page === undefined) throw error;
-          return page;
+          return pageOrThrow(error, toPage(error, params.token));
         }
       },
     );
@@ -164,7 +144,7 @@ export function sharePageRejection({ basePath, scripts }: Pick<SharePagesOptions
 
 const ASK_FOR_NEW = "Ask the sender for a new link.";
 
-/** Whether a rejection is about the link, rather than about the file that was sent: that is said beside the form. */
+/** Whether an error concerns the link. An error that concerns the sent file is shown next to the form instead. */
 function isOfShare(error: unknown): boolean {
   return !(error instanceof AppError) || OF_SHARE.has(error.reason);
 }
@@ -178,14 +158,28 @@ const OF_SHARE: ReadonlySet<string> = new Set([
   "csrf",
 ]);
 
-function isReason(error: unknown, reason: AppError["reason"]): boolean {
-  return error instanceof AppError && error.reason === reason;
+/** @throws the error, where no page was rendered for it */
+async function pageOrThrow(error: unknown, rendered: Promise<Response | undefined>): Promise<Response> {
+  const page = await rendered;
+  if (page === undefined) throw error;
+  return page;
+}
+
+/** The cookie with which the pages of one share send its grant. */
+function grantCookie(request: Request, grant: string, path: string): string {
+  return new Bun.Cookie(GRANT_COOKIE, grant, {
+    path,
+    httpOnly: true,
+    sameSite: "lax",
+    secure: requestContextOf(request).isSecure,
+    maxAge: GRANT_MS / 1000,
+  }).serialize();
 }
 
 /**
- * Forms come from our own pages. What browsers say of it: Fetch Metadata, which they leave out without TLS, and Origin,
- * which is `null` because the page sends no referrer. A request that says neither carries no cookie of ours from
- * elsewhere: it is SameSite.
+ * Rejects forms of other sites, by Fetch Metadata and Origin. Browsers leave out Fetch Metadata without TLS, and send
+ * the origin `null` because the page sends no referrer. A request without both carries no cookie of ours from another
+ * site, because the cookie is SameSite.
  */
 function checkOrigin(request: Request): void {
   const site = request.headers.get("sec-fetch-site");

@@ -1,4 +1,4 @@
-/** The rows of `shares`. What waits to be counted is not in them: see `statistics.ts`. */
+/** The rows of `shares`, without the counts that are not written yet: see `statistics.ts`. */
 import type { Database } from "bun:sqlite";
 import { hashShareToken, isShareToken } from "./tokens.ts";
 import type { NewShare, Share } from "./types.ts";
@@ -9,7 +9,7 @@ interface ShareRow extends Omit<Share, "hidesLocation" | "canWrite" | "showsVers
   readonly showsVersions: number | null;
 }
 
-/** A row to be written besides what was asked for. */
+/** The columns of a new share that the request does not set. */
 export interface ShareIdentity {
   readonly publicId: string;
   readonly accountId: number;
@@ -21,12 +21,13 @@ export interface ShareIdentity {
   readonly recipientId: number | null;
 }
 
-const COLUMNS = `id, public_id AS publicId, account_id AS accountId, node_id AS nodeId, kind, nonce,
+const SELECT = `SELECT id, public_id AS publicId, account_id AS accountId, node_id AS nodeId, kind, nonce,
   created_at AS createdAtMs, label, expires_at AS expiresAtMs, password_hash AS passwordHash, grant_epoch AS grantEpoch,
   max_downloads AS maxDownloads, downloads, views, last_accessed_at AS lastAccessedAtMs,
   downloaded_at AS downloadedAtMs, pinned_version AS pinnedVersion, hides_location AS hidesLocation,
   max_upload_bytes AS maxUploadBytes, max_uploads_per_address AS maxUploadsPerAddress, uploads, uploaded_bytes AS uploadedBytes, can_write AS canWrite,
-  shows_versions AS showsVersions, recipient_email_key AS recipientEmailKey, recipient_id AS recipientId`;
+  shows_versions AS showsVersions, recipient_email_key AS recipientEmailKey, recipient_id AS recipientId
+  FROM shares`;
 
 /** Excludes nodes that went to the trash with a folder above them. */
 const IS_NOT_IN_TRASH = "NOT EXISTS (SELECT 1 FROM trash WHERE trash.node_id = shares.node_id)";
@@ -39,22 +40,21 @@ export class ShareRows {
   readonly #statements;
 
   constructor(sqlite: Database) {
-    const select = `SELECT ${COLUMNS} FROM shares`;
     this.#statements = {
-      // Each by its unique index.
-      byToken: sqlite.prepare<ShareRow, [Uint8Array]>(`${select} WHERE token_hash = ?1`),
-      byPublicId: sqlite.prepare<ShareRow, [string]>(`${select} WHERE public_id = ?1`),
-      byId: sqlite.prepare<ShareRow, [number]>(`${select} WHERE id = ?1`),
+      // These three by their unique indexes.
+      byToken: sqlite.prepare<ShareRow, [Uint8Array]>(`${SELECT} WHERE token_hash = ?1`),
+      byPublicId: sqlite.prepare<ShareRow, [string]>(`${SELECT} WHERE public_id = ?1`),
+      byId: sqlite.prepare<ShareRow, [number]>(`${SELECT} WHERE id = ?1`),
       // By shares_node.
       ofNode: sqlite.prepare<ShareRow, [number]>(
-        `${select} WHERE node_id = ?1 ORDER BY id LIMIT ${SHARES_OF_NODE_MAX}`,
+        `${SELECT} WHERE node_id = ?1 ORDER BY id LIMIT ${SHARES_OF_NODE_MAX}`,
       ),
       countOfNode: sqlite.prepare<{ total: number }, [number]>(
         "SELECT count(*) AS total FROM shares INDEXED BY shares_node WHERE node_id = ?1",
       ),
       // By shares_account.
       ofAccount: sqlite.prepare<ShareRow, [number, number, number]>(
-        `${select} WHERE account_id = ?1 AND ${IS_NOT_IN_TRASH} ORDER BY id DESC LIMIT ?2 OFFSET ?3`,
+        `${SELECT} WHERE account_id = ?1 AND ${IS_NOT_IN_TRASH} ORDER BY id DESC LIMIT ?2 OFFSET ?3`,
       ),
       count: sqlite.prepare<{ total: number }, [number]>(
         `SELECT count(*) AS total FROM shares INDEXED BY shares_account WHERE account_id = ?1 AND ${IS_NOT_IN_TRASH}`,
@@ -166,7 +166,7 @@ export class ShareRows {
     );
   }
 
-  /** Writes what may change of a share; grants of before end. */
+  /** Writes the columns of a share that may change. Earlier grants end. */
   update(share: Share): void {
     this.#statements.update.run(
       share.id,
@@ -187,7 +187,7 @@ export class ShareRows {
     this.#statements.delete.run(id);
   }
 
-  /** Counts one download, if there is one left beside those that wait to be written. @returns whether there was */
+  /** Counts one download, if one is left besides the `waiting` ones that are not written yet. @returns whether one was */
   takeDownload(id: number, nowMs: number, waiting: number): boolean {
     return this.#statements.take.run(id, nowMs, waiting).changes > 0;
   }
@@ -196,27 +196,27 @@ export class ShareRows {
     this.#statements.addCounts.run(id, counts.downloads, counts.views, counts.lastAtMs);
   }
 
-  /** Counts a file that came into a drop box, if it still fits. @returns whether it does */
+  /** Counts a file of a drop box, if it still fits. @returns whether it does */
   addUpload(id: number, sizeBytes: number, nowMs: number): boolean {
     return this.#statements.addUpload.run(id, sizeBytes, nowMs).changes > 0;
   }
 
-  /** Notes that the owner is notified of guesses, unless that was so after an instant. @returns whether it was not */
+  /** Records that the owner is notified of guesses, unless they were notified since an instant. @returns whether it did */
   setGuessesNotified(id: number, nowMs: number, sinceMs: number): boolean {
     return this.#statements.setGuessesNotified.run(id, nowMs, sinceMs).changes > 0;
   }
 
-  /** When an address last opened a locked share, where that was after an instant. */
+  /** When an address last opened a locked share, if that was after an instant. */
   findOpened(id: number, addressHash: Uint8Array, sinceMs: number): number | undefined {
     return this.#statements.openedSince.get(id, addressHash, sinceMs)?.openedAtMs;
   }
 
-  /** Notes that an address opened a locked share. */
+  /** Records that an address opened a locked share. */
   noteOpener(id: number, addressHash: Uint8Array, nowMs: number): void {
     this.#statements.noteOpener.run(id, addressHash, nowMs);
   }
 
-  /** Forgets addresses that opened nothing since an instant, oldest first. @returns how many */
+  /** Deletes addresses that opened nothing since an instant, oldest first. @returns how many */
   sweepOpeners(untilMs: number, limit: number): number {
     return this.#statements.sweepOpeners.run(untilMs, limit).changes;
   }

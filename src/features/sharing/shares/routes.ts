@@ -8,8 +8,9 @@ import { queryOf } from "../../../http/fields.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
+import { presentContextOf } from "../../library/files/present.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
-import type { FileNode, FolderNode } from "../../../tree/model/types.ts";
+import type { FileNode } from "../../../tree/model/types.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
 import { readSharedListing } from "./listing.ts";
@@ -45,49 +46,17 @@ export interface PublicRoutesOptions {
 }
 
 const TokenParams = t.Object({ token: t.String() });
+const DOWNLOAD = {
+  access: "public",
+  rate: { category: "downloads", thumbnails: "general" },
+  audit: "unaudited",
+  docs: docs.download,
+  params: TokenParams,
+} as const;
 
 /** /api/public/{token}…, /s/{token}/download */
 export function publicRoutes(options: PublicRoutesOptions) {
-  const { shareAccess, sender, downloads, dropBox, statistics, tree, guard, hasThumbnail } = options;
-  const contextOf = (request: Request) => ({ baseUrl: requestContextOf(request).baseUrl, hasThumbnail });
-
-  const presentFolder = async (opened: OpenedShare, folder: FolderNode, request: Request) => {
-    const count = async (kind: "file" | "folder") => {
-      const { accountId } = opened.share;
-      return (await tree.list({ accountId, folder, kind, sort: "name", order: "asc", offset: 0, limit: 1 })).total;
-    };
-    const url = publicUrl(opened, contextOf(request));
-    return {
-      name: folderTitle(folder),
-      type: "folder" as const,
-      permissions: "read" as const,
-      expiresAt: timestampOrNull(opened.share.expiresAtMs),
-      itemCount: folder.itemCount,
-      files: await count("file"),
-      folders: await count("folder"),
-      filesUrl: `${url}/files`,
-      downloadUrl: `${url}/download`,
-    };
-  };
-
-  const presentFile = async (opened: OpenedShare, file: FileNode, request: Request) => {
-    const presented = presentSharedFile(opened, file, contextOf(request));
-    const expiresAt = timestampOrNull(opened.share.expiresAtMs);
-    if (!opened.share.hidesLocation) return { ...presented, permissions: "read" as const, expiresAt };
-    const { mediaType, sizeBytes } = await sender.describe(opened, file);
-    return { ...presented, mimeType: mediaType, size: sizeBytes, permissions: "read" as const, expiresAt };
-  };
-
-  const presentDropBox = (opened: OpenedShare, folder: FolderNode, request: Request) => ({
-    name: folderTitle(folder),
-    type: "folder" as const,
-    permissions: "upload" as const,
-    expiresAt: timestampOrNull(opened.share.expiresAtMs),
-    label: opened.share.label,
-    maxFileSize: dropBox.largestFile(opened),
-    uploadUrl: `${publicUrl(opened, contextOf(request))}/upload`,
-  });
-
+  const { shareAccess, downloads, dropBox, statistics, tree, guard, hasThumbnail } = options;
   return new Router({ name: "public-routes", guard })
     .get(
       "/api/public/:token",
@@ -95,10 +64,7 @@ export function publicRoutes(options: PublicRoutesOptions) {
       async ({ params, request }) => {
         const opened = shareAccess.open(linkRequestOf(request, params.token, "what"));
         statistics.noteView(opened.share);
-        const { node, share } = opened;
-        if (node.kind === "file") return ok(await presentFile(opened, node, request));
-        if (share.kind === "upload") return ok(presentDropBox(opened, node, request));
-        return ok(await presentFolder(opened, node, request));
+        return ok(await presentLink(options, opened, request));
       },
     )
     .get(
@@ -107,35 +73,18 @@ export function publicRoutes(options: PublicRoutesOptions) {
       async ({ params, request }) => {
         const opened = shareAccess.open(linkRequestOf(request, params.token, "read"));
         const listing = await readSharedListing(shareAccess, tree, opened, queryOf(request));
+        const context = presentContextOf(request, hasThumbnail);
         return ok({
-          files: listing.nodes.map((node) => presentSharedItem(opened, node, contextOf(request))),
+          files: listing.nodes.map((node) => presentSharedItem(opened, node, context)),
           pagination: paginate(listing.page, listing.limit, listing.total),
           currentFolder: presentCurrentFolder(opened, listing.folder),
         });
       },
     )
-    .get(
-      "/api/public/:token/download",
-      {
-        access: "public",
-        rate: { category: "downloads", thumbnails: "general" },
-        audit: "unaudited",
-        docs: docs.download,
-        params: TokenParams,
-      },
-      ({ params, request, set }) => downloads.send(params.token, request, set),
+    .get("/api/public/:token/download", DOWNLOAD, ({ params, request, set }) =>
+      downloads.send(params.token, request, set),
     )
-    .get(
-      "/s/:token/download",
-      {
-        access: "public",
-        rate: { category: "downloads", thumbnails: "general" },
-        audit: "unaudited",
-        docs: docs.download,
-        params: TokenParams,
-      },
-      ({ params, request, set }) => downloads.sendToPage(params.token, request, set),
-    )
+    .get("/s/:token/download", DOWNLOAD, ({ params, request, set }) => downloads.sendToPage(params.token, request, set))
     .post(
       "/api/public/:token/unlock",
       {
@@ -167,6 +116,46 @@ export function publicRoutes(options: PublicRoutesOptions) {
         return ok(dropped);
       },
     );
+}
+
+/** The record of a link to a file, a folder or a drop box. */
+async function presentLink(options: PublicRoutesOptions, opened: OpenedShare, request: Request) {
+  const { sender, dropBox, tree, hasThumbnail } = options;
+  const { node, share } = opened;
+  const context = presentContextOf(request, hasThumbnail);
+  const expiresAt = timestampOrNull(share.expiresAtMs);
+  if (node.kind === "file") {
+    const record = { ...presentSharedFile(opened, node, context), permissions: "read", expiresAt };
+    if (!share.hidesLocation) return record;
+    const { mediaType, sizeBytes } = await sender.describe(opened, node);
+    return { ...record, mimeType: mediaType, size: sizeBytes };
+  }
+  const url = publicUrl(opened, context);
+  const folder = { name: folderTitle(node), type: "folder" };
+  if (share.kind === "upload") {
+    const maxFileSize = dropBox.largestFile(opened);
+    return {
+      ...folder,
+      permissions: "upload",
+      expiresAt,
+      label: share.label,
+      maxFileSize,
+      uploadUrl: `${url}/upload`,
+    };
+  }
+  const { accountId } = share;
+  const count = async (kind: "file" | "folder") =>
+    (await tree.list({ accountId, folder: node, kind, sort: "name", order: "asc", offset: 0, limit: 1 })).total;
+  return {
+    ...folder,
+    permissions: "read",
+    expiresAt,
+    itemCount: node.itemCount,
+    files: await count("file"),
+    folders: await count("folder"),
+    filesUrl: `${url}/files`,
+    downloadUrl: `${url}/download`,
+  };
 }
 
 /** Dependencies of {@link unlock}. */

@@ -15,7 +15,7 @@ import { SHARE_CACHE_CONTROL, SHARE_HEADERS, type ShareContentRequest, type Shar
 import type { ShareAccess, LinkRequest } from "./share-access.ts";
 import type { OpenedShare } from "./types.ts";
 
-/** The cookie that keeps a grant for the pages of one share. */
+/** The cookie with the grant for the pages of one share. */
 export const GRANT_COOKIE = "larder_grant";
 
 /** The same maximum as POST /api/files/archive. */
@@ -23,7 +23,7 @@ const SELECTION_MAX = 1_000;
 
 type ResponseSet = ShareContentRequest["set"];
 
-/** A request's way in: the grant comes in a header, or in the cookie of the share's pages. */
+/** The token and the grant of a request. The grant comes in a header, or in the cookie of the share's pages. */
 export function linkRequestOf(request: Request, token: string, wants: LinkRequest["wants"]): LinkRequest {
   const cookie = request.headers.get("cookie");
   const grant =
@@ -52,7 +52,7 @@ export interface ShareDownloadsOptions {
   readonly renderRejection: (error: unknown, token: string) => Promise<Response | undefined>;
 }
 
-/** Answers requests for contents of shares: a file, one of a folder, or all of a folder. */
+/** Sends the content of shares. */
 export class ShareDownloads {
   readonly #options: ShareDownloadsOptions;
 
@@ -61,7 +61,7 @@ export class ShareDownloads {
   }
 
   /**
-   *
+   * Sends a shared file, a file in a shared folder, or the whole folder as a ZIP.
    * @throws AppError as {@link ShareAccess} and {@link ShareSender}
    */
   async send(token: string, request: Request, set: ResponseSet): Promise<Response> {
@@ -75,7 +75,7 @@ export class ShareDownloads {
   }
 
   /**
-   * Some of what a shared folder holds, as one ZIP that counts as one download.
+   * Sends a selection of a shared folder as a ZIP, which counts as one download.
    * @throws AppError invalid_field | not_found | not_a_folder, and as ShareAccess and ShareSender
    */
   async sendSelection(token: string, ids: readonly string[], request: Request, set: ResponseSet): Promise<Response> {

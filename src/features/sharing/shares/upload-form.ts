@@ -99,7 +99,6 @@ export class DropBox {
       pendingUpload,
       file,
       { ...readDropFields(fields), folderPath: path },
-      () => undefined,
       {
         before: (tx) => {
           // Rejects a drop box that has ended, moved or filled up since the upload began.

@@ -1,4 +1,4 @@
-import { type Digest, parseChecksum } from "../../../blobs/digest.ts";
+import { parseChecksum } from "../../../blobs/digest.ts";
 import { AppError, invalidField, notFound } from "../../../errors.ts";
 import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
@@ -6,7 +6,7 @@ import { readBoolean, readQuery, readInstant } from "../../../http/fields.ts";
 import { type authGuard, demand, deviceOf, identityOf, uploaderOf } from "../../accounts/auth/guard.ts";
 import type { Uploader } from "../../accounts/auth/principal.ts";
 import { incomingBytes, receiveForm } from "../../library/files/incoming.ts";
-import { presentUploaded } from "../../library/files/present.ts";
+import { presentContextOf, presentUploaded } from "../../library/files/present.ts";
 import type { FileService } from "../../library/files/service.ts";
 import { readUploadFields } from "../../library/files/upload-form.ts";
 import { keyedRequest } from "../../library/idempotency/service.ts";
@@ -36,43 +36,19 @@ export interface UploadRoutesOptions {
   readonly allowLong: (request: Request) => void;
 }
 
-/** /api/mobile/upload: files in chunks. */
-export function uploadRoutes(options: UploadRoutesOptions) {
-  const { uploads, files, rateGate, guard, hasThumbnail, allowLong } = options;
+const PREFIX = "/api/mobile/upload";
+/** The declaration of a route by which a device uploads, but for `audit` and `docs`. */
+const DEVICE_UPLOAD = { access: "deviceWriter", scope: "device", rate: "general" } as const;
+const AUDITED_UPLOAD = { action: "file.upload", target: "file", files: "all" } as const;
+/** The sender is checked by the handler: by the token of a device, or by the signature in the address. */
+const SIGNED = { access: "public", rate: "general", audit: "unaudited", parse: "none" } as const;
 
-  const receive = async (request: Request, uploadId: string, scope: UploadScope) => {
-    const { upload, confirm } = openUpload(uploads, request, uploadId, scope);
-    const chunk = {
-      scope,
-      ...incomingBytes(request, "file"),
-      digest: readContentDigest(request.headers.get("content-digest")),
-      confirm,
-    };
-    const { completedChunks, bytesUploaded } = await uploads.receive(upload, chunk).catch((error: unknown) => {
-      // The removal of a device ends its uploads, too: the sender learns the reason, not the consequence.
-      if (error instanceof AppError && error.reason === "upload_state") confirm();
-      throw error;
-    });
-    return ok({
-      uploadId: upload.publicId,
-      index: scope === "whole" ? null : scope,
-      completedChunks,
-      bytesUploaded,
-      totalChunks: upload.totalChunks,
-    });
-  };
-
-  return new Router({ name: "upload-routes", prefix: "/api/mobile/upload", guard })
+/** POST /api/mobile/upload and …/init: whole files, and the start of upload sessions. */
+export function uploadRoutes({ uploads, files, rateGate, guard, hasThumbnail }: UploadRoutesOptions) {
+  return new Router({ name: "upload-routes", prefix: PREFIX, guard })
     .post(
       "/",
-      {
-        access: "deviceWriter",
-        scope: "device",
-        rate: "uploads",
-        audit: { action: "file.upload", target: "file", files: "all" },
-        docs: docs.upload,
-        parse: "none",
-      },
+      { ...DEVICE_UPLOAD, rate: "uploads", audit: AUDITED_UPLOAD, docs: docs.upload, parse: "none" },
       async ({ principal, request, set }) => {
         const uploader = uploaderOf(request);
         const { user } = uploader;
@@ -86,19 +62,20 @@ export function uploadRoutes(options: UploadRoutesOptions) {
             exif: { location: checkLocation(last("location"), "location"), capturedAt: fields.capturedAt },
             isAutomatic: readBoolean(last("automatic"), "automatic") ?? false,
           });
-          const keyed = (digest: Digest) =>
-            keyedRequest(user.id, key, ["mobile upload", digest, form.file.fileName, [...form.fields]]);
-          const { file, isNew } = await files.finishUpload(uploader, pendingUpload, form.file, fields, keyed, hooks);
+          const { file, isNew } = await files.finishUpload(uploader, pendingUpload, form.file, fields, {
+            ...hooks,
+            keyed: (digest) =>
+              keyedRequest(user.id, key, ["mobile upload", digest, form.file.fileName, [...form.fields]]),
+          });
           set.status = isNew ? 201 : 200;
-          return ok(presentUploaded(file, { baseUrl: requestContextOf(request).baseUrl, hasThumbnail }));
+          return ok(presentUploaded(file, presentContextOf(request, hasThumbnail)));
         });
       },
     )
     .post(
       "/init",
       {
-        access: "deviceWriter",
-        scope: "device",
+        ...DEVICE_UPLOAD,
         rate: { category: "uploads", countedBy: "handler" },
         audit: "unaudited",
         docs: docs.begin,
@@ -108,32 +85,25 @@ export function uploadRoutes(options: UploadRoutesOptions) {
           rateGate.countPlanned(request, headers, 0),
       },
       async ({ body, principal, request, set }) => {
-        const given = body.uploadOptions ?? {};
         const count = (requested: number) => rateGate.countPlanned(request, set.headers, requested);
         const sender = { user: principal.user, device: deviceOf(principal) };
-        const session = await uploads.begin(
-          sender,
-          body.files,
-          readOptions(given, () => count(0)),
-          count,
-        );
+        const options = readOptions(body.uploadOptions ?? {}, () => count(0));
+        const session = await uploads.begin(sender, body.files, options, count);
         return ok(
           await presentSession(session, requestContextOf(request).baseUrl, (upload, scope) =>
             uploads.sign(upload, scope),
           ),
         );
       },
-    )
+    );
+}
+
+/** /api/mobile/upload: the progress, the completion and the cancellation of an upload in chunks. */
+export function uploadStateRoutes({ uploads, guard, hasThumbnail, allowLong }: UploadRoutesOptions) {
+  return new Router({ name: "upload-state-routes", prefix: PREFIX, guard })
     .post(
       "/progress",
-      {
-        access: "deviceWriter",
-        scope: "device",
-        rate: "general",
-        audit: "unaudited",
-        docs: docs.reportProgress,
-        body: ProgressBody,
-      },
+      { ...DEVICE_UPLOAD, audit: "unaudited", docs: docs.reportProgress, body: ProgressBody },
       async ({ body, principal }) => {
         const upload = uploads.get(principal.user, body.uploadId);
         const current = body.status === undefined ? upload : await uploads.claim(upload, body.status);
@@ -142,14 +112,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
     )
     .post(
       "/complete",
-      {
-        access: "deviceWriter",
-        scope: "device",
-        rate: "general",
-        audit: { action: "file.upload", target: "file", files: "all" },
-        docs: docs.complete,
-        body: CompleteBody,
-      },
+      { ...DEVICE_UPLOAD, audit: AUDITED_UPLOAD, docs: docs.complete, body: CompleteBody },
       async ({ body, principal, request }) => {
         const upload = uploads.get(principal.user, body.uploadId);
         const { location, capturedAt } = body.metadata ?? {};
@@ -162,60 +125,59 @@ export function uploadRoutes(options: UploadRoutesOptions) {
         };
         allowLong(request);
         const file = await uploads.complete(uploaderOf(request), upload, completion);
-        return ok(presentUploaded(file, { baseUrl: requestContextOf(request).baseUrl, hasThumbnail }));
+        return ok(presentUploaded(file, presentContextOf(request, hasThumbnail)));
       },
     )
     .get(
       "/:uploadId",
-      {
-        access: "device",
-        scope: "device",
-        rate: "general",
-        audit: "unaudited",
-        docs: docs.progress,
-      },
+      { ...DEVICE_UPLOAD, access: "device", audit: "unaudited", docs: docs.progress },
       ({ principal, params }) =>
         ok(presentProgress(uploads.progress(uploads.get(principal.user, params["uploadId"] ?? "")))),
     )
     .delete(
       "/:uploadId",
-      {
-        access: "deviceWriter",
-        scope: "device",
-        rate: "general",
-        audit: "unaudited",
-        docs: docs.cancel,
-      },
+      { ...DEVICE_UPLOAD, audit: "unaudited", docs: docs.cancel },
       async ({ principal, params }) => {
         const upload = await uploads.cancel(uploads.get(principal.user, params["uploadId"] ?? ""));
         return ok(presentProgress(uploads.progress(upload)), "The upload was canceled.");
       },
-    )
-    .put(
-      "/:uploadId/chunks/:index",
-      {
-        access: "public",
-        rate: "general",
-        audit: "unaudited",
-        docs: docs.sendChunk,
-        parse: "none",
-      },
-      ({ request, params }) => receive(request, params["uploadId"] ?? "", readIndex(params["index"] ?? "")),
-    )
-    .put(
-      "/:uploadId/content",
-      {
-        access: "public",
-        rate: "general",
-        audit: "unaudited",
-        docs: docs.sendWhole,
-        parse: "none",
-      },
-      ({ request, params }) => receive(request, params["uploadId"] ?? "", "whole"),
     );
 }
 
-/** The owner of a signed address, for counting; the path is as sent. */
+/** PUT /api/mobile/upload/{uploadId}/chunks/{index} and …/content: the bytes. */
+export function chunkRoutes({ uploads, guard }: UploadRoutesOptions) {
+  return new Router({ name: "chunk-routes", prefix: PREFIX, guard })
+    .put("/:uploadId/chunks/:index", { ...SIGNED, docs: docs.sendChunk }, ({ request, params }) =>
+      receiveChunk(uploads, request, params["uploadId"] ?? "", readIndex(params["index"] ?? "")),
+    )
+    .put("/:uploadId/content", { ...SIGNED, docs: docs.sendWhole }, ({ request, params }) =>
+      receiveChunk(uploads, request, params["uploadId"] ?? "", "whole"),
+    );
+}
+
+async function receiveChunk(uploads: UploadService, request: Request, uploadId: string, scope: UploadScope) {
+  const { upload, confirm } = openUpload(uploads, request, uploadId, scope);
+  const chunk = {
+    scope,
+    ...incomingBytes(request, "file"),
+    digest: readContentDigest(request.headers.get("content-digest")),
+    confirm,
+  };
+  const { completedChunks, bytesUploaded } = await uploads.receive(upload, chunk).catch((error: unknown) => {
+    // Removing a device cancels its uploads, too. The error then reports the removal rather than the cancellation.
+    if (error instanceof AppError && error.reason === "upload_state") confirm();
+    throw error;
+  });
+  return ok({
+    uploadId: upload.publicId,
+    index: scope === "whole" ? null : scope,
+    completedChunks,
+    bytesUploaded,
+    totalChunks: upload.totalChunks,
+  });
+}
+
+/** The owner of a signed address, for the rate limits. @param path as sent */
 export function ownerOfSigned(uploads: UploadService, path: string, query: string): User | undefined {
   const [, uploadId, rest = ""] = /^\/api\/mobile\/upload\/([^/]+)\/(chunks\/\d{1,9}|content)\/?$/.exec(path) ?? [];
   const signature = signatureOf(query);
@@ -233,7 +195,7 @@ function openUpload(
 ): { upload: Upload; confirm: Uploader["confirm"] } {
   const { principal } = identityOf(request);
   const signature = signatureOf(requestContextOf(request).query);
-  // An expired token does no harm if the signature is valid: the address itself gives access.
+  // A valid signature gives access even with an expired token.
   if (principal?.device === undefined && signature !== undefined) {
     const open = () => uploads.openSigned(uploadId, scope, signature);
     return { upload: open().upload, confirm: () => void open() };

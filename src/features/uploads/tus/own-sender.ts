@@ -54,7 +54,6 @@ export function ownSender({ files, permissions, tree, limitsOf }: OwnSenderOptio
         pendingUpload,
         { fileName: name, declaredType: mediaType },
         fields,
-        () => undefined,
         { share, before: naming.before, onDone: naming.done },
       );
       return file;

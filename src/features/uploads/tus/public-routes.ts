@@ -19,6 +19,8 @@ export interface PublicTusRoutesOptions extends TusRequestsOptions {
 
 const TokenParams = t.Object({ token: t.String() });
 const UploadParams = t.Object({ token: t.String(), uploadId: t.String({ description: "tus_…, as Location gave it" }) });
+const GUEST_UPLOAD = { access: "public", rate: "general" } as const;
+const AUDITED_UPLOAD = { action: "share.upload", files: "all" } as const;
 const HOME = "/api/public/:token/tus";
 
 const setCapabilities = ({ set }: { set: TusRequest["set"] }) => {
@@ -42,17 +44,13 @@ export function publicTusRoutes(options: PublicTusRoutesOptions) {
   });
   return new Router({ name: "public-tus-routes", guard })
     .options(HOME, { access: "public", rate: "operations", audit: "unaudited", docs: "hidden" }, setCapabilities)
-    .options(
-      `${HOME}/:uploadId`,
-      { access: "public", rate: "general", audit: "unaudited", docs: "hidden" },
-      setCapabilities,
-    )
+    .options(`${HOME}/:uploadId`, { ...GUEST_UPLOAD, audit: "unaudited", docs: "hidden" }, setCapabilities)
     .post(
       HOME,
       {
-        access: "public",
+        ...GUEST_UPLOAD,
         rate: "uploads",
-        audit: { action: "share.upload", files: "all" },
+        audit: AUDITED_UPLOAD,
         docs: docs.createInDropBox,
         params: TokenParams,
         parse: "none",
@@ -63,38 +61,24 @@ export function publicTusRoutes(options: PublicTusRoutesOptions) {
     )
     .get(
       `${HOME}/:uploadId`,
-      { access: "public", rate: "general", audit: "unaudited", docs: docs.progressInDropBox, params: UploadParams },
+      { ...GUEST_UPLOAD, audit: "unaudited", docs: docs.progressInDropBox, params: UploadParams },
       async ({ params, request, set }) => {
         return ok(presentGuestTus(await requests.show(callOf(params.token, request, set), params.uploadId)));
       },
     )
     .patch(
       `${HOME}/:uploadId`,
-      {
-        access: "public",
-        rate: "general",
-        audit: { action: "share.upload", files: "all" },
-        docs: docs.appendInDropBox,
-        params: UploadParams,
-        parse: "none",
-      },
+      { ...GUEST_UPLOAD, audit: AUDITED_UPLOAD, docs: docs.appendInDropBox, params: UploadParams, parse: "none" },
       ({ params, request, set }) => requests.append(callOf(params.token, request, set), params.uploadId),
     )
     .post(
       `${HOME}/:uploadId`,
-      {
-        access: "public",
-        rate: "general",
-        audit: { action: "share.upload", files: "all" },
-        docs: docs.overrideInDropBox,
-        params: UploadParams,
-        parse: "none",
-      },
+      { ...GUEST_UPLOAD, audit: AUDITED_UPLOAD, docs: docs.overrideInDropBox, params: UploadParams, parse: "none" },
       ({ params, request, set }) => requests.override(callOf(params.token, request, set), params.uploadId),
     )
     .delete(
       `${HOME}/:uploadId`,
-      { access: "public", rate: "general", audit: "unaudited", docs: docs.endInDropBox, params: UploadParams },
+      { ...GUEST_UPLOAD, audit: "unaudited", docs: docs.endInDropBox, params: UploadParams },
       ({ params, request, set }) => requests.end(callOf(params.token, request, set), params.uploadId),
     );
 }

@@ -1,9 +1,9 @@
 import { t } from "elysia";
 import { AppError } from "../../../errors.ts";
 import { ok } from "../../../http/envelope.ts";
-import { requestContextOf } from "../../../http/request-context.ts";
 import { type authGuard, callerOf, uploaderOf } from "../../accounts/auth/guard.ts";
 import type { Principal } from "../../accounts/auth/principal.ts";
+import { presentContextOf } from "../../library/files/present.ts";
 import type { StorageLimits } from "../../library/files/service.ts";
 import { keyedRequest } from "../../library/idempotency/service.ts";
 import type { Permissions } from "../../library/permissions/permissions.ts";
@@ -27,10 +27,25 @@ export interface TusRoutesOptions extends OwnSenderOptions, TusRequestsOptions {
 const UploadParams = t.Object({ uploadId: t.String({ description: "tus_…, as Location gave it" }) });
 const HOME = "/api/tus";
 const LISTED_MAX = 1_000;
+const CHANGE_UPLOAD = { access: "writer", scope: "files:write", rate: "general" } as const;
+const AUDITED_UPLOAD = { action: "file.upload", files: "all" } as const;
+
+/** OPTIONS /api/tus: what this server supports, and the largest file of a signed-in user. */
+export function tusOptionsRoutes({ limitsOf, guard }: TusRoutesOptions) {
+  const declaration = { access: "public", rate: "general", audit: "unaudited", docs: "hidden" } as const;
+  const setCapabilities = ({ request, set }: { request: Request; set: TusRequest["set"] }) => {
+    const caller = callerOf(request);
+    Object.assign(set.headers, capabilities(caller === undefined ? null : limitsOf(caller.user).maxFileSizeBytes));
+    return new Response(null, { status: 204 });
+  };
+  return new Router({ name: "tus-options-routes", guard })
+    .options(HOME, declaration, setCapabilities)
+    .options(`${HOME}/:uploadId`, declaration, setCapabilities);
+}
 
 /** /api/tus (https://tus.io/protocols/resumable-upload): files of any size, in uploads that can be resumed. */
 export function tusRoutes(options: TusRoutesOptions) {
-  const { tus, permissions, limitsOf, guard, hasThumbnail } = options;
+  const { tus, permissions, guard, hasThumbnail } = options;
   const requests = new TusRequests(options);
   const callOf = (request: Request, set: TusRequest["set"]): TusRequest => ({
     sender: ownSender(options, uploaderOf(request)),
@@ -41,21 +56,10 @@ export function tusRoutes(options: TusRoutesOptions) {
   const present = ({ user }: Principal, progress: TusProgress, request: Request) => {
     const { fileId } = progress.tus.upload;
     const file = progress.file ?? (fileId === undefined ? undefined : findFile(permissions, user, fileId));
-    return presentTus(progress, file, { baseUrl: requestContextOf(request).baseUrl, hasThumbnail });
-  };
-  const setCapabilities = ({ request, set }: { request: Request; set: TusRequest["set"] }) => {
-    const caller = callerOf(request);
-    Object.assign(set.headers, capabilities(caller === undefined ? null : limitsOf(caller.user).maxFileSizeBytes));
-    return new Response(null, { status: 204 });
+    return presentTus(progress, file, presentContextOf(request, hasThumbnail));
   };
 
   return new Router({ name: "tus-routes", guard })
-    .options(HOME, { access: "public", rate: "general", audit: "unaudited", docs: "hidden" }, setCapabilities)
-    .options(
-      `${HOME}/:uploadId`,
-      { access: "public", rate: "general", audit: "unaudited", docs: "hidden" },
-      setCapabilities,
-    )
     .get(
       HOME,
       { access: "reader", scope: "files:write", rate: "general", audit: "unaudited", docs: docs.list },
@@ -69,14 +73,7 @@ export function tusRoutes(options: TusRoutesOptions) {
     )
     .post(
       HOME,
-      {
-        access: "writer",
-        scope: "files:write",
-        rate: "uploads",
-        audit: { action: "file.upload", files: "all" },
-        docs: docs.create,
-        parse: "none",
-      },
+      { ...CHANGE_UPLOAD, rate: "uploads", audit: AUDITED_UPLOAD, docs: docs.create, parse: "none" },
       async ({ principal, request, set }) => {
         const key = request.headers.get("idempotency-key");
         const progress = await requests.create(callOf(request, set), (parts) =>
@@ -87,14 +84,7 @@ export function tusRoutes(options: TusRoutesOptions) {
     )
     .get(
       `${HOME}/:uploadId`,
-      {
-        access: "writer",
-        scope: "files:write",
-        rate: "general",
-        audit: "unaudited",
-        docs: docs.progress,
-        params: UploadParams,
-      },
+      { ...CHANGE_UPLOAD, audit: "unaudited", docs: docs.progress, params: UploadParams },
       async ({ principal, params, request, set }) => {
         const progress = await requests.show(callOf(request, set), params.uploadId);
         return ok(present(principal, progress, request));
@@ -102,40 +92,17 @@ export function tusRoutes(options: TusRoutesOptions) {
     )
     .patch(
       `${HOME}/:uploadId`,
-      {
-        access: "writer",
-        scope: "files:write",
-        rate: "general",
-        audit: { action: "file.upload", files: "all" },
-        docs: docs.append,
-        params: UploadParams,
-        parse: "none",
-      },
+      { ...CHANGE_UPLOAD, audit: AUDITED_UPLOAD, docs: docs.append, params: UploadParams, parse: "none" },
       ({ params, request, set }) => requests.append(callOf(request, set), params.uploadId),
     )
     .post(
       `${HOME}/:uploadId`,
-      {
-        access: "writer",
-        scope: "files:write",
-        rate: "general",
-        audit: { action: "file.upload", files: "all" },
-        docs: docs.override,
-        params: UploadParams,
-        parse: "none",
-      },
+      { ...CHANGE_UPLOAD, audit: AUDITED_UPLOAD, docs: docs.override, params: UploadParams, parse: "none" },
       ({ params, request, set }) => requests.override(callOf(request, set), params.uploadId),
     )
     .delete(
       `${HOME}/:uploadId`,
-      {
-        access: "writer",
-        scope: "files:write",
-        rate: "general",
-        audit: "unaudited",
-        docs: docs.end,
-        params: UploadParams,
-      },
+      { ...CHANGE_UPLOAD, audit: "unaudited", docs: docs.end, params: UploadParams },
       ({ params, request, set }) => requests.end(callOf(request, set), params.uploadId),
     );
 }
