@@ -24,7 +24,7 @@ beforeAll(async () => {
 const server = sharedServer({ hasAccounts: true, env });
 afterAll(() => mails.stop());
 
-/** A mail server of its own, and a server that sends by it. */
+/** Starts a mail server, and a Larder server that sends through it. */
 async function withMail(
   use: (server: TestServer, mails: MailServer) => Promise<void>,
   options: { smtp?: ConstructorParameters<typeof MailServer>[0]; env?: Record<string, string> } = {},
@@ -41,12 +41,12 @@ async function withMail(
 const forgot = async (of: TestServer, email: string) =>
   expectStatus(await of.visitor.post("/api/auth/password/forgot", { email }), 200);
 
-/** A mail about a new key: the next that the account gets. */
+/** Creates an API key, which causes an email to the account. */
 const makeKey = async (account: Awaited<ReturnType<TestServer["signUp"]>>, name: string) =>
   expectStatus(await account.client.post("/api/users/api-keys", { name, currentPassword: account.password }), 201);
 
-describe("a mail", () => {
-  test("goes encrypted and signed in, in both forms, and says that nobody wrote it", async () => {
+describe("an email", () => {
+  test("is sent encrypted and authenticated, as text and HTML, and marked as generated", async () => {
     const { email } = await server().signUp();
     await forgot(server(), email);
     const mail = await mails.mailTo(email);
@@ -65,7 +65,7 @@ describe("a mail", () => {
     expect(mail.raw).toContain("multipart/alternative");
   });
 
-  test("carries no header of anybody's choosing, and no link in a name", async () => {
+  test("contains no injected header, and no link from a name", async () => {
     const account = await server().signUp();
     await makeKey(account, "a key <b>x</b> https://evil.example/?a");
     const { parsed, raw } = await mails.mailTo(account.email);
@@ -75,26 +75,26 @@ describe("a mail", () => {
     expect(raw.split("\r\n\r\n")[0]).not.toMatch(/^bcc:/im);
   });
 
-  test("keeps words in any script", async () => {
+  test("preserves text in any script", async () => {
     const account = await server().signUp();
     await makeKey(account, "Schlüssel 鍵 🗝");
     expect((await mails.mailTo(account.email)).parsed.text).toContain("Schlüssel 鍵 🗝");
   });
 });
 
-describe("notices", () => {
-  test("tell of new keys, unless the user wants none of security", async () => {
+describe("notification emails", () => {
+  test("report new API keys, unless the user turned off security", async () => {
     const account = await server().signUp();
     expectStatus(await account.client.put("/api/users/settings", { notifications: { security: false } }), 200);
     await makeKey(account, "unwanted");
     const change = { currentPassword: account.password, newPassword: "changed by hand" };
     expectStatus(await account.client.put("/api/users/profile", change), 200);
-    // But a changed password is always told.
+    // A changed password is always reported.
     expect((await mails.mailTo(account.email)).parsed.subject).toBe("Your password was changed");
     expect(mails.taken.filter(({ to }) => to.includes(account.email))).toHaveLength(1);
   });
 
-  test("tell of what others share, unless the user wants none of it; strangers get none", async () => {
+  test("report new shares, unless the user turned off shares; people without an account get none", async () => {
     const [owner, recipient, unwilling] = [
       await server().signUp({ name: "Ada www.evil.example" }),
       await server().signUp(),
@@ -112,13 +112,13 @@ describe("notices", () => {
     expect(mails.attempts).not.toContain(stranger);
   });
 
-  test("tell that the storage fills up", async () => {
+  test("report that the storage is almost full", async () => {
     const account = await server().addUser(["--quota", "1000"]);
     await account.client.stored("x".repeat(960));
     expect((await mails.mailTo(account.email)).parsed.subject).toBe("Your storage is 95% full");
   });
 
-  test("of a changed e-mail go to the former address", async () => {
+  test("about a changed email address go to the former address", async () => {
     const account = await server().signUp();
     const email = freshEmail();
     expectStatus(await account.client.put("/api/users/profile", { currentPassword: account.password, email }), 200);
@@ -126,7 +126,7 @@ describe("notices", () => {
     expect(mails.attempts).not.toContain(email);
   });
 
-  test("are at most twenty an hour to one address", async () => {
+  test("are limited to twenty an hour for one address", async () => {
     const account = await server().signUp();
     for (let count = 0; count < 22; count++) await makeKey(account, `key ${count}`);
     const other = await server().signUp();
@@ -137,8 +137,8 @@ describe("notices", () => {
   });
 });
 
-describe("the way to the mail server", () => {
-  test.concurrent("may be TLS from the begin", async () => {
+describe("the connection to the mail server", () => {
+  test.concurrent("can use TLS from the start", async () => {
     await withMail(
       async (own, taken) => {
         const { email } = await own.signUp();
@@ -149,12 +149,12 @@ describe("the way to the mail server", () => {
     );
   });
 
-  test.concurrent("is refused where nobody vouches for the certificate: nothing is sent, and the password is kept", async () => {
+  test.concurrent("fails if the certificate is not trusted: nothing is sent, not even the password", async () => {
     await withMail(
       async (own, taken) => {
         const { email } = await own.signUp();
         await forgot(own, email);
-        await eventually("it is told", () => own.log.includes("Cannot use the mail server"));
+        await eventually("the problem is logged", () => own.log.includes("Cannot use the mail server"));
         expect(taken.attempts).toEqual([]);
         expect(own.log).not.toContain(taken.password);
       },
@@ -162,13 +162,13 @@ describe("the way to the mail server", () => {
     );
   });
 
-  test.concurrent("is refused where it can't be encrypted", async () => {
+  test.concurrent("fails if it can't be encrypted", async () => {
     let hasSignedIn = false;
     await withMail(
       async (own, taken) => {
         const { email } = await own.signUp();
         await forgot(own, email);
-        await eventually("it is told", () => own.log.includes("Cannot use the mail server"));
+        await eventually("the problem is logged", () => own.log.includes("Cannot use the mail server"));
         expect(taken.attempts).toEqual([]);
         expect(hasSignedIn).toBe(false);
       },
@@ -185,7 +185,7 @@ describe("the way to the mail server", () => {
     );
   });
 
-  test.concurrent("stops the start where the password would go in the clear, or the settings are not whole", async () => {
+  test.concurrent("prevents the start if the password would be sent unencrypted, or settings are missing", async () => {
     const own = { ...settings(mails), LARDER_MAIL_SECURE: "none", LARDER_MAIL_HOST: "mail.example.test" };
     const start = (env: Record<string, string>) => withServer({ env }, async () => {});
     await expect(start(own)).rejects.toThrow(/sent unencrypted/);
@@ -198,7 +198,7 @@ describe("the way to the mail server", () => {
   });
 });
 
-test("larder doctor says whether the mail server lets us in", async () => {
+test("larder doctor reports whether the mail server accepts the sign-in", async () => {
   const mailLine = async (env: Record<string, string> = {}) => {
     const { stdout } = await server().larder(["doctor"], { env });
     return stdout.split("\n").find((line) => line.includes("  mail:"));
@@ -210,21 +210,21 @@ test("larder doctor says whether the mail server lets us in", async () => {
   expect(mails.taken.some(({ parsed }) => parsed.subject === "")).toBe(false);
 });
 
-describe("what the mail server says", () => {
-  test.concurrent("5xx: that mail is given up, the others come", async () => {
+describe("if the mail server", () => {
+  test.concurrent("rejects an email with 5xx, it is dropped and the others are sent", async () => {
     await withMail(async (own, taken) => {
       const [lost, found] = [await own.signUp(), await own.signUp()];
       taken.behaviourOf.set(lost.email, { status: 550, at: "recipient" });
       await makeKey(lost, "one");
       await makeKey(found, "two");
       await taken.mailTo(found.email);
-      await eventually("it is told", () => own.log.includes("The mail server rejected an email"));
+      await eventually("the problem is logged", () => own.log.includes("The mail server rejected an email"));
       expect(own.log).not.toContain(lost.email);
       expect(taken.attempts.filter((to) => to === lost.email)).toHaveLength(1);
     });
   });
 
-  test.concurrent("the connection breaks within a mail: it comes again, as the same one", async () => {
+  test.concurrent("drops the connection during an email, the same email is sent again", async () => {
     await withMail(async (own, taken) => {
       const account = await own.signUp();
       taken.behaviours = ["cut"];
@@ -236,25 +236,25 @@ describe("what the mail server says", () => {
     });
   });
 
-  test.concurrent("the password is wrong: mails wait until it is right", async () => {
+  test.concurrent("rejects the password, emails wait until it is accepted", async () => {
     await withMail(async (own, taken) => {
       const right = taken.password;
       taken.password = "another one";
       const account = await own.signUp();
       await makeKey(account, "one");
-      await eventually("it is told", () => own.log.includes("EAUTH 535"));
+      await eventually("the problem is logged", () => own.log.includes("EAUTH 535"));
       expect(own.log).not.toContain(right);
       taken.password = right;
       await taken.mailTo(account.email);
     });
   });
 
-  test.concurrent("nothing, for a while and over a restart of ours: no mail is lost, none comes twice", async () => {
+  test.concurrent("is down during a restart of Larder, no email is lost and none is sent twice", async () => {
     await withMail(async (own, taken) => {
       const account = await own.signUp();
       await taken.stop();
       for (const name of ["first", "second", "third"]) await makeKey(account, name);
-      await eventually("it is told", () => own.log.includes("Cannot use the mail server"));
+      await eventually("the problem is logged", () => own.log.includes("Cannot use the mail server"));
       await own.kill9();
       await own.start();
       await taken.start();

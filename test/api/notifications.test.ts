@@ -6,7 +6,7 @@ import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, type TestDevice, tryRefresh } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
 
-/** An ntfy server on this machine: takes what is posted to it. */
+/** An ntfy server on this machine that accepts all requests. */
 const received: { path: string; body: string }[] = [];
 const ntfy = Bun.serve({
   hostname: "127.0.0.1",
@@ -40,7 +40,7 @@ async function household(): Promise<Household> {
   };
 }
 
-/** A URL to which the server may push. */
+/** A URL that the server may push to. */
 function topic(name: string): string {
   return `http://127.0.0.1:${ntfy.port}/${name}-${crypto.randomUUID()}`;
 }
@@ -64,7 +64,7 @@ async function titles({ client }: { client: Client }): Promise<string[]> {
 }
 
 describe("POST /api/mobile/notifications/register", () => {
-  test("answers the registration in force, and merges the next one into it", async () => {
+  test("returns the registration, and merges the next one into it", async () => {
     const { phone } = await household();
     const first = await register(phone, {
       pushToken: "fcm-token",
@@ -88,7 +88,7 @@ describe("POST /api/mobile/notifications/register", () => {
     });
   });
 
-  test("may speak of another device of the account, and of no other's", async () => {
+  test("accepts other devices of the account, but none of other accounts", async () => {
     const [mine, other] = [await household(), await household()];
     const path = "/api/mobile/notifications/register";
     expectStatus(await mine.phone.client.post(path, { deviceId: "tablet", preferences: { uploads: false } }), 200);
@@ -97,7 +97,7 @@ describe("POST /api/mobile/notifications/register", () => {
     expectError(await mine.phone.client.post(path, { deviceId: "unknown", pushToken: "x" }), 404, "not_found");
   });
 
-  test("refuses what can't be right, and names the field", async () => {
+  test("rejects invalid values, and names the field", async () => {
     const { phone, account } = await household();
     const cases: [Record<string, unknown>, string][] = [
       [{ pushToken: 7 }, "pushToken"],
@@ -119,36 +119,36 @@ describe("POST /api/mobile/notifications/register", () => {
     expectError(await server().visitor.post("/api/mobile/notifications/register", { deviceId: "phone" }), 401);
   });
 
-  test("takes a plain URL from no other account: both hear their own messages there", async () => {
+  test("lets two accounts register the same plain URL: each gets its own messages there", async () => {
     const [first, second] = [await household(), await household()];
     const pushToken = topic("shared");
     const provider = async (device: TestDevice) => (await register(device, {})).at("data.provider");
     await register(first.phone, { pushToken });
     expect((await register(second.phone, { pushToken })).at("data.provider")).toBe("url");
     expect(await provider(first.phone)).toBe("url");
-    const heard = (words: string) => received.some(({ path, body }) => pushToken.endsWith(path) && body === words);
-    for (const [{ phone }, words] of [
+    const isPushed = (text: string) => received.some(({ path, body }) => pushToken.endsWith(path) && body === text);
+    for (const [{ phone }, text] of [
       [first, "to the first"],
       [second, "to the second"],
     ] as const) {
-      const response = await phone.client.post("/api/mobile/push", { title: "x", body: words, deviceId: "phone" });
+      const response = await phone.client.post("/api/mobile/push", { title: "x", body: text, deviceId: "phone" });
       expect(response.strings("data.deliveries", "status")).toEqual(["queued"]);
-      await eventually(words, () => heard(words));
+      await eventually(text, () => isPushed(text));
     }
-    // Within an account it belongs to one device, so that no message comes twice.
+    // Within an account, the URL belongs to one device, so that no message arrives twice.
     await register(first.tablet, { pushToken });
     expect([await provider(first.phone), await provider(first.tablet)]).toEqual([null, "url"]);
     expect(await provider(second.phone)).toBe("url");
   });
 
-  test("gives a browser's subscription to who registered it last, with nothing of the former account", async () => {
+  test("assigns a browser's subscription to the last account, without messages of the former one", async () => {
     const [before, after] = [await household(), await household()];
     const pushToken = subscription("handed-on");
     const now = Date.now();
     const [start, end] = [-60, -120].map((minutes) => new Date(now + minutes * 60_000).toISOString().slice(11, 16));
     await register(before.phone, { pushToken, preferences: { quietHours: { enabled: true, start, end } } });
-    const held = await before.phone.client.post("/api/mobile/push", { title: "Old", body: "x", deviceId: "phone" });
-    expect(held.strings("data.deliveries", "status")).toEqual(["held"]);
+    const deferred = await before.phone.client.post("/api/mobile/push", { title: "Old", body: "x", deviceId: "phone" });
+    expect(deferred.strings("data.deliveries", "status")).toEqual(["held"]);
     expect((await register(after.phone, { pushToken })).at("data.provider")).toBe("web-push");
     expect(
       (await register(before.phone, { preferences: { quietHours: { enabled: false } } })).at("data.provider"),
@@ -160,24 +160,24 @@ describe("POST /api/mobile/notifications/register", () => {
     expect(await titles(before.phone)).toContain("Old");
   });
 
-  test("a token given along with the device's registration counts too", async () => {
+  test("is not needed for a token that the device registered with", async () => {
     const account = await server().signUp();
     const phone = await registerDevice(server(), account, "phone", { pushToken: topic("along") });
     expect((await register(phone, {})).at("data.provider")).toBe("url");
   });
 });
 
-test("GET /api/mobile/notifications/config tells what an app needs to register", async () => {
+test("GET /api/mobile/notifications/config returns what an app needs to register", async () => {
   const { phone } = await household();
   const response = await phone.client.get("/api/mobile/notifications/config");
   expectStatus(response, 200);
-  // An uncompressed point of P-256.
+  // An uncompressed point on P-256.
   expect(Buffer.from(response.string("data.vapidPublicKey"), "base64url")).toHaveLength(65);
   expect(response.list("data.providers")).toEqual(["web-push", "url"]);
 });
 
 describe("POST /api/mobile/push", () => {
-  test("reaches every device's inbox at once, and tells what becomes of it", async () => {
+  test("adds the message to every device's inbox at once, and returns the status per device", async () => {
     const { phone, tablet } = await household();
     await register(tablet, { preferences: { shares: false } });
     const push = { title: "Dinner", body: "is ready", category: "shares", data: { room: "kitchen" } };
@@ -200,30 +200,30 @@ describe("POST /api/mobile/push", () => {
     }
   });
 
-  test("is delivered to whom it can be, or held until the quiet hours end", async () => {
+  test("delivers to reachable devices, or defers until their quiet hours end", async () => {
     const { phone, tablet } = await household();
     const [phoneTopic, tabletTopic] = [topic("phone"), topic("tablet")];
     await register(phone, { pushToken: phoneTopic });
-    // Quiet for the next 23 hours or so, whatever the time is.
+    // The quiet hours include the next 22 hours.
     const now = Date.now();
     const [start, end] = [-60, -120].map((minutes) => new Date(now + minutes * 60_000).toISOString().slice(11, 16));
     await register(tablet, { pushToken: tabletTopic, preferences: { quietHours: { enabled: true, start, end } } });
     const response = await phone.client.post("/api/mobile/push", { title: "Hello", body: "from afar" });
-    const held = response.string("data.deliveries.1.deliverAt");
+    const deliverAt = response.string("data.deliveries.1.deliverAt");
     expect(response.list("data.deliveries")).toEqual([
       { deviceId: "phone", status: "queued", provider: "url" },
-      { deviceId: "tablet", status: "held", provider: "url", deliverAt: held },
+      { deviceId: "tablet", status: "held", provider: "url", deliverAt },
     ]);
-    expect(held.slice(11, 16)).toBe(String(end));
-    await eventually("the phone is told", () => received.some(({ path }) => phoneTopic.endsWith(path)));
+    expect(deliverAt.slice(11, 16)).toBe(String(end));
+    await eventually("the push to the phone", () => received.some(({ path }) => phoneTopic.endsWith(path)));
     expect(received.find(({ path }) => phoneTopic.endsWith(path))?.body).toContain("from afar");
-    // The tablet wants to hear it after all.
+    // Without quiet hours, the tablet gets the message at once.
     await register(tablet, { preferences: { quietHours: { enabled: false } } });
-    await eventually("the tablet is told", () => received.some(({ path }) => tabletTopic.endsWith(path)));
+    await eventually("the push to the tablet", () => received.some(({ path }) => tabletTopic.endsWith(path)));
     expect(received.filter(({ path }) => phoneTopic.endsWith(path))).toHaveLength(1);
   });
 
-  test("held by the user's settings is delivered when these change, to a device without preferences of its own", async () => {
+  test("delivers a deferred message when the user's settings change, to devices that use them", async () => {
     const { account, phone, tablet } = await household();
     const [phoneTopic, tabletTopic] = [topic("follows"), topic("decides")];
     const now = Date.now();
@@ -236,11 +236,11 @@ describe("POST /api/mobile/push", () => {
     expect(response.strings("data.deliveries", "status")).toEqual(["held", "held"]);
     const change = { notifications: { quietHours: { enabled: false } } };
     expectStatus(await account.client.put("/api/users/settings", change), 200);
-    await eventually("the phone is told", () => received.some(({ path }) => phoneTopic.endsWith(path)));
+    await eventually("the push to the phone", () => received.some(({ path }) => phoneTopic.endsWith(path)));
     expect(received.some(({ path }) => tabletTopic.endsWith(path))).toBe(false);
   });
 
-  test("survives a restart on its way", async () => {
+  test("sends a waiting message after a restart", async () => {
     const { phone } = await household();
     const pushToken = topic("restart");
     const now = Date.now();
@@ -250,10 +250,10 @@ describe("POST /api/mobile/push", () => {
     await server().kill9();
     await server().start();
     await register(phone, { preferences: { quietHours: { enabled: false } } });
-    await eventually("the phone is told", () => received.some(({ path }) => pushToken.endsWith(path)));
+    await eventually("the push to the phone", () => received.some(({ path }) => pushToken.endsWith(path)));
   });
 
-  test("goes to one device alone where it is named", async () => {
+  test("sends to one device if it is named", async () => {
     const { phone, tablet } = await household();
     const body = { title: "Only you", body: "x", deviceId: "tablet" };
     const response = await phone.client.post("/api/mobile/push", body);
@@ -263,7 +263,7 @@ describe("POST /api/mobile/push", () => {
     expectError(await phone.client.post("/api/mobile/push", { ...body, deviceId: "unknown" }), 404, "not_found");
   });
 
-  test("goes no more to a device that was removed, which begins anew when it comes back", async () => {
+  test("sends nothing to a removed device, which has default preferences when it registers again", async () => {
     const { account, phone, tablet } = await household();
     await register(tablet, { pushToken: topic("removed"), preferences: { uploads: false } });
     expectStatus(await phone.client.delete("/api/mobile/devices/tablet"), 200);
@@ -276,13 +276,13 @@ describe("POST /api/mobile/push", () => {
     expect((await register(again, {})).at("data")).toMatchObject({ provider: null, preferences: defaults });
   });
 
-  test("is for the caller's own devices", async () => {
+  test("sends only to the caller's own devices", async () => {
     const [mine, others] = [await household(), await household()];
     await mine.phone.client.post("/api/mobile/push", { title: "Private", body: "x" });
     expect(await titles(others.phone)).not.toContain("Private");
   });
 
-  test("refuses what can't be sent, and names the field", async () => {
+  test("rejects invalid messages, and names the field", async () => {
     const { phone, account } = await household();
     const push = { title: "a", body: "b" };
     const cases: [Record<string, unknown>, string][] = [
@@ -303,7 +303,7 @@ describe("POST /api/mobile/push", () => {
     expectError(await account.client.post("/api/mobile/push", push), 401);
   });
 
-  test("a viewer reads the inbox but sends nothing", async () => {
+  test("rejects viewers, who can read the inbox", async () => {
     const viewer = await server().addUser(["--role", "viewer"]);
     const phone = await registerDevice(server(), viewer);
     expectStatus(await phone.client.get("/api/mobile/notifications"), 200);
@@ -312,7 +312,7 @@ describe("POST /api/mobile/push", () => {
 });
 
 describe("the inbox", () => {
-  test("is paged, newest first, and counts what is unread", async () => {
+  test("is paged, newest first, and counts unread messages", async () => {
     const { phone } = await household();
     await phone.client.post("/api/mobile/notifications/read", { all: true });
     for (const title of ["one", "two", "three"]) await phone.client.post("/api/mobile/push", { title, body: "x" });
@@ -327,7 +327,7 @@ describe("the inbox", () => {
     }
   });
 
-  test("what is read on one device is read on all", async () => {
+  test("marks a message that is read on one device as read on all", async () => {
     const { phone, tablet } = await household();
     await phone.client.post("/api/mobile/notifications/read", { all: true });
     const ids: string[] = [];
@@ -346,7 +346,7 @@ describe("the inbox", () => {
     expectError(await read({ ids: "all" }), 400, "invalid_field", "ids");
   });
 
-  test("knows nothing of another account's messages", async () => {
+  test("does not mark messages of other accounts as read", async () => {
     const [mine, others] = [await household(), await household()];
     const response = await mine.phone.client.post("/api/mobile/push", { title: "Private", body: "x" });
     const ids = [response.string("data.notificationId")];
@@ -354,7 +354,7 @@ describe("the inbox", () => {
     expect(theirs.at("data.read")).toBe(0);
   });
 
-  test("tells of a new device", async () => {
+  test("reports a new device", async () => {
     const { account, phone } = await household();
     await registerDevice(server(), account, "burglar", { model: "Unknown phone" });
     const response = await phone.client.get("/api/mobile/notifications");
@@ -365,24 +365,24 @@ describe("the inbox", () => {
     });
   });
 
-  test("tells of a new password", async () => {
+  test("reports a new password", async () => {
     const { account, phone } = await household();
     const change = { currentPassword: account.password, newPassword: "another long password" };
     expectStatus(await phone.client.put("/api/users/profile", change), 200);
     expect((await titles(phone))[0]).toBe("Password changed");
   });
 
-  test("tells of a link's first download, once", async () => {
+  test("reports only the first download of a link", async () => {
     const { account, phone } = await household();
     const record = await account.client.stored("shared", { name: "report.pdf", fields: { isPublic: "true" } });
     const info = await account.client.get(`/api/files/${record.string("data.id")}`);
     const link = new URL(info.string("data.shareLink")).pathname;
     for (let i = 0; i < 2; i++) expectStatus(await server().visitor.get(`${link}/download`), 200);
-    await eventually("it is told", async () => (await titles(phone)).includes("Public link used"));
+    await eventually("the message", async () => (await titles(phone)).includes("Public link used"));
     expect((await titles(phone)).filter((title) => title === "Public link used")).toHaveLength(1);
   });
 
-  test("tells of uploads to the other devices alone", async () => {
+  test("reports uploads only to the other devices", async () => {
     const { phone, tablet } = await household();
     const form = new FormData();
     form.append("file", new File(["picture"], "IMG_1.jpg"));
@@ -395,7 +395,7 @@ describe("the inbox", () => {
     expect(await titles(phone)).not.toContain("File uploaded");
   });
 
-  test("tells of many uploads in one message", async () => {
+  test("reports many uploads in one message", async () => {
     const { phone, tablet } = await household();
     for (const name of ["1.jpg", "2.jpg", "3.jpg"]) {
       const form = new FormData();
@@ -413,7 +413,7 @@ describe("the inbox", () => {
     });
   });
 
-  test("tells of an upload that was given up", async () => {
+  test("reports a failed upload", async () => {
     const { phone, tablet } = await household();
     const files = [{ localId: "1", name: "IMG_2.jpg", size: 10, mimeType: "image/jpeg", folder: "/" }];
     const begun = await phone.client.post("/api/mobile/upload/init", { files });
@@ -429,7 +429,7 @@ describe("the inbox", () => {
     });
   });
 
-  test("tells that a refresh token was used twice", async () => {
+  test("reports that a refresh token was used twice", async () => {
     const { phone, tablet } = await household();
     const stolen = phone.tokens.refreshToken;
     const next = (await tryRefresh(server(), stolen, "phone")).string("tokens.refreshToken");
@@ -443,7 +443,7 @@ describe("the inbox", () => {
     });
   });
 
-  test("tells when storage runs out, the highest mark only", async () => {
+  test("reports only the highest storage mark that was crossed", async () => {
     const account = await server().addUser(["--quota", "1000"]);
     const phone = await registerDevice(server(), account);
     await account.client.stored(new Uint8Array(790), { name: "most" });

@@ -15,7 +15,7 @@ interface Received {
   readonly event: { type: string; timestamp: string; data: Record<string, unknown> };
 }
 
-/** A target on this machine. What it answers, by path; 204 for all others. */
+/** A target on this machine. It responds to these paths as set, to all others with 204. */
 const received: Received[] = [];
 const responses = new Map<string, () => Response | Promise<Response>>();
 const target = Bun.serve({
@@ -36,7 +36,7 @@ beforeEach(async () => {
   account = await server().signUp();
 });
 
-/** An address of the target that nobody else uses. */
+/** A new address of the target. */
 function address(): { url: string; path: string } {
   const path = `/${crypto.randomUUID()}`;
   return { url: `http://127.0.0.1:${target.port}${path}`, path };
@@ -54,24 +54,28 @@ async function create(
 
 const at = (path: string) => received.filter((one) => one.path === path);
 
-/** What `look` finds, once it finds something. */
-async function found<T>(what: string, look: () => Promise<T | undefined> | T | undefined, msMax?: number): Promise<T> {
-  let seen: T | undefined;
+/** Waits until `look` returns something. */
+async function waitFor<T>(
+  what: string,
+  look: () => Promise<T | undefined> | T | undefined,
+  msMax?: number,
+): Promise<T> {
+  let found: T | undefined;
   const hasFound = async () => {
-    seen = await look();
-    return seen !== undefined;
+    found = await look();
+    return found !== undefined;
   };
   await eventually(what, hasFound, msMax);
-  if (seen === undefined) throw new Error(`${what} is gone again`);
-  return seen;
+  if (found === undefined) throw new Error(`${what} is missing`);
+  return found;
 }
 
-async function arrived(path: string, count: number, msMax?: number): Promise<Received[]> {
-  return found(`${count} deliveries`, () => (at(path).length >= count ? at(path) : undefined), msMax);
+async function waitForDeliveries(path: string, count: number, msMax?: number): Promise<Received[]> {
+  return waitFor(`${count} deliveries`, () => (at(path).length >= count ? at(path) : undefined), msMax);
 }
 
-describe("managing", () => {
-  test("the secret is shown once, and a list never has it", async () => {
+describe("the webhook API", () => {
+  test("shows the secret only once", async () => {
     const { response } = await create(["file.created"]);
     expect(response.string("data.secret")).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(response.string("data.id")).toMatch(/^whk_/);
@@ -85,7 +89,7 @@ describe("managing", () => {
     expect(one.text).not.toContain("whsec_");
   });
 
-  test("what is changed holds from then on; nothing at all is 400", async () => {
+  test("applies changes from then on, and rejects an empty change", async () => {
     const { path, response } = await create(["file.created"]);
     const id = response.string("data.id");
     expectError(await account.client.patch(`/api/webhooks/${id}`, {}), 400, "invalid_field", "body");
@@ -96,19 +100,19 @@ describe("managing", () => {
     expect((await account.client.patch(`/api/webhooks/${id}`, { active: true })).at("data.active")).toBe(true);
     const second = await account.client.upload("x", { name: "b.txt" });
     await account.client.delete(`/api/files/${second.string("data.id")}`);
-    const [only] = await arrived(path, 1);
+    const [only] = await waitForDeliveries(path, 1);
     expect(only?.event.type).toBe("file.deleted");
     expect(only?.event.data["name"]).toBe("b.txt");
   });
 
-  test("one that is deleted hears nothing more", async () => {
+  test("sends nothing to a deleted webhook", async () => {
     const { path, response } = await create(["file.created"]);
     const { path: other } = await create(["file.created"]);
     const id = response.string("data.id");
     expectStatus(await account.client.delete(`/api/webhooks/${id}`), 200);
     expectError(await account.client.get(`/api/webhooks/${id}`), 404, "not_found");
     await account.client.upload("x", { name: "a.txt" });
-    await arrived(other, 1);
+    await waitForDeliveries(other, 1);
     expect(at(path)).toEqual([]);
   });
 
@@ -116,20 +120,24 @@ describe("managing", () => {
     ["no address", { events: ["file.created"] }, "invalid_field"],
     ["no events", { url: "http://127.0.0.1/x", events: [] }, "invalid_field"],
     ["an unknown event", { url: "http://127.0.0.1/x", events: ["file.eaten"] }, "invalid_field"],
-    ["the trial", { url: "http://127.0.0.1/x", events: ["webhook.test"] }, "invalid_field"],
+    ["the test event", { url: "http://127.0.0.1/x", events: ["webhook.test"] }, "invalid_field"],
     ["another scheme", { url: "ftp://127.0.0.1/x", events: ["file.created"] }, "forbidden_target"],
     ["credentials", { url: "http://a:b@127.0.0.1/x", events: ["file.created"] }, "forbidden_target"],
     ["a private address", { url: "https://192.168.1.1/x", events: ["file.created"] }, "forbidden_target"],
     ["the metadata service", { url: "http://169.254.169.254/x", events: ["file.created"] }, "forbidden_target"],
     ["an IPv6 form of one", { url: "https://[::ffff:10.0.0.1]/x", events: ["file.created"] }, "forbidden_target"],
     ["a line break", { url: "http://127.0.0.1/\r\nx-evil: 1", events: ["file.created"] }, "invalid_field"],
-    ["no text", { url: 7, events: ["file.created"] }, "invalid_field"],
-    ["a word for a switch", { url: "http://127.0.0.1/x", events: ["file.created"], active: "yes" }, "invalid_field"],
-  ])("%s is refused", async (_what, body, reason) => {
+    ["a number as address", { url: 7, events: ["file.created"] }, "invalid_field"],
+    [
+      "a string instead of a boolean",
+      { url: "http://127.0.0.1/x", events: ["file.created"], active: "yes" },
+      "invalid_field",
+    ],
+  ])("rejects %s", async (_what, body, reason) => {
     expectError(await account.client.post("/api/webhooks", body), 400, reason);
   });
 
-  test("the address is checked as well when it is changed", async () => {
+  test("checks a changed address too", async () => {
     const { response } = await create(["file.created"]);
     const changed = await account.client.patch(`/api/webhooks/${response.string("data.id")}`, {
       url: "https://10.1.2.3/x",
@@ -137,7 +145,7 @@ describe("managing", () => {
     expectError(changed, 400, "forbidden_target", "url");
   });
 
-  test("twenty an account, however many ask at once", async () => {
+  test("limits an account to twenty webhooks, also with concurrent requests", async () => {
     const made = await Promise.all(
       Array.from({ length: 25 }, () =>
         account.client.post("/api/webhooks", { url: address().url, events: ["file.created"] }),
@@ -147,7 +155,7 @@ describe("managing", () => {
     expect((await account.client.get("/api/webhooks")).list("data.webhooks")).toHaveLength(20);
   });
 
-  test("another account's is not found, whatever is asked", async () => {
+  test("does not find webhooks of other accounts", async () => {
     const { response } = await create(["file.created"]);
     const path = `/api/webhooks/${response.string("data.id")}`;
     const { client } = await server().signUp();
@@ -162,11 +170,11 @@ describe("managing", () => {
 });
 
 describe("deliveries", () => {
-  test("carry what Standard Webhooks asks for, and verify by its library and by hand", async () => {
+  test("follow Standard Webhooks, and can be verified with its library or manually", async () => {
     const { path, response } = await create(["file.created"]);
     const secret = response.string("data.secret");
     const file = await account.client.upload("content", { name: "größe.txt", fields: { tags: "a,b", folder: "/x" } });
-    const [one] = await arrived(path, 1);
+    const [one] = await waitForDeliveries(path, 1);
     if (one === undefined) throw new Error("nothing arrived");
     const headers = Object.fromEntries(one.headers);
     expect(new Webhook(secret).verify(one.body, headers)).toEqual(one.event);
@@ -192,7 +200,7 @@ describe("deliveries", () => {
     expect(() => new Webhook(secret).verify(`${one.body} `, headers)).toThrow();
   });
 
-  test("tell of each kind of event what the account did", async () => {
+  test("report each kind of event of the account", async () => {
     const { path } = await create([
       "file.created",
       "file.updated",
@@ -209,13 +217,13 @@ describe("deliveries", () => {
     await client.request("PUT", `/api/files/${id}/content`, { body: "two" });
     await client.put(`/api/files/${id}`, { name: "b.txt" });
     await client.get(`/api/files/${id}/download`);
-    await arrived(path, 4);
+    await waitForDeliveries(path, 4);
     await client.delete(`/api/files/${id}`);
     const folder = await client.post("/api/files/folders", { name: "new" });
     await client.delete(`/api/files/folders/${folder.string("data.id")}`);
     const { deviceId } = await registerDevice(server(), account, "phone");
     await client.delete(`/api/users/devices/${deviceId}`);
-    const events = (await arrived(path, 9)).map(({ event }) => event);
+    const events = (await waitForDeliveries(path, 9)).map(({ event }) => event);
     expect(events.map(({ type }) => type).toSorted()).toEqual([
       "device.registered",
       "device.removed",
@@ -234,16 +242,16 @@ describe("deliveries", () => {
     expect(of("device.registered")).toMatchObject({ id: deviceId });
   });
 
-  test("of one file come in order, also while the target fails now and then", async () => {
+  test("of one file arrive in order, even if the target fails sometimes", async () => {
     const { path } = await create(["file.created", "file.updated", "file.deleted"]);
-    let asked = 0;
-    responses.set(path, () => new Response(null, { status: ++asked % 2 === 1 ? 500 : 200 }));
+    let requests = 0;
+    responses.set(path, () => new Response(null, { status: ++requests % 2 === 1 ? 500 : 200 }));
     const { client } = account;
     const ids: string[] = [];
     for (const name of ["a.txt", "b.txt"]) ids.push((await client.upload("0", { name })).string("data.id"));
     for (const id of ids) await client.request("PUT", `/api/files/${id}/content`, { body: "1" });
-    // Each failure pauses the target for a second or two: enough are waited for, not all.
-    const seen = await arrived(path, 4, 60_000);
+    // Each failure pauses the target for a second or two, so don't wait for all deliveries.
+    const seen = await waitForDeliveries(path, 4, 60_000);
     for (const id of ids) {
       const types = seen.filter(({ event }) => event.data["id"] === id).map(({ event }) => event.type);
       expect(types).toEqual(types.toSorted());
@@ -251,13 +259,13 @@ describe("deliveries", () => {
     responses.delete(path);
   }, 120_000);
 
-  test("what is tried again keeps its id; the log tells the attempts and the last status", async () => {
+  test("keep their id when they are retried; the log shows the attempts and the last status", async () => {
     const { path, response } = await create(["file.created"]);
     const log = `/api/webhooks/${response.string("data.id")}/deliveries`;
     responses.set(path, () => new Response("no, and never shown", { status: 503 }));
     await account.client.upload("x", { name: "a.txt" });
-    await arrived(path, 1);
-    const failing = await found("the first attempt in the log", async () => {
+    await waitForDeliveries(path, 1);
+    const failing = await waitFor("the first attempt in the log", async () => {
       const seen = await account.client.get(log);
       return seen.at("data.deliveries.0.attempts") === 1 ? seen : undefined;
     });
@@ -270,17 +278,17 @@ describe("deliveries", () => {
     });
     expect(failing.text).not.toContain("never shown");
     responses.delete(path);
-    const [first, second] = await arrived(path, 2, 30_000);
+    const [first, second] = await waitForDeliveries(path, 2, 30_000);
     expect(second?.headers.get("webhook-id")).toBe(first?.headers.get("webhook-id") ?? "");
     expect(second?.body).toBe(first?.body ?? "");
-    const done = await found("the delivery in the log", async () => {
+    const done = await waitFor("the delivery in the log", async () => {
       const seen = await account.client.get(`${log}?status=delivered`);
       return seen.number("data.pagination.total") === 1 ? seen : undefined;
     });
     expect(done.at("data.deliveries.0")).toMatchObject({ attempts: 2, responseStatus: 204, error: null });
   }, 120_000);
 
-  test("redirects are not followed", async () => {
+  test("do not follow redirects", async () => {
     const { path, response } = await create(["file.created"]);
     const elsewhere = address();
     responses.set(path, () => Response.redirect(elsewhere.url, 307));
@@ -294,12 +302,12 @@ describe("deliveries", () => {
     responses.delete(path);
   });
 
-  test("a target that answers 410 is told nothing more", async () => {
+  test("stop after the target responds with 410", async () => {
     const { path, response } = await create(["file.created"]);
     responses.set(path, () => new Response(null, { status: 410 }));
     await account.client.upload("x", { name: "a.txt" });
     const id = response.string("data.id");
-    const stopped = await found("the end of the webhook", async () => {
+    const stopped = await waitFor("the end of the webhook", async () => {
       const seen = await account.client.get(`/api/webhooks/${id}`);
       return seen.at("data.active") === false ? seen : undefined;
     });
@@ -307,13 +315,13 @@ describe("deliveries", () => {
     responses.delete(path);
   });
 
-  test("a new secret signs beside the former one", async () => {
+  test("are signed with both the new and the former secret", async () => {
     const { path, response } = await create(["file.created"]);
     const id = response.string("data.id");
     const renewed = await account.client.post(`/api/webhooks/${id}/secret`);
     expect(renewed.string("data.secret")).not.toBe(response.string("data.secret"));
     expectStatus(await account.client.post(`/api/webhooks/${id}/test`), 200);
-    const [one] = await arrived(path, 1);
+    const [one] = await waitForDeliveries(path, 1);
     if (one === undefined) throw new Error("nothing arrived");
     const headers = Object.fromEntries(one.headers);
     for (const secret of [renewed.string("data.secret"), response.string("data.secret")]) {
@@ -321,7 +329,7 @@ describe("deliveries", () => {
     }
   });
 
-  test("the trial tells what became of it, also where nobody listens", async () => {
+  test("of the test event return the result, also if the target is down", async () => {
     const { path, response } = await create(["file.created"], { active: false });
     const good = await account.client.post(`/api/webhooks/${response.string("data.id")}/test`);
     expect(good.at("data")).toMatchObject({
@@ -342,8 +350,8 @@ describe("deliveries", () => {
     };
     expect(bad.at("data")).toMatchObject(failed);
     responses.set(path, () => new Response("what is there", { status: 418 }));
-    const refused = await account.client.post(`/api/webhooks/${response.string("data.id")}/test`);
-    expect(refused.at("data")).toMatchObject(failed);
+    const rejected = await account.client.post(`/api/webhooks/${response.string("data.id")}/test`);
+    expect(rejected.at("data")).toMatchObject(failed);
     responses.delete(path);
     for (const id of [response.string("data.id"), dead.string("data.id")]) {
       const log = await account.client.get(`/api/webhooks/${id}/deliveries?status=failed`);
@@ -352,7 +360,7 @@ describe("deliveries", () => {
     }
   });
 
-  test("where one port of an address is allowed, no other is", async () => {
+  test("reach only the allowed port of an address", async () => {
     await withServer({ env: { LARDER_OUTBOUND_ALLOW: `127.0.0.1:${target.port}` } }, async (own) => {
       const { client } = await own.signUp();
       const { url, path } = address();
@@ -368,7 +376,7 @@ describe("deliveries", () => {
     });
   });
 
-  test("a private target that is not reached tells nothing of why", async () => {
+  test("do not reveal why a private target is unreachable", async () => {
     const dead = await account.client.post("/api/webhooks", { url: "http://127.0.0.1:9/y", events: ["file.created"] });
     await account.client.storedId("x");
     const deliveries = `/api/webhooks/${dead.string("data.id")}/deliveries`;
@@ -378,20 +386,20 @@ describe("deliveries", () => {
     expectStatus(await account.client.delete(`/api/webhooks/${dead.string("data.id")}`), 200);
   });
 
-  test("what waits survives a restart", async () => {
+  test("that wait are sent after a restart", async () => {
     const { path } = await create(["file.created"]);
     responses.set(path, () => new Response(null, { status: 500 }));
     await account.client.upload("x", { name: "a.txt" });
-    await arrived(path, 1);
+    await waitForDeliveries(path, 1);
     const [before] = at(path);
     await server().restart();
     responses.delete(path);
-    const again = await arrived(path, 2, 60_000);
+    const again = await waitForDeliveries(path, 2, 60_000);
     expect(again.at(-1)?.headers.get("webhook-id")).toBe(before?.headers.get("webhook-id") ?? "");
   }, 120_000);
 
-  test("a disabled account's go on when it is enabled, though nothing else happens", async () => {
-    // They lay there until the next event of anybody, or a restart.
+  test("of a disabled account continue when it is enabled, without another event", async () => {
+    // They used to wait until the next event of any account, or a restart.
     const { path, response } = await create(["file.created"]);
     const admin = await server().addUser(["--admin"]);
     const setDisabled = async (disabled: boolean) =>
@@ -399,7 +407,7 @@ describe("deliveries", () => {
     responses.set(path, () => new Response(null, { status: 503 }));
     await account.client.upload("x", { name: "a.txt" });
     const log = `/api/webhooks/${response.string("data.id")}/deliveries`;
-    const dueAt = await found("the failed attempt", async () => {
+    const dueAt = await waitFor("the failed attempt", async () => {
       const deliveries = await account.client.get(log);
       return deliveries.number("data.deliveries.0.attempts") === 1
         ? deliveries.string("data.deliveries.0.nextAttemptAt")
@@ -407,30 +415,30 @@ describe("deliveries", () => {
     });
     await setDisabled(true);
     responses.delete(path);
-    await eventually("it is overdue", () => Date.now() > Date.parse(dueAt) + 200, 20_000);
+    await eventually("the delivery is overdue", () => Date.now() > Date.parse(dueAt) + 200, 20_000);
     expect(at(path)).toHaveLength(1);
     await setDisabled(false);
-    expect((await arrived(path, 2)).map(({ event }) => event.type)).toEqual(["file.created", "file.created"]);
+    expect((await waitForDeliveries(path, 2)).map(({ event }) => event.type)).toEqual(["file.created", "file.created"]);
   });
 });
 
-describe("whose events", () => {
-  test("only one's own account's", async () => {
+describe("a webhook receives", () => {
+  test("only events of its own account", async () => {
     const { path } = await create(["file.created"]);
     const other = await server().signUp();
     await other.client.upload("x", { name: "theirs.txt" });
     await account.client.upload("x", { name: "mine.txt" });
-    const events = await arrived(path, 1);
+    const events = await waitForDeliveries(path, 1);
     expect(events.map(({ event }) => event.data["name"])).toEqual(["mine.txt"]);
   });
 
-  test("new accounts are told to administrators alone", async () => {
+  test("new accounts only if an administrator owns it", async () => {
     const { url, path } = address();
     expectError(await account.client.post("/api/webhooks", { url, events: ["user.created"] }), 403, "role");
     const { client } = await server().addUser(["--admin"]);
     expectStatus(await client.post("/api/webhooks", { url, events: ["user.created"] }), 201);
     const somebody = await signUp(server());
-    const [one] = await arrived(path, 1);
+    const [one] = await waitForDeliveries(path, 1);
     expect(one?.event).toMatchObject({ type: "user.created", data: { id: somebody.id, email: somebody.email } });
     expect(one?.body).not.toContain(somebody.password);
   });

@@ -1,7 +1,7 @@
 import type { Transaction, Writer } from "../../db/transaction.ts";
 import type { Job } from "../../jobs/scheduler.ts";
 
-/** What the jobs of messages work with. */
+/** What {@link messagingJobs} needs. */
 export interface MessagingJobsOptions {
   readonly writer: Writer;
   readonly notifications: { sweep(limit: number): Promise<number> };
@@ -10,7 +10,7 @@ export interface MessagingJobsOptions {
 
 const SWEEP_ROWS = 1_000;
 
-/** Removes what has expired of notifications and webhook deliveries. */
+/** The jobs that remove expired notifications and webhook deliveries. */
 export function messagingJobs({ writer, notifications, webhooks }: MessagingJobsOptions): Job[] {
   return [
     {

@@ -1,11 +1,11 @@
 import type { Router } from "../accounts/routing/router.ts";
 import { type NotificationRoutesOptions, notificationRoutes } from "./notifications/routes.ts";
-import { type WebhookRoutesOptions, webhookRoutes } from "./webhooks/routes.ts";
+import { deliveryRoutes, type WebhookRoutesOptions, webhookRoutes } from "./webhooks/routes.ts";
 
-/** What the routes of messages work with. */
+/** What {@link messagingRoutes} needs. */
 export interface MessagingRoutesOptions extends NotificationRoutesOptions, WebhookRoutesOptions {}
 
-/** Notifications of devices, and webhooks. */
+/** The routes of notifications and webhooks. */
 export function messagingRoutes(options: MessagingRoutesOptions): Router[] {
-  return [notificationRoutes(options), webhookRoutes(options)];
+  return [notificationRoutes(options), webhookRoutes(options), deliveryRoutes(options)];
 }

@@ -44,7 +44,7 @@ async function buildServices(storage: Storage) {
   const accounts = openAccounts(storage);
   const media = openMedia(storage);
   // Downloads and devices are looked up only when requests arrive, after all services are built.
-  const onCounted = (file: FileNode) => messaging.webhookDownloads.note(file);
+  const onCounted = (file: FileNode) => messaging.webhookDownloads.record(file);
   const library = openLibrary(storage, accounts, media, onCounted);
   const sharing = openSharing(storage, accounts, media, library, onCounted);
   const messaging = await openMessaging(storage, accounts, media, (accountId, id) =>

@@ -1,7 +1,8 @@
 /**
- * Sends what waits in the outbox. One message at a time to each device, so that their order stays; many devices side by
- * side, but only a few by the same provider, so that a slow one stops nobody else. It runs on its own: woken by the deeds
- * that make messages and by a timer for the next that falls due; no request ever waits for it.
+ * Sends the messages in the outbox. Each device gets one message at a time, so that their order is preserved. Many
+ * devices are served concurrently, but only a few of each concurrency group, so that a slow push service does not block
+ * the others. Transactions that create messages wake the dispatcher, and so does a timer for the next due message. No
+ * request ever waits for it.
  */
 import type { Writer } from "../../../db/transaction.ts";
 import { DispatchLoop } from "../../../jobs/dispatch-loop.ts";
@@ -10,43 +11,43 @@ import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { DeliveryOutcome, PushChannel, PushTarget } from "./channels/channel.ts";
 import { messageOf, type Outbox } from "./outbox.ts";
-import { preferencesInForce, wishOf } from "./preferences.ts";
+import { decidePush, preferencesInForce } from "./preferences.ts";
 import type { HeadRow } from "./queries.ts";
 import type { PushChannelSet } from "./types.ts";
 
-/** What {@link Dispatcher} works with. */
+/** What {@link Dispatcher} needs. */
 export interface DispatcherOptions {
   readonly outbox: Outbox;
   readonly writer: Writer;
   readonly channels: PushChannelSet;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long one attempt may take; default 10 s. */
+  /** The time limit of one attempt; default 10 s. */
   readonly attemptMs?: number;
-  /** Of the waiting time between attempts; default 10 s, doubled up to an hour. */
+  /** The delays between attempts; by default 10 s, doubled up to an hour. */
   readonly backoff?: Backoff;
 }
 
-/** What is to be done with the message that is first in line. */
+/** The next step for the first message in a device's queue. */
 type Plan =
-  | { readonly is: "send"; readonly channel: PushChannel; readonly target: PushTarget }
-  | { readonly is: "hold"; readonly untilMs: number }
-  | { readonly is: "drop"; readonly why: string };
+  | { readonly action: "send"; readonly channel: PushChannel; readonly target: PushTarget }
+  | { readonly action: "defer"; readonly untilMs: number }
+  | { readonly action: "drop"; readonly why: string };
 
 const ATTEMPT_MS = 10_000;
 const BACKOFF: Backoff = { firstMs: 10_000, maxMs: 60 * 60_000 };
-/** A message that could not be delivered for so long is given up. */
+/** A message is dropped when it could not be delivered for this long. */
 const GIVE_UP_AFTER_MS = 48 * 60 * 60_000;
-/** A push service may ask for patience, but not for more than this. */
-const PATIENCE_MS_MAX = 24 * 60 * 60_000;
-const SIDE_BY_SIDE_MAX = 64;
-const LANE_MAX = 8;
+/** The longest `Retry-After` of a push service that is honored. */
+const RETRY_AFTER_MS_MAX = 24 * 60 * 60_000;
+const CONCURRENT_MAX = 64;
+const PER_GROUP_MAX = 8;
 
-/** See the head of this file. */
+/** Sends the messages in the outbox to the push services. */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #loop: DispatchLoop;
-  /** Devices that are being sent to, and their lanes. */
+  /** The concurrency group of each device with an attempt in progress. */
   readonly #inFlight = new Map<number, string | null>();
 
   constructor(options: DispatcherOptions) {
@@ -58,58 +59,61 @@ export class Dispatcher {
     });
   }
 
-  /** Begins to send. Before it, messages only gather. */
+  /** Starts sending. Until then, messages only accumulate. */
   start(): void {
     this.#loop.start();
   }
 
-  /** Something may be due: looks soon. Costs nothing when called often. */
+  /** Looks for due messages soon. Cheap to call often. */
   wake(): void {
     this.#loop.wake();
   }
 
-  /** Begins nothing more and gives up what is under way, which is sent again after the next start. */
+  /** Starts no more attempts and aborts those in progress, which are repeated after the next start. */
   close(): Promise<void> {
     return this.#loop.close();
   }
 
   #startDue(nowMs: number): number | undefined {
     while (this.#startSome(nowMs) > 0);
-    this.#startStrays(nowMs);
+    this.#resetDueTimes(nowMs);
     return this.#options.outbox.nextDueMs(nowMs);
   }
 
-  /** @returns how many it began: a lane that became full may have hidden others that are due */
+  /**
+   * @returns the number of attempts started; a group that just became full may have hidden due devices of other groups
+   */
   #startSome(nowMs: number): number {
-    const lanes = [...this.#inFlight.values()].filter((lane) => lane !== null);
-    const fullLanes = [...new Set(lanes)].filter((lane) => this.#isFull(lane));
-    const free = SIDE_BY_SIDE_MAX - this.#inFlight.size;
+    const groups = [...this.#inFlight.values()].filter((group) => group !== null);
+    const fullGroups = [...new Set(groups)].filter((group) => this.#isFull(group));
+    const free = CONCURRENT_MAX - this.#inFlight.size;
     if (free <= 0) return 0;
-    let begun = 0;
-    for (const { deviceId, lane } of this.#options.outbox.due(nowMs, [...this.#inFlight.keys()], fullLanes, free)) {
-      if (lane !== null && this.#isFull(lane)) continue;
-      begun++;
-      this.#begin(deviceId, lane);
+    let started = 0;
+    const due = this.#options.outbox.due(nowMs, [...this.#inFlight.keys()], fullGroups, free);
+    for (const { deviceId, concurrencyGroup } of due) {
+      if (concurrencyGroup !== null && this.#isFull(concurrencyGroup)) continue;
+      started++;
+      this.#begin(deviceId, concurrencyGroup);
     }
-    return begun;
+    return started;
   }
 
-  /** What was made while the clock was ahead must not wait until it comes there again. */
-  #startStrays(nowMs: number): void {
-    for (const deviceId of this.#options.outbox.strays(nowMs, SIDE_BY_SIDE_MAX)) {
-      if (this.#inFlight.size >= SIDE_BY_SIDE_MAX) return;
+  /** A message created while the clock was ahead must not wait until that time comes again. */
+  #resetDueTimes(nowMs: number): void {
+    for (const deviceId of this.#options.outbox.dueTooLate(nowMs, CONCURRENT_MAX)) {
+      if (this.#inFlight.size >= CONCURRENT_MAX) return;
       if (!this.#inFlight.has(deviceId)) this.#begin(deviceId, null);
     }
   }
 
-  #isFull(lane: string): boolean {
-    let inLane = 0;
-    for (const other of this.#inFlight.values()) if (other === lane) inLane++;
-    return inLane >= LANE_MAX;
+  #isFull(group: string): boolean {
+    let inProgress = 0;
+    for (const other of this.#inFlight.values()) if (other === group) inProgress++;
+    return inProgress >= PER_GROUP_MAX;
   }
 
-  #begin(deviceId: number, lane: string | null): void {
-    this.#inFlight.set(deviceId, lane);
+  #begin(deviceId: number, group: string | null): void {
+    this.#inFlight.set(deviceId, group);
     void this.#loop
       .begin(deviceId, (stop) => this.#serve(deviceId, stop))
       .finally(() => {
@@ -118,50 +122,52 @@ export class Dispatcher {
       });
   }
 
-  /** Does what is to be done with the first message of a device. */
+  /** Sends, defers or drops the first message in a device's queue. */
   async #serve(deviceId: number, stop: AbortSignal): Promise<void> {
     const { outbox, clock } = this.#options;
     const nowMs = clock.nowMs();
     const head = outbox.head(deviceId, nowMs);
-    if (head === undefined) return this.#loop.write(() => outbox.pullIn(deviceId, nowMs));
+    if (head === undefined) return this.#loop.write(() => outbox.resetDueTimes(deviceId, nowMs));
     const plan = this.#planFor(head, nowMs);
-    if (plan.is !== "send") return this.#loop.write(() => this.#putOff(deviceId));
+    if (plan.action !== "send") return this.#loop.write(() => this.#deferOrDrop(deviceId));
     const outcome = await this.#deliver(plan.channel, plan.target, head, stop);
-    // Given up by the stop: no fault of anybody's.
+    // The server stops: the attempt does not count.
     if (outcome === undefined) return undefined;
     const endedMs = clock.nowMs();
     const pause = this.#pauseAfter(head, outcome, endedMs);
-    this.#tell(plan.channel, head, outcome, pause.isLast);
-    return this.#loop.write(() => outbox.settle(deviceId, head, outcome, pause, endedMs));
+    this.#logOutcome(plan.channel, head, outcome, pause.isLast);
+    return this.#loop.write(() => outbox.recordOutcome(deviceId, head, outcome, pause, endedMs));
   }
 
   /**
-   * Holds or drops the first message of a device. Decided once more in the deed that writes it: a change of preferences may
-   * have come in between, and what it let go must not be held after all, or later messages would overtake it.
+   * Defers or drops the first message of a device. The plan is made again in the transaction that writes it, because
+   * the preferences may have changed since. A message that such a change released must not be deferred, or later
+   * messages would overtake it.
    */
-  #putOff(deviceId: number): void {
+  #deferOrDrop(deviceId: number): void {
     const { outbox, clock } = this.#options;
     const nowMs = clock.nowMs();
     const head = outbox.head(deviceId, nowMs);
     if (head === undefined) return;
     const plan = this.#planFor(head, nowMs);
-    if (plan.is === "hold") outbox.hold(deviceId, plan.untilMs);
-    if (plan.is === "drop") outbox.drop(deviceId, head.id, plan.why, nowMs);
+    if (plan.action === "defer") outbox.defer(deviceId, plan.untilMs);
+    if (plan.action === "drop") outbox.drop(deviceId, head.id, plan.why, nowMs);
   }
 
-  /** Decided at the last moment: preferences, token and account may have changed while it waited. */
+  /** Decides at the last moment, because preferences, token and account may have changed while the message waited. */
   #planFor(head: HeadRow, nowMs: number): Plan {
-    if (head.isDisabled !== 0) return { is: "drop", why: "the account is disabled" };
-    if (head.isSignedIn === 0 && head.category !== "security") return { is: "drop", why: "the device is signed out" };
+    const drop = (why: string): Plan => ({ action: "drop", why });
+    if (head.isDisabled !== 0) return drop("the account is disabled");
+    if (head.isSignedIn === 0 && head.category !== "security") return drop("the device is signed out");
     const target = head.token === null ? undefined : { token: head.token, platform: head.platform ?? "" };
     const channel = target && this.#options.channels.pick(target);
-    if (channel === undefined || target === undefined) return { is: "drop", why: "the device has no push channel" };
-    const wish = wishOf(preferencesInForce(head.preferences, head.userSettings), head.category, nowMs);
-    if (wish.is === "muted") return { is: "drop", why: "the device has turned off this category" };
-    return wish.is === "held" ? { is: "hold", untilMs: wish.untilMs } : { is: "send", channel, target };
+    if (channel === undefined || target === undefined) return drop("the device has no push channel");
+    const decision = decidePush(preferencesInForce(head.preferences, head.userSettings), head.category, nowMs);
+    if (decision.action === "mute") return drop("the device has turned off this category");
+    return decision.action === "defer" ? decision : { action: "send", channel, target };
   }
 
-  /** One attempt, within its time. @returns undefined where the stop ended it */
+  /** Makes one attempt within the time limit. @returns undefined if the server stops during the attempt */
   async #deliver(
     channel: PushChannel,
     target: PushTarget,
@@ -181,7 +187,7 @@ export class Dispatcher {
     };
     stop.addEventListener("abort", onStop, { once: true });
     try {
-      // A channel that doesn't heed the signal holds nobody up.
+      // A channel that ignores the signal must not block the device.
       return await Promise.race([channel.deliver(target, messageOf(head), giveUp.signal), ended.promise]);
     } catch (error) {
       log.error("A push channel failed unexpectedly; will retry.", { channel: channel.name, error });
@@ -194,12 +200,12 @@ export class Dispatcher {
 
   #pauseAfter(head: HeadRow, outcome: DeliveryOutcome, nowMs: number) {
     const { backoff = BACKOFF } = this.#options;
-    const askedMs = outcome.state === "retry" ? Math.min(outcome.afterMs ?? 0, PATIENCE_MS_MAX) : 0;
-    const untilMs = nowMs + Math.max(backoffMs(head.attempts + 1, backoff), askedMs);
+    const retryAfterMs = outcome.state === "retry" ? Math.min(outcome.afterMs ?? 0, RETRY_AFTER_MS_MAX) : 0;
+    const untilMs = nowMs + Math.max(backoffMs(head.attempts + 1, backoff), retryAfterMs);
     return { untilMs, isLast: untilMs > head.createdAt + GIVE_UP_AFTER_MS };
   }
 
-  #tell(channel: PushChannel, head: HeadRow, outcome: DeliveryOutcome, isLast: boolean): void {
+  #logOutcome(channel: PushChannel, head: HeadRow, outcome: DeliveryOutcome, isLast: boolean): void {
     const { log } = this.#options;
     const fields = { message: head.publicId, channel: channel.name, attempts: head.attempts + 1 };
     if (outcome.state === "delivered") log.debug("Push notification delivered.", fields);

@@ -26,7 +26,7 @@ export const RegisterBody = t.Object({
   preferences: SettingsBody.properties.notifications,
 });
 
-/** Answer of register */
+/** Response of register */
 export const RegistrationRecord = t.Object({
   deviceId: t.String(),
   platform: t.String(),
@@ -57,7 +57,7 @@ export const ReadBody = t.Object({
   all: t.Optional(t.Boolean()),
 });
 
-/** Answer of read */
+/** Response of read */
 export const ReadRecord = t.Object({ read: Count, unread: Count });
 
 /** POST /api/mobile/push */
@@ -67,7 +67,7 @@ export const PushBody = t.Object({
   category: t.Optional(Category),
   deviceId: t.Optional(DeviceId),
   data: t.Optional(
-    // Not a Record: that one lets values of any type pass under keys with a line break.
+    // Not a Record: under keys with a line break, a Record accepts values of any type.
     t.Object(
       {},
       {
@@ -79,7 +79,7 @@ export const PushBody = t.Object({
   ),
 });
 
-/** Answer of push */
+/** Response of push */
 export const PushRecord = t.Object({
   notificationId: t.String(),
   deliveries: t.Array(

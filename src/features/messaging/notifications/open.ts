@@ -10,7 +10,7 @@ import { NotificationTriggers } from "./triggers.ts";
 import type { PushChannelSet } from "./types.ts";
 import { UploadBursts } from "./upload-bursts.ts";
 
-/** What the feature is built of. */
+/** What {@link openNotifications} needs. */
 export interface NotificationParts extends Pick<DispatcherOptions, "attemptMs" | "backoff"> {
   readonly db: Db;
   readonly writer: Writer;
@@ -20,7 +20,7 @@ export interface NotificationParts extends Pick<DispatcherOptions, "attemptMs" |
   readonly channels: PushChannelSet;
 }
 
-/** Builds the parts of the feature over one outbox. Nothing is sent before the dispatcher is started. */
+/** Builds the parts of the feature around one outbox. Nothing is sent before the dispatcher is started. */
 export function openNotifications(parts: NotificationParts) {
   const outbox = new Outbox(parts.db);
   const dispatcher = new Dispatcher({ ...parts, outbox });

@@ -1,160 +1,165 @@
 /**
- * What is on its way to devices. A row for each message and device is written in the deed that makes the message; the
- * dispatcher takes the rows from here, one device's after the other, and writes here what became of them. So nothing is
- * forgotten by a crash, and at worst something is sent twice, under the same id.
+ * The queue of messages to devices. The transaction that creates a message writes one row for each device. The
+ * dispatcher reads the rows of each device in order and records their results here. So a crash loses nothing; at worst
+ * a message is sent twice, with the same id.
  */
 import type { Db } from "../../../db/open.ts";
 import type { DeliveryOutcome, PushMessage } from "./channels/channel.ts";
-import { type DueRow, type HeadRow, outboxQueries, targetQueries } from "./queries.ts";
+import { deliveryQueries, type DueRow, type HeadRow, queueQueries, scheduleQueries, targetQueries } from "./queries.ts";
 
 /** A message for one device. */
 export interface NewDelivery {
   readonly notificationId: number;
   /** Row id. */
   readonly deviceId: number;
-  readonly isHeld: boolean;
+  /** Whether it waits for the end of quiet hours. */
+  readonly isDeferred: boolean;
   readonly collapseKey: string | undefined;
   readonly dueAtMs: number;
 }
 
-/** How an attempt ends that is to be repeated. */
+/** The pause after a failed attempt. */
 export interface Pause {
   /** Nothing is sent to the device before this. */
   readonly untilMs: number;
-  /** Whether the message is given up all the same: it is too old by now. */
+  /** Whether the message is dropped instead of retried, because it is too old. */
   readonly isLast: boolean;
 }
 
-/** Nothing waits longer than this by itself: quiet hours end within a day, and no push service is granted more. */
+/** The longest delay of a message: quiet hours end within a day, and a `Retry-After` counts for at most a day. */
 const WAIT_MS_MAX = 48 * 60 * 60_000;
 
-/** More than these don't wait at a device: the oldest go, and are found in the inbox. */
+/** The most messages that wait for one device. The oldest are dropped; they are still in the inbox. */
 export const WAITING_MAX = 100;
 
-/** Rows of the outbox. Whatever writes is to be called inside a deed. */
+/** Rows of the outbox. Methods that write must be called in a transaction. */
 export class Outbox {
-  readonly #rows: ReturnType<typeof outboxQueries>;
+  readonly #deliveries: ReturnType<typeof deliveryQueries>;
+  readonly #queue: ReturnType<typeof queueQueries>;
+  readonly #schedule: ReturnType<typeof scheduleQueries>;
   readonly #targets: ReturnType<typeof targetQueries>;
 
   constructor(db: Db) {
-    this.#rows = outboxQueries(db.sqlite);
+    this.#deliveries = deliveryQueries(db.sqlite);
+    this.#queue = queueQueries(db.sqlite);
+    this.#schedule = scheduleQueries(db.sqlite);
     this.#targets = targetQueries(db.sqlite);
   }
 
-  /** Puts a message in line; one with the same key that waits there still is dropped. */
-  add({ notificationId, deviceId, isHeld, collapseKey, dueAtMs }: NewDelivery, nowMs: number): void {
-    if (collapseKey !== undefined) this.#rows.supersede.run(deviceId, collapseKey, nowMs);
-    const state = isHeld ? "held" : "queued";
-    this.#rows.insert.run(notificationId, deviceId, state, collapseKey ?? null, nowMs, dueAtMs);
-    this.#rows.dropBeyond.run(deviceId, WAITING_MAX, nowMs);
-    this.#rows.reschedule.run(deviceId);
+  /** Adds a message to the queue of a device. Drops a queued message with the same key. */
+  add({ notificationId, deviceId, isDeferred, collapseKey, dueAtMs }: NewDelivery, nowMs: number): void {
+    if (collapseKey !== undefined) this.#queue.supersede.run(deviceId, collapseKey, nowMs);
+    const state = isDeferred ? "held" : "queued";
+    this.#deliveries.insert.run(notificationId, deviceId, state, collapseKey ?? null, nowMs, dueAtMs);
+    this.#queue.dropOldest.run(deviceId, WAITING_MAX, nowMs);
+    this.reschedule(deviceId);
   }
 
-  /** Whether that message will still be pushed to the device, with whatever it says by then. */
-  isAnnounced(deviceId: number, notificationId: number, nowMs: number): boolean {
-    return this.#rows.isAnnounced.get(deviceId, notificationId, nowMs) !== null;
+  /** Whether a later push of that message to the device is already queued. It will have the text of that time. */
+  isQueued(deviceId: number, notificationId: number, nowMs: number): boolean {
+    return this.#queue.isQueued.get(deviceId, notificationId, nowMs) !== null;
   }
 
-  /** Whether that message waits for the end of quiet hours somewhere. */
-  isHeld(notificationId: number): boolean {
-    return this.#rows.isHeld.get(notificationId) !== null;
+  /** Whether that message waits for the end of quiet hours at any device. */
+  isDeferred(notificationId: number): boolean {
+    return this.#deliveries.isDeferred.get(notificationId) !== null;
   }
 
-  /** Lets what was held be looked at anew: preferences have changed. */
+  /** Makes the deferred messages of a device due, because its preferences changed. */
   release(deviceId: number, nowMs: number): void {
-    this.#rows.release.run(deviceId, nowMs);
-    this.#rows.reschedule.run(deviceId);
+    this.#queue.release.run(deviceId, nowMs);
+    this.reschedule(deviceId);
   }
 
-  /** Drops all that waits at a device. */
+  /** Drops all queued messages of a device. */
   dropAll(deviceId: number, why: string, nowMs: number): void {
-    this.#rows.endAll.run(deviceId, "dropped", why, nowMs);
-    this.#rows.reschedule.run(deviceId);
+    this.#queue.endAll.run(deviceId, "dropped", why, nowMs);
+    this.reschedule(deviceId);
   }
 
-  /** Devices whose next message is due, the longest due first, but for these devices and lanes. */
-  due(nowMs: number, exceptDevices: readonly number[], exceptLanes: readonly string[], limit: number): DueRow[] {
-    return this.#rows.due.all(nowMs, JSON.stringify(exceptDevices), JSON.stringify(exceptLanes), limit);
+  /** Devices with a due message, the longest due first, except those devices and concurrency groups. */
+  due(nowMs: number, exceptDevices: readonly number[], exceptGroups: readonly string[], limit: number): DueRow[] {
+    return this.#schedule.due.all(nowMs, JSON.stringify(exceptDevices), JSON.stringify(exceptGroups), limit);
   }
 
-  /** Devices, so many at most, that are due later than anything is put off: the clock was set back since. */
-  strays(nowMs: number, limit: number): number[] {
-    return this.#rows.dueAfter.all(nowMs + WAIT_MS_MAX, limit).map(({ deviceId }) => deviceId);
+  /** At most `limit` devices whose due time is further away than any delay: the clock was set back since. */
+  dueTooLate(nowMs: number, limit: number): number[] {
+    return this.#schedule.dueAfter.all(nowMs + WAIT_MS_MAX, limit).map(({ deviceId }) => deviceId);
   }
 
-  /** Makes due now what is due at a device later than anything is put off. */
-  pullIn(deviceId: number, nowMs: number): void {
-    this.#rows.pullIn.run(deviceId, nowMs + WAIT_MS_MAX, nowMs);
-    this.#rows.unpause.run(deviceId, nowMs + WAIT_MS_MAX);
-    this.#rows.reschedule.run(deviceId);
+  /** Makes those messages of a device due now whose due time is further away than any delay. */
+  resetDueTimes(deviceId: number, nowMs: number): void {
+    this.#queue.resetDueTimes.run(deviceId, nowMs + WAIT_MS_MAX, nowMs);
+    this.#schedule.unpause.run(deviceId, nowMs + WAIT_MS_MAX);
+    this.reschedule(deviceId);
   }
 
-  /** When a device falls due next, later than now. */
+  /** The first due time of any device after now. */
   nextDueMs(nowMs: number): number | undefined {
-    return this.#rows.nextAt.get(nowMs)?.nextAt ?? undefined;
+    return this.#schedule.nextAt.get(nowMs)?.nextAt ?? undefined;
   }
 
-  /** What is first in line at a device. */
+  /** The first message in the queue of a device, if it is due. */
   head(deviceId: number, nowMs: number): HeadRow | undefined {
-    return this.#rows.head.get(deviceId, nowMs) ?? undefined;
+    return this.#queue.head.get(deviceId, nowMs) ?? undefined;
   }
 
-  /** Finds out anew when a device is due. */
+  /** Updates the due time of a device. */
   reschedule(deviceId: number): void {
-    this.#rows.reschedule.run(deviceId);
+    this.#schedule.reschedule.run(deviceId);
   }
 
-  /** Holds all that is due at a device until then. */
-  hold(deviceId: number, untilMs: number): void {
-    this.#rows.hold.run(deviceId, untilMs);
-    this.#rows.reschedule.run(deviceId);
+  /** Defers all messages of a device that are due before `untilMs`. */
+  defer(deviceId: number, untilMs: number): void {
+    this.#queue.defer.run(deviceId, untilMs);
+    this.reschedule(deviceId);
   }
 
-  /** Drops what is first in line. */
+  /** Drops one message of a device. */
   drop(deviceId: number, id: number, why: string, nowMs: number): void {
-    this.#rows.end.run(id, "dropped", why, nowMs, 0);
-    this.#rows.reschedule.run(deviceId);
+    this.#deliveries.end.run(id, "dropped", why, nowMs, 0);
+    this.reschedule(deviceId);
   }
 
   /**
-   * Writes down what became of an attempt. That a token is gone is believed of the token that was tried, not of one that
-   * was registered meanwhile.
+   * Records the outcome of an attempt. The outcome `gone` applies only to the token of this attempt, not to one that
+   * was registered during the attempt.
    */
-  settle(deviceId: number, head: HeadRow, outcome: DeliveryOutcome, pause: Pause, nowMs: number): void {
+  recordOutcome(deviceId: number, head: HeadRow, outcome: DeliveryOutcome, pause: Pause, nowMs: number): void {
     switch (outcome.state) {
       case "delivered":
-        this.#rows.end.run(head.id, "delivered", null, nowMs, 1);
-        this.#rows.pause.run(deviceId, 0);
+        this.#deliveries.end.run(head.id, "delivered", null, nowMs, 1);
+        this.#schedule.pause.run(deviceId, 0);
         break;
       case "rejected":
-        this.#rows.end.run(head.id, "failed", outcome.why, nowMs, 1);
-        this.#rows.pause.run(deviceId, 0);
+        this.#deliveries.end.run(head.id, "failed", outcome.why, nowMs, 1);
+        this.#schedule.pause.run(deviceId, 0);
         break;
       case "gone":
         if (this.#targets.currentToken.get(deviceId)?.token === head.token) {
           this.#targets.dropToken.run(deviceId);
-          this.#rows.endAll.run(deviceId, "gone", outcome.why, nowMs);
+          this.#queue.endAll.run(deviceId, "gone", outcome.why, nowMs);
         }
         break;
       case "retry":
-        if (pause.isLast) this.#rows.end.run(head.id, "failed", outcome.why, nowMs, 1);
-        else this.#rows.postpone.run(head.id, outcome.why);
-        // A token that was registered meanwhile is tried at once.
+        if (pause.isLast) this.#deliveries.end.run(head.id, "failed", outcome.why, nowMs, 1);
+        else this.#deliveries.postpone.run(head.id, outcome.why);
+        // A token that was registered during the attempt is tried at once.
         if (this.#targets.currentToken.get(deviceId)?.token === head.token) {
-          this.#rows.pause.run(deviceId, pause.untilMs);
+          this.#schedule.pause.run(deviceId, pause.untilMs);
         }
         break;
     }
-    this.#rows.reschedule.run(deviceId);
+    this.reschedule(deviceId);
   }
 
-  /** Forgets what came to its end before then. @returns how many rows */
+  /** Deletes at most `limit` rows that were finished before `beforeMs`. @returns the number of rows */
   sweep(beforeMs: number, limit: number): number {
-    return this.#rows.sweep.run(beforeMs, limit).changes;
+    return this.#deliveries.sweep.run(beforeMs, limit).changes;
   }
 }
 
-/** The message as it goes out. */
+/** The message of a row, as channels send it. */
 export function messageOf(head: HeadRow): PushMessage {
   return {
     id: head.publicId,
@@ -168,6 +173,6 @@ export function messageOf(head: HeadRow): PushMessage {
 
 /** The stored JSON of a message's data. */
 export function readData(json: string): Record<string, string> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written from such a record alone
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only such records are stored
   return JSON.parse(json) as Record<string, string>;
 }

@@ -1,4 +1,4 @@
-/** Which messages a device wants, and when not. */
+/** Which categories of messages a device wants, and its quiet hours. */
 import { invalidField } from "../../../errors.ts";
 import {
   mergeNotifications,
@@ -10,12 +10,14 @@ import {
 import type { PushCategory } from "./channels/channel.ts";
 import { quietUntil } from "./quiet-hours.ts";
 
-/** What holds for a message at a device, by its preferences alone. */
-export type Wish = { readonly is: "wanted" | "muted" } | { readonly is: "held"; readonly untilMs: number };
+/** What the preferences of a device say about a message. */
+export type PushDecision =
+  | { readonly action: "send" | "mute" }
+  | { readonly action: "defer"; readonly untilMs: number };
 
 /**
- * The preferences in force: the device's own, or the user's settings where it registered none.
- * @param stored JSON of the device's own, or null
+ * The preferences in force: the device's own, or the user's settings if the device registered none.
+ * @param stored JSON of the device's own preferences, or null
  * @param userSettings JSON of the user's settings
  */
 export function preferencesInForce(stored: string | null, userSettings: string): NotificationPreferences {
@@ -23,9 +25,9 @@ export function preferencesInForce(stored: string | null, userSettings: string):
 }
 
 /**
- * The JSON to store after a device's change, merged into what it registered before: at first all is wanted, and no hour
- * is quiet. A change that says nothing leaves it as it was.
- * @throws AppError invalid_field for a time zone that is none
+ * The JSON to store after a change by a device. The change is merged into the device's earlier preferences; at first it
+ * wants all categories and has no quiet hours. An empty change has no effect.
+ * @throws AppError invalid_field for an unknown time zone
  */
 export function mergePreferences(stored: string | null, change: NotificationChange): string | null {
   const zone = change.quietHours?.timezone;
@@ -35,19 +37,19 @@ export function mergePreferences(stored: string | null, change: NotificationChan
       `${JSON.stringify(zone)} is not a valid time zone. Use an IANA name, such as Europe/Berlin.`,
     );
   }
-  if (!saysSomething(change)) return stored;
+  if (!hasValue(change)) return stored;
   const before = stored === null ? readSettings("{}").notifications : parse(stored);
   return JSON.stringify(mergeNotifications(before, change));
 }
 
-/** Whether a message of this category may be sent now. */
-export function wishOf(preferences: NotificationPreferences, category: PushCategory, nowMs: number): Wish {
-  if (!preferences[category]) return { is: "muted" };
+/** Decides whether a message of this category is sent now, deferred or not sent. */
+export function decidePush(preferences: NotificationPreferences, category: PushCategory, nowMs: number): PushDecision {
+  if (!preferences[category]) return { action: "mute" };
   const untilMs = quietUntilIfKnown(nowMs, preferences.quietHours);
-  return untilMs === undefined ? { is: "wanted" } : { is: "held", untilMs };
+  return untilMs === undefined ? { action: "send" } : { action: "defer", untilMs };
 }
 
-/** A zone was known when it was given; should the machine not know it any more, better a message at night than none. */
+/** If the machine no longer knows a time zone, its quiet hours don't apply: a message at night is better than none. */
 function quietUntilIfKnown(nowMs: number, quietHours: QuietHours): number | undefined {
   try {
     return quietUntil(nowMs, quietHours);
@@ -58,13 +60,13 @@ function quietUntilIfKnown(nowMs: number, quietHours: QuietHours): number | unde
 }
 
 function parse(stored: string): NotificationPreferences {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by mergePreferences alone
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only mergePreferences writes it
   return JSON.parse(stored) as NotificationPreferences;
 }
 
-function saysSomething(change: object): boolean {
+function hasValue(change: object): boolean {
   return Object.values(change).some((value: unknown) =>
-    typeof value === "object" && value !== null ? saysSomething(value) : value !== undefined,
+    typeof value === "object" && value !== null ? hasValue(value) : value !== undefined,
   );
 }
 

@@ -1,15 +1,15 @@
 import { toTimestamp } from "../../../lib/clock.ts";
-import type { InboxItem, Sent } from "./types.ts";
+import type { InboxItem, SentMessage } from "./types.ts";
 
-/** A message of the inbox as the API names it. */
+/** A message in the inbox, as in the API. */
 export function presentNotification(item: InboxItem) {
   const { publicId: id, category, title, body, data, createdAtMs, readAtMs } = item;
   const readAt = readAtMs === null ? null : toTimestamp(readAtMs);
   return { id, category, title, body, data, createdAt: toTimestamp(createdAtMs), readAt };
 }
 
-/** What became of a message, device by device. */
-export function presentSent({ publicId, deliveries }: Sent) {
+/** A sent message, as in the API: the status for each device. */
+export function presentSent({ publicId, deliveries }: SentMessage) {
   return {
     notificationId: publicId,
     deliveries: deliveries.map(({ deviceId, status, provider, deliverAtMs }) => ({

@@ -1,8 +1,8 @@
-/** SQL of the inbox, of the devices' registrations, and of what is on its way to them. */
+/** SQL of the inbox, of the devices' registrations, and of the messages queued for them. */
 import type { Database } from "bun:sqlite";
 import type { PushCategory } from "./channels/channel.ts";
 
-/** A device and how it wants to be reached. */
+/** A device with its push token and preferences. */
 export interface DeviceRow {
   readonly id: number;
   readonly publicId: string;
@@ -11,11 +11,11 @@ export interface DeviceRow {
   readonly token: string | null;
   readonly platform: string | null;
   readonly preferences: string | null;
-  /** 1 where a session or a refresh token of it is still good. */
+  /** 1 if the device has a session or refresh token that is still valid. */
   readonly isSignedIn: number;
 }
 
-/** A message as it is stored. */
+/** A row of `notifications`. */
 export interface NotificationRow {
   readonly publicId: string;
   readonly category: PushCategory;
@@ -26,7 +26,7 @@ export interface NotificationRow {
   readonly readAt: number | null;
 }
 
-/** What is first in line at a device, with all that decides about it. */
+/** The first message in the queue of a device, with everything that decides whether it is sent. */
 export interface HeadRow {
   readonly id: number;
   readonly attempts: number;
@@ -45,10 +45,10 @@ export interface HeadRow {
   readonly isSignedIn: number;
 }
 
-/** A device whose next message is due. */
+/** A device with a due message. */
 export interface DueRow {
   readonly deviceId: number;
-  readonly lane: string | null;
+  readonly concurrencyGroup: string | null;
 }
 
 /** Indexes sessions_device and refresh_tokens_device. */
@@ -59,7 +59,7 @@ const DEVICE = `SELECT d.id, d.public_id AS publicId, d.name, d.platform AS devi
   t.preferences, ${IS_SIGNED_IN} AS isSignedIn
   FROM devices d LEFT JOIN push_targets t ON t.device_id = d.id`;
 
-/** What a device sees of the inbox. */
+/** The messages that a device sees in the inbox. */
 const VISIBLE = `account_id = ?1 AND (only_device_id IS NULL OR only_device_id = ?2)
   AND (except_device_id IS NULL OR except_device_id <> ?2)`;
 
@@ -74,7 +74,7 @@ export function inboxQueries(sqlite: Database) {
          (account_id, public_id, category, title, body, data, collapse_key, only_device_id, except_device_id, created_at)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) RETURNING id`,
     ),
-    /** Says it anew: it is news again. */
+    /** The message gets a new text, moves to the top and is unread again. */
     renew: sqlite.prepare<void, [number, string, string, string, number]>(
       "UPDATE notifications SET title = ?2, body = ?3, data = ?4, created_at = ?5, read_at = NULL WHERE id = ?1",
     ),
@@ -91,15 +91,15 @@ export function inboxQueries(sqlite: Database) {
     unread: sqlite.prepare<{ count: number }, [number, number]>(
       `SELECT count(*) AS count FROM notifications WHERE ${VISIBLE} AND read_at IS NULL`,
     ),
-    readAll: sqlite.prepare<void, [number, number, number]>(
+    markAllRead: sqlite.prepare<void, [number, number, number]>(
       `UPDATE notifications SET read_at = ?3 WHERE ${VISIBLE} AND read_at IS NULL`,
     ),
     /** Index notifications_public. */
-    readOne: sqlite.prepare<void, [number, number, number, string]>(
+    markRead: sqlite.prepare<void, [number, number, number, string]>(
       `UPDATE notifications SET read_at = ?3 WHERE public_id = ?4 AND ${VISIBLE} AND read_at IS NULL`,
     ),
     /** Index notifications_account. */
-    dropBeyond: sqlite.prepare<void, [number, number]>(
+    deleteOldest: sqlite.prepare<void, [number, number]>(
       `DELETE FROM notifications WHERE id IN (SELECT id FROM notifications WHERE account_id = ?1
          ORDER BY created_at DESC, id DESC LIMIT 1000 OFFSET ?2)`,
     ),
@@ -110,7 +110,7 @@ export function inboxQueries(sqlite: Database) {
   };
 }
 
-/** Devices with their rows of `push_targets`. */
+/** The devices and their rows in `push_targets`. */
 export function targetQueries(sqlite: Database) {
   return {
     /** Index devices_public. */
@@ -151,40 +151,16 @@ export function targetQueries(sqlite: Database) {
   };
 }
 
-/**
- * The rows of `push_deliveries`, and when their devices are due. Where the index is named, SQLite would take the one that
- * holds the finished rows as well.
- */
-export function outboxQueries(sqlite: Database) {
+/** Single rows of `push_deliveries`. */
+export function deliveryQueries(sqlite: Database) {
   return {
     insert: sqlite.prepare<void, [number, number, string, string | null, number, number]>(
       `INSERT INTO push_deliveries (notification_id, device_id, state, collapse_key, created_at, due_at)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6)`,
     ),
-    /** Index push_deliveries_waiting. */
-    supersede: sqlite.prepare<void, [number, string, number]>(
-      `UPDATE push_deliveries INDEXED BY push_deliveries_waiting SET state = 'dropped', finished_at = ?3, last_error = 'a later message took its place'
-       WHERE device_id = ?1 AND finished_at IS NULL AND collapse_key = ?2`,
-    ),
-    /** Index push_deliveries_waiting. */
-    dropBeyond: sqlite.prepare<void, [number, number, number]>(
-      `UPDATE push_deliveries SET state = 'dropped', finished_at = ?3, last_error = 'too many were waiting'
-       WHERE id IN (SELECT id FROM push_deliveries INDEXED BY push_deliveries_waiting WHERE device_id = ?1 AND finished_at IS NULL
-         ORDER BY id DESC LIMIT 1000 OFFSET ?2)`,
-    ),
-    /** Index push_deliveries_waiting. */
-    isAnnounced: sqlite.prepare<{ id: number }, [number, number, number]>(
-      `SELECT id FROM push_deliveries INDEXED BY push_deliveries_waiting
-       WHERE device_id = ?1 AND finished_at IS NULL AND notification_id = ?2 AND due_at > ?3 LIMIT 1`,
-    ),
     /** Index push_deliveries_notification. */
-    isHeld: sqlite.prepare<{ id: number }, [number]>(
+    isDeferred: sqlite.prepare<{ id: number }, [number]>(
       "SELECT id FROM push_deliveries WHERE notification_id = ?1 AND state = 'held' LIMIT 1",
-    ),
-    /** Index push_deliveries_waiting. */
-    endAll: sqlite.prepare<void, [number, string, string, number]>(
-      `UPDATE push_deliveries INDEXED BY push_deliveries_waiting SET state = ?2, last_error = ?3, finished_at = ?4
-       WHERE device_id = ?1 AND finished_at IS NULL`,
     ),
     end: sqlite.prepare<void, [number, string, string | null, number, number]>(
       `UPDATE push_deliveries SET state = ?2, last_error = ?3, finished_at = ?4, attempts = attempts + ?5
@@ -193,46 +169,20 @@ export function outboxQueries(sqlite: Database) {
     postpone: sqlite.prepare<void, [number, string]>(
       "UPDATE push_deliveries SET attempts = attempts + 1, last_error = ?2 WHERE id = ?1 AND finished_at IS NULL",
     ),
-    /** All that are due before the end of the quiet hours keep their order. Index push_deliveries_waiting. */
-    hold: sqlite.prepare<void, [number, number]>(
-      `UPDATE push_deliveries INDEXED BY push_deliveries_waiting SET state = 'held', due_at = ?2
-       WHERE device_id = ?1 AND finished_at IS NULL AND due_at < ?2`,
+    /** Index push_deliveries_done. */
+    sweep: sqlite.prepare<void, [number, number]>(
+      `DELETE FROM push_deliveries WHERE id IN (SELECT id FROM push_deliveries
+         WHERE finished_at IS NOT NULL AND finished_at < ?1 LIMIT ?2)`,
     ),
-    /** Index push_deliveries_waiting. */
-    release: sqlite.prepare<void, [number, number]>(
-      `UPDATE push_deliveries INDEXED BY push_deliveries_waiting SET state = 'queued', due_at = min(due_at, ?2)
-       WHERE device_id = ?1 AND finished_at IS NULL AND state = 'held'`,
-    ),
-    pause: sqlite.prepare<void, [number, number]>("UPDATE push_targets SET paused_until = ?2 WHERE device_id = ?1"),
-    /** To be called after every change of what waits at a device. Index push_deliveries_waiting. */
-    reschedule: sqlite.prepare<void, [number]>(
-      `UPDATE push_targets SET next_at = (SELECT max(min(due_at), push_targets.paused_until) FROM push_deliveries
-         WHERE device_id = ?1 AND finished_at IS NULL) WHERE device_id = ?1`,
-    ),
-    /** Index push_targets_next. */
-    due: sqlite.prepare<DueRow, [number, string, string, number]>(
-      `SELECT device_id AS deviceId, lane FROM push_targets WHERE next_at <= ?1
-         AND device_id NOT IN (SELECT value FROM json_each(?2))
-         AND (lane IS NULL OR lane NOT IN (SELECT value FROM json_each(?3)))
-       ORDER BY next_at LIMIT ?4`,
-    ),
-    /** Index push_targets_next. */
-    dueAfter: sqlite.prepare<{ deviceId: number }, [number, number]>(
-      "SELECT device_id AS deviceId FROM push_targets WHERE next_at > ?1 LIMIT ?2",
-    ),
-    /** Index push_deliveries_waiting. */
-    pullIn: sqlite.prepare<void, [number, number, number]>(
-      `UPDATE push_deliveries INDEXED BY push_deliveries_waiting
-       SET state = 'queued', due_at = ?3, created_at = min(created_at, ?3)
-       WHERE device_id = ?1 AND finished_at IS NULL AND due_at > ?2`,
-    ),
-    unpause: sqlite.prepare<void, [number, number]>(
-      "UPDATE push_targets SET paused_until = 0 WHERE device_id = ?1 AND paused_until > ?2",
-    ),
-    /** Index push_targets_next. */
-    nextAt: sqlite.prepare<{ nextAt: number | null }, [number]>(
-      "SELECT min(next_at) AS nextAt FROM push_targets WHERE next_at > ?1",
-    ),
+  };
+}
+
+/**
+ * The unfinished rows of a device in `push_deliveries`. INDEXED BY: SQLite would choose the index that includes
+ * finished rows.
+ */
+export function queueQueries(sqlite: Database) {
+  return {
     /** Index push_deliveries_waiting. */
     head: sqlite.prepare<HeadRow, [number, number]>(
       `SELECT p.id, p.attempts, p.created_at AS createdAt, n.public_id AS publicId, n.category, n.title, n.body, n.data,
@@ -245,15 +195,80 @@ export function outboxQueries(sqlite: Database) {
          LEFT JOIN push_targets t ON t.device_id = d.id
        WHERE p.device_id = ?1 AND p.finished_at IS NULL AND p.due_at <= ?2 ORDER BY p.due_at, p.id LIMIT 1`,
     ),
-    /** Index push_deliveries_done. */
-    sweep: sqlite.prepare<void, [number, number]>(
-      `DELETE FROM push_deliveries WHERE id IN (SELECT id FROM push_deliveries
-         WHERE finished_at IS NOT NULL AND finished_at < ?1 LIMIT ?2)`,
+    /** Index push_deliveries_waiting. */
+    isQueued: sqlite.prepare<{ id: number }, [number, number, number]>(
+      `SELECT id FROM push_deliveries INDEXED BY push_deliveries_waiting
+       WHERE device_id = ?1 AND finished_at IS NULL AND notification_id = ?2 AND due_at > ?3 LIMIT 1`,
+    ),
+    /** Index push_deliveries_waiting. */
+    supersede: sqlite.prepare<void, [number, string, number]>(
+      `UPDATE push_deliveries INDEXED BY push_deliveries_waiting SET state = 'dropped', finished_at = ?3, last_error = 'a later message took its place'
+       WHERE device_id = ?1 AND finished_at IS NULL AND collapse_key = ?2`,
+    ),
+    /** Index push_deliveries_waiting. */
+    dropOldest: sqlite.prepare<void, [number, number, number]>(
+      `UPDATE push_deliveries SET state = 'dropped', finished_at = ?3, last_error = 'too many were waiting'
+       WHERE id IN (SELECT id FROM push_deliveries INDEXED BY push_deliveries_waiting WHERE device_id = ?1 AND finished_at IS NULL
+         ORDER BY id DESC LIMIT 1000 OFFSET ?2)`,
+    ),
+    /** Index push_deliveries_waiting. */
+    endAll: sqlite.prepare<void, [number, string, string, number]>(
+      `UPDATE push_deliveries INDEXED BY push_deliveries_waiting SET state = ?2, last_error = ?3, finished_at = ?4
+       WHERE device_id = ?1 AND finished_at IS NULL`,
+    ),
+    /**
+     * Defers all messages due before the end of the quiet hours, so that their order stays. Index
+     * push_deliveries_waiting.
+     */
+    defer: sqlite.prepare<void, [number, number]>(
+      `UPDATE push_deliveries INDEXED BY push_deliveries_waiting SET state = 'held', due_at = ?2
+       WHERE device_id = ?1 AND finished_at IS NULL AND due_at < ?2`,
+    ),
+    /** Index push_deliveries_waiting. */
+    release: sqlite.prepare<void, [number, number]>(
+      `UPDATE push_deliveries INDEXED BY push_deliveries_waiting SET state = 'queued', due_at = min(due_at, ?2)
+       WHERE device_id = ?1 AND finished_at IS NULL AND state = 'held'`,
+    ),
+    /** Index push_deliveries_waiting. */
+    resetDueTimes: sqlite.prepare<void, [number, number, number]>(
+      `UPDATE push_deliveries INDEXED BY push_deliveries_waiting
+       SET state = 'queued', due_at = ?3, created_at = min(created_at, ?3)
+       WHERE device_id = ?1 AND finished_at IS NULL AND due_at > ?2`,
     ),
   };
 }
 
-/** How far the message that gathers a device's uploads has come. */
+/** When each device is due: `next_at` and `paused_until` in `push_targets`. */
+export function scheduleQueries(sqlite: Database) {
+  return {
+    pause: sqlite.prepare<void, [number, number]>("UPDATE push_targets SET paused_until = ?2 WHERE device_id = ?1"),
+    unpause: sqlite.prepare<void, [number, number]>(
+      "UPDATE push_targets SET paused_until = 0 WHERE device_id = ?1 AND paused_until > ?2",
+    ),
+    /** Must run after every change of a device's queue. Index push_deliveries_waiting. */
+    reschedule: sqlite.prepare<void, [number]>(
+      `UPDATE push_targets SET next_at = (SELECT max(min(due_at), push_targets.paused_until) FROM push_deliveries
+         WHERE device_id = ?1 AND finished_at IS NULL) WHERE device_id = ?1`,
+    ),
+    /** Index push_targets_next. */
+    due: sqlite.prepare<DueRow, [number, string, string, number]>(
+      `SELECT device_id AS deviceId, lane AS concurrencyGroup FROM push_targets WHERE next_at <= ?1
+         AND device_id NOT IN (SELECT value FROM json_each(?2))
+         AND (lane IS NULL OR lane NOT IN (SELECT value FROM json_each(?3)))
+       ORDER BY next_at LIMIT ?4`,
+    ),
+    /** Index push_targets_next. */
+    dueAfter: sqlite.prepare<{ deviceId: number }, [number, number]>(
+      "SELECT device_id AS deviceId FROM push_targets WHERE next_at > ?1 LIMIT ?2",
+    ),
+    /** Index push_targets_next. */
+    nextAt: sqlite.prepare<{ nextAt: number | null }, [number]>(
+      "SELECT min(next_at) AS nextAt FROM push_targets WHERE next_at > ?1",
+    ),
+  };
+}
+
+/** The message that collects the recent uploads of a device. */
 export interface BurstRow {
   readonly notificationId: number;
   readonly files: number;

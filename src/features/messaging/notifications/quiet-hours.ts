@@ -1,17 +1,17 @@
 /**
- * Quiet hours go by the clock on the wall: it is quiet while a clock in that zone shows a time from `start` up to, not
- * including, `end`. So on the day when an hour is skipped, an end inside it is reached at the skip; and when an hour comes
- * twice, what of it is quiet is quiet both times. Start = end is never.
+ * Quiet hours follow local time: it is quiet while a clock in that time zone shows a time from `start` (inclusive) to
+ * `end` (exclusive). If the clock skips an hour, an `end` within it is reached at the skip. If an hour repeats, the
+ * quiet part of it is quiet both times. If `start` equals `end`, there are no quiet hours.
  */
 import type { QuietHours } from "../../accounts/users/settings.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** Making a formatter takes longer than all else here together; using one takes microseconds. */
+/** Formatters are cached: creating one takes longer than everything else here, using one takes microseconds. */
 const ZONES_MAX = 64;
 
 /**
- * The instant at which the quiet hours end that it is in now; undefined where it is not quiet.
+ * When the current quiet hours end; undefined if it is not quiet now.
  * @throws RangeError for a time zone that the machine doesn't know
  */
 export function quietUntil(nowMs: number, quietHours: QuietHours): number | undefined {
@@ -21,7 +21,7 @@ export function quietUntil(nowMs: number, quietHours: QuietHours): number | unde
   const lengthMs = modulo(endMs - startMs, DAY_MS);
   const { timezone } = quietHours;
   if (!isWithin(wallClock(nowMs, timezone), startMs, lengthMs)) return undefined;
-  // A day has at most a few changes of its clock; each turn of the loop passes one.
+  // Each iteration passes one change of the clock; a day has at most a few.
   for (let fromMs = nowMs; ; ) {
     const untilMs = fromMs + modulo(endMs - wallClock(fromMs, timezone), DAY_MS);
     const changeMs = firstChange(fromMs, untilMs, timezone);
@@ -31,7 +31,7 @@ export function quietUntil(nowMs: number, quietHours: QuietHours): number | unde
   }
 }
 
-/** Whether a time of day lies in the `lengthMs` from `startMs` on. */
+/** Whether a time of day is less than `lengthMs` after `startMs`. */
 function isWithin(timeMs: number, startMs: number, lengthMs: number): boolean {
   return modulo(timeMs - startMs, DAY_MS) < lengthMs;
 }
@@ -42,12 +42,12 @@ function timeOfDay(text: string): number {
   return (hours * 60 + minutes) * MINUTE_MS;
 }
 
-/** What a clock shows at an instant, in milliseconds since midnight. */
+/** The local time of day at an instant, in milliseconds since midnight. */
 function wallClock(ms: number, zone: string): number {
   return modulo(ms + offsetMs(ms, zone), DAY_MS);
 }
 
-/** The instant between the two at which the zone's clock is set, if it is. */
+/** The instant between the two at which the UTC offset of the zone changes, if it does. */
 function firstChange(fromMs: number, untilMs: number, zone: string): number | undefined {
   const before = offsetMs(fromMs, zone);
   if (offsetMs(untilMs, zone) === before) return undefined;
@@ -62,7 +62,7 @@ function firstChange(fromMs: number, untilMs: number, zone: string): number | un
 
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-/** How far the zone's clock is ahead of UTC. */
+/** The UTC offset of the zone. */
 function offsetMs(ms: number, zone: string): number {
   const secondMs = Math.floor(ms / 1000) * 1000;
   const parts = new Map<string, number>();

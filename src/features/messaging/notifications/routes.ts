@@ -8,13 +8,13 @@ import { PushBody, ReadBody, RegisterBody } from "./model.ts";
 import { presentNotification, presentSent } from "./present.ts";
 import type { NotificationService } from "./service.ts";
 
-/** What the routes about messages work with. */
+/** What {@link notificationRoutes} needs. */
 export interface NotificationRoutesOptions {
   readonly notifications: NotificationService;
   readonly guard: ReturnType<typeof authGuard>;
 }
 
-/** /api/mobile/notifications and /api/mobile/push. */
+/** Routes below /api/mobile/notifications, and /api/mobile/push. */
 export function notificationRoutes({ notifications, guard }: NotificationRoutesOptions) {
   return new Router({ name: "notification-routes", prefix: "/api/mobile", guard })
     .post(

@@ -1,4 +1,4 @@
-/** Messages to the people who own the files: what their inbox holds, and which of their devices are told at once. */
+/** Notifications to users: their inbox, the push registrations of their devices, and the creation of messages. */
 import type { Db } from "../../../db/open.ts";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError, invalidField } from "../../../errors.ts";
@@ -11,12 +11,12 @@ import type { UserService } from "../../accounts/users/service.ts";
 import type { PushCategory, PushChannel } from "./channels/channel.ts";
 import { looksLikeUrl } from "./channels/url.ts";
 import { type Outbox, readData } from "./outbox.ts";
-import { mergePreferences, preferencesInForce, type Wish, wishOf } from "./preferences.ts";
+import { decidePush, mergePreferences, preferencesInForce } from "./preferences.ts";
 import { type DeviceRow, inboxQueries, type NotificationRow, targetQueries } from "./queries.ts";
-import { canonicalToken, laneOf } from "./token.ts";
-import type { Delivery, Draft, InboxItem, PushChannelSet, Registration, Sent } from "./types.ts";
+import { canonicalToken, concurrencyGroupOf } from "./token.ts";
+import type { Delivery, InboxItem, NewMessage, PushChannelSet, Registration, SentMessage } from "./types.ts";
 
-/** What {@link NotificationService} works with. */
+/** What {@link NotificationService} needs. */
 export interface NotificationServiceOptions {
   readonly db: Db;
   readonly writer: Writer;
@@ -24,13 +24,13 @@ export interface NotificationServiceOptions {
   readonly users: Pick<UserService, "settingsJson">;
   readonly channels: PushChannelSet;
   readonly outbox: Outbox;
-  /** Called after each commit that may have put something into the outbox. */
+  /** Called after each commit that may have added a message to the outbox. */
   readonly onQueued: () => void;
 }
 
-/** What a device registers; what is absent stays. */
+/** A change of a device's registration; absent fields stay unchanged. */
 export interface RegistrationChange {
-  /** As the API names the device. */
+  /** Public id of the device. */
   readonly deviceId: string;
   readonly pushToken?: string | undefined;
   readonly platform?: string | undefined;
@@ -41,30 +41,40 @@ export interface RegistrationChange {
 export interface OwnPush {
   readonly title: string;
   readonly body: string;
-  /** `uploads` where none is given. */
+  /** Default: `uploads`. */
   readonly category?: PushCategory | undefined;
-  /** As the API names the device; all devices where none is given. */
+  /** Public id of the device. Default: all devices. */
   readonly deviceId?: string | undefined;
   readonly data?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A page of the inbox as a device sees it. */
+/** A page of a device's inbox. */
 export interface InboxPage {
   readonly items: readonly InboxItem[];
   readonly total: number;
   readonly unread: number;
 }
 
-/** A push may be this large: title, body and data together in UTF-8: push services take 4 KiB with all that is around it. */
+/** One message for one device, to be added to the outbox. */
+interface PendingPush {
+  readonly accountId: number;
+  readonly message: NewMessage;
+  /** Row id of the message. */
+  readonly notificationId: number;
+  readonly nowMs: number;
+  readonly dueAtMs: number;
+}
+
+/** Title, body and data of a push together, in UTF-8. Push services accept 4 KiB, including everything we add. */
 const PUSH_BYTES_MAX = 3 * 1024;
 
-/** An inbox holds no more; the oldest go first. */
+/** The most messages in an inbox; the oldest are deleted first. */
 const INBOX_MAX = 1_000;
 const INBOX_AGE_MS = 90 * 24 * 60 * 60_000;
-/** How long it can be looked up in the database what became of a push. */
+/** How long the database retains the results of pushes. */
 const DELIVERY_AGE_MS = 7 * 24 * 60 * 60_000;
 
-/** The inbox, the devices' registrations, and the making of messages. */
+/** The inbox, the devices' registrations, and the creation of messages. */
 export class NotificationService {
   readonly #options: NotificationServiceOptions;
   readonly #inbox: ReturnType<typeof inboxQueries>;
@@ -76,14 +86,14 @@ export class NotificationService {
     this.#targets = targetQueries(options.db.sqlite);
   }
 
-  /** What an app needs to know before it registers. */
+  /** The push configuration that an app needs before it registers. */
   get config(): { vapidPublicKey: string; providers: readonly string[] } {
     const { vapidPublicKey, providers } = this.#options.channels;
     return { vapidPublicKey, providers };
   }
 
   /**
-   * Registers push token and preferences of one of the account's devices; durable on return.
+   * Registers the push token and the preferences of one of the account's devices; durable on return.
    * @throws AppError not_found | invalid_field | forbidden_target
    */
   async register(principal: Principal, change: RegistrationChange): Promise<Registration> {
@@ -93,7 +103,7 @@ export class NotificationService {
     const platform = change.platform ?? before.platform ?? before.devicePlatform;
     if (pushToken !== undefined) await this.checkPushToken(pushToken, "pushToken");
     return this.#options.writer.run((tx) => {
-      // The device may have been removed while its token was looked at.
+      // The device may have been removed while its token was checked.
       const device = this.#getDevice(accountId, change.deviceId);
       if (pushToken !== undefined) this.registerPushToken(tx, accountId, device, pushToken, platform);
       else if (change.platform !== undefined) this.#targets.setPlatform.run(device.id, platform);
@@ -103,8 +113,8 @@ export class NotificationService {
   }
 
   /**
-   * Rejects a push token that can never be delivered to. To be called before {@link registerPushToken}, outside the deed.
-   * @param field where in the request the token stands
+   * Rejects a push token that can never work. Must be called before {@link registerPushToken}, outside the transaction.
+   * @param field the field of the request that contains the token
    * @throws AppError invalid_field | forbidden_target
    */
   checkPushToken(token: string, field: string): Promise<void> {
@@ -112,8 +122,8 @@ export class NotificationService {
   }
 
   /**
-   * Gives a checked push token to a device, in the transaction that registers it. A device that had it before loses it, but
-   * for plain URLs of other accounts: somebody who knows or guesses one must not silence its owner by it.
+   * Assigns a checked push token to a device, in the transaction that registers it. Another device that had the token
+   * loses it. A plain URL stays with devices of other accounts too: a user who guesses it must not silence its owner.
    */
   registerPushToken(
     tx: Transaction,
@@ -126,25 +136,25 @@ export class NotificationService {
     const nowMs = clock.nowMs();
     const token = canonicalToken(givenToken);
     const isShared = looksLikeUrl(token);
-    for (const { deviceId, accountId: holder } of this.#targets.ownersOf.all(token, device.id)) {
-      if (isShared && holder !== accountId) continue;
+    for (const { deviceId, accountId: ownerId } of this.#targets.ownersOf.all(token, device.id)) {
+      if (isShared && ownerId !== accountId) continue;
       this.#targets.dropToken.run(deviceId);
-      // Another person may hold the phone by now: nothing of the former one's goes there.
+      // The phone may have a new owner, who must not get the messages of the former one.
       outbox.dropAll(deviceId, "the push token now belongs to another device", nowMs);
     }
-    this.#targets.setToken.run(device.id, token, platform, laneOf(token, platform));
+    this.#targets.setToken.run(device.id, token, platform, concurrencyGroupOf(token, platform));
     outbox.reschedule(device.id);
     tx.afterCommit(this.#options.onQueued);
   }
 
-  /** Nothing more is sent to a removed device; its preferences go too. Within the deed that removes it. */
+  /** Deletes the registration and the queued messages of a device, in the transaction that removes the device. */
   forgetDevice(_tx: Transaction, deviceId: number): void {
     const { outbox, clock } = this.#options;
     outbox.dropAll(deviceId, "the device was removed", clock.nowMs());
     this.#targets.remove.run(deviceId);
   }
 
-  /** Lets what is held at devices without preferences of their own be looked at anew, within the caller's deed. */
+  /** Makes deferred messages due at the devices that use the user's settings, in the caller's transaction. */
   releaseFollowers(tx: Transaction, accountId: number): void {
     const { outbox, clock, onQueued } = this.#options;
     const nowMs = clock.nowMs();
@@ -154,7 +164,7 @@ export class NotificationService {
     tx.afterCommit(onQueued);
   }
 
-  /** A page of what the device finds in its inbox, newest first. */
+  /** A page of the device's inbox, newest first. */
   list(principal: Principal, device: DeviceRef, page: number, limit: number): InboxPage {
     const { id: accountId } = principal.user;
     return {
@@ -165,8 +175,8 @@ export class NotificationService {
   }
 
   /**
-   * Marks messages as read, for all devices of the account; unknown ids and those read already count for nothing.
-   * @param ids which, or `all` that this device finds in its inbox
+   * Marks messages as read, for all devices of the account. Ignores unknown ids and messages that are already read.
+   * @param ids public ids, or `all` for everything in this device's inbox
    */
   async markRead(
     principal: Principal,
@@ -178,33 +188,31 @@ export class NotificationService {
     return writer.run(() => {
       const nowMs = clock.nowMs();
       let read = 0;
-      if (ids === "all") read = this.#inbox.readAll.run(accountId, device.id, nowMs).changes;
-      else for (const id of ids) read += this.#inbox.readOne.run(accountId, device.id, nowMs, id).changes;
+      if (ids === "all") read = this.#inbox.markAllRead.run(accountId, device.id, nowMs).changes;
+      else for (const id of ids) read += this.#inbox.markRead.run(accountId, device.id, nowMs, id).changes;
       return { read, unread: this.#unread(accountId, device.id) };
     });
   }
 
   /**
-   * Sends a message to the user's own devices; durable on return, and no push service is waited for.
+   * Sends a message to the user's own devices. Durable on return; does not wait for a push service.
    * @throws AppError not_found | invalid_field
    */
-  async push(principal: Principal, push: OwnPush): Promise<Sent> {
+  async push(principal: Principal, push: OwnPush): Promise<SentMessage> {
     const { writer } = this.#options;
-    const { category = "uploads", data = {} } = push;
-    const draft = { category, title: push.title, body: push.body, data };
-    checkDraft(draft);
+    const { title, body, category = "uploads", data = {}, deviceId } = push;
+    checkMessage({ title, body, data });
     return writer.run((tx) => {
-      const { deviceId } = push;
-      const only = deviceId === undefined ? undefined : this.#getDevice(principal.user.id, deviceId).id;
-      return this.notify(tx, principal.user.id, { ...draft, onlyDeviceId: only });
+      const onlyDeviceId = deviceId === undefined ? undefined : this.#getDevice(principal.user.id, deviceId).id;
+      return this.notify(tx, principal.user.id, { category, title, body, data, onlyDeviceId });
     });
   }
 
   /**
-   * Makes a message within a deed: a row in the inbox, and one in the outbox for each device that is to be told. What has
-   * just been put there is sent after the commit.
+   * Creates a message in the caller's transaction: one row in the inbox, and one in the outbox for each device that
+   * gets a push. The dispatcher sends them after the commit.
    */
-  notify(tx: Transaction, accountId: number, draft: Draft): Sent {
+  notify(tx: Transaction, accountId: number, message: NewMessage): SentMessage {
     const { clock } = this.#options;
     const nowMs = clock.nowMs();
     const publicId = newId("ntf", nowMs);
@@ -212,43 +220,42 @@ export class NotificationService {
       this.#inbox.insert.get(
         accountId,
         publicId,
-        draft.category,
-        draft.title,
-        draft.body,
-        JSON.stringify(draft.data),
-        draft.collapseKey ?? null,
-        draft.onlyDeviceId ?? null,
-        draft.exceptDeviceId ?? null,
+        message.category,
+        message.title,
+        message.body,
+        JSON.stringify(message.data),
+        message.collapseKey ?? null,
+        message.onlyDeviceId ?? null,
+        message.exceptDeviceId ?? null,
         nowMs,
       ) ?? {};
-    this.#inbox.dropBeyond.run(accountId, INBOX_MAX);
-    const deliveries = this.#addresseesOf(accountId, draft, nowMs).map((device) =>
-      this.#send(tx, accountId, device, draft, id, nowMs, nowMs),
-    );
+    this.#inbox.deleteOldest.run(accountId, INBOX_MAX);
+    const push: PendingPush = { accountId, message, notificationId: id, nowMs, dueAtMs: nowMs };
+    const deliveries = this.#recipientsOf(accountId, message, nowMs).map((device) => this.#queue(tx, device, push));
     return { id, publicId, deliveries };
   }
 
   /**
-   * Lets a message say something new, and be unread again; pushed once more at `dueAtMs` to the devices that don't wait
-   * for it anyway, or not at all where that is undefined.
+   * Replaces the text of a message and marks it as unread. Pushes it again at `dueAtMs` to the devices without a queued
+   * push of it; to none if `dueAtMs` is undefined.
    */
-  renew(tx: Transaction, accountId: number, id: number, draft: Draft, dueAtMs: number | undefined): void {
+  renew(tx: Transaction, accountId: number, id: number, message: NewMessage, dueAtMs: number | undefined): void {
     const { clock, outbox } = this.#options;
     const nowMs = clock.nowMs();
-    this.#inbox.renew.run(id, draft.title, draft.body, JSON.stringify(draft.data), nowMs);
+    this.#inbox.renew.run(id, message.title, message.body, JSON.stringify(message.data), nowMs);
     if (dueAtMs === undefined) return;
-    for (const device of this.#addresseesOf(accountId, draft, nowMs)) {
-      if (outbox.isAnnounced(device.id, id, nowMs)) continue;
-      this.#send(tx, accountId, device, draft, id, nowMs, dueAtMs);
+    for (const device of this.#recipientsOf(accountId, message, nowMs)) {
+      if (outbox.isQueued(device.id, id, nowMs)) continue;
+      this.#queue(tx, device, { accountId, message, notificationId: id, nowMs, dueAtMs });
     }
   }
 
-  /** A device as messages speak of it. */
+  /** The name and public id of a device. */
   findDevice(deviceId: number): { publicId: string; name: string } | undefined {
     return this.#targets.device.get(deviceId) ?? undefined;
   }
 
-  /** Removes messages older than 90 days, and the records of pushes older than a week. @returns how many rows */
+  /** Deletes messages older than 90 days, and results of pushes older than a week. @returns the number of rows */
   async sweep(limit: number): Promise<number> {
     const { writer, clock, outbox } = this.#options;
     return writer.run(() => {
@@ -258,8 +265,9 @@ export class NotificationService {
     });
   }
 
-  #addresseesOf(accountId: number, draft: Draft, nowMs: number): DeviceRow[] {
-    const { onlyDeviceId, exceptDeviceId, unpushedDeviceId } = draft;
+  /** The devices that get a push of a message. */
+  #recipientsOf(accountId: number, message: NewMessage, nowMs: number): DeviceRow[] {
+    const { onlyDeviceId, exceptDeviceId, unpushedDeviceId } = message;
     return this.#targets.ofAccount
       .all(accountId, nowMs)
       .filter(
@@ -268,29 +276,23 @@ export class NotificationService {
       );
   }
 
-  /** Decides what becomes of a message at a device, and puts it into the outbox where it is to be sent. */
-  #send(
-    tx: Transaction,
-    accountId: number,
-    device: DeviceRow,
-    { category, collapseKey }: Draft,
-    notificationId: number,
-    nowMs: number,
-    dueAtMs: number,
-  ): Delivery {
+  /** Adds a message for a device to the outbox, unless the device can't be reached or turned off the category. */
+  #queue(tx: Transaction, device: DeviceRow, push: PendingPush): Delivery {
     const { users, outbox, onQueued } = this.#options;
-    const preferences = preferencesInForce(device.preferences, users.settingsJson(accountId));
-    const wish = wishOf(preferences, category, nowMs);
-    const provider = this.#channelOf(device)?.name ?? null;
-    const isReachable = provider !== null && (device.isSignedIn !== 0 || category === "security");
-    if (isReachable && wish.is !== "muted") {
-      const isHeld = wish.is === "held";
-      const heldUntilMs = isHeld ? wish.untilMs : 0;
-      const delivery = { notificationId, deviceId: device.id, isHeld, collapseKey };
-      outbox.add({ ...delivery, dueAtMs: Math.max(dueAtMs, heldUntilMs) }, nowMs);
-      tx.afterCommit(onQueued);
-    }
-    return describeDelivery(device, wish, isReachable ? provider : null);
+    const { accountId, notificationId, nowMs } = push;
+    const { category, collapseKey } = push.message;
+    const decision = decidePush(preferencesInForce(device.preferences, users.settingsJson(accountId)), category, nowMs);
+    const channel = this.#channelOf(device)?.name ?? null;
+    const provider = device.isSignedIn !== 0 || category === "security" ? channel : null;
+    const { publicId: deviceId } = device;
+    if (decision.action === "mute") return { deviceId, status: "muted", provider, deliverAtMs: null };
+    if (provider === null) return { deviceId, status: "inbox_only", provider, deliverAtMs: null };
+    const deliverAtMs = decision.action === "defer" ? decision.untilMs : null;
+    const isDeferred = deliverAtMs !== null;
+    const dueAtMs = Math.max(push.dueAtMs, deliverAtMs ?? 0);
+    outbox.add({ notificationId, deviceId: device.id, isDeferred, collapseKey, dueAtMs }, nowMs);
+    tx.afterCommit(onQueued);
+    return { deviceId, status: isDeferred ? "held" : "queued", provider, deliverAtMs };
   }
 
   #channelOf({ token, platform, devicePlatform }: DeviceRow): PushChannel | undefined {
@@ -327,15 +329,7 @@ export class NotificationService {
   }
 }
 
-function describeDelivery(device: DeviceRow, wish: Wish, provider: PushChannel["name"] | null): Delivery {
-  const deviceId = device.publicId;
-  if (wish.is === "muted") return { deviceId, status: "muted", provider, deliverAtMs: null };
-  if (provider === null) return { deviceId, status: "inbox_only", provider, deliverAtMs: null };
-  if (wish.is === "held") return { deviceId, status: "held", provider, deliverAtMs: wish.untilMs };
-  return { deviceId, status: "queued", provider, deliverAtMs: null };
-}
-
-function checkDraft({ title, body, data }: Pick<Draft, "title" | "body" | "data">): void {
+function checkMessage({ title, body, data }: Pick<NewMessage, "title" | "body" | "data">): void {
   for (const [field, text] of Object.entries({ title, body })) {
     if (text.trim() === "") throw invalidField(field, `${field} must not be empty.`);
   }

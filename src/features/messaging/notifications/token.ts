@@ -1,9 +1,9 @@
-/** Push tokens as they are kept. What they lead to is for the channels to know. */
+/** The stored form of push tokens. Only the channels know what they address. */
 import { parseSubscription } from "./channels/web-push.ts";
 
 /**
- * A push token in the one form in which it is kept and compared: a browser's subscription by what it says, however its
- * JSON is written; others without spaces around them.
+ * A push token in the form in which it is stored and compared: a browser's subscription as normalized JSON, any other
+ * token without surrounding white space.
  */
 export function canonicalToken(token: string): string {
   const subscription = parseSubscription(token);
@@ -11,10 +11,10 @@ export function canonicalToken(token: string): string {
 }
 
 /**
- * Whose fault it is when a delivery is slow: the host, for tokens that are an address or a browser's subscription, else
- * the platform's push service. Few deliveries run side by side in one lane.
+ * The concurrency group of a token: the devices that the same push service would slow down. This is the host of a URL
+ * or of a browser's subscription, otherwise the platform. Few deliveries of one group run concurrently.
  */
-export function laneOf(token: string, platform: string): string {
+export function concurrencyGroupOf(token: string, platform: string): string {
   const address = parseSubscription(token)?.endpoint ?? token;
   return URL.parse(address)?.host || platform.trim().toLowerCase();
 }

@@ -1,19 +1,19 @@
-/** What is told to whom when something happens, in plain words. Listeners, inside the deed. */
+/** The notification that each event causes, and who gets it. */
 import type { Transaction } from "../../../db/transaction.ts";
 import type { CredentialName, DeviceFacts, EventOf, FileFacts } from "../../../events/catalogue.ts";
 import type { NotificationService } from "./service.ts";
-import type { Draft } from "./types.ts";
+import type { NewMessage } from "./types.ts";
 import type { UploadBursts } from "./upload-bursts.ts";
 
-/** What {@link NotificationTriggers} works with. */
+/** What {@link NotificationTriggers} needs. */
 export interface NotificationTriggersOptions {
   readonly notifications: NotificationService;
   readonly bursts: UploadBursts;
 }
 
-/** Names are cut in sentences, not in the data. */
+/** Names are shortened in the text, not in the data. */
 const NAME_CHARACTERS_MAX = 80;
-/** Longer folders are left out of the data: a push has little room. */
+/** Longer folder paths are left out of the data, because a push is small. */
 const FOLDER_BYTES_MAX = 1_024;
 
 const WHY_FAILED: Readonly<Record<string, string>> = {
@@ -25,7 +25,7 @@ const WHY_FAILED: Readonly<Record<string, string>> = {
   disk_full: "the server's disk is full",
 };
 
-/** What was changed: a title, and the sentence that says so without its full stop. */
+/** The title for each change, and its sentence without the full stop. */
 const CREDENTIAL_CHANGES: Readonly<Record<CredentialName, readonly [title: string, sentence: string]>> = {
   password: ["Password changed", "The password of your account was changed"],
   email: ["Email address changed", "The email address of your account was changed"],
@@ -36,7 +36,10 @@ const CREDENTIAL_CHANGES: Readonly<Record<CredentialName, readonly [title: strin
   passkey_removed: ["Passkey removed", "A passkey was removed from your account"],
 };
 
-/** See the head of this file. `server/subscriptions.ts` says which event each of these hears. */
+/**
+ * Event listeners that create notifications, in the transaction of the event. `server/composition/subscriptions.ts`
+ * lists the event of each method.
+ */
 export class NotificationTriggers {
   readonly #options: NotificationTriggersOptions;
 
@@ -44,7 +47,7 @@ export class NotificationTriggers {
     this.#options = options;
   }
 
-  /** To the other devices; many in a row in one message. */
+  /** To the other devices of the account. Uploads in quick succession share one message. */
   uploadCompleted(tx: Transaction, { accountId, deviceId, file }: EventOf<"upload.completed">): void {
     const { bursts } = this.#options;
     const device = this.#nameOf(deviceId);
@@ -53,15 +56,15 @@ export class NotificationTriggers {
       title: files === 1 ? "File uploaded" : "Files uploaded",
       body:
         files === 1
-          ? `${cut(file.name)} was uploaded from ${cut(device.name)}.`
-          : `${files} files were uploaded from ${cut(device.name)}. The most recent is ${cut(file.name)}.`,
+          ? `${shorten(file.name)} was uploaded from ${shorten(device.name)}.`
+          : `${files} files were uploaded from ${shorten(device.name)}. The most recent is ${shorten(file.name)}.`,
       data: { event: "upload.completed", ...fileData(file), deviceId: device.publicId, files: String(files) },
       collapseKey: `uploads:${device.publicId}`,
       exceptDeviceId: deviceId,
     }));
   }
 
-  /** To the other devices; many in a row in one message. */
+  /** To the other devices of the account. Uploads in quick succession share one message. */
   uploadFailed(tx: Transaction, { accountId, deviceId, name, uploadId, reason }: EventOf<"upload.failed">): void {
     const { bursts } = this.#options;
     const device = this.#nameOf(deviceId);
@@ -71,8 +74,8 @@ export class NotificationTriggers {
       title: files === 1 ? "Upload failed" : "Uploads failed",
       body:
         files === 1
-          ? `${cut(name)} could not be uploaded from ${cut(device.name)}${why}.`
-          : `${files} files could not be uploaded from ${cut(device.name)}. The most recent is ${cut(name)}${why}.`,
+          ? `${shorten(name)} could not be uploaded from ${shorten(device.name)}${why}.`
+          : `${files} files could not be uploaded from ${shorten(device.name)}. The most recent is ${shorten(name)}${why}.`,
       data: {
         event: "upload.failed",
         fileName: name,
@@ -86,24 +89,24 @@ export class NotificationTriggers {
     }));
   }
 
-  /** The first time only: from then on whoever has the link is known to have it. */
+  /** Only for the first download of each link: later ones are no news to the owner. */
   shareDownloaded(tx: Transaction, { accountId, file, isFirst }: EventOf<"share.downloaded">): void {
     if (!isFirst) return;
     this.#notify(tx, accountId, {
       category: "shares",
       title: "Public link used",
-      body: `${cut(file.name)} was downloaded through its public link for the first time.`,
+      body: `${shorten(file.name)} was downloaded through its public link for the first time.`,
       data: { event: "share.downloaded", ...fileData(file) },
     });
   }
 
-  /** Somebody tries passwords of a link; at most once a day for each link. */
+  /** Someone tries passwords of a link. At most once a day for each link. */
   shareGuessed(tx: Transaction, { accountId, share, wrongPasswords }: EventOf<"share.guessed">): void {
     this.#notify(tx, accountId, {
       category: "security",
       title: "Wrong passwords for a public link",
       body:
-        `Someone entered ${wrongPasswords} wrong passwords within an hour for your link to ${cut(share.node.name)}. ` +
+        `Someone entered ${wrongPasswords} wrong passwords within an hour for your link to ${shorten(share.node.name)}. ` +
         "New visitors must now wait between attempts. To stop this, change the password or delete the link.",
       data: { event: "share.guessed", shareId: share.publicId, type: share.node.type, name: share.node.name },
       collapseKey: `guessed:${share.publicId}`,
@@ -115,29 +118,29 @@ export class NotificationTriggers {
     this.#notify(tx, accountId, {
       category: "shares",
       title: share.node.type === "folder" ? "Folder shared with you" : "File shared with you",
-      body: `${cut(ownerName)} shared ${cut(share.node.name)} with you.`,
+      body: `${shorten(ownerName)} shared ${shorten(share.node.name)} with you.`,
       data: { event: "share.received", shareId: share.publicId, type: share.node.type, name: share.node.name },
     });
   }
 
-  /** A key opens the account to whoever has it: its owner should know of each. */
+  /** The owner must know of every key, because a key gives access to the account. */
   apiKeyCreated(tx: Transaction, { accountId, keyId, name }: EventOf<"security.api_key_created">): void {
     this.#notify(tx, accountId, {
       category: "security",
       title: "New API key",
-      body: `The API key ${cut(name)} was created for your account. If you did not create it, delete it and change your password.`,
+      body: `The API key ${shorten(name)} was created for your account. If you did not create it, delete it and change your password.`,
       data: { event: "security.api_key_created", keyId, name },
     });
   }
 
-  /** Once per crossing of 80, 95 or 100 % of the quota. */
+  /** Each time that the usage crosses 80, 95 or 100 % of the quota. */
   storageWarning(tx: Transaction, { accountId, percentage, usedBytes, quotaBytes }: EventOf<"storage.warning">): void {
     const isFull = percentage === 100;
     this.#notify(tx, accountId, {
       category: "storage",
       title: isFull ? "Storage is full" : `Storage is ${percentage}% full`,
       body:
-        `You have used ${inWords(usedBytes)} of ${inWords(quotaBytes)}. ` +
+        `You have used ${formatBytes(usedBytes)} of ${formatBytes(quotaBytes)}. ` +
         (isFull
           ? "You can't upload files until you free up space."
           : "Delete files you don't need, or ask for more storage."),
@@ -151,16 +154,16 @@ export class NotificationTriggers {
     });
   }
 
-  /** To the owner of files whose contents are damaged: nobody else can know whether another copy is anywhere. */
+  /** To the owner of damaged files, who may have another copy of them. */
   contentsDamaged(tx: Transaction, { accountId, files, names }: EventOf<"storage.damaged">): void {
     const [first = "a file"] = names;
     this.#notify(tx, accountId, {
       category: "storage",
       title: files === 1 ? "A file is damaged on the server" : `${files} files are damaged on the server`,
       body:
-        `${files === 1 ? `${cut(first)} is` : `${cut(first)} and other files are`} damaged or missing on the server. ` +
+        `${files === 1 ? `${shorten(first)} is` : `${shorten(first)} and other files are`} damaged or missing on the server. ` +
         "Upload your own copy of the same file again to repair it.",
-      data: { event: "storage.damaged", files: String(files), fileName: cut(first) },
+      data: { event: "storage.damaged", files: String(files), fileName: shorten(first) },
       collapseKey: "damaged",
     });
   }
@@ -184,46 +187,46 @@ export class NotificationTriggers {
     this.#notify(tx, accountId, {
       category: "security",
       title: "The bucket is unavailable",
-      body: `${problem} ${onDiskOnly(contents)} Files stored only in the bucket can't be opened until it is available again.`,
+      body: `${problem} ${countOnlyOnDisk(contents)} Files stored only in the bucket can't be opened until it is available again.`,
       data: { event: "server.bucket_away", contents: String(contents) },
       collapseKey: "bucket-away",
     });
   }
 
-  /** To everybody; the new device itself finds it in its inbox, but needs no push. */
+  /** To all devices of the account. The new device sees the message in its inbox, but gets no push. */
   deviceRegistered(tx: Transaction, { accountId, device }: EventOf<"device.registered">): void {
     this.#notify(tx, accountId, {
       category: "security",
       title: "New device",
-      body: `${cut(device.name)} was added to your account. If this wasn't you, remove it and change your password.`,
+      body: `${shorten(device.name)} was added to your account. If this wasn't you, remove it and change your password.`,
       data: { event: "device.registered", ...deviceData(device) },
       unpushedDeviceId: device.id,
     });
   }
 
-  /** Its push token and preferences are forgotten. */
+  /** Deletes the push token and preferences of the device. */
   deviceRemoved(tx: Transaction, { device }: EventOf<"device.removed">): void {
     this.#options.notifications.forgetDevice(tx, device.id);
   }
 
-  /** What is held at devices that go by the user's settings is looked at anew. */
+  /** Makes deferred messages due at the devices that use the user's settings. */
   preferencesChanged(tx: Transaction, { accountId }: EventOf<"settings.notifications_changed">): void {
     this.#options.notifications.releaseFollowers(tx, accountId);
   }
 
-  /** To everybody, the device itself included: it was signed out. */
+  /** To all devices of the account, including the one that was signed out. */
   tokenReused(tx: Transaction, { accountId, device }: EventOf<"security.token_reused">): void {
     this.#notify(tx, accountId, {
       category: "security",
       title: "A device was signed out",
       body:
-        `Someone may have copied the sign-in of ${cut(device.name)}, so the device was signed out. ` +
+        `Someone may have copied the sign-in of ${shorten(device.name)}, so the device was signed out. ` +
         "Sign in again on that device, and change your password if you don't know why this happened.",
       data: { event: "security.token_reused", ...deviceData(device) },
     });
   }
 
-  /** To everybody; the device that did it needs no push. */
+  /** To all devices of the account. The device that made the change gets no push. */
   credentialsChanged(
     tx: Transaction,
     { accountId, what, deviceId, byAdministrator }: EventOf<"security.credentials_changed">,
@@ -240,20 +243,20 @@ export class NotificationTriggers {
     });
   }
 
-  /** To everybody: one of them has to decide. */
+  /** To all devices of the account, any of which can decide. */
   massChange(tx: Transaction, { accountId, device, holdId, changes }: EventOf<"security.mass_change">): void {
     this.#notify(tx, accountId, {
       category: "security",
       title: "Changes waiting for approval",
       body:
-        `${cut(device.name)} requested to delete or replace ${changes} files, far more than usual. ` +
+        `${shorten(device.name)} requested to delete or replace ${changes} files, far more than usual. ` +
         "No files change until you approve or reject the request.",
       data: { event: "security.mass_change", holdId, changes: String(changes), ...deviceData(device) },
     });
   }
 
-  #notify(tx: Transaction, accountId: number, draft: Draft): void {
-    this.#options.notifications.notify(tx, accountId, draft);
+  #notify(tx: Transaction, accountId: number, message: NewMessage): void {
+    this.#options.notifications.notify(tx, accountId, message);
   }
 
   #nameOf(deviceId: number): { publicId: string; name: string } {
@@ -267,17 +270,17 @@ function fileData({ publicId, name, folder }: FileFacts): Record<string, string>
 }
 
 function deviceData({ publicId, name }: DeviceFacts): Record<string, string> {
-  return { deviceId: publicId, deviceName: cut(name) };
+  return { deviceId: publicId, deviceName: shorten(name) };
 }
 
-/** A name short enough for a sentence, cut between characters. */
-function cut(name: string): string {
+/** Shortens a name for use in a sentence, at a character boundary. */
+function shorten(name: string): string {
   const characters = [...name];
   return characters.length <= NAME_CHARACTERS_MAX ? name : `${characters.slice(0, NAME_CHARACTERS_MAX - 1).join("")}…`;
 }
 
-/** `4.1 GB`, 1024-based as the contract counts. */
-function inWords(bytes: number): string {
+/** Such as `4.1 GB`, with 1 KB = 1,024 bytes. */
+function formatBytes(bytes: number): string {
   const units = ["bytes", "KB", "MB", "GB", "TB", "PB"];
   let value = bytes;
   let unit = 0;
@@ -288,6 +291,6 @@ function inWords(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${units[unit] ?? ""}`;
 }
 
-function onDiskOnly(contents: number): string {
+function countOnlyOnDisk(contents: number): string {
   return `${contents === 1 ? "1 blob is" : `${contents} blobs are`} stored only on the server's disk.`;
 }

@@ -1,21 +1,21 @@
 import type { NotificationPreferences } from "../../accounts/users/settings.ts";
 import type { PushCategory, PushChannel, PushTarget } from "./channels/channel.ts";
 
-/** A message before it is sent: what it says, and to whom of the account's devices. */
-export interface Draft {
+/** A message to create, and the devices of the account that it is for. */
+export interface NewMessage {
   readonly category: PushCategory;
   /** One line. */
   readonly title: string;
   /** A sentence or two. */
   readonly body: string;
   readonly data: Readonly<Record<string, string>>;
-  /** A waiting push with the same key gives way to this one. */
+  /** This message replaces a queued push with the same key. */
   readonly collapseKey?: string | undefined;
-  /** For this device alone (row id). */
+  /** Row id of the only device that gets the message. */
   readonly onlyDeviceId?: number | undefined;
-  /** Not for this device, neither as a push nor in its inbox: it did itself what is told. */
+  /** Row id of the device that caused the message: it gets no push and does not see the message in its inbox. */
   readonly exceptDeviceId?: number | undefined;
-  /** Not pushed to this device, which finds it in its inbox all the same. */
+  /** Row id of a device that gets no push, but sees the message in its inbox. */
   readonly unpushedDeviceId?: number | undefined;
 }
 
@@ -31,47 +31,50 @@ export interface InboxItem {
 }
 
 /**
- * What becomes of a message at a device: `queued` is sent at once, `held` when its quiet hours end; `muted` is not sent
- * because the device wants none of this category, `inbox_only` because there is no way to reach it.
+ * The status of a message for one device: `queued` is sent now, `held` when the quiet hours end. `muted` is not sent
+ * because the device turned off the category, `inbox_only` because the device can't be reached.
  */
 export type DeliveryStatus = "queued" | "held" | "muted" | "inbox_only";
 
 /** All of {@link DeliveryStatus}. */
 export const DELIVERY_STATUSES: readonly DeliveryStatus[] = ["queued", "held", "muted", "inbox_only"];
 
-/** What was decided for one device when a message was made. */
+/** The status of a new message for one device. */
 export interface Delivery {
-  /** As the API names the device. */
+  /** Public id of the device. */
   readonly deviceId: string;
   readonly status: DeliveryStatus;
   readonly provider: PushChannel["name"] | null;
-  /** When its quiet hours end, where it is held. */
+  /** The end of the quiet hours, if the status is `held`. */
   readonly deliverAtMs: number | null;
 }
 
-/** A message that was made, and what was decided for each device. */
-export interface Sent {
+/** A created message, and its status for each device. */
+export interface SentMessage {
   /** Row id. */
   readonly id: number;
   readonly publicId: string;
   readonly deliveries: readonly Delivery[];
 }
 
-/** How a device is registered for pushes, with everything filled in. */
+/** The push registration of a device, including defaults. */
 export interface Registration {
   readonly deviceId: string;
   readonly platform: string;
-  /** By which its pushes go; null where there is no token or no way to reach it. */
+  /** The channel of its pushes; null if there is no token, or no channel for it. */
   readonly provider: PushChannel["name"] | null;
   readonly preferences: NotificationPreferences;
 }
 
-/** What the feature needs of the ways to devices; {@link PushChannels} is it, and tests give their own. */
+/** The part of {@link PushChannels} that this feature needs; tests pass their own. */
 export interface PushChannelSet {
   readonly providers: readonly string[];
-  /** In base64url, as browsers take it. */
+  /** In base64url, the form that browsers expect. */
   readonly vapidPublicKey: string;
   pick(target: PushTarget): PushChannel | undefined;
-  /** @param field where in the request the token stands. @throws AppError invalid_field | forbidden_target */
+  /**
+   * @param field the field of the request that contains the token.
+   * @throws AppError invalid_field | forbidden_target
+   */
   checkToken(token: string, field: string): Promise<void>;
 }

@@ -6,15 +6,15 @@ import type { FileNode } from "../../../tree/model/types.ts";
 import type { WebhookRecorder } from "./recorder.ts";
 
 /**
- * Tells of downloads (`file.downloaded`), for accounts with a webhook that wants to know. Written behind: no download waits
- * for it, and a crash in that instant loses it.
+ * Emits `file.downloaded` for accounts with a webhook that subscribes to it. The event is written in the background: no
+ * download waits for it, and a crash before the write loses it.
  */
-export class DownloadNotes {
+export class DownloadRecorder {
   readonly #recorder: WebhookRecorder;
   readonly #writer: Writer;
   readonly #events: Events;
   readonly #log: Log;
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #pending = new Set<Promise<void>>();
 
   constructor(options: { recorder: WebhookRecorder; writer: Writer; events: Events; log: Log }) {
     this.#recorder = options.recorder;
@@ -23,19 +23,19 @@ export class DownloadNotes {
     this.#log = options.log;
   }
 
-  /** Notes a counted download. Returns at once. */
-  note(file: FileNode): void {
+  /** Records a counted download. Returns at once. */
+  record(file: FileNode): void {
     const { accountId } = file;
-    if (!this.#recorder.wants(accountId, "file.downloaded")) return;
-    const noted = this.#writer
+    if (!this.#recorder.isSubscribed(accountId, "file.downloaded")) return;
+    const written = this.#writer
       .run((tx) => this.#events.emit(tx, "file.downloaded", { accountId, file: factsOf(file) }))
       .catch((error: unknown) => this.#log.error("Could not record a download for webhooks.", { error }))
-      .finally(() => this.#underWay.delete(noted));
-    this.#underWay.add(noted);
+      .finally(() => this.#pending.delete(written));
+    this.#pending.add(written);
   }
 
-  /** Resolves when all that was noted is written, or given up. */
+  /** Resolves when all recorded downloads have been written or have failed. */
   async flush(): Promise<void> {
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#pending);
   }
 }

@@ -1,4 +1,4 @@
-/** Shapes of what the routes of webhooks take and answer. */
+/** Request and response bodies of the webhook routes. */
 import { t } from "elysia";
 import { ref } from "../../../http/documented.ts";
 import { Timestamp } from "../../../http/fields.ts";
@@ -7,7 +7,7 @@ import { WEBHOOK_EVENTS } from "./types.ts";
 const Url = t.String({
   minLength: 1,
   maxLength: 2_000,
-  // What an address is read as leaves white space and line breaks out; it is kept as it was sent.
+  // URL parsers ignore white space and line breaks, but the address is stored as it was sent.
   pattern: "^\\S+$",
   description: "https://, without credentials; private addresses only if the operator allows them",
   examples: ["https://hooks.example.org/larder"],
@@ -34,7 +34,7 @@ export const WebhookRecord = t.Object({
   updatedAt: Timestamp,
 });
 
-/** A webhook with its secret, which is shown this once. */
+/** A new webhook with its secret, which is shown only once. */
 export const WebhookWithSecret = t.Composite([
   WebhookRecord,
   t.Object({ secret: t.String({ description: "Shown only in this response: whsec_… of Standard Webhooks" }) }),

@@ -5,13 +5,13 @@ import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { Outbound } from "../../../net/outbound.ts";
 import { WebhookDispatcher } from "./dispatcher.ts";
-import { DownloadNotes } from "./downloads.ts";
+import { DownloadRecorder } from "./downloads.ts";
 import { WebhookOutbox } from "./outbox.ts";
 import { WebhookRecorder, type WebhookRecorderOptions } from "./recorder.ts";
 import { WebhookService } from "./service.ts";
 import { Subscriptions } from "./subscriptions.ts";
 
-/** What webhooks work with. */
+/** What {@link openWebhooks} needs. */
 export interface WebhooksOptions extends Pick<WebhookRecorderOptions, "recordOf" | "deviceRecordOf"> {
   readonly sqlite: Database;
   readonly writer: Writer;
@@ -19,7 +19,7 @@ export interface WebhooksOptions extends Pick<WebhookRecorderOptions, "recordOf"
   readonly log: Log;
   readonly events: Events;
   readonly outbound: Outbound;
-  /** The server's key, which secrets are made by. */
+  /** The server's key, from which secrets are derived. */
   readonly key: Uint8Array;
 }
 
@@ -29,7 +29,7 @@ export function openWebhooks(options: WebhooksOptions) {
   const outbox = new WebhookOutbox(sqlite, clock);
   const subscriptions = new Subscriptions(sqlite);
   const recorder = new WebhookRecorder({ ...options, outbox, subscriptions });
-  const downloads = new DownloadNotes({ ...options, recorder });
+  const downloads = new DownloadRecorder({ ...options, recorder });
   const dispatcher = new WebhookDispatcher({ ...options, outbox });
   const webhooks = new WebhookService({ ...options, outbox, dispatcher, subscriptions });
   return { webhooks, recorder, downloads, dispatcher, subscriptions };

@@ -1,7 +1,7 @@
 /**
- * What is to be told to webhooks, in rows that are written in the deed that makes it so. Each delivery has a lane (the
- * file, folder, share or device that it is about); only the first unfinished one of a lane may be sent, so that what
- * happened to one file arrives in order, and a stubborn one holds up its own lane alone.
+ * The queue of webhook deliveries. Their rows are written in the transaction of the event. Each delivery has an
+ * ordering key: the id of its file, folder, share or device. Only the first unfinished delivery with a key is sent. So
+ * the events of one file arrive in order, and a delivery that fails blocks only the deliveries with the same key.
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction } from "../../../db/transaction.ts";
@@ -11,27 +11,27 @@ import { invariant } from "../../../lib/invariant.ts";
 import { type DeliveryRow, type DueRow, deliveryQueries, type WebhookRow, webhookQueries } from "./queries.ts";
 import type { WebhookMessage } from "./types.ts";
 
-/** More than these don't wait for one webhook: further events are counted, not kept. */
+/** The most deliveries that wait for one webhook. Further events are counted, but not stored. */
 export const WAITING_MAX = 50_000;
-/** Rows that one deed changes at most, where there may be any number of them. */
-export const PIECE = 500;
-/** Nothing is put off for longer than this. */
+/** The most rows that one transaction changes, where their number is unlimited. */
+const BATCH_ROWS = 500;
+/** The longest delay between attempts. */
 export const PAUSE_MS_MAX = 60 * 60_000;
 
-/** How an attempt ended. */
+/** The result of an attempt. */
 export interface AttemptResult {
-  /** Status of the answer; null where none came. */
+  /** Status of the response; null if there was none. */
   readonly status: number | null;
-  /** Why it was no success. */
+  /** Why the attempt failed; null if it succeeded. */
   readonly error: string | null;
 }
 
-/** Rows of the outbox. Whatever writes is to be called inside a deed. */
+/** Rows of the outbox. Methods that write must be called in a transaction. */
 export class WebhookOutbox {
   readonly #clock: Clock;
   readonly #webhooks: ReturnType<typeof webhookQueries>;
   readonly #deliveries: ReturnType<typeof deliveryQueries>;
-  /** Called after the commit of what may be due at once. */
+  /** Called after the commit of new deliveries. */
   onAdded: () => void = () => {};
 
   constructor(sqlite: Database, clock: Clock) {
@@ -40,7 +40,7 @@ export class WebhookOutbox {
     this.#deliveries = deliveryQueries(sqlite);
   }
 
-  /** Puts a message in line for one webhook. @returns row id of the delivery; undefined where too many wait already */
+  /** Adds a delivery for one webhook. @returns its row id; undefined if too many deliveries are waiting */
   add(tx: Transaction, webhookId: number, message: WebhookMessage): number | undefined {
     const webhook = this.#webhooks.byId.get(webhookId);
     if (webhook === null) return undefined;
@@ -49,48 +49,48 @@ export class WebhookOutbox {
       return undefined;
     }
     const nowMs = this.#clock.nowMs();
-    const { event: type, lane, data } = message;
+    const { event: type, orderingKey, data } = message;
     const body = JSON.stringify({ type, timestamp: toTimestamp(nowMs), data });
-    const row = this.#deliveries.insert.get(newId("evt", nowMs), webhookId, type, lane, body, nowMs);
+    const row = this.#deliveries.insert.get(newId("evt", nowMs), webhookId, type, orderingKey, body, nowMs);
     invariant(row !== null, "an inserted delivery has an id");
     this.#webhooks.countWaiting.run(webhookId, 1);
     tx.afterCommit(() => this.onAdded());
     return row.id;
   }
 
-  /** Webhooks that something is due to. */
+  /** Row ids of the webhooks with due deliveries. */
   dueWebhooks(nowMs: number): number[] {
     return this.#webhooks.due.all(nowMs, nowMs + 2 * PAUSE_MS_MAX).map(({ id }) => id);
   }
 
-  /** Deliveries to a webhook that are due, the longest due first. */
+  /** The due deliveries of a webhook, the longest due first. */
   dueTo(webhookId: number, nowMs: number, limit: number): number[] {
     return this.#deliveries.heads.all(webhookId, nowMs, limit).map(({ id }) => id);
   }
 
-  /** When something falls due after now; undefined where nothing waits. */
+  /** The first due time after now; undefined if nothing waits. */
   nextDueMs(nowMs: number): number | undefined {
     return this.#webhooks.nextDue.get(nowMs)?.at ?? undefined;
   }
 
-  /** A webhook with deliveries that are due later than anything is put off: the clock was set back since. */
-  findStray(nowMs: number): number | undefined {
-    return this.#deliveries.hasStray.get(nowMs + 2 * PAUSE_MS_MAX)?.id;
+  /** A webhook with deliveries whose due time is further away than any delay: the clock was set back since. */
+  findDueTooLate(nowMs: number): number | undefined {
+    return this.#deliveries.dueTooLate.get(nowMs + 2 * PAUSE_MS_MAX)?.id;
   }
 
-  /** Makes some of such deliveries due now; there may be more. */
-  pullIn(webhookId: number): void {
+  /** Makes some of the deliveries due now whose due time is further away than any delay. There may be more. */
+  resetDueTimes(webhookId: number): void {
     const nowMs = this.#clock.nowMs();
-    this.#deliveries.pullIn.run(webhookId, nowMs + 2 * PAUSE_MS_MAX, nowMs, PIECE);
+    this.#deliveries.makeDue.run(webhookId, nowMs + 2 * PAUSE_MS_MAX, nowMs, BATCH_ROWS);
   }
 
-  /** Makes some of what was put off due now. @returns whether there may be more */
-  hasten(webhookId: number): boolean {
+  /** Makes some of the postponed deliveries due now. @returns whether there may be more */
+  retryNow(webhookId: number): boolean {
     const nowMs = this.#clock.nowMs();
-    return this.#deliveries.pullIn.run(webhookId, nowMs, nowMs, PIECE).changes === PIECE;
+    return this.#deliveries.makeDue.run(webhookId, nowMs, nowMs, BATCH_ROWS).changes === BATCH_ROWS;
   }
 
-  /** A delivery and its webhook, as they stand; undefined where either is gone or it is finished. */
+  /** A delivery and its webhook; undefined if either is deleted, or the delivery is finished. */
   find(id: number): { delivery: DueRow; webhook: WebhookRow } | undefined {
     const delivery = this.#deliveries.byId.get(id);
     if (delivery === null || delivery.finishedAt !== null) return undefined;
@@ -98,40 +98,40 @@ export class WebhookOutbox {
     return webhook === null ? undefined : { delivery, webhook };
   }
 
-  /** What became of a delivery. */
+  /** The state of a delivery. */
   read(id: number): DeliveryRow | undefined {
-    return this.#deliveries.shownById.get(id) ?? undefined;
+    return this.#deliveries.stateById.get(id) ?? undefined;
   }
 
-  /** Ends a delivery; the next one of its lane may go. */
+  /** Finishes a delivery, so that the next one with the same ordering key can be sent. */
   finish(id: number, state: "delivered" | "failed", { status, error }: AttemptResult): void {
     const row = this.#deliveries.finish.get(id, state, this.#clock.nowMs(), status, error);
     if (row === null) return;
     this.#webhooks.countWaiting.run(row.webhookId, -1);
-    this.#deliveries.promote.run(row.webhookId, row.lane);
+    this.#deliveries.promote.run(row.webhookId, row.orderingKey);
   }
 
-  /** Lets a delivery wait for its next attempt. */
-  putOff(id: number, untilMs: number, { status, error }: AttemptResult): void {
-    this.#deliveries.putOff.run(id, untilMs, status, error);
+  /** Records a failed attempt of a delivery and sets the time of the next one. */
+  postpone(id: number, untilMs: number, { status, error }: AttemptResult): void {
+    this.#deliveries.postpone.run(id, untilMs, status, error);
   }
 
-  /** Notes that a target works, or how often in a row it did not and until when it is left alone. */
-  notePause(webhookId: number, failures: number, untilMs: number): void {
+  /** Records the number of consecutive failures of a target, and until when its deliveries pause. */
+  setPause(webhookId: number, failures: number, untilMs: number): void {
     this.#webhooks.pause.run(webhookId, failures, untilMs);
   }
 
-  /** Forgets some deliveries of a webhook that ends. @returns whether there may be more */
+  /** Deletes some deliveries of a webhook. @returns whether there may be more */
   removeSome(webhookId: number): boolean {
-    return this.#deliveries.removeSome.run(webhookId, PIECE).changes === PIECE;
+    return this.#deliveries.removeSome.run(webhookId, BATCH_ROWS).changes === BATCH_ROWS;
   }
 
-  /** Switches a webhook off. */
+  /** Turns a webhook off. */
   stop(webhookId: number, because: string): void {
     this.#webhooks.stop.run(webhookId, because);
   }
 
-  /** Gives up what has waited since before the time, up to `limit`. @returns how many */
+  /** Fails at most `limit` unfinished deliveries that were created before `olderThanMs`. @returns their number */
   expire(olderThanMs: number, limit: number): number {
     const expired = this.#deliveries.expired.all(olderThanMs, limit);
     for (const { id } of expired) {
@@ -141,7 +141,7 @@ export class WebhookOutbox {
     return expired.length;
   }
 
-  /** Forgets finished deliveries of before the time, up to `limit`. @returns how many */
+  /** Deletes at most `limit` finished deliveries that were created before `olderThanMs`. @returns their number */
   sweep(olderThanMs: number, limit: number): number {
     return this.#deliveries.sweep.run(olderThanMs, limit).changes;
   }

@@ -1,4 +1,4 @@
-/** Webhooks and deliveries as the API names them. */
+/** Webhooks and deliveries, as in the API. */
 import { toTimestamp } from "../../../lib/clock.ts";
 import type { WithSecret } from "./service.ts";
 import { type Delivery, TEST_EVENT, type Webhook } from "./types.ts";
@@ -26,15 +26,15 @@ export function presentWithSecret({ webhook, secret }: WithSecret) {
 }
 
 /**
- * One delivery. Of a trial only whether it was taken: it is made at will, and where private addresses are allowed it would
- * otherwise tell which of their ports answer, and what.
+ * A delivery. For a test delivery, only whether it was accepted: a user can send any number of them and, if private
+ * addresses are allowed, could otherwise scan their ports.
  */
 export function presentDelivery(delivery: Delivery) {
   const { publicId: id, event, state: status, attempts } = delivery;
-  const isTrial = event === TEST_EVENT;
-  const lastStatus = isTrial ? null : delivery.lastStatus;
+  const isTest = event === TEST_EVENT;
+  const lastStatus = isTest ? null : delivery.lastStatus;
   const lastError =
-    isTrial && delivery.lastError !== null ? "The target did not accept the delivery." : delivery.lastError;
+    isTest && delivery.lastError !== null ? "The target did not accept the delivery." : delivery.lastError;
   return {
     id,
     event,

@@ -1,4 +1,4 @@
-/** SQL of webhooks and of what is on its way to them. */
+/** SQL of webhooks and their deliveries. */
 import type { Database } from "bun:sqlite";
 
 /** A row of `webhooks`. */
@@ -35,7 +35,7 @@ export interface DeliveryRow {
   readonly lastError: string | null;
 }
 
-/** A delivery that is to be attempted. */
+/** A delivery to send. */
 export interface DueRow {
   readonly id: number;
   readonly publicId: string;
@@ -45,6 +45,11 @@ export interface DueRow {
   readonly createdAt: number;
   readonly finishedAt: number | null;
   readonly webhookId: number;
+}
+
+interface FinishedRow {
+  readonly webhookId: number;
+  readonly orderingKey: string;
 }
 
 const WEBHOOK = `SELECT w.id, w.public_id AS publicId, w.account_id AS accountId, w.url, w.events, w.nonce,
@@ -66,7 +71,7 @@ export function webhookQueries(sqlite: Database) {
     ofAccount: sqlite.prepare<WebhookRow, [number]>(`${WEBHOOK} WHERE w.account_id = ?1 ORDER BY w.id`),
     byPublicId: sqlite.prepare<WebhookRow, [string, number]>(`${WEBHOOK} WHERE w.public_id = ?1 AND w.account_id = ?2`),
     byId: sqlite.prepare<WebhookRow, [number]>(`${WEBHOOK} WHERE w.id = ?1`),
-    /** A handful: those of administrators. */
+    /** Without an index: there are only a few administrators. */
     ofAdministrators: sqlite.prepare<WebhookRow, []>(
       `${WEBHOOK} JOIN users u ON u.id = w.account_id WHERE u.role = 'admin' AND u.disabled_at IS NULL AND w.is_active = 1`,
     ),
@@ -87,8 +92,8 @@ export function webhookQueries(sqlite: Database) {
     countWaiting: sqlite.prepare<void, [number, number]>("UPDATE webhooks SET waiting = waiting + ?2 WHERE id = ?1"),
     countDropped: sqlite.prepare<void, [number]>("UPDATE webhooks SET dropped = dropped + 1 WHERE id = ?1"),
     /**
-     * Those that something is due to, but for paused ones; a pause beyond any that is given was made while the clock was
-     * ahead. Index webhook_deliveries_due, once per webhook.
+     * Webhooks with due deliveries, except paused ones. A pause longer than the maximum is ignored: it was set while
+     * the clock was ahead. Index webhook_deliveries_due, once per webhook.
      */
     due: sqlite.prepare<{ id: number }, [number, number]>(
       `SELECT w.id FROM webhooks w JOIN users u ON u.id = w.account_id
@@ -98,7 +103,7 @@ export function webhookQueries(sqlite: Database) {
            WHERE d.webhook_id = w.id AND d.is_head = 1 AND d.due_at <= ?1)
        ORDER BY w.id`,
     ),
-    /** When something falls due next. */
+    /** The next due time. */
     nextDue: sqlite.prepare<{ at: number | null }, [number]>(
       `SELECT min(at) AS at FROM (SELECT max(w.paused_until, (SELECT min(d.due_at)
            FROM webhook_deliveries d INDEXED BY webhook_deliveries_due WHERE d.webhook_id = w.id AND d.is_head = 1)) AS at
@@ -110,7 +115,7 @@ export function webhookQueries(sqlite: Database) {
 /** The rows of `webhook_deliveries`. */
 export function deliveryQueries(sqlite: Database) {
   return {
-    /** The first of its lane may be sent at once. Index webhook_deliveries_lane. */
+    /** The first delivery with an ordering key can be sent at once. Index webhook_deliveries_lane. */
     insert: sqlite.prepare<{ id: number }, [string, number, string, string, string, number]>(
       `INSERT INTO webhook_deliveries (public_id, webhook_id, event, lane, body, state, created_at, due_at, is_head)
        VALUES (?1, ?2, ?3, ?4, ?5, 'queued', ?6, ?6, NOT EXISTS (SELECT 1 FROM webhook_deliveries d
@@ -125,7 +130,7 @@ export function deliveryQueries(sqlite: Database) {
       `SELECT id, public_id AS publicId, event, body, attempts, created_at AS createdAt, finished_at AS finishedAt,
          webhook_id AS webhookId FROM webhook_deliveries WHERE id = ?1`,
     ),
-    shownById: sqlite.prepare<DeliveryRow, [number]>(`${DELIVERY} WHERE id = ?1`),
+    stateById: sqlite.prepare<DeliveryRow, [number]>(`${DELIVERY} WHERE id = ?1`),
     /** Index webhook_deliveries_webhook, read backwards. */
     page: sqlite.prepare<DeliveryRow, [number, string | null, number, number]>(
       `${DELIVERY} WHERE webhook_id = ?1 AND (?2 IS NULL OR state = ?2) ORDER BY id DESC LIMIT ?3 OFFSET ?4`,
@@ -133,12 +138,13 @@ export function deliveryQueries(sqlite: Database) {
     count: sqlite.prepare<{ count: number }, [number, string | null]>(
       "SELECT count(*) AS count FROM webhook_deliveries WHERE webhook_id = ?1 AND (?2 IS NULL OR state = ?2)",
     ),
-    /** Its body is not needed any more: the log would keep large records, and names of what was deleted, for weeks. */
-    finish: sqlite.prepare<{ webhookId: number; lane: string }, [number, string, number, number | null, string | null]>(
+    /** Deletes the body: otherwise the log would retain large records, and names of deleted files, for weeks. */
+    finish: sqlite.prepare<FinishedRow, [number, string, number, number | null, string | null]>(
       `UPDATE webhook_deliveries SET state = ?2, finished_at = ?3, is_head = 0, attempts = attempts + 1, last_status = ?4,
-         last_error = ?5, body = '' WHERE id = ?1 AND finished_at IS NULL RETURNING webhook_id AS webhookId, lane`,
+         last_error = ?5, body = '' WHERE id = ?1 AND finished_at IS NULL RETURNING webhook_id AS webhookId,
+         lane AS orderingKey`,
     ),
-    putOff: sqlite.prepare<void, [number, number, number | null, string | null]>(
+    postpone: sqlite.prepare<void, [number, number, number | null, string | null]>(
       `UPDATE webhook_deliveries SET attempts = attempts + 1, due_at = ?2, last_status = ?3, last_error = ?4
        WHERE id = ?1 AND finished_at IS NULL`,
     ),
@@ -147,21 +153,24 @@ export function deliveryQueries(sqlite: Database) {
       `UPDATE webhook_deliveries SET is_head = 1 WHERE id = (SELECT id FROM webhook_deliveries
          WHERE webhook_id = ?1 AND lane = ?2 AND finished_at IS NULL ORDER BY id LIMIT 1)`,
     ),
-    /** Those that are due later than ?2. So many at most. Index webhook_deliveries_due. */
-    pullIn: sqlite.prepare<void, [number, number, number, number]>(
+    /** At most ?4 deliveries that are due after ?2. Index webhook_deliveries_due. */
+    makeDue: sqlite.prepare<void, [number, number, number, number]>(
       `UPDATE webhook_deliveries SET due_at = ?3 WHERE id IN
          (SELECT id FROM webhook_deliveries INDEXED BY webhook_deliveries_due
           WHERE webhook_id = ?1 AND is_head = 1 AND due_at > ?2 LIMIT ?4)`,
     ),
-    hasStray: sqlite.prepare<{ id: number }, [number]>(
+    dueTooLate: sqlite.prepare<{ id: number }, [number]>(
       `SELECT w.id FROM webhooks w WHERE w.waiting > 0 AND EXISTS (SELECT 1 FROM webhook_deliveries d
          INDEXED BY webhook_deliveries_due WHERE d.webhook_id = w.id AND d.is_head = 1 AND d.due_at > ?1)`,
     ),
-    /** Of webhooks that are off, or whose owner is disabled: the dispatcher does not come by there. Index webhook_deliveries_age. */
+    /**
+     * Of webhooks that are off, or whose owner is disabled: the dispatcher does not come by there. Index
+     * webhook_deliveries_age.
+     */
     expired: sqlite.prepare<{ id: number }, [number, number]>(
       "SELECT id FROM webhook_deliveries WHERE created_at < ?1 AND finished_at IS NULL ORDER BY created_at LIMIT ?2",
     ),
-    /** So many at most. Index webhook_deliveries_webhook. */
+    /** Index webhook_deliveries_webhook. */
     removeSome: sqlite.prepare<void, [number, number]>(
       `DELETE FROM webhook_deliveries WHERE id IN
          (SELECT id FROM webhook_deliveries WHERE webhook_id = ?1 ORDER BY id LIMIT ?2)`,

@@ -1,4 +1,4 @@
-/** Hears what happens and puts it in line for the webhooks that want it. Listeners, inside the deed. */
+/** Records events as deliveries for the webhooks that subscribe to them. */
 import type { Transaction } from "../../../db/transaction.ts";
 import type { EventOf, FileFacts, FolderFacts, ShareFacts } from "../../../events/catalogue.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
@@ -7,19 +7,22 @@ import type { WebhookOutbox } from "./outbox.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import type { WebhookEvent } from "./types.ts";
 
-/** What {@link WebhookRecorder} works with. */
+/** What {@link WebhookRecorder} needs. */
 export interface WebhookRecorderOptions {
   readonly outbox: WebhookOutbox;
   readonly subscriptions: Subscriptions;
-  /** A file's or folder's record as GET /api/files lists it; undefined where it is gone. Asked only where somebody listens. */
+  /** A file's or folder's record as GET /api/files lists it; undefined if it was deleted. */
   readonly recordOf: (accountId: number, publicId: string) => object | undefined;
-  /** A device's record as GET /api/mobile/devices lists it; undefined where it is gone. */
+  /** A device's record as GET /api/mobile/devices lists it; undefined if it was removed. */
   readonly deviceRecordOf: (accountId: number, publicId: string) => object | undefined;
 }
 
 type FileEvent = "file.created" | "file.updated" | "file.moved" | "file.deleted" | "file.downloaded";
 
-/** See the head of the file. `server/subscriptions.ts` says which event each of these hears. */
+/**
+ * Event listeners that add deliveries to the outbox, in the transaction of the event.
+ * `server/composition/subscriptions.ts` lists the event of each method.
+ */
 export class WebhookRecorder {
   readonly #options: WebhookRecorderOptions;
 
@@ -27,17 +30,17 @@ export class WebhookRecorder {
     this.#options = options;
   }
 
-  /** Whether a webhook of this account wants the event: making it may cost something. */
-  wants(accountId: number, event: WebhookEvent): boolean {
-    return this.#options.subscriptions.of(accountId, event).length > 0;
+  /** Whether a webhook of this account subscribes to the event. */
+  isSubscribed(accountId: number, event: WebhookEvent): boolean {
+    return this.#options.subscriptions.find(accountId, event).length > 0;
   }
 
-  /** Files: the record, in the order of their changes. */
+  /** Changes and downloads of files. */
   file(tx: Transaction, event: FileEvent, { accountId, file }: { accountId: number; file: FileFacts }): void {
     this.#record(tx, accountId, event, file.publicId, () => this.#fileRecord(accountId, file));
   }
 
-  /** Folders, made or deleted by themselves. */
+  /** Folders that were created or deleted as such, not as part of another folder. */
   folder(
     tx: Transaction,
     event: "folder.created" | "folder.deleted",
@@ -53,7 +56,9 @@ export class WebhookRecorder {
     );
   }
 
-  /** Shares, made or ended by their owner. Without their tokens: who reads the log of a target must not open them. */
+  /**
+   * Shares that their owner created or ended. Without tokens: readers of a target's log must not be able to open links.
+   */
   share(
     tx: Transaction,
     event: "share.created" | "share.revoked",
@@ -87,7 +92,7 @@ export class WebhookRecorder {
     this.#record(tx, accountId, event, id, () => this.#options.deviceRecordOf(accountId, id) ?? { id, name });
   }
 
-  /** 80, 95 or 100 % of the quota were crossed. */
+  /** Usage that crosses 80, 95 or 100 % of the quota. */
   storageWarning(tx: Transaction, { accountId, percentage, usedBytes, quotaBytes }: EventOf<"storage.warning">): void {
     this.#record(tx, accountId, "storage.warning", "storage", () => ({
       percentage,
@@ -99,17 +104,17 @@ export class WebhookRecorder {
   /** Sent to webhooks of administrators only. */
   userCreated(tx: Transaction, { publicId, email, name }: EventOf<"user.created">): void {
     const { outbox, subscriptions } = this.#options;
-    for (const webhookId of subscriptions.ofAdministrators("user.created")) {
-      outbox.add(tx, webhookId, { event: "user.created", lane: publicId, data: { id: publicId, email, name } });
+    for (const webhookId of subscriptions.findForAdministrators("user.created")) {
+      outbox.add(tx, webhookId, { event: "user.created", orderingKey: publicId, data: { id: publicId, email, name } });
     }
   }
 
-  #record(tx: Transaction, accountId: number, event: WebhookEvent, lane: string, data: () => object): void {
+  #record(tx: Transaction, accountId: number, event: WebhookEvent, orderingKey: string, toData: () => object): void {
     const { outbox, subscriptions } = this.#options;
-    const interested = subscriptions.of(accountId, event);
-    if (interested.length === 0) return;
-    const record = data();
-    for (const webhookId of interested) outbox.add(tx, webhookId, { event, lane, data: record });
+    const webhookIds = subscriptions.find(accountId, event);
+    if (webhookIds.length === 0) return;
+    const data = toData();
+    for (const webhookId of webhookIds) outbox.add(tx, webhookId, { event, orderingKey, data });
   }
 
   #fileRecord(accountId: number, file: FileFacts): object {

@@ -11,17 +11,17 @@ import { presentDelivery, presentWebhook, presentWithSecret } from "./present.ts
 import type { WebhookService } from "./service.ts";
 import type { WebhookEvent } from "./types.ts";
 
-/** What the routes of webhooks work with. */
+/** What {@link webhookRoutes} and {@link deliveryRoutes} need. */
 export interface WebhookRoutesOptions {
   readonly webhooks: WebhookService;
   readonly guard: ReturnType<typeof authGuard>;
-  /** Lets a request take as long as it needs: a trial waits for a stranger's server. */
+  /** Exempts a request from the time limit: a test waits for the webhook's target. */
   readonly allowLong: (request: Request) => void;
 }
 const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
-/** /api/webhooks. */
-export function webhookRoutes({ webhooks, guard, allowLong }: WebhookRoutesOptions) {
+/** Routes that create, list, change and delete webhooks. */
+export function webhookRoutes({ webhooks, guard }: WebhookRoutesOptions) {
   return new Router({ name: "webhook-routes", prefix: "/api/webhooks", guard })
     .post(
       "/",
@@ -74,7 +74,7 @@ export function webhookRoutes({ webhooks, guard, allowLong }: WebhookRoutesOptio
     .delete(
       "/:id",
       {
-        // Also for those who may not make one any more: it sends what happens in their account elsewhere.
+        // Also for users who may no longer create webhooks: they must be able to stop sending events elsewhere.
         access: "self",
         scope: "profile",
         rate: "general",
@@ -86,7 +86,12 @@ export function webhookRoutes({ webhooks, guard, allowLong }: WebhookRoutesOptio
         await webhooks.remove(principal.user, params.id);
         return ok({ id: params.id }, "The webhook was deleted. No more events are sent to it.");
       },
-    )
+    );
+}
+
+/** Routes for the secret, the test and the deliveries of a webhook. */
+export function deliveryRoutes({ webhooks, guard, allowLong }: WebhookRoutesOptions) {
+  return new Router({ name: "webhook-delivery-routes", prefix: "/api/webhooks", guard })
     .post(
       "/:id/secret",
       {
@@ -140,7 +145,7 @@ export function webhookRoutes({ webhooks, guard, allowLong }: WebhookRoutesOptio
     );
 }
 
-/** The scope that an API key needs to read by itself what an event tells; none beyond that of this feature where absent. */
+/** The scope that an API key needs to read the data of these events directly; other events need none. */
 const EVENT_SCOPES: Readonly<Record<string, Scope>> = {
   file: "files:read",
   folder: "files:read",
@@ -149,7 +154,7 @@ const EVENT_SCOPES: Readonly<Record<string, Scope>> = {
 };
 
 /**
- * A webhook tells no more than the API key that sets it up may read: it would even go on when the key is deleted.
+ * Rejects events that the API key may not read: the webhook would send them even after the key is deleted.
  * @throws AppError scope
  */
 function requireScopes(principal: Principal, events: readonly WebhookEvent[]): void {

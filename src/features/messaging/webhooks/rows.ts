@@ -1,17 +1,16 @@
-/** Rows of the database as the nouns of this feature. */
+/** Converts rows of the database into the types of this feature. */
 import type { DeliveryRow, WebhookRow } from "./queries.ts";
 import { type Delivery, WEBHOOK_EVENTS, type Webhook, type WebhookEvent } from "./types.ts";
 
 const KNOWN: ReadonlySet<string> = new Set(WEBHOOK_EVENTS);
 
-/** The events of a row, without those that this program does not know. */
+/** The events of a row, without events that this version does not know. */
 export function parseEvents(json: string): WebhookEvent[] {
   const parsed: unknown = JSON.parse(json);
   return Array.isArray(parsed) ? parsed.filter(isEvent) : [];
 }
 
-/** Whether this is the name of an event that webhooks may be told of. */
-export function isEvent(name: unknown): name is WebhookEvent {
+function isEvent(name: unknown): name is WebhookEvent {
   return typeof name === "string" && KNOWN.has(name);
 }
 

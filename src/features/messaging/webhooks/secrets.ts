@@ -1,16 +1,16 @@
 /**
- * Signing secrets and signatures by the Standard Webhooks rules (standardwebhooks.com). A secret is made from a random
- * nonce by the server's link key and kept nowhere: the database has the nonce alone, so that a copy of it signs nothing.
+ * Signing secrets and signatures of Standard Webhooks (standardwebhooks.com). A secret is derived from a random nonce
+ * and the server's link key. Only the nonce is stored in the database, so a copy of the database can't sign anything.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { Webhook as Signer } from "standardwebhooks";
 
-/** What a secret is made from. */
+/** The random part of a secret. */
 export type Nonce = Uint8Array;
 
-/** Bytes of a secret; the rules ask for 24 to 64. */
+/** Standard Webhooks requires 24 to 64 bytes. */
 const SECRET_BYTES = 32;
-/** Tells these secrets from everything else that the same key makes. */
+/** Separates these secrets from everything else that is derived from the same key. */
 const PURPOSE = "webhook:";
 
 /** A new nonce. */
@@ -18,15 +18,15 @@ export function newNonce(): Nonce {
   return randomBytes(SECRET_BYTES);
 }
 
-/** The secret of a nonce as its owner gets it: `whsec_` and base64. */
+/** The secret of a nonce, as the webhook's owner gets it: `whsec_` and base64. */
 export function secretOf(key: Uint8Array, nonce: Nonce): string {
   const secret = createHmac("sha256", key).update(PURPOSE).update(nonce).digest();
   return `whsec_${secret.toString("base64")}`;
 }
 
 /**
- * The headers of one attempt to deliver.
- * @param secrets those that sign: the present one first, and for a day the one before it
+ * The headers of one attempt.
+ * @param secrets the current secret and, for a day after a change, the former one
  */
 export function signedHeaders(
   secrets: readonly string[],

@@ -1,4 +1,4 @@
-/** Making, changing, trying and ending webhooks, and the log of what was sent. */
+/** Creates, changes, tests and deletes webhooks, and lists their deliveries. */
 import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
@@ -15,7 +15,7 @@ import { newNonce, secretOf } from "./secrets.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import { type Delivery, TEST_EVENT, type Webhook, type WebhookEvent } from "./types.ts";
 
-/** What {@link WebhookService} works with. */
+/** What {@link WebhookService} needs. */
 export interface WebhookServiceOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
@@ -24,39 +24,39 @@ export interface WebhookServiceOptions {
   readonly outbox: WebhookOutbox;
   readonly dispatcher: WebhookDispatcher;
   readonly subscriptions: Subscriptions;
-  /** The server's key, which secrets are made by. */
+  /** The server's key, from which secrets are derived. */
   readonly key: Uint8Array;
 }
 
-/** What may be changed; absent stays. */
+/** The changes of a webhook; absent fields stay unchanged. */
 export interface WebhookChanges {
   readonly url?: string | undefined;
   readonly events?: readonly WebhookEvent[] | undefined;
   readonly isActive?: boolean | undefined;
 }
 
-/** A webhook of one's own and its secret, which is shown this once. */
+/** A webhook and its new secret, which is shown only once. */
 export interface WithSecret {
   readonly webhook: Webhook;
   readonly secret: string;
 }
 
-/** So many webhooks an account may have. */
-export const WEBHOOKS_MAX = 20;
-/** So many trials of an account at once: each holds a connection for as long as a target likes. */
-const TRIALS_MAX = 4;
-/** A secret that was renewed goes on signing beside the new one for so long. */
+/** The most webhooks of an account. */
+const WEBHOOKS_MAX = 20;
+/** The most concurrent test deliveries of an account: a slow target occupies a connection during each of them. */
+const TESTS_MAX = 4;
+/** How long a replaced secret still signs deliveries, in addition to the new one. */
 const FORMER_SECRET_MS = 24 * 60 * 60_000;
-/** Finished deliveries are shown for so long. */
+/** How long finished deliveries are retained. */
 const LOG_MS = 30 * 24 * 60 * 60_000;
 
-/** See the head of the file. What is unknown and what is another account's is not_found alike. */
+/** Manages the webhooks of accounts. Webhooks of other accounts are `not_found`, like unknown ones. */
 export class WebhookService {
   readonly #options: WebhookServiceOptions;
   readonly #webhooks: ReturnType<typeof webhookQueries>;
   readonly #deliveries: ReturnType<typeof deliveryQueries>;
-  /** Trials under way, by account. */
-  readonly #trials = new Map<number, number>();
+  /** The number of test deliveries in progress, by account. */
+  readonly #tests = new Map<number, number>();
 
   constructor(options: WebhookServiceOptions) {
     this.#options = options;
@@ -74,7 +74,9 @@ export class WebhookService {
     return toWebhook(this.#row(user, publicId));
   }
 
-  /** @throws AppError forbidden_target; role where only administrators may hear of an event; invalid_request for too many */
+  /**
+   * @throws AppError forbidden_target; role for events that only administrators receive; invalid_request for too many
+   */
   async create(
     user: User,
     input: { readonly url: string; readonly events: readonly WebhookEvent[]; readonly isActive: boolean },
@@ -101,8 +103,8 @@ export class WebhookService {
   }
 
   /**
-   * Changes a webhook; it is tried anew, whatever it failed before.
-   * @throws AppError not_found | forbidden_target; role where only administrators may hear of an event
+   * Changes a webhook, and makes its postponed deliveries due at once.
+   * @throws AppError not_found | forbidden_target; role for events that only administrators receive
    */
   async update(user: User, publicId: string, changes: WebhookChanges): Promise<Webhook> {
     const { writer, clock, outbound, outbox, subscriptions, dispatcher } = this.#options;
@@ -110,20 +112,20 @@ export class WebhookService {
     if (changes.events !== undefined) checkEvents(user, changes.events);
     if (changes.url !== undefined) await outbound.checkTarget(changes.url, "url");
     const changed = await writer.run((tx) => {
-      const present = this.get(user, publicId);
-      const { url = present.url, events = present.events, isActive = present.isActive } = changes;
+      const current = this.get(user, publicId);
+      const { url = current.url, events = current.events, isActive = current.isActive } = changes;
       const names = JSON.stringify([...new Set(events)]);
-      this.#webhooks.update.run(present.id, url, names, isActive ? 1 : 0, clock.nowMs());
+      this.#webhooks.update.run(current.id, url, names, isActive ? 1 : 0, clock.nowMs());
       subscriptions.change(tx, user.id);
       return this.get(user, publicId);
     });
-    // oxlint-disable-next-line no-await-in-loop -- others write between the pieces
-    while (await writer.run(() => outbox.hasten(changed.id)));
+    // oxlint-disable-next-line no-await-in-loop -- other transactions can run between the batches
+    while (await writer.run(() => outbox.retryNow(changed.id)));
     dispatcher.wake();
     return changed;
   }
 
-  /** Gives a webhook a new secret; for a day deliveries are signed with both. @throws AppError not_found */
+  /** Gives a webhook a new secret. For a day, deliveries are signed with both secrets. @throws AppError not_found */
   async renewSecret(user: User, publicId: string): Promise<WithSecret> {
     const { writer, clock, key } = this.#options;
     const nonce = newNonce();
@@ -136,8 +138,9 @@ export class WebhookService {
   }
 
   /**
-   * Ends a webhook; what waits for it is not sent any more. Its deliveries may be very many and go piece by piece; until
-   * the last is gone it is there, switched off. @throws AppError not_found
+   * Deletes a webhook and its waiting deliveries. Deliveries may be many, so they are deleted in batches. Until the
+   * last is deleted, the webhook still exists, turned off.
+   * @throws AppError not_found
    */
   async remove(user: User, publicId: string): Promise<void> {
     const { writer, outbox, subscriptions } = this.#options;
@@ -147,7 +150,7 @@ export class WebhookService {
       subscriptions.change(tx, user.id);
       return row;
     });
-    // oxlint-disable-next-line no-await-in-loop -- others write between the pieces
+    // oxlint-disable-next-line no-await-in-loop -- other transactions can run between the batches
     while (await writer.run(() => outbox.removeSome(id)));
     await writer.run((tx) => {
       this.#webhooks.remove.run(this.#row(user, publicId).id);
@@ -155,29 +158,29 @@ export class WebhookService {
     });
   }
 
-  /** Sends `webhook.test` at once, once. @returns what became of it @throws AppError not_found | overloaded */
+  /** Sends `webhook.test` once, now. @returns the finished delivery @throws AppError not_found | overloaded */
   async test(user: User, publicId: string): Promise<Delivery> {
-    const underWay = this.#trials.get(user.id) ?? 0;
-    if (underWay >= TRIALS_MAX) {
+    const inProgress = this.#tests.get(user.id) ?? 0;
+    if (inProgress >= TESTS_MAX) {
       throw new AppError("overloaded", "Other test deliveries are in progress. Try again in a few seconds.");
     }
-    this.#trials.set(user.id, underWay + 1);
+    this.#tests.set(user.id, inProgress + 1);
     try {
-      return await this.#try(user, publicId);
+      return await this.#sendTest(user, publicId);
     } finally {
-      const left = (this.#trials.get(user.id) ?? 1) - 1;
-      if (left > 0) this.#trials.set(user.id, left);
-      else this.#trials.delete(user.id);
+      const remaining = (this.#tests.get(user.id) ?? 1) - 1;
+      if (remaining > 0) this.#tests.set(user.id, remaining);
+      else this.#tests.delete(user.id);
     }
   }
 
-  async #try(user: User, publicId: string): Promise<Delivery> {
+  async #sendTest(user: User, publicId: string): Promise<Delivery> {
     const { writer, clock, outbox, dispatcher } = this.#options;
     const deliveryId = await writer.run((tx) => {
       const { id } = this.#row(user, publicId);
-      // A lane of its own: it waits for nothing.
-      const message = { event: TEST_EVENT, lane: newId("evt", clock.nowMs()), data: { id: publicId } } as const;
-      return outbox.add(tx, id, message);
+      // A unique ordering key, so that it waits for no other delivery.
+      const orderingKey = newId("evt", clock.nowMs());
+      return outbox.add(tx, id, { event: TEST_EVENT, orderingKey, data: { id: publicId } });
     });
     if (deliveryId === undefined) {
       throw new AppError(
@@ -187,12 +190,12 @@ export class WebhookService {
     }
     await dispatcher.attempt(deliveryId);
     const row = outbox.read(deliveryId);
-    // Deleted while it was tried.
+    // The webhook was deleted during the test.
     if (row === undefined) throw unknownWebhook();
     return toDelivery(row);
   }
 
-  /** What was and is to be sent, newest first. @throws AppError not_found */
+  /** A page of the waiting and finished deliveries, newest first. @throws AppError not_found */
   deliveries(
     user: User,
     publicId: string,
@@ -205,7 +208,7 @@ export class WebhookService {
     return { deliveries: this.#deliveries.page.all(id, state, limit, offset).map(toDelivery), total: count.count };
   }
 
-  /** Gives up what could not be delivered in time and forgets old deliveries, so many at most. In a deed. @returns how many */
+  /** Fails deliveries older than a day and deletes old ones, at most `limit` of each. @returns their number */
   sweep(_tx: Transaction, limit: number): number {
     const { outbox, clock } = this.#options;
     const nowMs = clock.nowMs();

@@ -1,4 +1,3 @@
-/** Which webhooks want which event, kept in memory: the deeds of accounts without webhooks pay a look into a map. */
 import type { Database } from "bun:sqlite";
 import type { Transaction } from "../../../db/transaction.ts";
 import { webhookQueries } from "./queries.ts";
@@ -8,14 +7,14 @@ import type { WebhookEvent } from "./types.ts";
 type EventMap = ReadonlyMap<WebhookEvent, readonly number[]>;
 
 const NONE: readonly number[] = [];
-/** Accounts remembered, with and without webhooks. */
-const KNOWN_MAX = 10_000;
+/** Cached accounts, with and without webhooks. */
+const CACHED_MAX = 10_000;
 
-/** See the head of the file. */
+/** Caches which webhooks subscribe to which event, so that accounts without webhooks cost only a look into a map. */
 export class Subscriptions {
   readonly #sqlite: Database;
   readonly #queries: ReturnType<typeof webhookQueries>;
-  readonly #known = new Map<number, EventMap>();
+  readonly #cache = new Map<number, EventMap>();
   #isChanging = false;
 
   constructor(sqlite: Database) {
@@ -23,45 +22,45 @@ export class Subscriptions {
     this.#queries = webhookQueries(sqlite);
   }
 
-  /** Row ids of the active webhooks of an account that want the event. */
-  of(accountId: number, event: WebhookEvent): readonly number[] {
+  /** Row ids of the account's active webhooks that subscribe to the event. */
+  find(accountId: number, event: WebhookEvent): readonly number[] {
     return this.#eventsOf(accountId).get(event) ?? NONE;
   }
 
-  /** Row ids of the active webhooks of all administrators that want the event. */
-  ofAdministrators(event: WebhookEvent): number[] {
+  /** Row ids of all administrators' active webhooks that subscribe to the event. */
+  findForAdministrators(event: WebhookEvent): number[] {
     const rows = this.#queries.ofAdministrators.all();
     return rows.filter((row) => parseEvents(row.events).includes(event)).map(({ id }) => id);
   }
 
-  /** Webhooks of an account change in this deed: what is remembered is void, and nothing is until the commit. */
+  /** Must be called in each transaction that changes webhooks of an account: nothing is cached until the commit. */
   change(tx: Transaction, accountId: number): void {
-    this.#known.delete(accountId);
+    this.#cache.delete(accountId);
     this.#isChanging = true;
-    // Transactions are synchronous: when this runs, it has been committed or rolled back.
+    // Transactions are synchronous: when this runs, this one has been committed or rolled back.
     queueMicrotask(() => {
       this.#isChanging = false;
     });
-    tx.afterCommit(() => this.#known.delete(accountId));
+    tx.afterCommit(() => this.#cache.delete(accountId));
   }
 
-  /** Forgets everything: another process wrote. */
+  /** Clears the cache, because another process changed the database. */
   dropCaches(): void {
-    this.#known.clear();
+    this.#cache.clear();
   }
 
   #eventsOf(accountId: number): EventMap {
-    const known = this.#known.get(accountId);
-    if (known !== undefined && !this.#isChanging) return known;
+    const cached = this.#cache.get(accountId);
+    if (cached !== undefined && !this.#isChanging) return cached;
     const events = new Map<WebhookEvent, number[]>();
     for (const row of this.#queries.ofAccount.all(accountId)) {
       if (row.isActive === 0) continue;
       for (const event of parseEvents(row.events)) events.set(event, [...(events.get(event) ?? []), row.id]);
     }
-    // What is read in a transaction that changes it may be undone.
+    // Within a transaction that changes webhooks, the rows may still be rolled back.
     if (this.#isChanging && this.#sqlite.inTransaction) return events;
-    if (this.#known.size >= KNOWN_MAX) this.#known.clear();
-    this.#known.set(accountId, events);
+    if (this.#cache.size >= CACHED_MAX) this.#cache.clear();
+    this.#cache.set(accountId, events);
     return events;
   }
 }

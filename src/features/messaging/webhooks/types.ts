@@ -1,4 +1,4 @@
-/** The events that a webhook may be told of, in their order. */
+/** The events that webhooks can subscribe to, in the order of the documentation. */
 export const WEBHOOK_EVENTS = [
   "file.created",
   "file.updated",
@@ -19,10 +19,10 @@ export const WEBHOOK_EVENTS = [
 /** One of {@link WEBHOOK_EVENTS}. */
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
-/** What a trial delivery is called; no webhook subscribes to it. */
+/** The event of a test delivery. No webhook can subscribe to it. */
 export const TEST_EVENT = "webhook.test";
 
-/** An address that is told of events. Never its secret. */
+/** An address that receives events, without its secret. */
 export interface Webhook {
   readonly id: number;
   readonly publicId: string;
@@ -30,19 +30,19 @@ export interface Webhook {
   readonly url: string;
   readonly events: readonly WebhookEvent[];
   readonly isActive: boolean;
-  /** Why the server itself switched it off; null where it did not. */
+  /** Why the server turned it off; null if it did not. */
   readonly stoppedBecause: string | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
-  /** Attempts in a row that found the target not working. */
+  /** Consecutive attempts that found the target down. */
   readonly failures: number;
-  /** Deliveries that are not finished. */
+  /** The number of unfinished deliveries. */
   readonly waiting: number;
-  /** Events that were not recorded because too many were waiting. */
+  /** The number of events that were dropped because too many deliveries were waiting. */
   readonly dropped: number;
 }
 
-/** What became of one event for one webhook. */
+/** The delivery of one event to one webhook. */
 export interface Delivery {
   /** Also the `webhook-id` header. */
   readonly publicId: string;
@@ -50,20 +50,20 @@ export interface Delivery {
   readonly state: "queued" | "delivered" | "failed";
   readonly attempts: number;
   readonly createdAtMs: number;
-  /** When the next attempt is due; null once finished. */
+  /** When the next attempt is due; null if finished. */
   readonly nextAttemptAtMs: number | null;
   readonly finishedAtMs: number | null;
-  /** Status of the last answer; null where none came. */
+  /** Status of the last response; null if there was none. */
   readonly lastStatus: number | null;
-  /** Why there was no good answer. */
+  /** Why the last attempt failed; null if it succeeded. */
   readonly lastError: string | null;
 }
 
-/** An event to be told. */
+/** An event to deliver. */
 export interface WebhookMessage {
   readonly event: WebhookEvent | typeof TEST_EVENT;
-  /** What must stay in order: the id of the file, folder, share or device. */
-  readonly lane: string;
-  /** The record, as the API shows it. */
+  /** The id of the file, folder, share or device: deliveries with the same key are sent in order. */
+  readonly orderingKey: string;
+  /** The record, as in the API. */
   readonly data: object;
 }

@@ -4,7 +4,7 @@ import { notificationBench } from "./support.ts";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-test("a message goes to every device of the account and to nobody else", async () => {
+test("a message goes to every device of the account, and to no other device", async () => {
   const bench = notificationBench();
   const [ann, bob] = [bench.account("ann"), bench.account("bob")];
   await bench.reachable(ann, "phone");
@@ -25,7 +25,7 @@ test("a message goes to every device of the account and to nobody else", async (
   expect(bench.states()).toEqual(["delivered", "delivered"]);
 });
 
-test("a dead provider delays neither the request nor another device", async () => {
+test("a push service that does not respond delays neither the request nor other devices", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   await bench.reachable(ann, "dead");
@@ -43,7 +43,7 @@ test("a dead provider delays neither the request nor another device", async () =
   await bench.dispatcher.close();
 });
 
-test("a host that hangs takes only a few places, however many devices use it", async () => {
+test("a host that does not respond occupies only a few attempts, however many devices use it", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   for (let i = 0; i < 80; i++) await bench.reachable(ann, `https://hangs.example/${i}`);
@@ -57,7 +57,7 @@ test("a host that hangs takes only a few places, however many devices use it", a
   await bench.dispatcher.close();
 });
 
-test("messages reach a device one after the other, in their order", async () => {
+test("a device gets one message at a time, in order", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   await bench.reachable(ann, "phone");
@@ -75,7 +75,7 @@ test("messages reach a device one after the other, in their order", async () => 
   expect(bench.states()).toEqual(["delivered", "delivered"]);
 });
 
-test("a failed attempt is made again, later and later, before what came after it", async () => {
+test("a failed attempt is repeated with growing delays, before later messages", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   await bench.reachable(ann, "phone");
@@ -89,7 +89,7 @@ test("a failed attempt is made again, later and later, before what came after it
   bench.dispatcher.wake();
   await bench.idle();
   expect(bench.channels.sent).toEqual(["phone: one", "phone: one"]);
-  // The second pause is ten to twenty seconds long.
+  // The second delay is 10 to 20 seconds.
   bench.clock.ms += 9_000;
   bench.dispatcher.wake();
   await bench.idle();
@@ -101,7 +101,7 @@ test("a failed attempt is made again, later and later, before what came after it
   expect(bench.channels.sent).toEqual(["phone: one", "phone: one", "phone: one", "phone: two"]);
 });
 
-test("a push service that asks for patience gets it", async () => {
+test("a message is retried no earlier than the push service asks for", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   await bench.reachable(ann, "phone");
@@ -118,7 +118,7 @@ test("a push service that asks for patience gets it", async () => {
   await bench.channels.attempt(2);
 });
 
-test("after two days it is given up, and the next one has its turn", async () => {
+test("a message that fails for two days is dropped, and the next one is sent", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   const phone = await bench.reachable(ann, "phone");
@@ -139,7 +139,7 @@ test("after two days it is given up, and the next one has its turn", async () =>
   expect(bench.inbox(ann, phone)).toEqual(["two", "one"]);
 });
 
-test("what the push service refuses is not sent again, and stops nothing", async () => {
+test("a rejected message is not sent again, and does not block the next one", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   await bench.reachable(ann, "phone");
@@ -152,7 +152,7 @@ test("what the push service refuses is not sent again, and stops nothing", async
   expect(bench.states()).toEqual(["failed", "delivered"]);
 });
 
-test("a token that is gone is dropped with all that waits for it", async () => {
+test("a token that is gone is dropped with all messages that wait for it", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   await bench.reachable(ann, "phone");
@@ -167,7 +167,7 @@ test("a token that is gone is dropped with all that waits for it", async () => {
   expect(deliveries).toEqual([{ deviceId: "phone", status: "inbox_only", provider: null, deliverAtMs: null }]);
 });
 
-test("a token registered while the former one is found to be gone stays, and gets the message", async () => {
+test("a token that replaces one that is gone stays, and gets the message", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   await bench.reachable(ann, "phone");
@@ -184,7 +184,7 @@ test("a token registered while the former one is found to be gone stays, and get
   expect(bench.states()).toEqual(["delivered"]);
 });
 
-test("an attempt without an end is given up in time and made again", async () => {
+test("an attempt that exceeds the time limit is aborted and repeated", async () => {
   const bench = notificationBench({ attemptMs: 1 });
   const ann = bench.account();
   await bench.reachable(ann, "phone");
@@ -201,7 +201,7 @@ test("an attempt without an end is given up in time and made again", async () =>
   expect(bench.states()).toEqual(["delivered"]);
 });
 
-test("what waits is sent after a restart, also what was under way, under the same id", async () => {
+test("after a restart all queued messages are sent, and interrupted ones again with the same id", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   await bench.reachable(ann, "phone");
@@ -218,7 +218,7 @@ test("what waits is sent after a restart, also what was under way, under the sam
   expect(bench.channels.attempts.slice(0, 2).map(({ message }) => message.id)).toEqual([publicId, publicId]);
 });
 
-test("a message in quiet hours is held, and delivered when they end", async () => {
+test("a message in quiet hours is deferred until they end", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   const phone = await bench.reachable(ann, "phone");
@@ -240,7 +240,7 @@ test("a message in quiet hours is held, and delivered when they end", async () =
   expect(bench.channels.sent).toEqual(["phone: one"]);
 });
 
-test("preferences that change meanwhile are honoured: sooner, later, or not at all", async () => {
+test("changed preferences apply to waiting messages: sooner, later, or not at all", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   await bench.reachable(ann, "phone");
@@ -268,7 +268,7 @@ test("preferences that change meanwhile are honoured: sooner, later, or not at a
   expect(bench.channels.sent).toEqual(["phone: sooner"]);
 });
 
-test("after the clock was set back, what waits doesn't wait for it to catch up", async () => {
+test("after the clock is set back, waiting messages are sent at once", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   await bench.reachable(ann, "phone");
@@ -291,7 +291,7 @@ test("after the clock was set back, what waits doesn't wait for it to catch up",
   expect(bench.channels.sent.toSorted()).toEqual(["phone: one", "phone: two", "tablet: one", "tablet: two"]);
 });
 
-test("a time zone that is unknown by now holds nothing back", async () => {
+test("quiet hours in a time zone that is no longer known don't apply", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   await bench.reachable(ann, "phone");
@@ -304,7 +304,7 @@ test("a time zone that is unknown by now holds nothing back", async () => {
   expect(bench.channels.sent).toEqual(["phone: one"]);
 });
 
-test("quiet hours that begin while a message is retried hold it", async () => {
+test("quiet hours that begin between two attempts defer the message", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   await bench.reachable(ann, "phone");
@@ -328,14 +328,14 @@ test("quiet hours that begin while a message is retried hold it", async () => {
   expect(bench.channels.sent.slice(1)).toEqual(["phone: one", "phone: two"]);
 });
 
-test("nothing is sent to a device that was removed, to a disabled account, or to who is signed out", async () => {
+test("nothing is sent to a removed device, to a disabled account, or to a signed-out device", async () => {
   const bench = notificationBench();
   const [ann, bob, eve] = [bench.account("ann"), bench.account("bob"), bench.account("eve")];
   const gone = await bench.reachable(ann, "gone");
   await bench.reachable(bob, "disabled");
   await bench.reachable(eve, "out");
   for (const who of [ann, bob, eve]) await bench.push(who, "secret");
-  await bench.deed((tx) => {
+  await bench.transaction((tx) => {
     bench.triggers.deviceRemoved(tx, { accountId: ann.user.id, device: gone });
     bench.db.sqlite.run("UPDATE users SET disabled_at = 1 WHERE name = 'bob'");
     bench.db.sqlite.run("DELETE FROM sessions WHERE user_id = 3");
@@ -346,19 +346,19 @@ test("nothing is sent to a device that was removed, to a disabled account, or to
   expect(bench.states()).toEqual(["dropped", "dropped", "dropped"]);
 });
 
-test("who is signed out still hears that the password was changed", async () => {
+test("a signed-out device is still notified that the password was changed", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   await bench.reachable(ann, "phone");
   bench.db.sqlite.run("DELETE FROM sessions");
-  await bench.deed((tx) =>
+  await bench.transaction((tx) =>
     bench.triggers.credentialsChanged(tx, { accountId: ann.user.id, what: "password", deviceId: null }),
   );
   bench.dispatcher.start();
   expect((await bench.channels.attempt(1)).message).toMatchObject({ category: "security", title: "Password changed" });
 });
 
-test("at most a hundred messages wait at a device; the oldest are in the inbox alone", async () => {
+test("at most a hundred messages wait for a device; older ones are only in the inbox", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   const phone = await bench.reachable(ann, "phone");
@@ -368,7 +368,7 @@ test("at most a hundred messages wait at a device; the oldest are in the inbox a
   expect(bench.notifications.list(ann, phone, 1, 1).total).toBe(103);
 });
 
-test("a database that can't be written doesn't make a delivered message go out again", async () => {
+test("a failed database write does not cause a delivered message to be sent again", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   await bench.reachable(ann, "phone");
@@ -376,7 +376,7 @@ test("a database that can't be written doesn't make a delivered message go out a
   bench.channels.reply = () => undefined;
   bench.dispatcher.start();
   const attempt = await bench.channels.attempt(1);
-  // As when another program holds the database for too long.
+  // As if another program locks the database for too long.
   let failures = 0;
   const original = bench.writer.run.bind(bench.writer);
   bench.writer.run = (...given) => {

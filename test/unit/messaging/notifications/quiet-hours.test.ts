@@ -11,8 +11,8 @@ function until(now: string, ...quiet: Parameters<typeof hours>): string | undefi
   return endMs === undefined ? undefined : new Date(endMs).toISOString();
 }
 
-describe("on a common day", () => {
-  test("it is quiet from the start up to, not including, the end", () => {
+describe("on an ordinary day", () => {
+  test("it is quiet from the start (inclusive) to the end (exclusive)", () => {
     const quiet = ["13:00", "15:30", "UTC"] as const;
     expect(until("2026-01-10T12:59:59.999Z", ...quiet)).toBeUndefined();
     expect(until("2026-01-10T13:00:00.000Z", ...quiet)).toBe("2026-01-10T15:30:00.000Z");
@@ -20,7 +20,7 @@ describe("on a common day", () => {
     expect(until("2026-01-10T15:30:00.000Z", ...quiet)).toBeUndefined();
   });
 
-  test("over midnight it ends on the next day", () => {
+  test("quiet hours over midnight end on the next day", () => {
     const quiet = ["22:00", "07:00", "Europe/Berlin"] as const;
     expect(until("2026-01-10T20:59:59.999Z", ...quiet)).toBeUndefined();
     expect(until("2026-01-10T21:00:00.000Z", ...quiet)).toBe("2026-01-11T06:00:00.000Z");
@@ -29,7 +29,7 @@ describe("on a common day", () => {
     expect(until("2026-01-11T06:00:00.000Z", ...quiet)).toBeUndefined();
   });
 
-  test("start = end is never, and so is what is switched off", () => {
+  test("it is never quiet if start equals end, or if quiet hours are turned off", () => {
     expect(until("2026-01-10T08:00:00Z", "08:00", "08:00", "UTC")).toBeUndefined();
     expect(until("2026-01-10T20:00:00Z", "00:00", "00:00", "UTC")).toBeUndefined();
     expect(until("2026-01-10T23:00:00Z", "22:00", "07:00", "UTC", false)).toBeUndefined();
@@ -40,7 +40,7 @@ describe("on a common day", () => {
     expect(until("2026-01-10T23:59:59Z", "20:00", "00:00", "UTC")).toBe("2026-01-11T00:00:00.000Z");
   });
 
-  test("it goes by the zone's own clock, also by quarter hours and beyond the date line", () => {
+  test("local time counts, also with offsets in quarter hours and across the date line", () => {
     // +05:45, +14:00, -11:00
     expect(until("2026-01-10T16:15:00Z", "22:00", "07:00", "Asia/Kathmandu")).toBe("2026-01-11T01:15:00.000Z");
     expect(until("2026-01-10T16:14:59Z", "22:00", "07:00", "Asia/Kathmandu")).toBeUndefined();
@@ -76,7 +76,7 @@ describe("when the clock goes back (Berlin, 2026-10-25, 03:00 becomes 02:00)", (
     expect(until("2026-10-24T21:00:00Z", "22:00", "07:00", "Europe/Berlin")).toBe("2026-10-25T06:00:00.000Z");
   });
 
-  test("an end that comes twice ends it both times", () => {
+  test("an end that occurs twice ends the quiet hours both times", () => {
     const quiet = ["22:00", "02:30", "Europe/Berlin"] as const;
     expect(until("2026-10-24T22:00:00Z", ...quiet)).toBe("2026-10-25T00:30:00.000Z");
     expect(until("2026-10-25T00:45:00Z", ...quiet)).toBeUndefined();
@@ -84,7 +84,7 @@ describe("when the clock goes back (Berlin, 2026-10-25, 03:00 becomes 02:00)", (
     expect(until("2026-10-25T01:30:00Z", ...quiet)).toBeUndefined();
   });
 
-  test("a start that comes twice begins it both times", () => {
+  test("a start that occurs twice starts the quiet hours both times", () => {
     const quiet = ["02:30", "07:00", "Europe/Berlin"] as const;
     expect(until("2026-10-25T00:30:00Z", ...quiet)).toBe("2026-10-25T01:00:00.000Z");
     expect(until("2026-10-25T01:00:00Z", ...quiet)).toBeUndefined();
@@ -96,7 +96,7 @@ describe("when the clock goes back (Berlin, 2026-10-25, 03:00 becomes 02:00)", (
   });
 });
 
-describe("in zones with clocks of their own", () => {
+describe("in time zones with unusual changes", () => {
   test("Lord Howe moves by half an hour", () => {
     // 2026-10-04 02:00 (+10:30) becomes 02:30 (+11:00); 2026-04-05 02:00 (+11:00) becomes 01:30 (+10:30).
     const zone = "Australia/Lord_Howe";
@@ -107,19 +107,19 @@ describe("in zones with clocks of their own", () => {
     expect(until("2026-04-04T15:16:00Z", "01:45", "01:50", zone)).toBe("2026-04-04T15:20:00.000Z");
   });
 
-  test("in Beirut the skipped hour is midnight itself", () => {
+  test("Beirut skips the hour after midnight", () => {
     // 2026-03-29 00:00 (+02:00) becomes 01:00 (+03:00).
     expect(until("2026-03-28T20:00:00Z", "21:00", "00:30", "Asia/Beirut")).toBe("2026-03-28T22:00:00.000Z");
     expect(until("2026-03-28T20:00:00Z", "21:00", "06:00", "Asia/Beirut")).toBe("2026-03-29T03:00:00.000Z");
   });
 
-  test("Samoa left out a whole day", () => {
+  test("Samoa skipped a whole day", () => {
     // 2011-12-29 24:00 (-10:00) became 2011-12-31 00:00 (+14:00).
     expect(until("2011-12-30T08:00:00Z", "21:00", "06:00", "Pacific/Apia")).toBe("2011-12-30T16:00:00.000Z");
   });
 });
 
-test("it is quiet exactly while the clock on the wall says so, in any zone", () => {
+test("it is quiet exactly when local time is within the quiet hours, in any zone", () => {
   const zones = ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "America/St_Johns"];
   const pairs = [
     ["22:00", "07:00"],
@@ -127,7 +127,7 @@ test("it is quiet exactly while the clock on the wall says so, in any zone", () 
     ["01:40", "02:10"],
     ["00:00", "23:59"],
   ] as const;
-  // A quarter of an hour is as fine as the changes of these clocks.
+  // The changes of these clocks are multiples of 15 minutes.
   const stepMs = 15 * 60_000;
   const days = ["2026-03-08", "2026-03-29", "2026-04-05", "2026-10-04", "2026-10-25", "2026-11-01", "2026-07-01"];
   for (const zone of zones) {

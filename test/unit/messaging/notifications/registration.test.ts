@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
-import { canonicalToken, laneOf } from "../../../../src/features/messaging/notifications/token.ts";
+import { canonicalToken, concurrencyGroupOf } from "../../../../src/features/messaging/notifications/token.ts";
 import { notificationBench } from "./support.ts";
 
 const EVENING = Date.parse("2026-01-10T22:30:00Z");
 
-test("a push token belongs to the device that registered it last, whoever's", async () => {
+test("a push token belongs to the device that registered it last, of any account", async () => {
   const bench = notificationBench();
   const [ann, bob] = [bench.account("ann"), bench.account("bob")];
   await bench.reachable(ann, "shared");
@@ -14,7 +14,7 @@ test("a push token belongs to the device that registered it last, whoever's", as
   await bench.notifications.register(bob, { deviceId: "bobs", pushToken: "shared" });
   bench.dispatcher.start();
   await bench.idle();
-  // What waited for the former owner doesn't reach the new one.
+  // Messages that waited for the former owner don't reach the new one.
   expect(bench.channels.sent).toEqual([]);
   expect((await bench.push(ann, "x")).deliveries[0]?.status).toBe("inbox_only");
   expect((await bench.push(bob, "y")).deliveries[0]?.status).toBe("queued");
@@ -22,7 +22,7 @@ test("a push token belongs to the device that registered it last, whoever's", as
   expect(bench.channels.sent).toEqual(["shared: y"]);
 });
 
-test("preferences are all true at first, and each register merges", async () => {
+test("all preferences are true at first, and each registration is merged into them", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   bench.device(ann, "phone");
@@ -40,20 +40,20 @@ test("preferences are all true at first, and each register merges", async () => 
   });
 });
 
-test("the user's settings hold until the device registers preferences of its own", async () => {
+test("the user's settings apply until the device registers preferences of its own", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   await bench.reachable(ann, "phone");
   bench.settings.set(ann.user.id, JSON.stringify({ notifications: { uploads: false } }));
   expect((await bench.push(ann, "x")).deliveries[0]?.status).toBe("muted");
-  // Nothing in it says anything.
+  // Empty preferences change nothing.
   await bench.notifications.register(ann, { deviceId: "phone", preferences: { quietHours: {} } });
   expect((await bench.push(ann, "x")).deliveries[0]?.status).toBe("muted");
   await bench.notifications.register(ann, { deviceId: "phone", preferences: { shares: false } });
   expect((await bench.push(ann, "x")).deliveries[0]?.status).toBe("queued");
 });
 
-test("quiet hours of the user's settings hold too", async () => {
+test("quiet hours in the user's settings apply too", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   await bench.reachable(ann, "phone");
@@ -63,32 +63,32 @@ test("quiet hours of the user's settings hold too", async () => {
   expect((await bench.push(ann, "x")).deliveries[0]?.status).toBe("held");
 });
 
-test("an unknown time zone is refused by name", async () => {
+test("an unknown time zone is rejected by name", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   bench.device(ann, "phone");
   const preferences = { quietHours: { timezone: "Mars/Olympus" } };
-  const refused = bench.notifications.register(ann, { deviceId: "phone", preferences });
-  await expect(refused).rejects.toMatchObject({
+  const registration = bench.notifications.register(ann, { deviceId: "phone", preferences });
+  await expect(registration).rejects.toMatchObject({
     reason: "invalid_field",
     details: { field: "preferences.quietHours.timezone" },
   });
 });
 
-test("another account's device, and a removed one, are not found", async () => {
+test("devices of other accounts and removed devices are not found", async () => {
   const bench = notificationBench();
   const [ann, bob] = [bench.account("ann"), bench.account("bob")];
   bench.device(bob, "bobs");
   const gone = bench.device(ann, "gone");
   bench.db.sqlite.query("UPDATE devices SET removed_at = 1 WHERE id = ?1").run(gone.id);
   for (const deviceId of ["bobs", "gone", "never"]) {
-    const refused = bench.notifications.register(ann, { deviceId, pushToken: "t" });
-    await expect(refused).rejects.toMatchObject({ reason: "not_found" });
+    const registration = bench.notifications.register(ann, { deviceId, pushToken: "t" });
+    await expect(registration).rejects.toMatchObject({ reason: "not_found" });
     await expect(bench.push(ann, "x", deviceId)).rejects.toMatchObject({ reason: "not_found" });
   }
 });
 
-test("a message to one device is in the inbox of that one alone", async () => {
+test("a message to one device is only in its inbox", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   const [phone, tablet] = [await bench.reachable(ann, "phone"), await bench.reachable(ann, "tablet")];
@@ -99,7 +99,7 @@ test("a message to one device is in the inbox of that one alone", async () => {
   expect(await bench.notifications.markRead(ann, tablet, "all")).toEqual({ read: 0, unread: 0 });
 });
 
-/** A browser's subscription; its keys are a point of P-256 and 16 bytes. */
+/** A browser's subscription: its keys are a point on P-256 and 16 bytes. */
 function subscriptionOf(host: string) {
   const { publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const { x = "", y = "" } = publicKey.export({ format: "jwk" });
@@ -108,7 +108,7 @@ function subscriptionOf(host: string) {
   return { endpoint: `https://${host}/abc`, expirationTime: null, keys };
 }
 
-test("a subscription is the same however its JSON is written", () => {
+test("the canonical form of a subscription does not depend on how its JSON is written", () => {
   const { endpoint, expirationTime, keys } = subscriptionOf("push.example");
   const { p256dh, auth } = keys;
   const one = JSON.stringify({ endpoint, expirationTime, keys });
@@ -117,9 +117,9 @@ test("a subscription is the same however its JSON is written", () => {
   expect(canonicalToken(" https://ntfy.example/topic\n")).toBe("https://ntfy.example/topic");
 });
 
-test("a lane is the host of an address, else the platform", () => {
-  expect(laneOf("https://ntfy.example:8443/topic", "android")).toBe("ntfy.example:8443");
-  expect(laneOf(JSON.stringify(subscriptionOf("push.example")), "web")).toBe("push.example");
-  expect(laneOf("fcm-token:APA91", "Android")).toBe("android");
-  expect(laneOf("{}", "web")).toBe("web");
+test("the concurrency group is the host of an address, otherwise the platform", () => {
+  expect(concurrencyGroupOf("https://ntfy.example:8443/topic", "android")).toBe("ntfy.example:8443");
+  expect(concurrencyGroupOf(JSON.stringify(subscriptionOf("push.example")), "web")).toBe("push.example");
+  expect(concurrencyGroupOf("fcm-token:APA91", "Android")).toBe("android");
+  expect(concurrencyGroupOf("{}", "web")).toBe("web");
 });

@@ -1,4 +1,4 @@
-// Accounts with devices in a database in memory, and a push service that does what the test says.
+// Accounts with devices in an in-memory database, and a push service that the test controls.
 import type {
   DeliveryOutcome,
   PushChannel,
@@ -12,7 +12,7 @@ import type { DeviceRef, Principal } from "../../../../src/features/accounts/aut
 import { silentLog } from "../../../../src/lib/log.ts";
 import { memoryDatabase, TestClock } from "../../accounts/rate-limits/support.ts";
 
-/** One attempt, as the push service saw it; it ends as `response` says. */
+/** One attempt, as the push service receives it. It ends when the test calls `response`. */
 export interface Attempt {
   readonly target: PushTarget;
   readonly message: PushMessage;
@@ -20,12 +20,12 @@ export interface Attempt {
   response(outcome: DeliveryOutcome): void;
 }
 
-/** A push service. Without an answer by itself, each attempt waits for the test to answer it. */
+/** A push service. Each attempt waits for the test, unless `reply` returns an outcome. */
 export class FakeChannels implements PushChannelSet {
   readonly providers = ["fcm"];
   readonly vapidPublicKey = "key";
   readonly attempts: Attempt[] = [];
-  /** Answers at once where it returns something. */
+  /** If it returns an outcome, the attempt ends at once. */
   reply: (target: PushTarget, message: PushMessage) => DeliveryOutcome | undefined = () => ({ state: "delivered" });
   #waiting: (() => void)[] = [];
 
@@ -47,7 +47,7 @@ export class FakeChannels implements PushChannelSet {
 
   async checkToken(): Promise<void> {}
 
-  /** The nth attempt from 1, as soon as it was made. */
+  /** The nth attempt, counted from 1, as soon as it is made. */
   async attempt(count: number): Promise<Attempt> {
     for (;;) {
       const attempt = this.attempts[count - 1];
@@ -56,13 +56,13 @@ export class FakeChannels implements PushChannelSet {
     }
   }
 
-  /** What was sent so far: token and body. */
+  /** Token and body of all attempts so far. */
   get sent(): string[] {
     return this.attempts.map(({ target, message }) => `${target.token}: ${message.body}`);
   }
 }
 
-/** The whole feature over a database in memory. */
+/** The whole feature with an in-memory database. */
 export function notificationBench(given: { clock?: TestClock; attemptMs?: number } = {}) {
   const clock = given.clock ?? new TestClock();
   const { db, writer } = memoryDatabase();
@@ -76,7 +76,7 @@ export function notificationBench(given: { clock?: TestClock; attemptMs?: number
       log: silentLog,
       users: { settingsJson: (accountId) => settings.get(accountId) ?? "{}" },
       channels,
-      // Without chance: exactly half of ten seconds, then of twenty, is the least that is waited.
+      // The default: the shortest delays are 5 s, then 10 s.
       backoff: { firstMs: 10_000, maxMs: 3_600_000 },
       ...(given.attemptMs !== undefined && { attemptMs: given.attemptMs }),
     });
@@ -97,7 +97,7 @@ export function notificationBench(given: { clock?: TestClock; attemptMs?: number
     get dispatcher() {
       return parts.dispatcher;
     },
-    /** As after a crash: the same database, nothing in memory. */
+    /** Like a restart after a crash: only the database remains. */
     async restart() {
       await parts.dispatcher.close();
       parts = open();
@@ -137,7 +137,7 @@ export function notificationBench(given: { clock?: TestClock; attemptMs?: number
       };
     },
 
-    /** A device that is signed in; its name is its id. */
+    /** A signed-in device, whose name is its id. */
     device({ user }: Principal, publicId: string): DeviceRef {
       const { id = 0 } =
         db.sqlite
@@ -155,7 +155,7 @@ export function notificationBench(given: { clock?: TestClock; attemptMs?: number
       return { id, publicId, name: publicId };
     },
 
-    /** As {@link device}, reached by the token `publicId`. */
+    /** Like {@link device}, with the push token `publicId`. */
     async reachable(principal: Principal, publicId: string): Promise<DeviceRef> {
       const device = bench.device(principal, publicId);
       await parts.notifications.register(principal, { deviceId: publicId, pushToken: publicId });
@@ -171,11 +171,11 @@ export function notificationBench(given: { clock?: TestClock; attemptMs?: number
       return parts.notifications.list(principal, device, 1, 100).items.map(({ body }) => body);
     },
 
-    async deed(deed: TransactionBody<void>): Promise<void> {
-      await writer.run(deed);
+    async transaction(body: TransactionBody<void>): Promise<void> {
+      await writer.run(body);
     },
 
-    /** How each delivery stands, in the order they were made. */
+    /** The states of all deliveries, in the order of their creation. */
     states(): string[] {
       return db.sqlite
         .query<{ state: string }, []>("SELECT state FROM push_deliveries ORDER BY id")
@@ -183,7 +183,7 @@ export function notificationBench(given: { clock?: TestClock; attemptMs?: number
         .map(({ state }) => state);
     },
 
-    /** Resolves when no attempt is under way and nothing that is due waits. */
+    /** Resolves when no message is due and no write is waiting. */
     async idle(): Promise<void> {
       for (;;) {
         const due = db.sqlite
@@ -197,7 +197,7 @@ export function notificationBench(given: { clock?: TestClock; attemptMs?: number
   return bench;
 }
 
-/** A file as events tell of it. */
+/** The data of a file in events. */
 export function fileFacts(name: string) {
   return { publicId: `file_${name}`, name, folder: "/Camera", sizeBytes: 1, mediaType: "image/jpeg", digest: "00" };
 }

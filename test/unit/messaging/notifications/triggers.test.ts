@@ -8,7 +8,7 @@ const GB = 1024 ** 3;
 
 type Bench = ReturnType<typeof notificationBench>;
 
-/** An account with a phone that uploads and a tablet that hears of it. */
+/** An account with a phone that uploads and a tablet that is notified. */
 async function phoneAndTablet(bench: Bench) {
   const ann = bench.account();
   const phone = await bench.reachable(ann, "Pixel 8");
@@ -17,9 +17,9 @@ async function phoneAndTablet(bench: Bench) {
   return { ann, phone, tablet };
 }
 
-/** One upload of the phone. */
+/** One upload from a device. */
 async function upload(bench: Bench, principal: Principal, device: DeviceRef, name: string): Promise<void> {
-  await bench.deed((tx) =>
+  await bench.transaction((tx) =>
     bench.triggers.uploadCompleted(tx, {
       accountId: principal.user.id,
       deviceId: device.id,
@@ -37,7 +37,7 @@ async function passTime(bench: Bench, ms: number): Promise<void> {
   await bench.idle();
 }
 
-test("an upload is told to the other devices, and not to the one that did it", async () => {
+test("an upload notifies the other devices, not the one that uploaded", async () => {
   const bench = notificationBench();
   const { ann, phone, tablet } = await phoneAndTablet(bench);
   await upload(bench, ann, phone, "IMG_1.jpg");
@@ -52,7 +52,7 @@ test("an upload is told to the other devices, and not to the one that did it", a
   expect(bench.inbox(ann, tablet)).toEqual(["IMG_1.jpg was uploaded from Pixel 8."]);
 });
 
-test("many uploads in a row make one message and few pushes", async () => {
+test("many uploads in a row cause one message and few pushes", async () => {
   const bench = notificationBench();
   const { ann, phone, tablet } = await phoneAndTablet(bench);
   for (let i = 1; i <= 12; i++) await upload(bench, ann, phone, `IMG_${i}.jpg`);
@@ -68,7 +68,7 @@ test("many uploads in a row make one message and few pushes", async () => {
   expect(second).toEqual(first);
 });
 
-test("a night of uploads is pushed ever more seldom", async () => {
+test("long-running uploads are pushed less and less often", async () => {
   const bench = notificationBench();
   const { ann, phone, tablet } = await phoneAndTablet(bench);
   for (let i = 0; i < 6 * 60; i++) {
@@ -80,7 +80,7 @@ test("a night of uploads is pushed ever more seldom", async () => {
   expect(bench.inbox(ann, tablet)).toHaveLength(1);
 });
 
-test("an upload after a pause is a message of its own", async () => {
+test("an upload after a pause causes a new message", async () => {
   const bench = notificationBench();
   const { ann, phone, tablet } = await phoneAndTablet(bench);
   await upload(bench, ann, phone, "a.jpg");
@@ -93,7 +93,7 @@ test("an upload after a pause is a message of its own", async () => {
   ]);
 });
 
-test("an upload while the first push is on its way is told a minute later", async () => {
+test("an upload during the first push is pushed a minute later", async () => {
   const bench = notificationBench();
   const { ann, phone } = await phoneAndTablet(bench);
   bench.channels.reply = () => undefined;
@@ -104,9 +104,9 @@ test("an upload while the first push is on its way is told a minute later", asyn
     path: "/a.jpg",
     file: fileFacts(name),
   });
-  await bench.deed((tx) => bench.triggers.uploadCompleted(tx, event("a.jpg")));
+  await bench.transaction((tx) => bench.triggers.uploadCompleted(tx, event("a.jpg")));
   const first = await bench.channels.attempt(1);
-  await bench.deed((tx) => bench.triggers.uploadCompleted(tx, event("b.jpg")));
+  await bench.transaction((tx) => bench.triggers.uploadCompleted(tx, event("b.jpg")));
   first.response({ state: "delivered" });
   bench.channels.reply = () => ({ state: "delivered" });
   await bench.idle();
@@ -114,7 +114,7 @@ test("an upload while the first push is on its way is told a minute later", asyn
   expect(bench.channels.sent[1]).toBe("tablet: 2 files were uploaded from Pixel 8. The most recent is b.jpg.");
 });
 
-test("a night of uploads during quiet hours is one push in the morning", async () => {
+test("uploads during quiet hours cause one push when they end", async () => {
   const bench = notificationBench();
   bench.clock.ms = Date.parse("2026-01-10T22:30:00Z");
   const { ann, phone, tablet } = await phoneAndTablet(bench);
@@ -132,7 +132,7 @@ test("a night of uploads during quiet hours is one push in the morning", async (
   expect(bench.channels.sent).toEqual(["tablet: 10 files were uploaded from Pixel 8. The most recent is IMG_10.jpg."]);
 });
 
-test("a message that is renewed is unread again and comes first", async () => {
+test("an updated message is unread again and moves to the top", async () => {
   const bench = notificationBench();
   const { ann, phone, tablet } = await phoneAndTablet(bench);
   await upload(bench, ann, phone, "a.jpg");
@@ -146,12 +146,12 @@ test("a message that is renewed is unread again and comes first", async () => {
   expect(items.map(({ readAtMs }) => readAtMs === null)).toEqual([true, false]);
 });
 
-test("failed uploads are gathered by themselves", async () => {
+test("failed uploads share a message of their own", async () => {
   const bench = notificationBench();
   const { ann, phone, tablet } = await phoneAndTablet(bench);
   await upload(bench, ann, phone, "a.jpg");
   for (const name of ["b.jpg", "c.jpg"]) {
-    await bench.deed((tx) =>
+    await bench.transaction((tx) =>
       bench.triggers.uploadFailed(tx, {
         accountId: ann.user.id,
         deviceId: phone.id,
@@ -167,7 +167,7 @@ test("failed uploads are gathered by themselves", async () => {
   ]);
 });
 
-test("storage is told in words", async () => {
+test("a storage warning states the usage in readable units", async () => {
   const bench = notificationBench();
   const { ann, phone } = await phoneAndTablet(bench);
   for (const [percentage, usedGb] of [
@@ -175,7 +175,7 @@ test("storage is told in words", async () => {
     [100, 5],
     [95, 4.8],
   ] as const) {
-    await bench.deed((tx) =>
+    await bench.transaction((tx) =>
       bench.triggers.storageWarning(tx, {
         accountId: ann.user.id,
         percentage,
@@ -195,7 +195,7 @@ test("storage is told in words", async () => {
   expect(bench.inbox(ann, phone)[1]).toContain("You can't upload files until you free up space.");
 });
 
-test("what others share and new keys are told to the account that they concern", async () => {
+test("new shares and new API keys notify the account", async () => {
   const bench = notificationBench();
   const { ann, phone } = await phoneAndTablet(bench);
   const share = {
@@ -205,8 +205,8 @@ test("what others share and new keys are told to the account that they concern",
     expiresAtMs: null,
     node: { type: "folder", publicId: "fold_1", name: "Trips" },
   } as const;
-  await bench.deed((tx) => bench.triggers.shareReceived(tx, { accountId: ann.user.id, share, ownerName: "Bo" }));
-  await bench.deed((tx) =>
+  await bench.transaction((tx) => bench.triggers.shareReceived(tx, { accountId: ann.user.id, share, ownerName: "Bo" }));
+  await bench.transaction((tx) =>
     bench.triggers.apiKeyCreated(tx, { accountId: ann.user.id, keyId: "key_1", name: "backup" }),
   );
   expect(bench.inbox(ann, phone)).toEqual([
@@ -215,11 +215,11 @@ test("what others share and new keys are told to the account that they concern",
   ]);
 });
 
-test("the first download of a link is told, later ones are not", async () => {
+test("only the first download of a link causes a notification", async () => {
   const bench = notificationBench();
   const { ann, phone } = await phoneAndTablet(bench);
   for (const isFirst of [true, false]) {
-    await bench.deed((tx) =>
+    await bench.transaction((tx) =>
       bench.triggers.shareDownloaded(tx, {
         accountId: ann.user.id,
         file: fileFacts("report.pdf"),
@@ -231,20 +231,20 @@ test("the first download of a link is told, later ones are not", async () => {
   expect(bench.inbox(ann, phone)).toEqual(["report.pdf was downloaded through its public link for the first time."]);
 });
 
-test("a new device is told to all, but pushed to the others alone", async () => {
+test("a new device appears in all inboxes, but is pushed only to the other devices", async () => {
   const bench = notificationBench();
   const { ann, phone, tablet } = await phoneAndTablet(bench);
-  await bench.deed((tx) => bench.triggers.deviceRegistered(tx, { accountId: ann.user.id, device: tablet }));
+  await bench.transaction((tx) => bench.triggers.deviceRegistered(tx, { accountId: ann.user.id, device: tablet }));
   await bench.idle();
   expect(bench.channels.attempts.map(({ target }) => target.token)).toEqual(["Pixel 8"]);
   expect(bench.inbox(ann, phone)).toEqual(bench.inbox(ann, tablet));
 });
 
-test("what endangers the account is told as security", async () => {
+test("risks for the account have the category security", async () => {
   const bench = notificationBench();
   const { ann, phone } = await phoneAndTablet(bench);
   const accountId = ann.user.id;
-  await bench.deed((tx) => {
+  await bench.transaction((tx) => {
     bench.triggers.tokenReused(tx, { accountId, device: phone });
     bench.triggers.credentialsChanged(tx, { accountId, what: "email", deviceId: phone.id });
     bench.triggers.massChange(tx, { accountId, device: phone, holdId: "hold_1", changes: 240 });
@@ -254,27 +254,26 @@ test("what endangers the account is told as security", async () => {
   expect(items[0]?.data).toMatchObject({ holdId: "hold_1", changes: "240", deviceId: "Pixel 8" });
 });
 
-test("a message that is undone with its deed was never there", async () => {
+test("a message disappears when its transaction is rolled back", async () => {
   const bench = notificationBench();
   const { ann, phone } = await phoneAndTablet(bench);
-  const undone = bench.deed((tx) => {
+  const rolledBack = bench.transaction((tx) => {
     bench.triggers.tokenReused(tx, { accountId: ann.user.id, device: phone });
     throw new Error("no");
   });
-  await expect(undone).rejects.toThrow("no");
+  await expect(rolledBack).rejects.toThrow("no");
   await bench.idle();
   expect(bench.inbox(ann, phone)).toEqual([]);
   expect(bench.channels.attempts).toHaveLength(0);
 });
 
-test("the inbox holds a thousand messages, for ninety days", async () => {
+test("the inbox retains a thousand messages, for ninety days", async () => {
   const bench = notificationBench();
   const ann = bench.account();
   const phone = bench.device(ann, "phone");
-  await bench.deed((tx) => {
+  await bench.transaction((tx) => {
     for (let i = 1; i <= 1_003; i++) {
-      const draft = { category: "shares", title: "t", body: String(i), data: {} } as const;
-      bench.notifications.notify(tx, ann.user.id, draft);
+      bench.notifications.notify(tx, ann.user.id, { category: "shares", title: "t", body: String(i), data: {} });
     }
   });
   expect(bench.notifications.list(ann, phone, 1, 1).total).toBe(1_000);
@@ -291,7 +290,7 @@ test("long names and folders leave room for the message", async () => {
   const { ann, phone, tablet } = await phoneAndTablet(bench);
   const name = `${"é".repeat(120)}.jpg`;
   const folder = `/${"x/".repeat(1_500)}`;
-  await bench.deed((tx) =>
+  await bench.transaction((tx) =>
     bench.triggers.uploadCompleted(tx, {
       accountId: ann.user.id,
       deviceId: phone.id,

@@ -12,7 +12,7 @@ import { memoryDatabase, TestClock } from "../../accounts/rate-limits/support.ts
 const HOUR_MS = 3_600_000;
 const KEY = new Uint8Array(32).fill(7);
 
-/** One attempt as the target saw it; it ends as the test says. */
+/** One attempt, as the target receives it. It ends when the test calls `response` or `fail`. */
 interface Attempt {
   readonly url: string;
   readonly id: string;
@@ -21,7 +21,7 @@ interface Attempt {
   fail(error: OutboundError): void;
 }
 
-/** A target of whose attempts each waits for the test, unless it answers by itself. */
+/** A target whose attempts wait for the test, unless `reply` is set. */
 class FakeTarget extends Outbound {
   readonly attempts: Attempt[] = [];
   reply: ((url: string) => number) | undefined;
@@ -49,7 +49,7 @@ class FakeTarget extends Outbound {
     return promise;
   }
 
-  /** The nth attempt from 1, as soon as it is made. */
+  /** The nth attempt, counted from 1, as soon as it is made. */
   async attempt(count: number): Promise<Attempt> {
     for (;;) {
       const attempt = this.attempts[count - 1];
@@ -64,7 +64,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((one) => one.close()));
 });
 
-/** The feature over a database in memory, with one account. */
+/** The feature with an in-memory database and one account. */
 function bench() {
   const clock = new TestClock();
   const { db, writer } = memoryDatabase();
@@ -99,9 +99,9 @@ function bench() {
   let parts = make();
   parts.dispatcher.start();
   open.push({ close: () => parts.dispatcher.close() });
-  const event = (lane: string, n: number) => ({
+  const event = (folderId: string, n: number) => ({
     accountId: 1,
-    folder: { publicId: lane, name: String(n), folder: "/" },
+    folder: { publicId: folderId, name: String(n), folder: "/" },
   });
   return {
     clock,
@@ -114,19 +114,20 @@ function bench() {
     },
     webhook: async (url = "https://hooks.example.org/a"): Promise<Webhook> =>
       (await parts.webhooks.create(user, { url, events: ["folder.created"], isActive: true })).webhook,
-    /** Something happens to what the lane names. */
-    happen: (lane: string, n = 1) => writer.run((tx) => parts.recorder.folder(tx, "folder.created", event(lane, n))),
-    happenAndThrow: (lane: string) =>
+    /** Emits an event about a folder; events of the same folder are delivered in order. */
+    emit: (folderId: string, n = 1) =>
+      writer.run((tx) => parts.recorder.folder(tx, "folder.created", event(folderId, n))),
+    emitAndThrow: (folderId: string) =>
       writer.run((tx) => {
-        parts.recorder.folder(tx, "folder.created", event(lane, 1));
-        throw new Error("refused");
+        parts.recorder.folder(tx, "folder.created", event(folderId, 1));
+        throw new Error("rolled back");
       }),
-    happenMany: (count: number) =>
+    emitMany: (count: number) =>
       writer.run((tx) => {
-        for (let n = 0; n < count; n++) parts.recorder.folder(tx, "folder.created", event(`lane${n}`, n));
+        for (let n = 0; n < count; n++) parts.recorder.folder(tx, "folder.created", event(`folder${n}`, n));
       }),
     wake: () => parts.dispatcher.wake(),
-    /** As after a crash: the same database, nothing in memory. */
+    /** Like a restart after a crash: only the database remains. */
     restart: async () => {
       await parts.dispatcher.close();
       parts = make();
@@ -134,7 +135,7 @@ function bench() {
     },
     deliveries: (webhook: Webhook) =>
       parts.webhooks.deliveries(user, webhook.publicId, { state: undefined, offset: 0, limit: 100 }).deliveries,
-    /** Until all that was begun is written. */
+    /** Resolves when the results of ended attempts are written. */
     settled: async () => {
       for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
       await writer.run(() => {});
@@ -142,11 +143,11 @@ function bench() {
   };
 }
 
-test("one lane goes one by one, others beside it", async () => {
-  const { webhook, happen, target, settled } = bench();
+test("events of one folder are sent one by one, those of other folders concurrently", async () => {
+  const { webhook, emit, target, settled } = bench();
   await webhook();
-  for (const n of [1, 2, 3]) await happen("a", n);
-  await happen("b", 4);
+  for (const n of [1, 2, 3]) await emit("a", n);
+  await emit("b", 4);
   const first = await target.attempt(1);
   const second = await target.attempt(2);
   expect([first, second].map(({ event }) => event.data)).toMatchObject([{ name: "1" }, { name: "4" }]);
@@ -157,14 +158,14 @@ test("one lane goes one by one, others beside it", async () => {
   expect((await target.attempt(4)).event.data).toMatchObject({ name: "3" });
 });
 
-test("a lane waits for its first one, however long that fails; the others go on", async () => {
-  const { webhook, happen, target, clock, wake, settled, deliveries } = bench();
+test("a failing delivery blocks only the events of its folder", async () => {
+  const { webhook, emit, target, clock, wake, settled, deliveries } = bench();
   const hook = await webhook();
-  await happen("a", 1);
-  await happen("a", 2);
+  await emit("a", 1);
+  await emit("a", 2);
   (await target.attempt(1)).response(400);
   await settled();
-  await happen("b", 3);
+  await emit("b", 3);
   (await target.attempt(2)).response(200);
   await settled();
   expect(deliveries(hook).map(({ state }) => state)).toEqual(["delivered", "queued", "queued"]);
@@ -180,18 +181,15 @@ test("a lane waits for its first one, however long that fails; the others go on"
 
 test.each([
   ["a failing target", (attempt: Attempt) => attempt.response(503)],
-  ["nobody there", (attempt: Attempt) => attempt.fail(new OutboundError("unreachable", "no connection"))],
-  [
-    "a target that may not be reached",
-    (attempt: Attempt) => attempt.fail(new OutboundError("forbidden", "is private")),
-  ],
-])("after %s all lanes wait a while", async (_what, fail) => {
-  const { webhook, happen, target, clock, wake, settled, webhooks, user } = bench();
+  ["an unreachable target", (attempt: Attempt) => attempt.fail(new OutboundError("unreachable", "no connection"))],
+  ["a forbidden target", (attempt: Attempt) => attempt.fail(new OutboundError("forbidden", "is private"))],
+])("after %s all deliveries pause", async (_what, fail) => {
+  const { webhook, emit, target, clock, wake, settled, webhooks, user } = bench();
   const hook = await webhook();
-  await happen("a");
+  await emit("a");
   fail(await target.attempt(1));
   await settled();
-  await happen("b");
+  await emit("b");
   await settled();
   expect(target.attempts).toHaveLength(1);
   expect(webhooks.get(user, hook.publicId)).toMatchObject({ failures: 1, waiting: 2 });
@@ -203,10 +201,10 @@ test.each([
   expect(webhooks.get(user, hook.publicId)).toMatchObject({ failures: 0, waiting: 0 });
 });
 
-test("Retry-After is heeded, for an hour at most", async () => {
-  const { webhook, happen, target, clock, wake, settled, deliveries } = bench();
+test("Retry-After is honored, for an hour at most", async () => {
+  const { webhook, emit, target, clock, wake, settled, deliveries } = bench();
   const hook = await webhook();
-  await happen("a");
+  await emit("a");
   (await target.attempt(1)).response(429, { "retry-after": "86400" });
   await settled();
   const [waiting] = deliveries(hook);
@@ -216,11 +214,11 @@ test("Retry-After is heeded, for an hour at most", async () => {
   (await target.attempt(2)).response(200);
 });
 
-test("what was not taken for a day is given up, and its lane goes on", async () => {
-  const { webhook, happen, target, clock, wake, settled, deliveries } = bench();
+test("a delivery that fails for a day is dropped, and the next one of its folder is sent", async () => {
+  const { webhook, emit, target, clock, wake, settled, deliveries } = bench();
   const hook = await webhook();
   target.reply = () => 400;
-  await happen("a", 1);
+  await emit("a", 1);
   await settled();
   for (let hour = 0; hour < 25; hour++) {
     clock.ms += HOUR_MS;
@@ -229,19 +227,19 @@ test("what was not taken for a day is given up, and its lane goes on", async () 
   }
   expect(deliveries(hook)[0]).toMatchObject({ state: "failed", lastStatus: 400 });
   target.reply = () => 200;
-  await happen("a", 2);
+  await emit("a", 2);
   await settled();
   expect(deliveries(hook)[0]).toMatchObject({ state: "delivered", attempts: 1 });
 });
 
-test("what a switched-off webhook holds is given up by the job", async () => {
-  const { webhook, happen, target, clock, webhooks, user, writer, settled, deliveries } = bench();
+test("the job drops the waiting deliveries of an inactive webhook", async () => {
+  const { webhook, emit, target, clock, webhooks, user, writer, settled, deliveries } = bench();
   const hook = await webhook();
-  await happen("a");
+  await emit("a");
   (await target.attempt(1)).response(500);
   await settled();
   await webhooks.update(user, hook.publicId, { isActive: false });
-  await happen("b");
+  await emit("b");
   expect(deliveries(hook)).toHaveLength(1);
   clock.ms += 25 * HOUR_MS;
   expect(await writer.run((tx) => webhooks.sweep(tx, 100))).toBe(1);
@@ -252,10 +250,10 @@ test("what a switched-off webhook holds is given up by the job", async () => {
   expect(deliveries(hook)).toEqual([]);
 });
 
-test("after a crash what was under way is sent again, under the same id", async () => {
-  const { webhook, happen, target, restart, settled, deliveries } = bench();
+test("after a crash, interrupted deliveries are sent again with the same id", async () => {
+  const { webhook, emit, target, restart, settled, deliveries } = bench();
   const hook = await webhook();
-  await happen("a");
+  await emit("a");
   const first = await target.attempt(1);
   await restart();
   const again = await target.attempt(2);
@@ -265,11 +263,11 @@ test("after a crash what was under way is sent again, under the same id", async 
   expect(deliveries(hook)[0]).toMatchObject({ state: "delivered", attempts: 1 });
 });
 
-test("a clock that was ahead holds nothing up for ever", async () => {
-  const { webhook, happen, target, clock, wake, settled } = bench();
+test("a clock that was ahead does not delay deliveries after it is corrected", async () => {
+  const { webhook, emit, target, clock, wake, settled } = bench();
   await webhook();
   clock.ms += 30 * 24 * HOUR_MS;
-  await happen("a");
+  await emit("a");
   (await target.attempt(1)).response(503);
   await settled();
   clock.ms -= 30 * 24 * HOUR_MS;
@@ -277,53 +275,53 @@ test("a clock that was ahead holds nothing up for ever", async () => {
   (await target.attempt(2)).response(200);
 });
 
-test("four at once to one target, and a dead one holds up no other", async () => {
-  const { webhook, happenMany, target, settled } = bench();
+test("a target gets at most four deliveries at once, and one that does not respond blocks no other", async () => {
+  const { webhook, emitMany, target, settled } = bench();
   await webhook("https://dead.example.org/");
-  await happenMany(10);
+  await emitMany(10);
   await target.attempt(4);
   await settled();
   expect(target.attempts).toHaveLength(4);
   await webhook("https://good.example.org/");
   target.reply = (url) => (url.includes("good") ? 200 : 503);
-  await happenMany(10);
+  await emitMany(10);
   const good = () => target.attempts.filter(({ url }) => url.includes("good")).length;
   while (good() < 10) await settled();
   expect(target.attempts.filter(({ url }) => url.includes("dead"))).toHaveLength(4);
 });
 
-test("slow targets that always want more keep nobody from their turn", async () => {
-  // The first ones took every place that became free, whoever waited behind them.
-  const { webhook, happenMany, happen, target, settled } = bench();
+test("slow targets with long queues don't block other targets", async () => {
+  // The first targets used to take every free attempt.
+  const { webhook, emitMany, emit, target, settled } = bench();
   for (let n = 0; n < 8; n++) await webhook(`https://slow${n}.example.org/`);
-  await happenMany(10);
+  await emitMany(10);
   await target.attempt(32);
   await webhook("https://good.example.org/");
-  await happen("new");
+  await emit("new");
   await settled();
   expect(target.attempts).toHaveLength(32);
   target.attempts[0]?.response(200);
   expect((await target.attempt(33)).url).toContain("good");
 });
 
-test("of an account four trials run at once", async () => {
-  // Any number of them held a connection each, and kept all other deliveries waiting.
+test("at most four test deliveries of an account run at once", async () => {
+  // Each occupies a connection, which other deliveries then have to wait for.
   const { webhook, webhooks, user, target } = bench();
   const { publicId } = await webhook();
-  const trials = Array.from({ length: 4 }, () => webhooks.test(user, publicId));
+  const tests = Array.from({ length: 4 }, () => webhooks.test(user, publicId));
   await expect(webhooks.test(user, publicId)).rejects.toMatchObject({ reason: "overloaded" });
   for (let n = 1; n <= 4; n++) (await target.attempt(n)).response(204);
-  expect((await Promise.all(trials)).map(({ state }) => state)).toEqual(Array.from({ length: 4 }, () => "delivered"));
+  expect((await Promise.all(tests)).map(({ state }) => state)).toEqual(Array.from({ length: 4 }, () => "delivered"));
   const next = webhooks.test(user, publicId);
   (await target.attempt(5)).response(204);
   expect((await next).state).toBe("delivered");
 });
 
-test("one with very many deliveries is deleted piece by piece", async () => {
-  // In one deed: half a second for fifty thousand, in which nobody else was served.
-  const { webhook, happenMany, target, db, writer, webhooks, user, settled } = bench();
+test("a webhook with very many deliveries is deleted in batches", async () => {
+  // One transaction for fifty thousand deliveries blocks all others for half a second.
+  const { webhook, emitMany, target, db, writer, webhooks, user, settled } = bench();
   const { publicId } = await webhook();
-  await happenMany(1_200);
+  await emitMany(1_200);
   await target.attempt(4);
   const count = () => db.sqlite.query<{ n: number }, []>("SELECT count(*) AS n FROM webhook_deliveries").get()?.n ?? -1;
   const seen = new Set<number>();
@@ -337,20 +335,20 @@ test("one with very many deliveries is deleted piece by piece", async () => {
   expect(target.attempts).toHaveLength(4);
 });
 
-test("beyond so many that wait, events are counted and not kept", async () => {
-  const { webhook, happenMany, db, webhooks, user } = bench();
+test("events beyond the limit of waiting deliveries are counted, but not stored", async () => {
+  const { webhook, emitMany, db, webhooks, user } = bench();
   const hook = await webhook();
   db.sqlite.run("UPDATE webhooks SET waiting = ?1, paused_until = ?2", [WAITING_MAX - 1, Number.MAX_SAFE_INTEGER]);
-  await happenMany(3);
+  await emitMany(3);
   expect(webhooks.get(user, hook.publicId)).toMatchObject({ waiting: WAITING_MAX, dropped: 2 });
 });
 
-test("a disabled account's wait until it is enabled", async () => {
-  const { webhook, happen, target, db, wake, settled } = bench();
+test("deliveries of a disabled account wait until it is enabled", async () => {
+  const { webhook, emit, target, db, wake, settled } = bench();
   await webhook();
   const setDisabled = (at: number | null) => db.sqlite.run("UPDATE users SET disabled_at = ?1", [at]);
   setDisabled(1);
-  await happen("a");
+  await emit("a");
   await settled();
   expect(target.attempts).toEqual([]);
   setDisabled(null);
@@ -358,11 +356,10 @@ test("a disabled account's wait until it is enabled", async () => {
   (await target.attempt(1)).response(200);
 });
 
-test("what was put off is tried at once when the webhook is changed", async () => {
-  // It waited for up to an hour all the same, whatever the documentation said.
-  const { webhook, webhooks, user, happen, target, settled } = bench();
+test("postponed deliveries are retried at once when the webhook is changed", async () => {
+  const { webhook, webhooks, user, emit, target, settled } = bench();
   const { publicId } = await webhook();
-  await happen("a");
+  await emit("a");
   (await target.attempt(1)).response(404);
   await settled();
   expect(target.attempts).toHaveLength(1);
@@ -372,11 +369,11 @@ test("what was put off is tried at once when the webhook is changed", async () =
   again.response(200);
 });
 
-test("what was delivered leaves nothing of its content behind", async () => {
-  // The log keeps it for a month: records of many kilobytes, and names of what was deleted since.
-  const { webhook, happen, target, db, settled } = bench();
+test("a finished delivery has no body any more", async () => {
+  // The log retains deliveries for a month: large records, and names of files that are deleted since.
+  const { webhook, emit, target, db, settled } = bench();
   await webhook();
-  await happen("a");
+  await emit("a");
   const bodies = () => db.sqlite.query<{ body: string }, []>("SELECT body FROM webhook_deliveries").all();
   expect(bodies()[0]?.body).toContain("folder.created");
   (await target.attempt(1)).response(200);
@@ -384,13 +381,13 @@ test("what was delivered leaves nothing of its content behind", async () => {
   expect(bodies()).toEqual([{ body: "" }]);
 });
 
-test("a refused deed tells nobody", async () => {
-  const { webhook, happenAndThrow, target, settled, happen, deliveries } = bench();
+test("an event is not delivered if its transaction is rolled back", async () => {
+  const { webhook, emitAndThrow, target, settled, emit, deliveries } = bench();
   const hook = await webhook();
-  expect(happenAndThrow("a")).rejects.toThrow("refused");
+  expect(emitAndThrow("a")).rejects.toThrow("rolled back");
   await settled();
   expect(target.attempts).toEqual([]);
-  await happen("b");
+  await emit("b");
   await target.attempt(1);
   expect(deliveries(hook)).toHaveLength(1);
 });

@@ -1,62 +1,61 @@
 /**
- * Apple Push Notification service: to iOS apps, by a token that is signed here. All messages go over one HTTP/2
- * connection, which Apple wants kept: opening many is taken for an attack.
+ * Apple Push Notification service, for iOS apps. This server authenticates with a token that it signs itself. All
+ * messages share one persistent HTTP/2 connection, because Apple treats many new connections as an attack.
  */
-import { createHash, createPrivateKey, type KeyObject } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { createHash, type KeyObject } from "node:crypto";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from "node:http2";
 import { SignJWT } from "jose";
 import type { Config } from "../../../../config/settings.ts";
 import { StartupError } from "../../../../config/startup-error.ts";
 import type { Clock } from "../../../../lib/clock.ts";
 import { RESPONSE_BYTES_MAX, OUTBOUND_TIMEOUT_MS } from "../../../../net/outbound.ts";
-import { parseRetryAfter } from "../../../../net/retry-after.ts";
 import { untilAborted } from "../../../../net/until-aborted.ts";
 import type { DeliveryOutcome, PushChannel, PushMessage, PushTarget } from "./channel.ts";
 import { parseObject } from "./json.ts";
-import { DELIVERED } from "./outcomes.ts";
+import { parsePrivateKey, readKeyFile } from "./key-file.ts";
+import { DELIVERED, retryLater } from "./outcomes.ts";
 import { fit, isUrgent, shortKey, TTL_SECONDS } from "./payload.ts";
 
-/** How the channel signs in. */
+/** The key and ids with which the channel authenticates. */
 export interface ApnsCredentials {
   readonly key: KeyObject;
   readonly keyId: string;
   readonly teamId: string;
-  /** Bundle id of the app. */
+  /** The bundle id of the app. */
   readonly topic: string;
 }
 
 interface ApnsResponse {
   readonly status: number;
-  /** Apple's word for what is wrong, such as `BadDeviceToken`. */
+  /** Apple's error code, such as `BadDeviceToken`. */
   readonly reason: string;
   readonly retryAfter: string | undefined;
 }
 
 interface ProviderToken {
   readonly text: Promise<string>;
-  readonly madeAtMs: number;
+  readonly signedAtMs: number;
 }
 
 const ENDPOINTS = {
   production: "https://api.push.apple.com",
   sandbox: "https://api.sandbox.push.apple.com",
 } as const;
-/** Apple takes a provider token for an hour. */
+/** Apple accepts a provider token for one hour. */
 const TOKEN_MS_MAX = 50 * 60 * 1000;
-/** A new one more often than every 20 minutes is refused: after a refusal, only then another one is made. */
+/** Apple rejects new provider tokens more often than every 20 minutes. */
 const TOKEN_MS_MIN = 20 * 60 * 1000;
-/** A connection that was silent for so long is asked whether it still stands, before a message is trusted to it. */
+/** A connection that was idle for this long is pinged before the next message. */
 const IDLE_MS = 60_000;
 const PING_TIMEOUT_MS = 5_000;
 const PAYLOAD_BYTES_MAX = 4096;
 const COLLAPSE_ID_LENGTH_MAX = 64;
-/** The app was removed, or the token is of another app or service. */
+/** The app was removed, or the token belongs to another app or service. */
 const GONE = new Set(["Unregistered", "ExpiredToken", "BadDeviceToken"]);
-/** What is wrong lies with this server's key or settings; the message is good once they are put right. */
-const OPERATORS = new Set(["InvalidProviderToken", "MissingProviderToken", "ExpiredProviderToken", "Forbidden"]);
+/** This server's key or settings are wrong. The message can be sent once the operator has corrected them. */
+const OPERATOR_ERRORS = new Set(["InvalidProviderToken", "MissingProviderToken", "ExpiredProviderToken", "Forbidden"]);
 
-/** Delivers to device tokens of iOS apps. */
+/** Sends messages to iOS apps. */
 export class ApnsChannel implements PushChannel {
   readonly name = "apns";
   readonly #credentials: ApnsCredentials;
@@ -65,7 +64,7 @@ export class ApnsChannel implements PushChannel {
   #token: ProviderToken | undefined;
   #renewedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** @param ca certificates (PEM) that are trusted in place of the usual ones */
+  /** @param ca certificates (PEM) to trust instead of the default ones */
   constructor(credentials: ApnsCredentials, endpoint: string, clock: Clock, ca?: string) {
     this.#credentials = credentials;
     this.#connection = new Connection(endpoint, ca);
@@ -73,28 +72,28 @@ export class ApnsChannel implements PushChannel {
   }
 
   async deliver({ token }: PushTarget, message: PushMessage, signal: AbortSignal): Promise<DeliveryOutcome> {
-    // It becomes a part of the path.
+    // The token becomes part of the path.
     if (!/^[0-9a-f]{2,400}$/i.test(token)) return { state: "gone", why: "the push token is not a valid APNs token" };
     const timeout = AbortSignal.timeout(OUTBOUND_TIMEOUT_MS);
     const limit = AbortSignal.any([signal, timeout]);
     try {
       const provider = this.#providerToken();
-      const answer = await this.#send(token, message, provider, limit);
-      const isRenewed = answer.reason === "ExpiredProviderToken" && this.#renew(provider);
-      return this.#outcomeOf(isRenewed ? await this.#send(token, message, this.#providerToken(), limit) : answer);
+      const response = await this.#send(token, message, provider, limit);
+      const isRenewed = response.reason === "ExpiredProviderToken" && this.#renew(provider);
+      return this.#outcomeOf(isRenewed ? await this.#send(token, message, this.#providerToken(), limit) : response);
     } catch (error) {
       if (signal.aborted) return { state: "retry", why: "the request was canceled" };
       if (timeout.aborted) {
-        this.#connection.doubt();
+        this.#connection.pingBeforeUse();
         return { state: "retry", why: `no complete response within ${OUTBOUND_TIMEOUT_MS} ms` };
       }
-      // Only the code is told: the platform's message may hold the path, and with it the token.
+      // Only the code: the error message may contain the path, and with it the token.
       const code = error instanceof Error && "code" in error ? String(error.code) : "unknown cause";
       return { state: "retry", why: `no connection (${code})` };
     }
   }
 
-  /** Ends the connection at once. */
+  /** Closes the connection at once. */
   async close(): Promise<void> {
     await this.#connection.close();
   }
@@ -125,27 +124,26 @@ export class ApnsChannel implements PushChannel {
     if (status >= 200 && status < 300) return DELIVERED;
     const why = `APNs returned ${status}${reason === "" ? "" : ` ${reason}`}`;
     if (GONE.has(reason) || status === 410) return { state: "gone", why };
-    if (OPERATORS.has(reason) || status === 403 || status === 408 || status === 429 || status >= 500) {
-      const afterMs = parseRetryAfter(retryAfter, this.#clock.nowMs());
-      return { state: "retry", why, ...(afterMs !== undefined && { afterMs }) };
-    }
-    return { state: "rejected", why };
+    const isTemporary = status === 403 || status === 408 || status === 429 || status >= 500;
+    return OPERATOR_ERRORS.has(reason) || isTemporary
+      ? retryLater(why, retryAfter, this.#clock.nowMs())
+      : { state: "rejected", why };
   }
 
-  /** The token that Apple knows this server by; signed once for all who ask. */
+  /** The token with which this server authenticates at Apple; concurrent requests share one. */
   #providerToken(): ProviderToken {
     const nowMs = this.#clock.nowMs();
-    const ageMs = nowMs - (this.#token?.madeAtMs ?? Number.NEGATIVE_INFINITY);
-    // Below zero: the clock was set back, and the token says that it was made in the future.
+    const ageMs = nowMs - (this.#token?.signedAtMs ?? Number.NEGATIVE_INFINITY);
+    // Below zero: the clock was set back, and the token is dated in the future.
     if (this.#token === undefined || ageMs < 0 || ageMs >= TOKEN_MS_MAX) {
-      this.#token = { text: this.#sign(nowMs), madeAtMs: nowMs };
+      this.#token = { text: this.#sign(nowMs), signedAtMs: nowMs };
     }
     return this.#token;
   }
 
-  /** Drops a token that Apple called expired. @returns false where one was dropped a moment ago */
-  #renew(refused: ProviderToken): boolean {
-    if (this.#token !== refused) return true;
+  /** Drops a token that Apple reported as expired. @returns false if one was dropped in the last 20 minutes */
+  #renew(expired: ProviderToken): boolean {
+    if (this.#token !== expired) return true;
     const nowMs = this.#clock.nowMs();
     if (Math.abs(nowMs - this.#renewedAtMs) < TOKEN_MS_MIN) return false;
     this.#renewedAtMs = nowMs;
@@ -163,7 +161,7 @@ export class ApnsChannel implements PushChannel {
   }
 }
 
-/** The one connection: opened when it is needed, opened again when it has ended. */
+/** The connection to Apple. Opens when it is needed, and again after it was closed. */
 class Connection {
   readonly #endpoint: string;
   readonly #ca: string | undefined;
@@ -181,25 +179,25 @@ class Connection {
     const onAbort = () => stream.destroy(new Error("aborted"));
     signal.addEventListener("abort", onAbort, { once: true });
     try {
-      const answer = readResponse(stream);
+      const reading = readResponse(stream);
       stream.end(body);
-      const read = await answer;
+      const response = await reading;
       this.#usedMs = performance.now();
-      return read;
+      return response;
     } finally {
       signal.removeEventListener("abort", onAbort);
     }
   }
 
-  /** Has the connection asked, before its next use, whether it still stands. */
-  doubt(): void {
+  /** Pings the connection before its next use, because it may be broken. */
+  pingBeforeUse(): void {
     this.#usedMs = Number.NEGATIVE_INFINITY;
   }
 
   async close(): Promise<void> {
     const session = this.#session;
     this.#session = undefined;
-    // One that could not be opened has told those who waited for it.
+    // If it could not be opened, the requests that waited for it have failed already.
     const opened = await session?.catch(() => undefined);
     opened?.destroy();
   }
@@ -234,7 +232,7 @@ class Connection {
       forget();
       reject(error);
     });
-    // Apple ends a connection so, for instance before maintenance; what is under way on it still finishes.
+    // Apple closes a connection this way, for example before maintenance; requests in progress still finish.
     session.on("goaway", forget);
     session.on("close", () => {
       clearTimeout(limit);
@@ -285,7 +283,7 @@ function readResponse(stream: ClientHttp2Stream): Promise<ApnsResponse> {
   return promise;
 }
 
-/** The `reason` of Apple's JSON; empty where there is none, as with garbage. */
+/** The `reason` in Apple's JSON; empty if there is none. */
 function readReason(body: Buffer): string {
   const reason = parseObject(body.toString("utf8"))?.["reason"];
   return typeof reason === "string" && /^\w{1,64}$/.test(reason) ? reason : "";
@@ -301,7 +299,7 @@ function encode(message: PushMessage): string {
   });
 }
 
-/** A UUID that is always the same for an id (RFC 9562 §5.8): Apple takes no other form. */
+/** Derives a UUID from an id, always the same (RFC 9562 §5.8): Apple accepts no other form. */
 function uuidOf(id: string): string {
   const bytes = createHash("sha256").update(id).digest().subarray(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
@@ -310,8 +308,8 @@ function uuidOf(id: string): string {
 }
 
 /**
- * The channel, or undefined where none of its settings is set.
- * @throws StartupError where one of them is missing, or the key can't be read or is none of APNs
+ * Creates the channel, if its settings are set.
+ * @throws StartupError if a setting is missing, or the key is unreadable or not an APNs key
  */
 export async function openApns({
   settings,
@@ -336,24 +334,7 @@ export async function openApns({
 }
 
 function readKey(path: string): KeyObject {
-  let pem: string;
-  try {
-    pem = readFileSync(path, "utf8");
-  } catch (error) {
-    throw new StartupError(
-      `Cannot read ${path} (push.apns.keyFile): ${error instanceof Error ? error.message : String(error)}.`,
-      error,
-    );
-  }
-  const fault = () =>
-    new StartupError(`${path} (push.apns.keyFile) does not contain an APNs key. Use the .p8 file from Apple.`);
-  let key: KeyObject;
-  try {
-    key = createPrivateKey(pem);
-  } catch {
-    // Its message may show parts of what it could not read.
-    throw fault();
-  }
-  if (key.asymmetricKeyType !== "ec" || key.asymmetricKeyDetails?.namedCurve !== "prime256v1") throw fault();
-  return key;
+  const key = parsePrivateKey(readKeyFile(path, "push.apns.keyFile"));
+  if (key?.asymmetricKeyType === "ec" && key.asymmetricKeyDetails?.namedCurve === "prime256v1") return key;
+  throw new StartupError(`${path} (push.apns.keyFile) does not contain an APNs key. Use the .p8 file from Apple.`);
 }

@@ -1,39 +1,39 @@
-/** What every way to a phone or browser has in common: one message in, one of four outcomes out, never an error. */
+/** The interface of all push channels: one message in, one of four outcomes out, never an error. */
 
-/** What a message is about: the categories that a device may switch on and off. */
+/** The category of a message. A device can turn each category on and off. */
 export type PushCategory = "uploads" | "shares" | "storage" | "security";
 
-/** A message for one person, as it leaves the server. */
+/** A message as it leaves the server. */
 export interface PushMessage {
-  /** The id that the same message has in the inbox; the same at each attempt, so that a receiver can tell repeats. */
+  /** Its id in the inbox. The same at each attempt, so that receivers can recognize duplicates. */
   readonly id: string;
   readonly category: PushCategory;
   /** One line. */
   readonly title: string;
   /** A sentence or two. */
   readonly body: string;
-  /** What the app needs to open the right place, such as `{ fileId }`. */
+  /** What the app opens, such as `{ fileId }`. */
   readonly data: Readonly<Record<string, string>>;
-  /** Of several messages with the same key, only the last one need be shown. */
+  /** A device needs to show only the latest message with the same key. */
   readonly collapseKey?: string | undefined;
 }
 
-/** Where a device wants to be reached. */
+/** The push registration of a device. */
 export interface PushTarget {
-  /** The push token as the device registered it: opaque to everybody but its channel. */
+  /** The push token as the device registered it. Only its channel can interpret it. */
   readonly token: string;
   /** The platform as the device registered it, such as `android`. */
   readonly platform: string;
 }
 
 /**
- * How one attempt ended.
- * - delivered: the push service took it.
- * - gone: the token is no longer valid; drop it.
- * - rejected: this message will never be taken; don't send it again. The token stays.
- * - retry: try again later, after `afterMs` at the earliest where the service said so.
+ * The result of one attempt.
+ * - delivered: the push service accepted the message.
+ * - gone: the token is no longer valid; delete it.
+ * - rejected: the push service will never accept this message; don't retry. The token is still valid.
+ * - retry: try again later, not before `afterMs` if the service specified it.
  *
- * `why` is for the log: one line that holds no token, no key and nothing of the message.
+ * `why` is for the log: one line without tokens, keys or parts of the message.
  */
 export type DeliveryOutcome =
   | { readonly state: "delivered" }
@@ -41,14 +41,14 @@ export type DeliveryOutcome =
   | { readonly state: "rejected"; readonly why: string }
   | { readonly state: "retry"; readonly why: string; readonly afterMs?: number | undefined };
 
-/** One way to reach devices. */
+/** Sends messages through one kind of push service. */
 export interface PushChannel {
   readonly name: "fcm" | "apns" | "web-push" | "url";
 
   /**
-   * Hands one message to the push service. Safe to call side by side, and again with the same message.
-   * @param signal gives the attempt up; its outcome is `retry` then
-   * @returns the outcome, whatever happens: it never rejects
+   * Sends one message to the push service. Safe to call concurrently, and again with the same message.
+   * @param signal cancels the attempt; its outcome is then `retry`
+   * @returns the outcome; the promise never rejects
    */
   deliver(target: PushTarget, message: PushMessage, signal: AbortSignal): Promise<DeliveryOutcome>;
 }

@@ -1,4 +1,4 @@
-/** All ways to devices that this server has, and which of them a push token belongs to. */
+/** The push channels of this server, and the choice of one for a push token. */
 import type { SecretKey } from "../../../../config/secrets.ts";
 import type { Config } from "../../../../config/settings.ts";
 import { AppError, invalidField } from "../../../../errors.ts";
@@ -7,10 +7,10 @@ import type { Outbound } from "../../../../net/outbound.ts";
 import { type ApnsChannel, openApns } from "./apns.ts";
 import type { PushChannel, PushTarget } from "./channel.ts";
 import { type FcmChannel, openFcm } from "./fcm.ts";
-import { looksLikeUrl, UrlChannel, withoutGaps } from "./url.ts";
+import { looksLikeUrl, stripLineBreaks, UrlChannel } from "./url.ts";
 import { looksLikeSubscription, parseSubscription, vapidKeysOf, WebPushChannel } from "./web-push.ts";
 
-/** The longest push token that is taken, in bytes. */
+/** The longest accepted push token. */
 export const TOKEN_BYTES_MAX = 4096;
 
 /** The channels of one server. */
@@ -18,7 +18,7 @@ export interface PushChannelParts {
   readonly outbound: Outbound;
   readonly webPush: WebPushChannel;
   readonly url: UrlChannel;
-  /** Undefined where the operator has configured none. */
+  /** Undefined if the operator has not configured it. */
   readonly fcm: FcmChannel | undefined;
   readonly apns: ApnsChannel | undefined;
 }
@@ -26,9 +26,9 @@ export interface PushChannelParts {
 /** Finds the channel for a push token. */
 export class PushChannels {
   readonly #parts: PushChannelParts;
-  /** Names of the channels that can be used, for apps to choose from. */
+  /** Names of the available channels, for apps to choose from. */
   readonly providers: readonly PushChannel["name"][];
-  /** What a browser needs to subscribe: `applicationServerKey`, in base64url. */
+  /** The `applicationServerKey` that a browser needs to subscribe, in base64url. */
   readonly vapidPublicKey: string;
 
   constructor(parts: PushChannelParts) {
@@ -39,8 +39,8 @@ export class PushChannels {
   }
 
   /**
-   * The channel that a token belongs to: subscriptions of browsers and URLs by their form, whatever the platform;
-   * others by the platform. Undefined where there is none: the device finds its messages in the inbox alone.
+   * The channel of a token. Browser subscriptions and URLs are recognized by their form, on any platform; for other
+   * tokens the platform decides. If it is undefined, the messages of the device are only in the inbox.
    */
   pick({ token, platform }: PushTarget): PushChannel | undefined {
     if (looksLikeSubscription(token)) return this.#parts.webPush;
@@ -57,12 +57,12 @@ export class PushChannels {
   }
 
   /**
-   * Rejects a token that can never be delivered to, before it is kept.
-   * @param field where in the request the token stands
-   * @throws AppError invalid_field where its form is wrong, forbidden_target where it leads to where it must not
+   * Rejects a token that can never work, before it is stored.
+   * @param field the field of the request that contains the token
+   * @throws AppError invalid_field if its form is wrong, forbidden_target if its address is not allowed
    */
   async checkToken(token: string, field: string): Promise<void> {
-    const isPlain = token.trim() !== "" && !/\p{Cc}/u.test(withoutGaps(token));
+    const isPlain = token.trim() !== "" && !/\p{Cc}/u.test(stripLineBreaks(token));
     if (!isPlain || Buffer.byteLength(token) > TOKEN_BYTES_MAX) {
       throw invalidField(field, `${field} must be a push token of 1 to ${TOKEN_BYTES_MAX} bytes.`);
     }
@@ -78,18 +78,18 @@ export class PushChannels {
       await this.#parts.outbound.checkTarget(subscription.endpoint, field);
     } else if (looksLikeUrl(token)) {
       await this.#parts.outbound.checkTarget(token.trim(), field);
-    } else if (/^[a-z][a-z0-9+.-]*:\/\//i.test(withoutGaps(token))) {
+    } else if (/^[a-z][a-z0-9+.-]*:\/\//i.test(stripLineBreaks(token))) {
       throw new AppError("forbidden_target", `The address in ${field} must begin with https://.`, { field });
     }
   }
 
-  /** Closes the connections that are kept. Nothing may be delivered afterwards. */
+  /** Closes persistent connections. Nothing can be sent afterwards. */
   async close(): Promise<void> {
     await this.#parts.apns?.close();
   }
 }
 
-/** What the channels are made of. */
+/** What {@link openPushChannels} needs. */
 export interface PushChannelOptions {
   readonly config: Pick<Config, "push" | "publicUrl" | "adminEmail">;
   readonly vapid: SecretKey;
@@ -98,8 +98,8 @@ export interface PushChannelOptions {
 }
 
 /**
- * Builds the channels that the configuration names; Web Push and URLs need none.
- * @throws StartupError naming the setting where a key is missing, unreadable or no such key
+ * Creates the configured channels. Web Push and URLs need no configuration.
+ * @throws StartupError with the name of the setting, if a key is missing, unreadable or of the wrong kind
  */
 export async function openPushChannels({ config, vapid, outbound, clock }: PushChannelOptions): Promise<PushChannels> {
   return new PushChannels({
@@ -111,7 +111,7 @@ export async function openPushChannels({ config, vapid, outbound, clock }: PushC
   });
 }
 
-/** Whom push services may turn to (RFC 8292 §2.1). Some refuse a subject that isn't https: or mailto:, or on localhost. */
+/** The contact for push services (RFC 8292 §2.1). Some reject subjects on localhost, or not https: or mailto:. */
 function subjectOf({ push, publicUrl, adminEmail }: PushChannelOptions["config"]): string {
   if (push.vapidSubject !== null) return push.vapidSubject;
   const isPublic = publicUrl?.startsWith("https://") === true && new URL(publicUrl).hostname !== "localhost";

@@ -1,6 +1,5 @@
-/** Firebase Cloud Messaging, HTTP v1: to Android apps, with a service account of the operator's Firebase project. */
-import { createPrivateKey, type KeyObject } from "node:crypto";
-import { readFileSync } from "node:fs";
+/** Firebase Cloud Messaging (HTTP v1) to Android apps, with a service account of the operator's Firebase project. */
+import type { KeyObject } from "node:crypto";
 import { SignJWT } from "jose";
 import type { Config } from "../../../../config/settings.ts";
 import { StartupError } from "../../../../config/startup-error.ts";
@@ -10,16 +9,17 @@ import { sendToService } from "../../../../net/service.ts";
 import { untilAborted } from "../../../../net/until-aborted.ts";
 import type { DeliveryOutcome, PushChannel, PushMessage, PushTarget } from "./channel.ts";
 import { isObject, parseObject } from "./json.ts";
+import { parsePrivateKey, readKeyFile } from "./key-file.ts";
 import { DELIVERED, outcomeOfFailure, retryLater } from "./outcomes.ts";
 import { fit, isUrgent, TTL_SECONDS } from "./payload.ts";
 
-/** What is needed of a service account's key file. */
+/** The fields of a service account's key file that we need. */
 interface ServiceAccount {
   readonly projectId: string;
   readonly clientEmail: string;
   readonly keyId: string | undefined;
   readonly key: KeyObject;
-  /** Where access tokens are had, as the file says. */
+  /** The URL that issues access tokens. */
   readonly tokenUri: string;
 }
 
@@ -32,14 +32,14 @@ const SETTING = "push.fcm.serviceAccountFile";
 const SCOPE = "https://www.googleapis.com/auth/firebase.messaging";
 const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const ASSERTION_SECONDS = 3600;
-/** A token that ends sooner is not used for another message. */
+/** A token that expires sooner is not used for another message. */
 const RENEW_BEFORE_MS = 5 * 60 * 1000;
-/** FCM takes 4096 bytes of notification and data; the rest of the request doesn't count. */
+/** FCM accepts 4096 bytes of notification and data; the rest of the request doesn't count. */
 const MESSAGE_BYTES_MAX = 4000;
-/** Keys that FCM keeps for itself, and refuses the whole message for. */
+/** Keys that FCM reserves: it rejects messages that contain them. */
 const RESERVED_KEY = /^(from|message_type|collapse_key|notification|google\..*|gcm\..*)$/;
 
-/** Delivers to registration tokens of Android apps. */
+/** Sends messages to Android apps. */
 export class FcmChannel implements PushChannel {
   readonly name = "fcm";
   readonly #account: ServiceAccount;
@@ -58,9 +58,9 @@ export class FcmChannel implements PushChannel {
     const body = Buffer.from(fit(message, MESSAGE_BYTES_MAX + token.length, (short) => encode(token, short)));
     try {
       const access = await this.#accessToken(signal);
-      const answer = await this.#post(body, access, signal);
-      if (!isUnauthorized(answer)) return this.#outcomeOf(answer);
-      // Google may end a token before its time; a second refusal is about something else.
+      const response = await this.#post(body, access, signal);
+      if (!isUnauthorized(response)) return this.#outcomeOf(response);
+      // Google may revoke a token early. If a new token is rejected too, the cause is another one.
       if (this.#token === access) this.#token = undefined;
       return this.#outcomeOf(await this.#post(body, await this.#accessToken(signal), signal));
     } catch (error) {
@@ -77,17 +77,19 @@ export class FcmChannel implements PushChannel {
     });
   }
 
-  #outcomeOf(answer: OutboundResponse): DeliveryOutcome {
-    const { status } = answer;
+  #outcomeOf(response: OutboundResponse): DeliveryOutcome {
+    const { status } = response;
     if (status >= 200 && status < 300) return DELIVERED;
-    const problem = readProblem(answer);
+    const problem = readProblem(response);
     const why = `FCM returned ${status}${problem === undefined ? "" : ` ${problem.code}`}`;
     if (problem?.isGone === true) return { state: "gone", why };
-    const isPassing = status === 401 || status === 403 || status === 404 || status === 408 || status === 429;
-    return isPassing || status >= 500 ? retryLater(why, answer, this.#clock.nowMs()) : { state: "rejected", why };
+    const isTemporary = [401, 403, 404, 408, 429].includes(status) || status >= 500;
+    return isTemporary
+      ? retryLater(why, response.header("retry-after"), this.#clock.nowMs())
+      : { state: "rejected", why };
   }
 
-  /** The access token, fetched where there is none or it ends soon; once for all who ask meanwhile. */
+  /** The access token. Fetches a new one if there is none or it expires soon; concurrent callers share the request. */
   async #accessToken(signal: AbortSignal): Promise<AccessToken> {
     const token = this.#token;
     if (token !== undefined && token.expiresAtMs - RENEW_BEFORE_MS > this.#clock.nowMs()) return token;
@@ -100,23 +102,23 @@ export class FcmChannel implements PushChannel {
   async #fetchToken(): Promise<AccessToken> {
     const { tokenUri } = this.#account;
     const form = new URLSearchParams({ grant_type: GRANT, assertion: await this.#assertion() });
-    const answer = await sendToService(tokenUri, {
+    const response = await sendToService(tokenUri, {
       method: "POST",
       headers: { "Content-Type": "application/x-www-form-urlencoded" },
       body: Buffer.from(form.toString()),
     });
-    const fields = parseObject(answer.body.toString("utf8"));
+    const fields = parseObject(response.body.toString("utf8"));
     const text = fields?.["access_token"];
     const seconds = Number(fields?.["expires_in"] ?? Number.NaN);
-    if (answer.status !== 200 || typeof text !== "string" || !/^[\u0021-\u007e]+$/.test(text) || !(seconds > 0)) {
+    if (response.status !== 200 || typeof text !== "string" || !/^[\u0021-\u007e]+$/.test(text) || !(seconds > 0)) {
       const code = safeWord(fields?.["error"]);
-      throw new OutboundError("unreachable", `no access token: the token service returned ${answer.status}${code}`);
+      throw new OutboundError("unreachable", `no access token: the token service returned ${response.status}${code}`);
     }
     this.#token = { text, expiresAtMs: this.#clock.nowMs() + seconds * 1000 };
     return this.#token;
   }
 
-  /** RFC 7523 §2.1, in the form that Google asks for. */
+  /** The signed JWT of RFC 7523 §2.1, with the claims that Google requires. */
   #assertion(): Promise<string> {
     const { clientEmail, keyId, tokenUri, key } = this.#account;
     const nowSeconds = Math.floor(this.#clock.nowMs() / 1000);
@@ -131,8 +133,8 @@ export class FcmChannel implements PushChannel {
 }
 
 /**
- * The channel, or undefined where no service account is set.
- * @throws StartupError where the file can't be read or is no key of a service account
+ * Creates the channel, if a service account is set.
+ * @throws StartupError if the file is unreadable or not the key of a service account
  */
 export async function openFcm({
   settings,
@@ -148,16 +150,7 @@ export async function openFcm({
 
 function readServiceAccount(path: string): ServiceAccount {
   const fault = (what: string) => new StartupError(`${SETTING} names ${path}, ${what}.`);
-  let content: Buffer;
-  try {
-    content = readFileSync(path);
-  } catch (error) {
-    throw new StartupError(
-      `Cannot read ${path} (${SETTING}): ${error instanceof Error ? error.message : String(error)}.`,
-      error,
-    );
-  }
-  const fields = parseObject(content.toString("utf8"));
+  const fields = parseObject(readKeyFile(path, SETTING));
   if (fields === undefined) {
     throw fault("which is not valid JSON. Use the file from the Firebase console, under Service accounts");
   }
@@ -169,25 +162,10 @@ function readServiceAccount(path: string): ServiceAccount {
   const keyId = fields["private_key_id"];
   const tokenUri = read("token_uri");
   if (URL.parse(tokenUri) === null) throw fault('in which "token_uri" is not a URL');
-  return {
-    projectId: read("project_id"),
-    clientEmail: read("client_email"),
-    keyId: typeof keyId === "string" ? keyId : undefined,
-    key: readRsaKey(read("private_key"), () => fault('in which "private_key" is not an RSA key in PEM format')),
-    tokenUri,
-  };
-}
-
-function readRsaKey(pem: string, fault: () => StartupError): KeyObject {
-  let key: KeyObject;
-  try {
-    key = createPrivateKey(pem);
-  } catch {
-    // Its message may show parts of what it could not read.
-    throw fault();
-  }
-  if (key.asymmetricKeyType !== "rsa") throw fault();
-  return key;
+  const [projectId, clientEmail] = [read("project_id"), read("client_email")];
+  const key = parsePrivateKey(read("private_key"));
+  if (key?.asymmetricKeyType !== "rsa") throw fault('in which "private_key" is not an RSA key in PEM format');
+  return { projectId, clientEmail, keyId: typeof keyId === "string" ? keyId : undefined, key, tokenUri };
 }
 
 function encode(token: string, message: PushMessage): string {
@@ -207,12 +185,12 @@ function encode(token: string, message: PushMessage): string {
   });
 }
 
-function isUnauthorized(answer: OutboundResponse): boolean {
-  return (answer.status === 401 || answer.status === 403) && readProblem(answer)?.isGone !== true;
+function isUnauthorized(response: OutboundResponse): boolean {
+  return (response.status === 401 || response.status === 403) && readProblem(response)?.isGone !== true;
 }
 
 /**
- * What FCM says is wrong. A token is gone on FCM's own word alone: a 404 without it is a wrong address.
+ * The error in FCM's response. Only this error says that a token is gone: a 404 without it means a wrong address.
  * @see https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode
  */
 function readProblem({ body }: OutboundResponse): { code: string; isGone: boolean } | undefined {
@@ -230,7 +208,7 @@ function readProblem({ body }: OutboundResponse): { code: string; isGone: boolea
   return { code: safeWord(codes[0] ?? status).trim(), isGone };
 }
 
-/** A code as it may stand in the log: one word, or nothing. */
+/** An error code that is safe to log: one word, or nothing. */
 function safeWord(value: unknown): string {
   return typeof value === "string" && /^\w{1,64}$/.test(value) ? ` ${value}` : "";
 }

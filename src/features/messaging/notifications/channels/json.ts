@@ -1,9 +1,9 @@
-/** Whether a value is an object of JSON, so that its fields may be looked at. */
+/** Whether a value is a JSON object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The object that a text is the JSON of; undefined for anything else. */
+/** Parses a JSON object. @returns undefined for anything else */
 export function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const parsed: unknown = JSON.parse(text);

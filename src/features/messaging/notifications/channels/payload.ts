@@ -1,32 +1,32 @@
-/** What goes into a push message, and how it is made to fit: push services take 4 KiB at most. */
+/** The payload of a push message, shortened to the 4 KiB that push services accept. */
 import { createHash } from "node:crypto";
 import type { PushMessage } from "./channel.ts";
 
-/** How long a push service keeps a message for a device that is switched off, in seconds: a week. */
+/** How long a push service stores a message for a device that is off: a week. */
 export const TTL_SECONDS = 7 * 24 * 60 * 60;
 
 const TITLE_LENGTH_MAX = 200;
 
-/** Whether a message is worth waking a device for. */
+/** Whether a message may wake a sleeping device. */
 export function isUrgent(message: PushMessage): boolean {
   return message.category === "security";
 }
 
-/** A message as apps read it: JSON of `{id, category, title, body, data}`. */
+/** The JSON of a message that apps read: `{id, category, title, body, data}`. */
 export function encodeMessage({ id, category, title, body, data }: PushMessage): string {
   return JSON.stringify({ id, category, title, body, data });
 }
 
 /**
- * What `encode` makes of a message, in at most `bytesMax` bytes of UTF-8: the body is shortened first, then the data
- * left out. The whole message is in the inbox, under its id.
+ * Encodes a message in at most `bytesMax` bytes of UTF-8. Shortens the body first, then leaves out the data. The full
+ * message is in the inbox, under its id.
  */
 export function fit(message: PushMessage, bytesMax: number, encode: (message: PushMessage) => string): string {
   const titled = { ...message, title: shorten(message.title, TITLE_LENGTH_MAX) };
   return withShortBody(titled, bytesMax, encode) ?? withShortBody({ ...titled, data: {} }, bytesMax, encode) ?? "";
 }
 
-/** A key of at most `lengthMax` characters, all safe in URLs and headers: the key itself, or a digest of it. */
+/** Shortens a key to `lengthMax` characters that are safe in URLs and headers: the key itself, or its digest. */
 export function shortKey(key: string, lengthMax: number): string {
   const isSafe = key.length <= lengthMax && /^[A-Za-z0-9_-]+$/.test(key);
   return isSafe ? key : createHash("sha256").update(key).digest("base64url").slice(0, lengthMax);
@@ -40,7 +40,7 @@ function withShortBody(
   const whole = encode(message);
   if (Buffer.byteLength(whole) <= bytesMax) return whole;
   let best: string | undefined;
-  // Each character is at least a byte, so that longer bodies need not be tried.
+  // A character takes at least one byte, so a longer body can't fit.
   let [low, high] = [0, Math.min(message.body.length, bytesMax)];
   while (low <= high) {
     const length = (low + high) >> 1;
@@ -53,9 +53,9 @@ function withShortBody(
   return best;
 }
 
-/** The first `length` characters, with an ellipsis in the place of the last one where something is cut off. */
+/** The first `length` UTF-16 units; if the text is longer, the last one is an ellipsis. */
 function shorten(text: string, length: number): string {
   if (text.length <= length) return text;
-  // Half of a character that takes two units is none.
+  // Don't leave half of a surrogate pair.
   return length === 0 ? "" : `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }

@@ -1,10 +1,10 @@
 /**
  * Messages to a plain URL: a topic of ntfy, or an endpoint of UnifiedPush.
  *
- * ntfy (the default) shows what it is sent to a person: the text as the body, title and priority as headers. UnifiedPush
- * hands the body to an app as it is: the message as JSON, in 4 KiB. Which of them a URL is can't be seen from most;
- * it is UnifiedPush where the device registered with the platform `unifiedpush`, or the URL has `up=1`, by which ntfy's
- * own app marks the endpoints that it gives to other apps.
+ * ntfy (the default) shows messages to the user: the text as the body, title and priority as headers. UnifiedPush
+ * passes the body unchanged to an app: the message as JSON, at most 4 KiB. Most URLs don't show which of the two they
+ * are. A URL is UnifiedPush if the device registered with the platform `unifiedpush`, or if the URL has `up=1`. ntfy's
+ * own app marks the endpoints for other apps with `up=1`.
  */
 import type { Clock } from "../../../../lib/clock.ts";
 import type { Outbound } from "../../../../net/outbound.ts";
@@ -12,13 +12,13 @@ import type { DeliveryOutcome, PushChannel, PushMessage, PushTarget } from "./ch
 import { outcomeOfFailure, outcomeOfStatus } from "./outcomes.ts";
 import { encodeMessage, fit, isUrgent, shortKey, TTL_SECONDS } from "./payload.ts";
 
-/** Longer bodies become an attachment in ntfy; UnifiedPush takes no more. */
+/** ntfy turns longer bodies into attachments; UnifiedPush rejects them. */
 const BODY_BYTES_MAX = 4096;
 const TOPIC_LENGTH_MAX = 32;
-/** An encoded word is at most 75 characters (RFC 2047 §2), of which 12 are its frame; so many bytes fit into the rest. */
+/** The bytes that fit into an encoded word: at most 75 characters (RFC 2047 §2), 12 of which are delimiters. */
 const ENCODED_WORD_BYTES = 45;
 
-/** Delivers by POST to the URL that a device gave. */
+/** Sends messages by POST to the URL that a device registered. */
 export class UrlChannel implements PushChannel {
   readonly name = "url";
   readonly #outbound: Outbound;
@@ -33,21 +33,21 @@ export class UrlChannel implements PushChannel {
     const address = target.token.trim();
     const { headers, body } = isUnifiedPush(target.platform, address) ? forApp(message) : forPerson(message);
     try {
-      const answer = await this.#outbound.send(address, { method: "POST", headers, body: Buffer.from(body), signal });
-      return outcomeOfStatus(answer, this.#clock.nowMs());
+      const response = await this.#outbound.send(address, { method: "POST", headers, body: Buffer.from(body), signal });
+      return outcomeOfStatus(response, this.#clock.nowMs());
     } catch (error) {
       return outcomeOfFailure(error, signal);
     }
   }
 }
 
-/** Also what only a reader of URLs takes for one, such as `https:example.org`. No other token begins so. */
+/** Whether a URL parser would accept the token, such as `https:example.org`. No other token starts like this. */
 export function looksLikeUrl(token: string): boolean {
-  return /^https?:/i.test(withoutGaps(token));
+  return /^https?:/i.test(stripLineBreaks(token));
 }
 
-/** A text as readers of URLs see its beginning: they pass over line breaks and tabs. */
-export function withoutGaps(token: string): string {
+/** Removes line breaks and tabs, which URL parsers ignore. */
+export function stripLineBreaks(token: string): string {
   return token.replaceAll(/[\t\r\n]/g, "").trim();
 }
 
@@ -55,7 +55,7 @@ function isUnifiedPush(platform: string, address: string): boolean {
   return platform.trim().toLowerCase() === "unifiedpush" || URL.parse(address)?.searchParams.get("up") === "1";
 }
 
-/** UnifiedPush: what RFC 8030 says of TTL, urgency and topic holds here too. */
+/** UnifiedPush, with TTL, urgency and topic as in RFC 8030. */
 function forApp(message: PushMessage) {
   const headers = {
     "Content-Type": "application/json",
@@ -74,12 +74,12 @@ function forPerson(message: PushMessage) {
     Priority: isUrgent(message) ? "high" : "default",
     Tags: message.category,
   };
-  // A message without a body would be shown as "triggered".
+  // ntfy shows a message without a body as "triggered".
   const shown = message.body.trim() === "" ? { ...message, body: message.title } : message;
   return { headers, body: fit(shown, BODY_BYTES_MAX, ({ body }) => body) };
 }
 
-/** Text as the value of a header: as it is where it is printable ASCII, else in encoded words (RFC 2047). */
+/** Encodes text as a header value: printable ASCII unchanged, other text as encoded words (RFC 2047). */
 function encodeHeader(text: string): string {
   if (/^[\u0020-\u007e]*$/.test(text) && !text.includes("=?")) return text;
   const words: string[] = [];

@@ -1,4 +1,6 @@
-/** Web Push: to browsers, through the push service that each of them names (RFC 8030), encrypted (8291), signed (8292). */
+/**
+ * Web Push to browsers, through the push service that each browser names (RFC 8030), encrypted (8291), signed (8292).
+ */
 import { createECDH, createPublicKey } from "node:crypto";
 import { StartupError } from "../../../../config/startup-error.ts";
 import type { Clock } from "../../../../lib/clock.ts";
@@ -8,35 +10,35 @@ import { isObject, parseObject } from "./json.ts";
 import { outcomeOfFailure, outcomeOfStatus } from "./outcomes.ts";
 import { encodeMessage, fit, isUrgent, shortKey, TTL_SECONDS } from "./payload.ts";
 
-/** The key pair of this server, each in base64url as the Push API writes keys. */
+/** The key pair of this server, in base64url like all keys of the Push API. */
 export interface VapidKeys {
   readonly publicKey: string;
   readonly privateKey: string;
 }
 
-/** A browser's subscription, as far as it is needed. */
+/** The part of a browser's subscription that we need. */
 export interface Subscription {
   readonly endpoint: string;
   readonly keys: { readonly p256dh: string; readonly auth: string };
 }
 
-/** What the channel is made of. */
+/** What {@link WebPushChannel} needs. */
 export interface WebPushOptions {
   readonly outbound: Outbound;
   readonly clock: Clock;
   readonly keys: VapidKeys;
-  /** Whom push services may turn to: a mailto: or https: address. */
+  /** The contact address for push services: a mailto: or https: URL. */
   readonly subject: string;
 }
 
-/** 4096 bytes of body, less the header of RFC 8188 with a key (86), the tag (16) and the delimiter (1). */
+/** 4096 bytes of body, minus the header of RFC 8188 with a key (86), the tag (16) and the delimiter (1). */
 const PLAINTEXT_BYTES_MAX = 4096 - 86 - 16 - 1;
 const POINT_BYTES = 65;
 const AUTH_BYTES = 16;
 /** A topic is at most 32 characters of the URL-safe alphabet (RFC 8030 §5.4). */
 const TOPIC_LENGTH_MAX = 32;
 
-/** Delivers to subscriptions of browsers. The payload is the message as JSON. */
+/** Sends messages to browsers. The payload is the message as JSON. */
 export class WebPushChannel implements PushChannel {
   readonly name = "web-push";
   readonly #options: WebPushOptions;
@@ -45,7 +47,7 @@ export class WebPushChannel implements PushChannel {
     this.#options = options;
   }
 
-  /** What browsers subscribe with, in base64url. */
+  /** The key that browsers subscribe with, in base64url. */
   get publicKey(): string {
     return this.#options.keys.publicKey;
   }
@@ -56,16 +58,16 @@ export class WebPushChannel implements PushChannel {
     if (subscription === undefined) return { state: "gone", why: "the push token is not a valid subscription" };
     try {
       const { headers, body } = await this.#seal(subscription, message);
-      const answer = await outbound.send(subscription.endpoint, { method: "POST", headers, body, signal });
-      return outcomeOfStatus(answer, clock.nowMs());
+      const response = await outbound.send(subscription.endpoint, { method: "POST", headers, body, signal });
+      return outcomeOfStatus(response, clock.nowMs());
     } catch (error) {
       return outcomeOfFailure(error, signal);
     }
   }
 
-  /** Encrypts for the browser alone, and signs for the push service. */
+  /** Encrypts the message for the browser, and signs the request for the push service. */
   async #seal({ endpoint, keys }: Subscription, message: PushMessage) {
-    // Loaded at the first message: most servers never send one, and all of them want to start fast.
+    // Loaded with the first message: most servers never send one, and loading it would slow down the start.
     const { default: webPush } = await import("web-push");
     const { keys: own, subject } = this.#options;
     const payload = fit(message, PLAINTEXT_BYTES_MAX, encodeMessage);
@@ -85,8 +87,8 @@ export class WebPushChannel implements PushChannel {
 }
 
 /**
- * The key pair that belongs to a secret of 256 bits, which is its private half.
- * @throws StartupError where it is no private key on P-256
+ * The key pair of a 256-bit secret, which is the private key.
+ * @throws StartupError if the secret is not a private key on P-256
  */
 export function vapidKeysOf(secret: Uint8Array): VapidKeys {
   const curve = createECDH("prime256v1");
@@ -105,12 +107,12 @@ export function vapidKeysOf(secret: Uint8Array): VapidKeys {
   };
 }
 
-/** Whether a push token means to be a subscription: JSON of an object, which no other token is. */
+/** Whether a push token looks like a subscription: a JSON object, which no other token is. */
 export function looksLikeSubscription(token: string): boolean {
   return /^\s*\{/.test(token);
 }
 
-/** Reads `JSON.stringify(subscription)` of a browser. Undefined for anything else, and where a key is none. */
+/** Parses a browser's `JSON.stringify(subscription)`. @returns undefined for anything else, or if a key is invalid */
 export function parseSubscription(token: string): Subscription | undefined {
   const subscription = parseObject(token);
   const keys = subscription?.["keys"];
@@ -123,12 +125,12 @@ export function parseSubscription(token: string): Subscription | undefined {
   return { endpoint, keys: { p256dh: p256dh.toString("base64url"), auth: auth.toString("base64url") } };
 }
 
-/** Some browsers write plain base64, with its padding. */
+/** Some browsers write standard base64 with padding instead of base64url. */
 function decodeKey(text: unknown): Buffer | undefined {
   return typeof text === "string" && /^[A-Za-z0-9+/_-]+=*$/.test(text) ? Buffer.from(text, "base64url") : undefined;
 }
 
-/** Whether these bytes are an uncompressed point that lies on P-256; one that doesn't would give the secret away. */
+/** Whether these bytes are an uncompressed point on P-256. A point off the curve would reveal the secret. */
 function isPoint(bytes: Buffer): boolean {
   if (bytes.byteLength !== POINT_BYTES || bytes[0] !== 4) return false;
   const half = (POINT_BYTES - 1) / 2;
@@ -140,7 +142,7 @@ function isPoint(bytes: Buffer): boolean {
     });
     return true;
   } catch {
-    // The library's words depend on its version; it throws for nothing else.
+    // The error message depends on the version of the library, which throws for no other reason.
     return false;
   }
 }

@@ -52,16 +52,16 @@ test("all messages share one connection and one provider token", async () => {
   expect([service.received.length, service.connections, service.tokens.length, service.faults]).toEqual([51, 1, 1, []]);
 });
 
-test("a connection that ended is opened again", async () => {
+test("a closed connection is opened again", async () => {
   await deliver();
   service.cutAll();
-  // Whether this one still goes into the old connection is a matter of luck.
+  // This message may still use the old connection.
   await deliver();
   expect(await deliver()).toEqual({ state: "delivered" });
   expect(service.connections).toBe(2);
 });
 
-test("the provider token is renewed before its hour is over, and not more often", async () => {
+test("the provider token is renewed within an hour, and not more often", async () => {
   await deliver();
   nowMs += 49 * 60_000;
   await deliver();
@@ -71,7 +71,7 @@ test("the provider token is renewed before its hour is over, and not more often"
   expect(service.tokens.length).toBe(2);
 });
 
-test("a provider token that Apple calls expired is renewed, once in twenty minutes", async () => {
+test("a provider token that Apple reports as expired is renewed, once in twenty minutes", async () => {
   await deliver();
   for (const token of service.tokens) service.expired.add(token);
   nowMs += 1000;
@@ -97,12 +97,12 @@ test.each([
   [429, "TooManyProviderTokenUpdates", "retry"],
   [500, "InternalServerError", "retry"],
   [503, "Shutdown", "retry"],
-])("the answer %d %s means: %s", async (status, reason, state) => {
+])("the response %d %s means: %s", async (status, reason, state) => {
   service.behaviours = [{ status, body: JSON.stringify({ reason }) }];
   expect(await deliver()).toMatchObject({ state, why: `APNs returned ${status} ${reason}` });
 });
 
-test("headers and payload are as Apple wants them, and the id of a message stays the same", async () => {
+test("headers and payload follow Apple's rules, and a message always has the same id", async () => {
   await deliver({ ...MESSAGE, category: "security", collapseKey: "a b" });
   await deliver({ ...MESSAGE, category: "security" });
   await deliver({ ...MESSAGE, id: "ntf_2" });
@@ -116,7 +116,7 @@ test("headers and payload are as Apple wants them, and the id of a message stays
 });
 
 test.each([["../../admin"], ["not hexadecimal"], [""], ["be ef"]])(
-  "a token that is none of APNs (%j) is gone, and goes nowhere",
+  "a token that is not an APNs token (%j) is gone, and nothing is sent",
   async (token) => {
     expect(await deliver(MESSAGE, token)).toMatchObject({ state: "gone" });
     expect(service.connections).toBe(0);

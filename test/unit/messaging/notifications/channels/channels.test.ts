@@ -61,8 +61,8 @@ function subscription(changes: Record<string, unknown> = {}, keys: Record<string
   return JSON.stringify({ endpoint: "https://push.example.org/x", keys: { p256dh, auth, ...keys }, ...changes });
 }
 
-describe("a token goes", () => {
-  test("without any configuration to browsers and URLs alone", async () => {
+describe("the channel of a token", () => {
+  test("without any configuration exists only for browsers and URLs", async () => {
     const channels = await open();
     expect(channels.providers).toEqual(["web-push", "url"]);
     expect(Buffer.from(channels.vapidPublicKey, "base64url").byteLength).toBe(65);
@@ -73,7 +73,7 @@ describe("a token goes", () => {
     }
   });
 
-  test("by its platform where that is configured", async () => {
+  test("depends on the platform, if its push service is configured", async () => {
     const channels = await open({
       LARDER_PUSH_FCM_SERVICE_ACCOUNT_FILE: file("account.json", account()),
       LARDER_PUSH_APNS_KEY_FILE: file("key.p8", ecPem),
@@ -96,7 +96,7 @@ describe("a token is", () => {
     ["a subscription with more in it", subscription({ expirationTime: null, contentEncoding: "aes128gcm" })],
     ["a subscription in base64", subscription({}, { p256dh: browser.getPublicKey("base64") })],
     ["a topic of ntfy", "https://ntfy.example.org/mytopic"],
-  ])("taken: %s", async (_, token) => {
+  ])("accepted: %s", async (_, token) => {
     expect(await (await open()).checkToken(token, "pushToken")).toBeUndefined();
   });
 
@@ -120,13 +120,13 @@ describe("a token is", () => {
     ["a subscription to this machine", subscription({ endpoint: "https://127.0.0.1/x" }), "forbidden_target"],
     ["a subscription to a file", subscription({ endpoint: "file:///etc/passwd" }), "forbidden_target"],
     ["a URL of plain http", "http://ntfy.example.org/topic", "forbidden_target"],
-    ["a URL in the network", "https://192.168.1.2/topic", "forbidden_target"],
+    ["a URL in the local network", "https://192.168.1.2/topic", "forbidden_target"],
     ["a URL with a password", "https://me:secret@ntfy.example.org/topic", "forbidden_target"],
     ["a URL of another scheme", "gopher://127.0.0.1/", "forbidden_target"],
-    ["a URL in the network without slashes", "https:10.0.0.1/x", "forbidden_target"],
-    ["a URL in the network with a line break", "ht\ntps://10.0.0.1/x", "forbidden_target"],
+    ["a URL in the local network without slashes", "https:10.0.0.1/x", "forbidden_target"],
+    ["a URL in the local network with a line break", "ht\ntps://10.0.0.1/x", "forbidden_target"],
     ["a URL of another scheme with a tab", "go\tpher://127.0.0.1/", "forbidden_target"],
-  ])("refused: %s", async (_, token, reason) => {
+  ])("rejected: %s", async (_, token, reason) => {
     const channels = await open();
     const error = await channels.checkToken(token, "pushToken").then(
       () => undefined,
@@ -138,45 +138,57 @@ describe("a token is", () => {
   });
 });
 
-describe("a configuration that can't work stops the start:", () => {
+describe("an invalid configuration prevents the start:", () => {
   test.each([
-    ["no such service account", { LARDER_PUSH_FCM_SERVICE_ACCOUNT_FILE: "/none.json" }, "push.fcm.serviceAccountFile"],
-    ["no JSON", { LARDER_PUSH_FCM_SERVICE_ACCOUNT_FILE: file("no.json", "hello") }, "not valid JSON"],
+    [
+      "a missing service account file",
+      { LARDER_PUSH_FCM_SERVICE_ACCOUNT_FILE: "/none.json" },
+      "push.fcm.serviceAccountFile",
+    ],
+    [
+      "a service account file that is not JSON",
+      { LARDER_PUSH_FCM_SERVICE_ACCOUNT_FILE: file("no.json", "hello") },
+      "not valid JSON",
+    ],
     [
       "no project",
       { LARDER_PUSH_FCM_SERVICE_ACCOUNT_FILE: file("no-project.json", account({ project_id: "" })) },
       '"project_id" is missing',
     ],
     [
-      "no key of a service account",
+      "a service account without a private key",
       { LARDER_PUSH_FCM_SERVICE_ACCOUNT_FILE: file("no-key.json", account({ private_key: "secret" })) },
       "not an RSA key",
     ],
     [
-      "another key",
+      "a service account with an EC key",
       { LARDER_PUSH_FCM_SERVICE_ACCOUNT_FILE: file("ec.json", account({ private_key: ecPem })) },
       "not an RSA key",
     ],
     [
-      "no key of Apple",
+      "a missing APNs key file",
       { LARDER_PUSH_APNS_KEY_FILE: "/none.p8", ...APNS_IDS },
       "Cannot read /none.p8 (push.apns.keyFile)",
     ],
-    ["a directory", { LARDER_PUSH_APNS_KEY_FILE: root, ...APNS_IDS }, "push.apns.keyFile"],
+    ["a directory instead of a key file", { LARDER_PUSH_APNS_KEY_FILE: root, ...APNS_IDS }, "push.apns.keyFile"],
     [
-      "a wrong key",
+      "an RSA key for APNs",
       { LARDER_PUSH_APNS_KEY_FILE: file("rsa.p8", pem("rsa")), ...APNS_IDS },
       "does not contain an APNs key",
     ],
     [
-      "a wrong curve",
+      "an APNs key on the wrong curve",
       { LARDER_PUSH_APNS_KEY_FILE: file("p384.p8", pem("p384")), ...APNS_IDS },
       "does not contain an APNs key",
     ],
-    ["half of it", { LARDER_PUSH_APNS_KEY_ID: "KEYKEYKEY1" }, "push.apns.keyFile and push.apns.teamId and"],
+    [
+      "incomplete APNs settings",
+      { LARDER_PUSH_APNS_KEY_ID: "KEYKEYKEY1" },
+      "push.apns.keyFile and push.apns.teamId and",
+    ],
     ["a short id", { LARDER_PUSH_APNS_KEY_ID: "short" }, "LARDER_PUSH_APNS_KEY_ID"],
-    ["a subject that is none", { LARDER_PUSH_VAPID_SUBJECT: "me" }, "LARDER_PUSH_VAPID_SUBJECT"],
-  ])("%s", async (_, environment, told) => {
+    ["an invalid VAPID subject", { LARDER_PUSH_VAPID_SUBJECT: "me" }, "LARDER_PUSH_VAPID_SUBJECT"],
+  ])("%s", async (_, environment, message) => {
     const error = await Promise.resolve()
       .then(() => open(environment))
       .then(
@@ -184,7 +196,7 @@ describe("a configuration that can't work stops the start:", () => {
         (thrown: unknown) => thrown,
       );
     expect(error).toBeInstanceOf(StartupError);
-    expect(String(error)).toContain(told);
+    expect(String(error)).toContain(message);
     expect(String(error)).not.toContain("PRIVATE KEY");
   });
 });

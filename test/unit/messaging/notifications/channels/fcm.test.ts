@@ -47,13 +47,13 @@ function deliver(message = MESSAGE) {
   return channel.deliver({ token: "abc:APA91b", platform: "android" }, message, AbortSignal.timeout(20_000));
 }
 
-test("one access token serves all messages, fetched once however many wait for it", async () => {
+test("all messages share one access token, which is fetched once", async () => {
   await Promise.all(Array.from({ length: 10 }, () => deliver()));
   expect(await deliver()).toEqual({ state: "delivered" });
   expect([service.received.length, service.tokens.length, service.faults]).toEqual([11, 1, []]);
 });
 
-test("a token is renewed before it ends", async () => {
+test("an access token is renewed before it expires", async () => {
   await deliver();
   nowMs += 50 * 60_000;
   await deliver();
@@ -63,26 +63,26 @@ test("a token is renewed before it ends", async () => {
   expect(service.tokens.length).toBe(2);
 });
 
-test("a token that Google ended early is renewed once, and the message delivered", async () => {
+test("an access token that Google revokes early is renewed once, and the message delivered", async () => {
   await deliver();
   service.tokens.length = 0;
   expect(await deliver()).toEqual({ state: "delivered" });
   expect(service.tokens.length).toBe(1);
 });
 
-test("a project that may not send is tried again later, once per message", async () => {
+test("a message that the project may not send is retried later, after one new access token", async () => {
   service.behaviours = [googleError(403, "PERMISSION_DENIED")];
   expect(await deliver()).toEqual({ state: "retry", why: "FCM returned 403 PERMISSION_DENIED" });
   expect(service.received.length).toBe(2);
 });
 
 test.each([
-  ["a refusal", { status: 400, body: '{"error":"invalid_grant","error_description":"secret words"}' }],
+  ["a rejection", { status: 400, body: '{"error":"invalid_grant","error_description":"secret words"}' }],
   ["a failure", { status: 500, body: "x" }],
   ["garbage", "garbage"],
-  ["a token of another form", { status: 200, body: '{"access_token":"a\\r\\nb: c","expires_in":3600}' }],
-  ["a token that never ends", { status: 200, body: '{"access_token":"a"}' }],
-] as const)("without an access token, for %s, the message waits", async (_, behaviour) => {
+  ["an invalid token", { status: 200, body: '{"access_token":"a\\r\\nb: c","expires_in":3600}' }],
+  ["a token that never expires", { status: 200, body: '{"access_token":"a"}' }],
+] as const)("after %s instead of an access token, the message waits", async (_, behaviour) => {
   service.tokenBehaviours = [behaviour];
   const outcome = await deliver();
   expect(outcome.state).toBe("retry");
@@ -98,18 +98,18 @@ test.each([
   ["gone", googleError(403, "PERMISSION_DENIED", { "@type": FCM_ERROR, errorCode: "SENDER_ID_MISMATCH" })],
   ["gone", googleError(400, "INVALID_ARGUMENT", { fieldViolations: [{ field: "message.token" }] })],
   ["rejected", googleError(400, "INVALID_ARGUMENT", { fieldViolations: [{ field: "message.data" }] })],
-  // Whoever answers so is not FCM: no reason to forget all tokens.
+  // A response in this form does not come from FCM, so the token is not dropped.
   ["retry", { status: 404, body: "<h1>Not found</h1>" }],
   ["retry", googleError(429, "RESOURCE_EXHAUSTED", { "@type": FCM_ERROR, errorCode: "QUOTA_EXCEEDED" })],
   ["retry", googleError(503, "UNAVAILABLE")],
   ["retry", googleError(500, "INTERNAL")],
   ["retry", googleError(401, "UNAUTHENTICATED", { "@type": FCM_ERROR, errorCode: "THIRD_PARTY_AUTH_ERROR" })],
-] as const)("is %s after %j", async (state, behaviour) => {
+] as const)("the outcome is %s after %j", async (state, behaviour) => {
   service.behaviours = [behaviour];
   expect((await deliver()).state).toBe(state);
 });
 
-test("data arrives as strings with id and category; keys that FCM keeps for itself are left out", async () => {
+test("data includes id and category as strings; keys that FCM reserves are left out", async () => {
   const data = { folder: "/", from: "me", "google.x": "1", "gcm.y": "2", message_type: "3" };
   await deliver({ ...MESSAGE, category: "security", data, collapseKey: "k" });
   expect(service.received[0]?.data).toEqual({ folder: "/", id: "ntf_1", category: "security" });

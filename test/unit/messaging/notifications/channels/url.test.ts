@@ -33,14 +33,14 @@ async function received(path: string, platform: string, message = MESSAGE) {
   return push;
 }
 
-test("ntfy gets text that a person can read", async () => {
+test("ntfy gets readable text", async () => {
   const { body, headers } = await received("/topic", "android");
   expect(body).toBe("95 % of 5 GB are used.");
   expect(headers).toMatchObject({ title: "Almost full", priority: "default", tags: "storage" });
   expect((await received("/topic", "ios", { ...MESSAGE, category: "security" })).headers["priority"]).toBe("high");
 });
 
-test("a title that is more than ASCII travels in encoded words of at most 75 characters (RFC 2047 §2)", async () => {
+test("a title with non-ASCII characters is sent as encoded words of at most 75 characters (RFC 2047 §2)", async () => {
   const title = "Прекрасный снимок — 素晴らしい写真 🔐 ".repeat(4).trim();
   const push = await received("/topic", "android", { ...MESSAGE, title });
   expect(push.title).toBe(title);
@@ -48,7 +48,7 @@ test("a title that is more than ASCII travels in encoded words of at most 75 cha
   expect(words.every((word) => word.length <= 75 && /^=\?UTF-8\?B\?[A-Za-z0-9+/=]+\?=$/.test(word))).toBe(true);
 });
 
-test("a message without a body shows its title there", async () => {
+test("a message without a body has its title as the body", async () => {
   expect((await received("/topic", "android", { ...MESSAGE, body: "" })).body).toBe("Almost full");
 });
 

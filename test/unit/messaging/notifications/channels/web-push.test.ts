@@ -25,12 +25,12 @@ async function headersOf(message: PushMessage): Promise<Record<string, string>> 
   return service.received.at(-1)?.headers ?? {};
 }
 
-test("only what concerns security wakes a device", async () => {
+test("only security messages wake a device", async () => {
   expect((await headersOf(MESSAGE))["urgency"]).toBe("normal");
   expect((await headersOf({ ...MESSAGE, category: "security" }))["urgency"]).toBe("high");
 });
 
-test("a collapse key becomes a topic: as it is, or as its digest, the same each time", async () => {
+test("a collapse key becomes a topic: unchanged, or as its digest, the same each time", async () => {
   expect(await headersOf(MESSAGE)).not.toHaveProperty("topic");
   expect((await headersOf({ ...MESSAGE, collapseKey: "uploads_1" }))["topic"]).toBe("uploads_1");
   const long = { ...MESSAGE, collapseKey: "storage: 95 % of everything that there is" };
@@ -39,13 +39,13 @@ test("a collapse key becomes a topic: as it is, or as its digest, the same each 
   expect((await headersOf(long))["topic"]).toBe(topic);
 });
 
-test("the push service learns whom it may turn to, and that for a day at most", async () => {
+test("the push service learns the contact address", async () => {
   const { authorization = "" } = await headersOf(MESSAGE);
   const claims = decodeJwt(authorization.replace(/^vapid t=/, "").replace(/,.*$/, ""));
   expect([claims.aud, claims.sub]).toEqual([service.url, "https://files.example.org"]);
 });
 
-test("a message is encrypted anew each time, so that nobody can tell repeats", async () => {
+test("each attempt encrypts the message differently, so that duplicates are not recognizable", async () => {
   const bodies = new Set<string>();
   const spying = new WebPushChannel({
     outbound: Object.assign(new Outbound({ allow: CidrList.parse([]) }), {
@@ -72,13 +72,13 @@ test.each([
   [413, "rejected"],
   [429, "retry"],
   [507, "retry"],
-])("the answer %d means: %s", async (status, state) => {
+])("status %d means: %s", async (status, state) => {
   service.behaviours = [{ status }];
   const target = { token: service.subscription(), platform: "web" };
   expect(await channel.deliver(target, MESSAGE, AbortSignal.timeout(20_000))).toMatchObject({ state });
 });
 
-test("what leads to where it must not is rejected at delivery too, and what is no subscription is gone", async () => {
+test("a forbidden address is rejected at delivery too, and an invalid subscription is gone", async () => {
   const strict = new WebPushChannel({
     outbound: new Outbound({ allow: CidrList.parse([]), resolve: async () => ["10.0.0.1"] }),
     clock: systemClock,
@@ -92,7 +92,7 @@ test("what leads to where it must not is rejected at delivery too, and what is n
   expect(service.received).toEqual([]);
 });
 
-test("a secret that is no private key is told, without showing it", () => {
+test("a secret that is not a private key is reported, but not shown", () => {
   expect(() => vapidKeysOf(new Uint8Array(32))).toThrow("secrets/vapid.json is damaged");
   expect(() => vapidKeysOf(new Uint8Array(32).fill(255))).toThrow("secrets/vapid.json is damaged");
 });
