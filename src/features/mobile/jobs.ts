@@ -5,7 +5,7 @@ import type { LocalChangeService } from "./local-changes/service.ts";
 import type { HoldService } from "./mass-change/service.ts";
 import type { QueueService } from "./offline-queue/service.ts";
 
-/** What the jobs of devices work with. */
+/** Options of {@link mobileJobs}. */
 export interface MobileJobsOptions {
   readonly writer: Writer;
   readonly queue: QueueService;
@@ -16,7 +16,7 @@ export interface MobileJobsOptions {
 
 const SWEEP_ROWS = 1_000;
 
-/** Continues what devices requested, and removes what has expired of it. */
+/** The jobs for devices. */
 export function mobileJobs({ writer, queue, holds, conflicts, localChanges }: MobileJobsOptions): Job[] {
   return [
     {

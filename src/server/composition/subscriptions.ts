@@ -45,10 +45,10 @@ export function subscribe(subscribers: Subscribers): void {
 function subscribeMobile({ events, queue, conflicts, holds, uploads }: Subscribers): void {
   // Operations of an offline queue may wait for a file at a path, however the file gets there.
   for (const name of ["file.created", "file.updated", "file.moved"] as const) {
-    events.on(name, (tx, { accountId, file }) => queue.noteArrival(tx, accountId, () => pathOfFile(file)));
+    events.on(name, (tx, { accountId, file }) => queue.onFileStored(tx, accountId, () => pathOfFile(file)));
   }
   // An upload of a file that exists already, or that got a numbered name, counts as well.
-  events.on("upload.completed", (tx, { accountId, path }) => queue.noteArrival(tx, accountId, () => path));
+  events.on("upload.completed", (tx, { accountId, path }) => queue.onFileStored(tx, accountId, () => path));
   // An upload of a device may resolve a conflict of that device.
   events.on("file.updated", (tx, event) => conflicts.onFileUpdated(tx, event));
   events.on("file.created", (tx, event) => conflicts.onFileCreated(tx, event));

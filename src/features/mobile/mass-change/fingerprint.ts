@@ -1,9 +1,9 @@
 import type { LocalChange } from "./types.ts";
 
 /**
- * What makes a change this very one: 32 bytes, the same for the same change of the same local file, whenever it is
- * sent. Where the device stood in the journal is no part of it: a repetition may come with a later token. What a backup
- * offers is another wish than what a person does, and is decided by other rules.
+ * Identifies a change, in 32 bytes: a repeated change of the same local file has the same fingerprint. The device's
+ * position in the journal is left out, because a repetition may have a later sync token. A change of an automatic
+ * backup differs from the same change by a person, because other rules apply to it.
  */
 export function fingerprintOf(change: LocalChange): Uint8Array {
   const { action, localId, fileId, name, folder, sizeBytes, digest, baseDigest, lastModified } = change;
@@ -12,8 +12,8 @@ export function fingerprintOf(change: LocalChange): Uint8Array {
 }
 
 /**
- * What makes a deletion or replacement the one that a person was asked about: the file, what it was and what it would
- * be. Whatever the device calls it and however it asks, the decision is the same.
+ * Identifies what a person decides about a deletion or replacement: the file, its content, and its new content. The
+ * decision applies to any later change with the same subject, even if the device uses another local id or action.
  */
 export function subjectOf({ action, localId, fileId, digest, baseDigest }: LocalChange): Uint8Array {
   const kind = action === "delete" ? "delete" : "replace";
@@ -21,6 +21,6 @@ export function subjectOf({ action, localId, fileId, digest, baseDigest }: Local
 }
 
 function digestOf(parts: readonly unknown[]): Uint8Array {
-  // `undefined` becomes null within an array: an absent field has its place too.
+  // In an array, `undefined` becomes null: the position of each field stays fixed.
   return new Bun.CryptoHasher("sha256").update(JSON.stringify(parts)).digest();
 }

@@ -17,7 +17,7 @@ import { newId } from "../../../lib/id.ts";
 import { invariant } from "../../../lib/invariant.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import { subjectOf } from "./fingerprint.ts";
-import { holdQueries } from "./queries.ts";
+import { guardQueries } from "./queries.ts";
 import type { Hold, LocalChange } from "./types.ts";
 
 /** Options of {@link MassChangeGuard}. */
@@ -39,17 +39,17 @@ export const ALLOWANCE_MS = 60 * 60 * 1000;
 /** How long a hold waits for a decision; then its changes are dropped. */
 const HOLD_MS = 7 * 24 * 60 * 60 * 1000;
 /** The maximum of changes in a hold. Further ones are rejected too, and can be sent again after the decision. */
-const HELD_MAX = 10_000;
+const HOLD_CHANGES_MAX = 10_000;
 const SECOND_MS = 1_000;
 
 /** Decides whether changes of a device may be applied now. */
 export class MassChangeGuard {
   readonly #options: MassChangeGuardOptions;
-  readonly #queries: ReturnType<typeof holdQueries>;
+  readonly #queries: ReturnType<typeof guardQueries>;
 
   constructor(options: MassChangeGuardOptions) {
     this.#options = options;
-    this.#queries = holdQueries(options.sqlite);
+    this.#queries = guardQueries(options.sqlite);
   }
 
   /**
@@ -123,9 +123,9 @@ export class MassChangeGuard {
   }
 
   #store(hold: Hold, change: LocalChange): void {
-    if (hold.changes >= HELD_MAX) return;
-    this.#queries.hold.run(hold.id, hold.deviceId, subjectOf(change), JSON.stringify(change));
-    this.#queries.countHeld.run(hold.id);
+    if (hold.changes >= HOLD_CHANGES_MAX) return;
+    this.#queries.insertChange.run(hold.id, hold.deviceId, subjectOf(change), JSON.stringify(change));
+    this.#queries.countChange.run(hold.id);
   }
 }
 

@@ -18,17 +18,17 @@ export const DecideBody = t.Object({
   accept: t.Boolean({ description: "true: apply the changes; false: discard them" }),
 });
 
-/** Answer of a decision. */
+/** Response of a decision. */
 export const DecisionRecord = t.Object({
   ...HOLD,
   decision: t.Union([t.Literal("accepted"), t.Literal("declined")]),
 });
 
-/** Path of a device's hold. */
+/** Path parameters of a device's holds. */
 export const DeviceParams = t.Object({ deviceId: t.String({ description: "As the device chose it" }) });
 
-/** Path of one hold of a device. */
+/** Path parameters of one hold of a device. */
 export const DeviceHoldParams = t.Object({ deviceId: t.String(), holdId: t.String() });
 
-/** Path of one hold. */
+/** Path parameters of one hold. */
 export const HoldParams = t.Object({ holdId: t.String() });

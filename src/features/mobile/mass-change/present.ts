@@ -1,7 +1,7 @@
 import { toTimestamp } from "../../../lib/clock.ts";
 import type { Hold } from "./types.ts";
 
-/** A hold as lists show it. */
+/** A hold as the API returns it. */
 export function presentHold(hold: Hold) {
   return {
     holdId: hold.publicId,
@@ -12,7 +12,7 @@ export function presentHold(hold: Hold) {
   };
 }
 
-/** A hold that was decided. */
+/** A decided hold as the API returns it. */
 export function presentDecision(hold: Hold) {
   return { ...presentHold(hold), decision: hold.decision };
 }

@@ -5,8 +5,8 @@ const HOLD = `SELECT h.id, h.public_id AS publicId, h.account_id AS accountId, h
   d.public_id AS devicePublicId, h.changes, h.created_at AS createdAtMs, h.expires_at AS expiresAtMs, h.decision
   FROM holds h JOIN devices d ON d.id = h.device_id`;
 
-/** The statements of the brake and of its holds. Each names the index that it uses. */
-export function holdQueries(sqlite: Database) {
+/** The statements of the mass-change guard. Each names the index that it uses. */
+export function guardQueries(sqlite: Database) {
   return {
     /** Primary key of change_counts: at most one row a second. */
     countsSince: sqlite.prepare<{ deletions: number; replacements: number }, [number, number]>(
@@ -17,11 +17,6 @@ export function holdQueries(sqlite: Database) {
       `INSERT INTO change_counts (device_id, at, deletions, replacements) VALUES (?1, ?2, ?3, ?4)
        ON CONFLICT DO UPDATE SET deletions = deletions + excluded.deletions,
          replacements = replacements + excluded.replacements`,
-    ),
-    /** Index change_counts_age. */
-    sweepCounts: sqlite.prepare<undefined, [number, number]>(
-      `DELETE FROM change_counts WHERE (device_id, at) IN
-         (SELECT device_id, at FROM change_counts WHERE at < ?1 ORDER BY at LIMIT ?2)`,
     ),
     /** Index held_changes_change. */
     holdOfChange: sqlite.prepare<Hold, [number, Uint8Array]>(
@@ -39,46 +34,62 @@ export function holdQueries(sqlite: Database) {
       `INSERT INTO holds (public_id, account_id, device_id, changes, created_at, expires_at)
        VALUES (?1, ?2, ?3, 0, ?4, ?5) RETURNING id`,
     ),
-    hold: sqlite.prepare<undefined, [number, number, Uint8Array, string]>(
+    insertChange: sqlite.prepare<undefined, [number, number, Uint8Array, string]>(
       "INSERT OR REPLACE INTO held_changes (hold_id, device_id, fingerprint, change) VALUES (?1, ?2, ?3, ?4)",
     ),
-    countHeld: sqlite.prepare<undefined, [number]>("UPDATE holds SET changes = changes + 1 WHERE id = ?1"),
+    countChange: sqlite.prepare<undefined, [number]>("UPDATE holds SET changes = changes + 1 WHERE id = ?1"),
     /** Primary key. */
     holdById: sqlite.prepare<Hold, [number]>(`${HOLD} WHERE h.id = ?1`),
-    /** Index holds_public. */
-    holdByPublicId: sqlite.prepare<Hold, [number, string]>(`${HOLD} WHERE h.account_id = ?1 AND h.public_id = ?2`),
+    holdByPublicId: holdByPublicId(sqlite),
+  };
+}
+
+/** The statements of the service of holds. Each names the index that it uses. */
+export function holdQueries(sqlite: Database) {
+  return {
     /** Index holds_account. */
     openHolds: sqlite.prepare<Hold, [number, number, number]>(
       `${HOLD} WHERE h.account_id = ?1 AND h.decided_at IS NULL AND h.expires_at > ?2 ORDER BY h.id LIMIT ?3`,
     ),
+    holdByPublicId: holdByPublicId(sqlite),
     decide: sqlite.prepare<undefined, [number, string, number]>(
       "UPDATE holds SET decision = ?2, decided_at = ?3 WHERE id = ?1",
     ),
     /** Index holds_device. */
-    endOpen: sqlite.prepare<undefined, [number, number]>(
+    expireOpen: sqlite.prepare<undefined, [number, number]>(
       "UPDATE holds SET expires_at = ?2 WHERE device_id = ?1 AND decided_at IS NULL",
     ),
     /** Index held_changes_hold. */
-    held: sqlite.prepare<{ id: number; change: string }, [number, number]>(
+    changesOfHold: sqlite.prepare<{ id: number; change: string }, [number, number]>(
       "SELECT id, change FROM held_changes WHERE hold_id = ?1 ORDER BY id LIMIT ?2",
     ),
-    release: sqlite.prepare<undefined, [number]>("DELETE FROM held_changes WHERE id = ?1"),
-    /** A home or office has few holds; those with changes left are those that a stop of the server interrupted. */
+    removeChange: sqlite.prepare<undefined, [number]>("DELETE FROM held_changes WHERE id = ?1"),
+    /** Accepted holds that a shutdown interrupted. There are few holds, so none of the indexes is needed. */
     unfinished: sqlite.prepare<Hold, []>(
       `${HOLD} WHERE h.decision = 'accepted' AND EXISTS (SELECT 1 FROM held_changes c WHERE c.hold_id = h.id) LIMIT 10`,
+    ),
+    /** Index change_counts_age. */
+    sweepCounts: sqlite.prepare<undefined, [number, number]>(
+      `DELETE FROM change_counts WHERE (device_id, at) IN
+         (SELECT device_id, at FROM change_counts WHERE at < ?1 ORDER BY at LIMIT ?2)`,
     ),
     /** Index holds_expiry. */
     outdated: sqlite.prepare<{ id: number }, [number, number]>(
       `SELECT id FROM holds WHERE expires_at < ?2 OR (expires_at <= ?1 AND decided_at IS NULL) LIMIT 10`,
     ),
     /** Index held_changes_hold. */
-    dropHeld: sqlite.prepare<undefined, [number, number]>(
+    removeChanges: sqlite.prepare<undefined, [number, number]>(
       "DELETE FROM held_changes WHERE id IN (SELECT id FROM held_changes WHERE hold_id = ?1 ORDER BY id LIMIT ?2)",
     ),
-    dropHold: sqlite.prepare<undefined, [number]>("DELETE FROM holds WHERE id = ?1"),
+    removeHold: sqlite.prepare<undefined, [number]>("DELETE FROM holds WHERE id = ?1"),
     /** Index devices_public. */
     device: sqlite.prepare<{ id: number }, [number, string]>(
       "SELECT id FROM devices WHERE user_id = ?1 AND public_id = ?2",
     ),
   };
+}
+
+/** Index holds_public. */
+function holdByPublicId(sqlite: Database) {
+  return sqlite.prepare<Hold, [number, string]>(`${HOLD} WHERE h.account_id = ?1 AND h.public_id = ?2`);
 }

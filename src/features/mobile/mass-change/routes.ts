@@ -6,7 +6,7 @@ import { DecideBody, DeviceHoldParams, DeviceParams, HoldParams } from "./model.
 import { presentDecision, presentHold } from "./present.ts";
 import type { HoldService } from "./service.ts";
 
-/** What the routes of holds work with. */
+/** Options of {@link holdRoutes}. */
 export interface HoldRoutesOptions {
   readonly holds: HoldService;
   readonly guard: ReturnType<typeof authGuard>;
@@ -15,7 +15,7 @@ export interface HoldRoutesOptions {
 const ACCEPTED = "The changes were applied. The device can continue for one hour.";
 const DECLINED = "The changes were rejected.";
 
-/** Deletions and replacements that wait for a person's decision, for devices and for browsers. */
+/** Lists and decides holds, for devices and for browsers. */
 export function holdRoutes({ holds, guard }: HoldRoutesOptions) {
   return new Router({ name: "hold-routes", guard })
     .get(

@@ -18,7 +18,7 @@ export interface ReleasedChange {
 /** Applies accepted changes to the current state: changes by others since then cause conflicts, as usual. */
 export type ApplyReleased = (accountId: number, deviceId: number, changes: readonly ReleasedChange[]) => Promise<void>;
 
-/** What {@link HoldService} works with. */
+/** Options of {@link HoldService}. */
 export interface HoldServiceOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
@@ -98,7 +98,7 @@ export class HoldService {
 
   /** Drops the open holds of a removed device. Call it inside the transaction of the removal. */
   dropDevice(_tx: Transaction, deviceId: number): void {
-    this.#queries.endOpen.run(deviceId, this.#options.clock.nowMs());
+    this.#queries.expireOpen.run(deviceId, this.#options.clock.nowMs());
   }
 
   /** Removes some old counts and outdated holds. Call it inside a transaction. @returns rows removed */
@@ -106,9 +106,9 @@ export class HoldService {
     const nowMs = this.#options.clock.nowMs();
     let removed = this.#queries.sweepCounts.run(nowMs - WINDOW_MS, SWEEP_BATCH).changes;
     for (const { id } of this.#queries.outdated.all(nowMs, nowMs - DECISION_RETENTION_MS)) {
-      const dropped = this.#queries.dropHeld.run(id, SWEEP_BATCH).changes;
-      removed += dropped;
-      if (dropped < SWEEP_BATCH) this.#queries.dropHold.run(id);
+      const count = this.#queries.removeChanges.run(id, SWEEP_BATCH).changes;
+      removed += count;
+      if (count < SWEEP_BATCH) this.#queries.removeHold.run(id);
       else break;
     }
     return removed;
@@ -116,12 +116,12 @@ export class HoldService {
 
   async #release(hold: Hold): Promise<void> {
     for (;;) {
-      const batch = this.#queries.held.all(hold.id, RELEASE_BATCH);
+      const batch = this.#queries.changesOfHold.all(hold.id, RELEASE_BATCH);
       if (batch.length === 0) return;
       const released = batch.map(({ id, change }) => ({
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by the guard
         change: JSON.parse(change) as LocalChange,
-        onEnd: () => void this.#queries.release.run(id),
+        onEnd: () => void this.#queries.removeChange.run(id),
       }));
       await this.#options.applyReleased(hold.accountId, hold.deviceId, released);
     }

@@ -4,8 +4,8 @@ import type { Digest } from "../../../blobs/digest.ts";
 export type ChangeAction = "upload" | "update" | "rename" | "move" | "delete";
 
 /**
- * One change that a device reports, with checked and normalized fields; absent fields were not sent. It is stored as JSON
- * while it waits for a person's approval, or for the resolution of a conflict.
+ * One change that a device reports, with checked and normalized fields; absent fields were not sent. It is stored as
+ * JSON while it waits for a person's approval, or for the resolution of a conflict.
  */
 export interface LocalChange {
   readonly action: ChangeAction;
@@ -16,29 +16,29 @@ export interface LocalChange {
   readonly name?: string | undefined;
   readonly folder?: string | undefined;
   readonly sizeBytes?: number | undefined;
-  /** Of the content that the device has. */
+  /** The digest of the device's content. */
   readonly digest?: Digest | undefined;
-  /** Of the content that the device's own came from. */
+  /** The digest of the content that the device's content is based on. */
   readonly baseDigest?: Digest | undefined;
   /** When the file was changed, by the device's clock. */
   readonly lastModified?: string | undefined;
-  /** Offered by an automatic backup, without a person's asking. */
+  /** Sent by an automatic backup, not on a person's request. */
   readonly isAutomatic?: boolean | undefined;
-  /** Where the device stood in the journal; no part of what the change is. */
+  /** The device's position in the journal; not part of the fingerprint. */
   readonly sinceSeq?: number | undefined;
 }
 
-/** A stop: deletions and replacements of a device that wait for a person's word. */
+/** Deletions and replacements of a device that wait for a person's decision. */
 export interface Hold {
-  /** Key inside the database. */
+  /** Row id. */
   readonly id: number;
   /** `hold_…` */
   readonly publicId: string;
   readonly accountId: number;
   readonly deviceId: number;
-  /** As the device calls itself. */
+  /** The device's id in the API. */
   readonly devicePublicId: string;
-  /** How many changes were held. */
+  /** The number of held changes. */
   readonly changes: number;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;

@@ -10,7 +10,7 @@ const Priority = t.Union([t.Literal("high"), t.Literal("normal"), t.Literal("low
 const Status = t.Union([t.Literal("queued"), t.Literal("running"), t.Literal("completed"), t.Literal("failed")]);
 const Path = t.String({ minLength: 1, maxLength: 8192 });
 
-/** Operations that one call may bring. */
+/** The maximum of operations in one request. */
 export const OPERATIONS_MAX = 500;
 
 /** POST queue/add */
@@ -35,12 +35,12 @@ const ErrorItem = t.Object({
   details: t.Object({ reason: t.String() }, { additionalProperties: true }),
 });
 
-/** Answer of queue/add. */
+/** Response of queue/add. */
 export const AddedRecord = t.Object({
   results: t.Array(t.Object({ id: t.String(), status: Status, error: t.Optional(ErrorItem) })),
 });
 
-/** Answer of GET queue; `pagination` as in GET files. */
+/** Response of GET queue; `pagination` as in GET files. */
 export const QueueRecord = {
   type: "object",
   required: ["operations", "pagination"],

@@ -2,12 +2,12 @@ import { errorItem } from "../../../http/error-response.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
 import type { AddedOperation, Operation } from "./types.ts";
 
-/** What became of an operation of a call. */
+/** The result of adding an operation. */
 export function presentAdded({ id, status, error }: AddedOperation) {
   return { id, status, ...(error !== undefined && { error: errorItem(error) }) };
 }
 
-/** An operation as the list of a device's queue shows it. */
+/** An operation in the list of a device's queue. */
 export function presentOperation(operation: Operation) {
   const { id, type, priority, status, attempts, error, createdAtMs, finishedAtMs } = operation;
   return {

@@ -4,19 +4,18 @@ import { readChoice, readInteger, queryOf, readInstant } from "../../../http/fie
 import { type authGuard, deviceOf } from "../../accounts/auth/guard.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
-import { STATUSES } from "./model.ts";
-import { AddBody, OPERATIONS_MAX } from "./model.ts";
+import { AddBody, OPERATIONS_MAX, STATUSES } from "./model.ts";
 import { presentAdded, presentOperation } from "./present.ts";
 import type { QueueService } from "./service.ts";
 import type { NewOperation } from "./types.ts";
 
-/** What the routes of the offline queue work with. */
+/** Options of {@link queueRoutes}. */
 export interface QueueRoutesOptions {
   readonly queue: QueueService;
   readonly guard: ReturnType<typeof authGuard>;
 }
 
-/** /api/mobile/queue. */
+/** The routes below /api/mobile/queue. */
 export function queueRoutes({ queue, guard }: QueueRoutesOptions) {
   return new Router({ name: "queue-routes", prefix: "/api/mobile/queue", guard })
     .post(
@@ -42,7 +41,7 @@ export function queueRoutes({ queue, guard }: QueueRoutesOptions) {
     );
 }
 
-/** What each type needs is there; @throws AppError invalid_field */
+/** Checks that the operation has the fields that its type requires. @throws AppError invalid_field */
 function readOperation(operation: (typeof AddBody.static)["operations"][number], index: number): NewOperation {
   const { id, type, priority = "normal", createdAt, localPath, remotePath, fileId } = operation;
   const at = `operations.${index}`;
@@ -51,9 +50,9 @@ function readOperation(operation: (typeof AddBody.static)["operations"][number],
     throw invalidField(`${at}.createdAt`, "createdAt must be an ISO 8601 time with an offset.");
   const created = { id, type, priority, createdAtMs: Date.parse(instant) };
   if (type === "upload") {
-    if (localPath === undefined) throw invalidField(`${at}.localPath`, "An upload requires localPath and remotePath.");
-    if (remotePath === undefined)
-      throw invalidField(`${at}.remotePath`, "An upload requires localPath and remotePath.");
+    const missing = localPath === undefined ? "localPath" : "remotePath";
+    if (localPath === undefined || remotePath === undefined)
+      throw invalidField(`${at}.${missing}`, "An upload requires localPath and remotePath.");
     return { ...created, remotePath };
   }
   if (fileId === undefined) throw invalidField(`${at}.fileId`, "A delete requires fileId.");

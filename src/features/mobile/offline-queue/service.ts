@@ -1,10 +1,10 @@
 /**
- * The offline queue: operations that a device recorded while it had no connection. Operations are rows. The server executes
- * a delete in the transaction that changes its status, so that it runs exactly once, even after a crash. An upload only
- * waits: any file that is stored at its path completes it, in the same transaction.
+ * The offline queue: operations that a device recorded while it had no connection. Operations are rows. The server
+ * executes a delete in the transaction that changes its status, so that it runs exactly once, even after a crash. An
+ * upload only waits: any file that is stored at its path completes it, in the same transaction.
  *
- * A queued operation fails after 30 days, a finished one is removed after 7 days. The same id sent later counts as a new
- * operation. That does no harm, because ids of files are never reused, and an upload finds its file.
+ * A queued operation fails after 30 days, a finished one is removed after 7 days. The same id sent later counts as a
+ * new operation. That does no harm, because ids of files are never reused, and an upload finds its file.
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
@@ -25,7 +25,7 @@ import type { User } from "../../accounts/users/types.ts";
 import { type OperationRow, queueQueries, rankOf, STATUS, toOperation, writeError } from "./queries.ts";
 import type { AddedOperation, NewOperation, Operation, OperationStatus } from "./types.ts";
 
-/** What {@link QueueService} works with. */
+/** Options of {@link QueueService}. */
 export interface QueueServiceOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
@@ -38,28 +38,28 @@ export interface QueueServiceOptions {
   readonly massChangeGuard: Pick<MassChangeGuard, "admit" | "find">;
 }
 
-/** Operations taken down in one deed: a few milliseconds. */
-const ADD_SLICE = 100;
-/** What one device may have waiting. */
+/** Operations added in one transaction; it takes a few milliseconds. */
+const ADD_BATCH = 100;
+/** The maximum of queued operations of a device. */
 const QUEUED_MAX = 20_000;
-/** Tries of an operation that fails for no reason of its own. */
+/** How often an operation is tried that fails because of an error of the server. */
 const ATTEMPTS_MAX = 3;
-const WAITING_MS = 30 * 24 * 60 * 60 * 1000;
-const FINISHED_MS = 7 * 24 * 60 * 60 * 1000;
+const QUEUED_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
+const FINISHED_RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
 const SWEEP_ROWS = 200;
-const SETTLED_AT_ONCE = 50;
-/** Waiting deletions that the brake is told of beside the one at hand. */
-const LOOKED_AHEAD = 1_000;
-/** Reasons that pass by themselves: the operation is as good as before. */
-const PASSING: ReadonlySet<string> = new Set(["disk_full", "database_busy", "database_error", "store_missing"]);
+const SETTLE_BATCH = 50;
+/** The maximum of queued deletions that the mass-change guard counts in advance. */
+const FOLLOWING_MAX = 1_000;
+/** Temporary errors of the server: the operation is tried again, and the try does not count. */
+const TEMPORARY: ReadonlySet<string> = new Set(["disk_full", "database_busy", "database_error", "store_missing"]);
 
-/** See the head of this file. */
+/** Adds, lists, executes and expires the queued operations of devices. */
 export class QueueService {
   readonly #options: QueueServiceOptions;
   readonly #queries;
-  /** Accounts of which is known that no upload waits. Every other is looked up. */
-  readonly #idle = new Set<number>();
-  /** Devices whose operations are being taken down, and in how many calls: none runs before all of a call are there. */
+  /** Accounts that have no queued upload. Any other account is looked up. */
+  readonly #accountsWithoutUploads = new Set<number>();
+  /** Devices that are adding operations, with the number of calls. No operation runs before its call is complete. */
   readonly #adding = new Map<number, number>();
   #wake = () => {};
 
@@ -68,25 +68,24 @@ export class QueueService {
     this.#queries = queueQueries(options.sqlite);
   }
 
-  /** Lets `wake` be called whenever there may be something to carry out. */
-  onRunnable(wake: () => void): void {
+  /** Sets the function that is called when an operation may have become executable. */
+  onExecutable(wake: () => void): void {
     this.#wake = wake;
   }
 
   /**
-   * Takes operations down, each by itself; durable on return. One that is known already (the same id of the same
-   * device) gives its present status and is not queued twice. What is too much beside what waits already is answered
-   * `overloaded`.
-   * @throws AppError revoked_token where the device was removed meanwhile
+   * Adds operations, each separately; durable on return. If the device already added an operation with this id, the
+   * result is its current status, and it is not queued twice. An operation that exceeds the limit gets `overloaded`.
+   * @throws AppError revoked_token if the device was removed during the call
    */
   async add(user: User, device: DeviceRef, operations: readonly NewOperation[]): Promise<AddedOperation[]> {
     const { writer } = this.#options;
     const added: AddedOperation[] = [];
     this.#adding.set(device.id, (this.#adding.get(device.id) ?? 0) + 1);
     try {
-      for (let from = 0; from < operations.length; from += ADD_SLICE) {
-        const slice = operations.slice(from, from + ADD_SLICE);
-        added.push(...(await writer.run((tx) => this.#addSlice(tx, user.id, device.id, slice))));
+      for (let from = 0; from < operations.length; from += ADD_BATCH) {
+        const batch = operations.slice(from, from + ADD_BATCH);
+        added.push(...(await writer.run(() => this.#addBatch(user.id, device.id, batch))));
       }
     } finally {
       const others = (this.#adding.get(device.id) ?? 1) - 1;
@@ -97,9 +96,7 @@ export class QueueService {
     return added;
   }
 
-  /**
-   * A page of a device's operations: what waits, what failed, what is done; each in the order in which it is served.
-   */
+  /** A page of a device's operations: queued, then failed, then completed ones, each in the order of execution. */
   list(
     device: DeviceRef,
     query: { status: OperationStatus | undefined; offset: number; limit: number },
@@ -113,7 +110,7 @@ export class QueueService {
     };
   }
 
-  /** The device after this one, in turn, that has something to carry out. */
+  /** The next device after this one, in rotation, that has an executable operation. */
   findNextDevice(afterId: number): number | undefined {
     const seek = (fromId: number, untilId: number): number | undefined => {
       for (let at = fromId; ; ) {
@@ -127,146 +124,142 @@ export class QueueService {
   }
 
   /**
-   * How many operations of a device wait to be carried out, as far as the brake looks ahead. Asked once for many of
-   * them: it counts rows.
+   * The number of executable operations of a device, up to the maximum that the mass-change guard considers. It counts
+   * rows: call it once for many operations.
    */
-  countRunnable(deviceId: number): number {
-    return this.#queries.runnable.get(deviceId, LOOKED_AHEAD)?.count ?? 0;
+  countExecutable(deviceId: number): number {
+    return this.#queries.countExecutable.get(deviceId, FOLLOWING_MAX)?.count ?? 0;
   }
 
   /**
-   * Carries out the next operation of a device, if there is one; durable on return.
-   * @param following how many more wait after it: deletions that wait together are weighed together
+   * Executes the next operation of a device, if there is one; durable on return.
+   * @param following how many more are queued after it: the mass-change guard considers them together
    * @returns whether there was one
-   * @throws AppError where the server can't do anything at present; nothing has happened then
+   * @throws AppError for a temporary error of the server; nothing was changed then
    */
-  async serveNext(deviceId: number, following: number): Promise<boolean> {
+  async executeNext(deviceId: number, following: number): Promise<boolean> {
     const { writer, log } = this.#options;
     let tried: OperationRow | undefined;
     try {
       return await writer.run((tx) => {
         tried = this.#queries.next.get(deviceId) ?? undefined;
-        if (tried !== undefined) this.#carryOut(tx, tried, following);
+        if (tried !== undefined) this.#execute(tx, tried, following);
         return tried !== undefined;
       });
     } catch (error) {
-      if (tried === undefined || (error instanceof AppError && PASSING.has(error.reason))) throw error;
+      if (tried === undefined || (error instanceof AppError && TEMPORARY.has(error.reason))) throw error;
       const failed = tried;
       log.error("An operation of the offline queue failed.", { operation: failed.id, error });
-      await writer.run(() => this.#noteFault(failed, error));
+      await writer.run(() => this.#recordFailure(failed, error));
       return true;
     }
   }
 
   /**
-   * Looks what became of operations that wait for a person's word: confirmed ones run, declined and forgotten
-   * ones fail. @returns whether any still waits
+   * Checks the holds of operations: those of an accepted hold become executable, those of a declined or dropped hold
+   * fail. @returns whether any hold still waits for a decision
    */
-  async settleHeld(): Promise<boolean> {
+  async settleHolds(): Promise<boolean> {
     const { massChangeGuard, writer, clock } = this.#options;
-    let isAnyLeft = false;
+    let isAnyOpen = false;
     for (const { holdId, accountId } of this.#queries.holds.all()) {
       const hold = massChangeGuard.find(accountId, holdId);
-      if (hold !== undefined && hold.decision === null && hold.expiresAtMs > clock.nowMs()) isAnyLeft = true;
+      if (hold !== undefined && hold.decision === null && hold.expiresAtMs > clock.nowMs()) isAnyOpen = true;
       else while (await writer.run(() => this.#settleSome(holdId, hold))) await Bun.sleep(0);
     }
-    return isAnyLeft;
+    return isAnyOpen;
   }
 
-  /** A file came to be at this path: completes the uploads that waited for it. Inside the deed that brings it. */
-  noteArrival(tx: Transaction, accountId: number, path: () => string): void {
-    if (this.#idle.has(accountId)) return;
-    for (const { id } of this.#queries.waiting.all(accountId, path())) this.#finish(id, "completed");
-    // By what is committed then: what this deed saw may be undone, and others may follow in the same commit.
+  /** Completes the queued uploads for this path. Call it inside the transaction that stores the file. */
+  onFileStored(tx: Transaction, accountId: number, path: () => string): void {
+    if (this.#accountsWithoutUploads.has(accountId)) return;
+    for (const { id } of this.#queries.uploadsForPath.all(accountId, path())) this.#finish(id, "completed");
+    // After the commit, because this transaction may be rolled back, and others may follow in the same commit.
     tx.afterCommit(() => {
-      if (this.#queries.isAnyWaiting.get(accountId) === null) this.#idle.add(accountId);
+      if (this.#queries.anyUpload.get(accountId) === null) this.#accountsWithoutUploads.add(accountId);
     });
   }
 
-  /** A device was removed: what it has waiting is dropped. Inside that deed. */
+  /** Deletes the queued operations of a removed device. Call it inside the transaction of the removal. */
   dropDevice(_tx: Transaction, deviceId: number): void {
     this.#queries.dropQueued.run(deviceId);
   }
 
-  /** Forgets what is kept in memory: another process wrote. */
+  /** Clears what is cached in memory. Call it after another process has written to the database. */
   dropCaches(): void {
-    this.#idle.clear();
+    this.#accountsWithoutUploads.clear();
   }
 
-  /**
-   * Ends what has waited too long and forgets what was finished long ago. A job's piece.
-   * @returns what was done, in words
-   */
+  /** Expires old queued operations and removes old finished ones. @returns a summary for the log */
   async sweep(signal: AbortSignal): Promise<string> {
     const { writer, clock } = this.#options;
     const nowMs = clock.nowMs();
-    const why = writeError(
+    const error = writeError(
       new AppError(
         "upload_expired",
         "No file was uploaded to remotePath within 30 days. Queue the upload again, then send the file.",
       ),
     );
-    const each = async (deed: () => number) => {
+    const repeat = async (changeSome: () => number) => {
       let total = 0;
       while (!signal.aborted) {
-        const count = await writer.run(deed);
+        const count = await writer.run(changeSome);
         total += count;
         if (count < SWEEP_ROWS) break;
       }
       return total;
     };
-    const expired = await each(() => this.#queries.expire.run(nowMs - WAITING_MS, why, nowMs, SWEEP_ROWS).changes);
-    const forgotten = await each(() => this.#queries.forget.run(nowMs - FINISHED_MS, SWEEP_ROWS).changes);
-    const found = await this.#recheck(signal);
-    return `${expired} expired, ${found} found, ${forgotten} forgotten`;
+    const { expire, remove } = this.#queries;
+    const expiredCount = await repeat(() => expire.run(nowMs - QUEUED_RETENTION_MS, error, nowMs, SWEEP_ROWS).changes);
+    const removedCount = await repeat(() => remove.run(nowMs - FINISHED_RETENTION_MS, SWEEP_ROWS).changes);
+    const foundCount = await this.#recheck(signal);
+    return `${expiredCount} expired, ${foundCount} found, ${removedCount} removed`;
   }
 
-  /** Completes uploads whose files came with a folder: moving one tells nothing of the files below it. */
+  /** Completes uploads whose files came with a moved folder: its move emits no event for the files below it. */
   async #recheck(signal: AbortSignal): Promise<number> {
     const { writer } = this.#options;
     let found = 0;
     let at: readonly [accountId: number, path: string, id: number] = [0, "", 0];
     while (!signal.aborted) {
-      const rows = this.#queries.waitingAfter.all(...at, SWEEP_ROWS);
+      const rows = this.#queries.uploadsAfter.all(...at, SWEEP_ROWS);
       const last = rows.at(-1);
       if (last?.remotePath == null) break;
       at = [last.accountId, last.remotePath, last.id];
       found += await writer.run(() => {
-        const arrived = rows.filter((row) =>
-          this.#hasArrived(row.accountId, row.remotePath ?? ROOT_PATH, row.createdAt),
-        );
-        for (const { id } of arrived) this.#finish(id, "completed");
-        return arrived.length;
+        const done = rows.filter((row) => this.#isStored(row.accountId, row.remotePath ?? ROOT_PATH, row.createdAt));
+        for (const { id } of done) this.#finish(id, "completed");
+        return done.length;
       });
     }
     return found;
   }
 
-  #addSlice(_tx: Transaction, accountId: number, deviceId: number, slice: readonly NewOperation[]): AddedOperation[] {
+  #addBatch(accountId: number, deviceId: number, batch: readonly NewOperation[]): AddedOperation[] {
     if (this.#queries.device.get(deviceId) === null) {
       throw new AppError("revoked_token", "This device was removed. Register it again.");
     }
     const queued = this.#queries.count.get(deviceId, STATUS.queued, STATUS.queued)?.total ?? 0;
-    const room = { left: QUEUED_MAX - queued };
-    return slice.map((operation) => this.#addOne(accountId, deviceId, operation, room));
+    const capacity = { left: QUEUED_MAX - queued };
+    return batch.map((operation) => this.#addOne(accountId, deviceId, operation, capacity));
   }
 
-  /** @param room how many more may wait; what is queued is taken off */
-  #addOne(accountId: number, deviceId: number, operation: NewOperation, room: { left: number }): AddedOperation {
+  /** @param capacity how many more can be queued; reduced by each queued operation */
+  #addOne(accountId: number, deviceId: number, operation: NewOperation, capacity: { left: number }): AddedOperation {
     const { id, type, priority, fileId = null } = operation;
     try {
       const remotePath = type === "upload" ? filePath(operation.remotePath ?? "") : null;
-      const known = this.#queries.named.get(deviceId, id);
+      const known = this.#queries.byId.get(deviceId, id);
       if (known !== null) {
-        if (known.type !== type || known.remotePath !== remotePath || known.fileId !== fileId) throw usedOtherwise(id);
+        if (known.type !== type || known.remotePath !== remotePath || known.fileId !== fileId) throw idInUse(id);
         const { status, error } = toOperation(known);
         return { id, status, error };
       }
       const receivedAt = this.#options.clock.nowMs();
-      // A phone's clock may be ahead; what it did, it did before it told us.
+      // A phone's clock may be ahead, but the operation was recorded before the server received it.
       const createdAt = Math.min(operation.createdAtMs, receivedAt);
-      const isDone = remotePath !== null && this.#hasArrived(accountId, remotePath, createdAt);
-      if (!isDone && room.left-- <= 0) {
+      const isDone = remotePath !== null && this.#isStored(accountId, remotePath, createdAt);
+      if (!isDone && capacity.left-- <= 0) {
         throw new AppError(
           "overloaded",
           `At most ${QUEUED_MAX} operations can be queued. Wait until some are finished.`,
@@ -279,8 +272,8 @@ export class QueueService {
         ...([accountId, deviceId, id, type, rank, createdAt, receivedAt] as const),
         ...([remotePath, fileId, status, attempts, finishedAt] as const),
       );
-      // At once: the next deed of the same commit may bring the file.
-      if (type === "upload" && !isDone) this.#idle.delete(accountId);
+      // Not after the commit: the next transaction of the same commit may store the file.
+      if (type === "upload" && !isDone) this.#accountsWithoutUploads.delete(accountId);
       return { id, status: isDone ? "completed" : "queued", error: undefined };
     } catch (error) {
       if (error instanceof AppError) return { id, status: "failed", error };
@@ -288,19 +281,19 @@ export class QueueService {
     }
   }
 
-  #hasArrived(accountId: number, path: string, sinceMs: number): boolean {
+  #isStored(accountId: number, path: string, sinceMs: number): boolean {
     const file = this.#options.tree.findFileNamed(accountId, parentPath(path), baseName(path));
     return file !== undefined && file.contentAtMs >= sinceMs;
   }
 
-  #carryOut(tx: Transaction, operation: OperationRow, following: number): void {
+  #execute(tx: Transaction, operation: OperationRow, following: number): void {
     const { tree, users } = this.#options;
     const { id, accountId, fileId } = operation;
     const fault = rejectionOf(users.findById(accountId));
     const file = fileId === null ? undefined : tree.findFile(accountId, fileId);
     if (fault !== undefined) this.#finish(id, "failed", fault);
     else if (file !== undefined) this.#delete(tx, operation, file, following);
-    // What was held and then confirmed is carried out with the rest of its hold.
+    // HoldService deletes the files of an accepted hold, so the operation is done.
     else if (toOperation(operation).error?.reason === "confirmation_required") this.#finish(id, "completed");
     else this.#finish(id, "failed", notFound("The file"));
   }
@@ -308,7 +301,7 @@ export class QueueService {
   #delete(tx: Transaction, { id, deviceId, operationId }: OperationRow, file: FileNode, following: number): void {
     const { treeWriter, access, massChangeGuard } = this.#options;
     const device = this.#queries.device.get(deviceId);
-    invariant(device !== null, "what a removed device had waiting was dropped");
+    invariant(device !== null, "the queued operations of a removed device are deleted");
     const change = { action: "delete", localId: `queue:${operationId}`, fileId: file.publicId } as const;
     const hold = massChangeGuard.admit(tx, device, file.accountId, [change], following);
     if (hold?.decision === "declined") {
@@ -321,28 +314,28 @@ export class QueueService {
     }
     treeWriter.by(deviceId, () => treeWriter.deleteFile(tx, file));
     this.#finish(id, "completed");
-    // What was counted of it is not to be written any more.
+    // The access counts of a deleted file must not be written.
     tx.afterCommit(() => access.forget(file.id));
   }
 
-  /** A deed. @returns whether there are more */
+  /** Call it inside a transaction. @returns whether there are more */
   #settleSome(holdId: string, hold: Hold | undefined): boolean {
-    const rows = this.#queries.held.all(holdId, SETTLED_AT_ONCE);
+    const rows = this.#queries.ofHold.all(holdId, SETTLE_BATCH);
     for (const row of rows) {
       if (hold?.decision === "accepted") this.#queries.release.run(row.id);
       else this.#finish(row.id, "failed", hold === undefined ? toOperation(row).error : confirmationRequired(hold));
     }
     this.#wake();
-    return rows.length === SETTLED_AT_ONCE;
+    return rows.length === SETTLE_BATCH;
   }
 
-  #noteFault(operation: OperationRow, error: unknown): void {
-    const known =
+  #recordFailure(operation: OperationRow, error: unknown): void {
+    const failure =
       error instanceof AppError
         ? error
         : new AppError("unexpected", "Something went wrong on the server. Queue the operation again with a new ID.");
-    if (operation.attempts + 1 >= ATTEMPTS_MAX) this.#finish(operation.id, "failed", known);
-    else this.#queries.noteFault.run(operation.id, writeError(known));
+    if (operation.attempts + 1 >= ATTEMPTS_MAX) this.#finish(operation.id, "failed", failure);
+    else this.#queries.recordFailure.run(operation.id, writeError(failure));
   }
 
   #finish(id: number, status: "completed" | "failed", error?: AppError): void {
@@ -351,7 +344,7 @@ export class QueueService {
   }
 }
 
-/** The path of a file in its one stored form. @throws AppError invalid_path */
+/** The normalized path of a file. @throws AppError invalid_path */
 function filePath(text: string): string {
   const path = normalizePath(text, "remotePath");
   if (path === ROOT_PATH) {
@@ -362,7 +355,7 @@ function filePath(text: string): string {
   return path;
 }
 
-/** Why nothing is done for this account any more. */
+/** Why operations of this account must not be executed; undefined if they may. */
 function rejectionOf(user: User | undefined): AppError | undefined {
   if (user === undefined || user.disabledAtMs !== null) {
     return new AppError("account_disabled", "The account is disabled. Ask your administrator to enable it.");
@@ -374,13 +367,13 @@ function rejectionOf(user: User | undefined): AppError | undefined {
   );
 }
 
-function usedOtherwise(id: string): AppError {
+function idInUse(id: string): AppError {
   return new AppError("idempotency_key", `The ID ${id} belongs to another operation. Choose a new ID.`, {
     field: "id",
   });
 }
 
-/** The path of a file by its folder and name, as {@link QueueService.noteArrival} takes it. */
+/** The path of a file, for {@link QueueService.onFileStored}. */
 export function pathOfFile(file: { readonly folder: string; readonly name: string }): string {
   return joinPath(file.folder, file.name);
 }

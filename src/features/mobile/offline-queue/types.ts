@@ -1,18 +1,15 @@
 import type { AppError } from "../../../errors.ts";
 
-/** What a device may queue. */
+/** The kind of an operation. */
 export type OperationType = "upload" | "delete";
 
-/** Which comes first. */
+/** The priority of an operation; `high` is executed first. */
 export type Priority = "high" | "normal" | "low";
 
-/**
- * Where an operation stands. What the server does is done in one deed with its status, so that `running` is never seen
- * of the present types.
- */
+/** The status of an operation. Both types change from `queued` to finished in one transaction, so none is `running`. */
 export type OperationStatus = "queued" | "running" | "completed" | "failed";
 
-/** An operation as a device tells it. */
+/** An operation as a device sends it. */
 export interface NewOperation {
   /** The device's own name for it. */
   readonly id: string;
@@ -20,28 +17,28 @@ export interface NewOperation {
   readonly priority: Priority;
   /** By the device's clock. */
   readonly createdAtMs: number;
-  /** Of an upload: path of the expected file, not normalised yet. */
+  /** The path of the expected file, not normalized; only of an upload. */
   readonly remotePath?: string | undefined;
-  /** Of a delete. */
+  /** Only of a delete. */
   readonly fileId?: string | undefined;
 }
 
-/** An operation as it stands. */
+/** A saved operation. */
 export interface Operation {
   readonly id: string;
   readonly type: OperationType;
   readonly priority: Priority;
   readonly status: OperationStatus;
-  /** How often the server tried to carry it out. */
+  /** How often the server tried to execute it. */
   readonly attempts: number;
   /** Why it failed, or what it waits for. */
   readonly error: AppError | undefined;
-  /** As the device told it, but not later than its receipt. */
+  /** The device's time, or the time of receipt if that is earlier. */
   readonly createdAtMs: number;
   readonly finishedAtMs: number | null;
 }
 
-/** What became of one operation of a call. With an error for one that was not taken: nothing is kept of it. */
+/** The result of adding an operation. A new operation with an error is not saved. */
 export interface AddedOperation {
   readonly id: string;
   readonly status: OperationStatus;

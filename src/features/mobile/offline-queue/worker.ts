@@ -1,22 +1,20 @@
 /**
- * Carries queued operations out: a few at a time, device after device, with a rest in between, so that other requests
- * are answered meanwhile. It keeps nothing in memory: after a restart it goes on with what the rows say.
+ * Executes queued operations in small batches, one device after another, with a rest in between for other requests. Its
+ * only state is in the rows: after a restart it resumes with them.
  */
 import type { Log } from "../../../lib/log.ts";
 import type { QueueService } from "./service.ts";
 
-/** Operations that share one commit: about three milliseconds. */
-const SLICE = 32;
+/** Operations that share one commit; it takes about three milliseconds. */
+const BATCH = 32;
 const REST_MS = 4;
-/**
- * Where the server can do nothing at present (a full disk), it is tried again after this, and each time twice as late.
- */
+/** The pause after a temporary error of the server, such as a full disk. It doubles with each further error. */
 const PAUSE_MS = 1_000;
-/** How often it is looked whether somebody decided on what is held. */
-const HELD_MS = 2_000;
 const PAUSE_MS_MAX = 60_000;
+/** How often the worker checks open holds for a decision. */
+const HOLDS_POLL_MS = 2_000;
 
-/** See the head of this file. */
+/** Executes queued operations in the background. */
 export class QueueWorker {
   readonly #queue: QueueService;
   readonly #log: Log;
@@ -30,13 +28,13 @@ export class QueueWorker {
     this.#log = options.log;
   }
 
-  /** Begins, and goes on until {@link stop}. */
+  /** Executes operations until {@link stop}. */
   start(): void {
-    this.#queue.onRunnable(() => this.#wake());
+    this.#queue.onExecutable(() => this.#wake());
     this.#running = this.#work();
   }
 
-  /** Ends with the slice that is under way. */
+  /** Stops after the current batch. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     this.#wake();
@@ -51,11 +49,11 @@ export class QueueWorker {
       try {
         const next = this.#queue.findNextDevice(deviceId);
         if (next === undefined) {
-          await this.#sleep((await this.#queue.settleHeld()) ? HELD_MS : undefined);
+          await this.#sleep((await this.#queue.settleHolds()) ? HOLDS_POLL_MS : undefined);
           continue;
         }
         deviceId = next;
-        await this.#serveSome(deviceId);
+        await this.#executeBatch(deviceId);
         pauseMs = PAUSE_MS;
         await Bun.sleep(REST_MS);
       } catch (error) {
@@ -66,14 +64,14 @@ export class QueueWorker {
     }
   }
 
-  async #serveSome(deviceId: number): Promise<void> {
-    // Each picks the first in order when its turn comes, in a savepoint of its own.
-    const waiting = this.#queue.countRunnable(deviceId);
-    const served = await Promise.allSettled(
-      Array.from({ length: SLICE }, (_, index) => this.#queue.serveNext(deviceId, Math.max(0, waiting - index - 1))),
+  async #executeBatch(deviceId: number): Promise<void> {
+    // Each transaction picks the operation that is first when it runs.
+    const count = this.#queue.countExecutable(deviceId);
+    const ends = await Promise.allSettled(
+      Array.from({ length: BATCH }, (_, index) => this.#queue.executeNext(deviceId, Math.max(0, count - index - 1))),
     );
-    const refused = served.find((one) => one.status === "rejected");
-    if (refused !== undefined) throw refused.reason;
+    const failed = ends.find(({ status }) => status === "rejected");
+    if (failed?.status === "rejected") throw failed.reason;
   }
 
   #wake(): void {
@@ -81,7 +79,7 @@ export class QueueWorker {
     this.#awaken();
   }
 
-  /** Until there may be something to do, or the time is over; not at all where there was a call meanwhile. */
+  /** Sleeps until the next wake-up, or for this time. Returns at once if it was woken since the last check. */
   async #sleep(forMs?: number): Promise<void> {
     if (this.#isAwake) return;
     const { promise, resolve } = Promise.withResolvers<void>();

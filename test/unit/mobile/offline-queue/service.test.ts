@@ -60,7 +60,7 @@ describe("order", () => {
     await call;
     expect(seen).toBeGreaterThan(0);
     expect(t.queue.findNextDevice(0)).toBe(t.device.id);
-    await t.queue.serveNext(t.device.id, 0);
+    await t.queue.executeNext(t.device.id, 0);
     expect(t.deleted).toEqual([files[0]?.id ?? 0]);
   });
 });
@@ -163,7 +163,7 @@ describe("an upload", () => {
     expect(t.states()).toEqual(["op-/p/a queued", "op-/p/b completed"]);
     expect(() =>
       t.tree.run((tx) => {
-        t.queue.noteArrival(tx, t.user.id, () => "/p/a");
+        t.queue.onFileStored(tx, t.user.id, () => "/p/a");
         throw new Error("undone");
       }),
     ).toThrow("undone");
@@ -223,7 +223,7 @@ describe("an upload", () => {
     t.arrive("/", "warm the knowledge that nothing waits");
     const [added] = await Promise.all([
       t.add(t.uploadTo("/a")),
-      t.tree.writer.run((tx) => t.queue.noteArrival(tx, t.user.id, () => "/a")),
+      t.tree.writer.run((tx) => t.queue.onFileStored(tx, t.user.id, () => "/a")),
     ]);
     expect(added).toEqual(["queued"]);
     expect(t.states()).toEqual(["op-/a completed"]);
@@ -236,7 +236,7 @@ describe("an upload", () => {
     await t.queue.sweep(signal);
     expect(t.states()).toEqual(["op-/a queued"]);
     t.tree.clock.advance(1);
-    expect(await t.queue.sweep(signal)).toBe("1 expired, 0 found, 0 forgotten");
+    expect(await t.queue.sweep(signal)).toBe("1 expired, 0 found, 0 removed");
     expect(t.states()).toEqual(["op-/a failed upload_expired"]);
     t.tree.clock.advance(7 * DAY_MS);
     await t.queue.sweep(signal);
@@ -249,13 +249,13 @@ describe("an upload", () => {
     await t.add(...paths, t.uploadTo("/new/b"));
     t.tree.addFile(t.user.id, "/new", "a");
     t.tree.addFile(t.user.id, "/new", "b");
-    expect(await t.queue.sweep(new AbortController().signal)).toBe("0 expired, 451 found, 0 forgotten");
+    expect(await t.queue.sweep(new AbortController().signal)).toBe("0 expired, 451 found, 0 removed");
   });
 
   test("whose file came with a folder is found by the job", async () => {
     await t.add(t.uploadTo("/new/a"), t.uploadTo("/new/b"));
     t.tree.addFile(t.user.id, "/new", "a");
-    expect(await t.queue.sweep(new AbortController().signal)).toBe("0 expired, 1 found, 0 forgotten");
+    expect(await t.queue.sweep(new AbortController().signal)).toBe("0 expired, 1 found, 0 removed");
     expect(t.states()).toEqual(["op-/new/b queued", "op-/new/a completed"]);
   });
 });
@@ -280,11 +280,11 @@ describe("the brake", () => {
     await t.serveAll();
     expect(t.states()).toEqual([`op-${file?.publicId} queued confirmation_required`]);
     expect(t.deleted).toEqual([]);
-    expect(await t.queue.settleHeld()).toBe(true);
+    expect(await t.queue.settleHolds()).toBe(true);
     expect(t.queue.findNextDevice(0)).toBeUndefined();
 
     t.massChangeGuard.holds = { ...hold, decision: "accepted" };
-    expect(await t.queue.settleHeld()).toBe(false);
+    expect(await t.queue.settleHolds()).toBe(false);
     t.massChangeGuard.holds = undefined;
     await t.serveAll();
     expect(t.states()).toEqual([`op-${file?.publicId} completed`]);
@@ -299,7 +299,7 @@ describe("the brake", () => {
     await t.serveAll();
     t.massChangeGuard.holds = { ...hold, decision: "accepted" };
     if (file !== undefined) t.tree.run((tx) => t.tree.write.deleteFile(tx, file));
-    await t.queue.settleHeld();
+    await t.queue.settleHolds();
     await t.serveAll();
     expect(t.states()).toEqual([`op-${file?.publicId} completed`]);
   });
@@ -310,7 +310,7 @@ describe("the brake", () => {
     t.massChangeGuard.holds = hold;
     await t.serveAll();
     t.massChangeGuard.holds = { ...hold, decision: "declined" };
-    await t.queue.settleHeld();
+    await t.queue.settleHolds();
     await t.add(t.deleteOf(b?.publicId ?? ""));
     await t.serveAll();
     expect(t.states().sort()).toEqual([a, b].map((file) => `op-${file?.publicId} failed confirmation_required`).sort());

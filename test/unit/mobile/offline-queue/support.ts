@@ -94,7 +94,7 @@ export class TestQueue {
 
   /** Carries out all that can be. */
   async serveAll(deviceId = this.device.id): Promise<void> {
-    while (await this.queue.serveNext(deviceId, 0));
+    while (await this.queue.executeNext(deviceId, 0));
   }
 
   /** `id status reason` of the device's operations. */
@@ -106,6 +106,6 @@ export class TestQueue {
   /** Puts a file in place and tells of it, as the tree does. */
   arrive(folder: string, name: string): void {
     this.tree.addFile(this.user.id, folder, name, { onConflict: "version" });
-    this.tree.run((tx) => this.queue.noteArrival(tx, this.user.id, () => `${folder === "/" ? "" : folder}/${name}`));
+    this.tree.run((tx) => this.queue.onFileStored(tx, this.user.id, () => `${folder === "/" ? "" : folder}/${name}`));
   }
 }
