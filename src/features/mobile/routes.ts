@@ -2,6 +2,7 @@ import type { TreeReader } from "../../tree/reader.ts";
 import type { Router } from "../accounts/routing/router.ts";
 import { type ConflictRoutesOptions, conflictRoutes } from "./conflicts/routes.ts";
 import { type DeviceRoutesOptions, deviceRoutes } from "./devices/routes.ts";
+import { type DeviceSignInRoutesOptions, deviceSignInRoutes } from "./devices/sign-in-routes.ts";
 import { type DurabilityRoutesOptions, durabilityRoutes } from "./durability/routes.ts";
 import { type LocalChangeRoutesOptions, localChangeRoutes } from "./local-changes/routes.ts";
 import { type HoldRoutesOptions, holdRoutes } from "./mass-change/routes.ts";
@@ -9,9 +10,10 @@ import { type QueueRoutesOptions, queueRoutes } from "./offline-queue/routes.ts"
 import { type RewindRoutesOptions, rewindRoutes } from "./rewind/routes.ts";
 import { type SyncRoutesOptions, syncRoutes } from "./sync/routes.ts";
 
-/** What the routes of devices work with. */
+/** Options of {@link mobileRoutes}. */
 export interface MobileRoutesOptions
-  extends Omit<DeviceRoutesOptions, "fileBytesOf">,
+  extends DeviceRoutesOptions,
+    Omit<DeviceSignInRoutesOptions, "fileBytesOf">,
     SyncRoutesOptions,
     Omit<LocalChangeRoutesOptions, "tokens">,
     Omit<ConflictRoutesOptions, "devices">,
@@ -27,7 +29,8 @@ export interface MobileRoutesOptions
 export function mobileRoutes(options: MobileRoutesOptions): Router[] {
   const { tree, syncTokens } = options;
   return [
-    deviceRoutes({ ...options, fileBytesOf: (accountId) => tree.usage(accountId).fileBytes }),
+    deviceSignInRoutes({ ...options, fileBytesOf: (accountId) => tree.usage(accountId).fileBytes }),
+    deviceRoutes(options),
     syncRoutes(options),
     localChangeRoutes({ ...options, tokens: syncTokens }),
     conflictRoutes(options),

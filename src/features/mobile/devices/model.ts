@@ -4,7 +4,7 @@ import { Timestamp } from "../../../http/fields.ts";
 import { Code, UserRecord } from "../../accounts/auth/model.ts";
 import { SYNC_FOLDERS_MAX, UPLOAD_QUALITIES } from "./settings.ts";
 
-/** As a device chooses it; `checkDeviceId` looks closer. */
+/** The id that a device chooses; `checkDeviceId` validates it. */
 const DeviceId = t.String({
   minLength: 1,
   examples: ["4f1c2f0e-6d1b-4a55-9c1e-3b8f1f6f2a10"],
@@ -12,15 +12,15 @@ const DeviceId = t.String({
     "Chosen by the device, unique within the account: 1 to 200 printable characters without / and \\, neither . nor .., " +
     "compared in NFC. In paths it is percent-encoded",
 });
-/** A few words without control characters. */
-const Words = { maxLength: 200, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" };
+/** A short text without control characters. */
+const ShortText = { maxLength: 200, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" };
 
 const Email = t.String({ maxLength: 320, examples: ["ada@example.org"] });
 const Password = t.String({ maxLength: 2048 });
 
 const CREDENTIALS = { email: Email, password: Password, code: t.Optional(Code) };
 
-/** What a device signs in with. */
+/** The credentials of a sign-in. */
 export const Credentials = t.Object(CREDENTIALS);
 
 /** POST /api/mobile/auth/register */
@@ -29,15 +29,15 @@ export const RegisterBody = t.Object({
   deviceInfo: t.Object({
     deviceId: DeviceId,
     platform: t.String({
-      ...Words,
+      ...ShortText,
       minLength: 1,
       maxLength: 64,
       examples: ["android"],
       description: "android, ios, …",
     }),
-    model: t.Optional(t.String({ ...Words, examples: ["Pixel 9"], description: "Becomes the device's name" })),
-    osVersion: t.Optional(t.String(Words)),
-    appVersion: t.Optional(t.String(Words)),
+    model: t.Optional(t.String({ ...ShortText, examples: ["Pixel 9"], description: "Becomes the device's name" })),
+    osVersion: t.Optional(t.String(ShortText)),
+    appVersion: t.Optional(t.String(ShortText)),
     pushToken: t.Optional(t.String({ maxLength: 4096, description: "The same as in notifications/register" })),
   }),
 });
@@ -51,7 +51,7 @@ export const DeviceRefreshBody = t.Object({
   deviceId: t.String({ maxLength: 1024, description: "The device that the token was given to" }),
 });
 
-// No `default` here: the framework would put it into bodies that leave the field out.
+// No `default` here: the framework would add it to bodies without the field.
 const SETTINGS = {
   autoUpload: t.Boolean({ description: "Upload new photos and videos automatically; by default false" }),
   backgroundSync: t.Boolean({ description: "Fetch changes while the app is closed; by default true" }),
@@ -71,13 +71,13 @@ const SETTINGS = {
   }),
 };
 
-/** PUT /api/mobile/devices/{deviceId}/settings: any of them. */
+/** PUT /api/mobile/devices/{deviceId}/settings */
 export const DeviceSettingsBody = t.Partial(t.Object(SETTINGS));
 
-/** A device's settings, all of them. */
+/** All settings of a device. */
 export const DeviceSettingsRecord = t.Object(SETTINGS);
 
-/** The path parameter of endpoints about one device. */
+/** Path parameters of one device. */
 export const DeviceParams = t.Object({
   deviceId: t.String({ description: "As the device chose it, percent-encoded" }),
 });
@@ -93,7 +93,7 @@ const FACTS = {
   lastActiveAt: Timestamp,
 };
 
-/** A device as administrators see it: without its settings, which name folders. */
+/** A device as administrators see it, without its settings, which name folders. */
 export const DeviceFactsRecord = t.Object(FACTS);
 
 /** A device as the API returns it. */
@@ -113,7 +113,7 @@ const Tokens = t.Object({
 });
 const DeviceSummary = t.Object({ id: t.String(), name: t.String(), registeredAt: Timestamp });
 
-/** Answer of register and of POST /api/mobile/auth. */
+/** Response of register and of POST /api/mobile/auth. */
 export const DeviceSignedInResponse = t.Object({
   success: t.Literal(true),
   user: UserRecord,
@@ -126,5 +126,5 @@ export const DeviceSignedInResponse = t.Object({
   }),
 });
 
-/** Answer of POST /api/mobile/auth/refresh. */
+/** Response of POST /api/mobile/auth/refresh. */
 export const DeviceRefreshedResponse = t.Object({ success: t.Literal(true), tokens: Tokens, device: DeviceSummary });

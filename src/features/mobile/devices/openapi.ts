@@ -9,7 +9,7 @@ import {
 } from "./model.ts";
 import { t } from "elysia";
 
-/** Of accounts with two-factor sign-in, as at /api/auth/signin. */
+/** Errors of accounts with two-factor authentication. */
 const SECOND_FACTOR = ["second_factor_required", "invalid_code"] as const;
 
 const REMOVAL =

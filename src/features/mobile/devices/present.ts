@@ -5,7 +5,7 @@ import { DEVICE_TOKEN_LIFETIME_MS } from "../../accounts/auth/service.ts";
 import type { DeviceSettings } from "./settings.ts";
 import type { Device, DeviceTokens, SignedInDevice } from "./types.ts";
 
-/** What a device is told of its data when it signs in. */
+/** The sync state of a device, reported when it signs in. */
 export interface SyncState {
   readonly lastSyncAtMs: number | undefined;
   readonly pendingUploads: number;
@@ -13,7 +13,7 @@ export interface SyncState {
   readonly cacheSizeBytes: number;
 }
 
-/** What a device is: the device of the API without what depends on the requester, and the settings, which name folders. */
+/** A device without `isCurrent`, which depends on the client, and without its settings, which name folders. */
 export function presentDeviceFacts(device: Device) {
   const { publicId, name, platform, model, osVersion, appVersion, registeredAtMs, lastActiveAtMs } = device;
   return {
@@ -28,7 +28,7 @@ export function presentDeviceFacts(device: Device) {
   };
 }
 
-/** A device as the API returns it. @param currentId row id of the device that asks, where it is one */
+/** A device as the API returns it. @param currentId row id of the requesting device, if it is one */
 export function presentDevice(device: Device, currentId: number | undefined) {
   return {
     ...presentDeviceFacts(device),
@@ -42,7 +42,7 @@ export function presentDeviceSettings({ maxCacheSizeBytes, ...settings }: Device
   return { ...settings, maxCacheSize: maxCacheSizeBytes };
 }
 
-/** Answer of a removal. */
+/** The response of a removal. */
 export function presentRemoved({ device, removedAtMs }: { device: Device; removedAtMs: number }) {
   return { id: device.publicId, name: device.name, removedAt: toTimestamp(removedAtMs) };
 }
@@ -63,7 +63,7 @@ export function presentSignedInDevice({ user, device, tokens }: SignedInDevice, 
   };
 }
 
-/** Answer of POST /api/mobile/auth/refresh. */
+/** The response of POST /api/mobile/auth/refresh. */
 export function presentRefreshedDevice({ device, tokens }: SignedInDevice) {
   return { success: true as const, tokens: presentTokens(tokens), device: presentSummary(device) };
 }

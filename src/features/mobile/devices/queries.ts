@@ -15,7 +15,7 @@ const COLUMNS = `id, user_id AS accountId, public_id AS publicId, name, platform
   app_version AS appVersion, registered_at AS registeredAtMs, last_active_at AS lastActiveAtMs,
   removed_at AS removedAtMs, last_sync_at AS lastSyncAtMs, settings`;
 
-/** The statements about devices. Each uses the primary key, or the index `devices_public`. */
+/** The statements about devices. Each uses the primary key or the index `devices_public`. */
 export class DeviceQueries {
   readonly #statements: ReturnType<typeof statements>;
 
@@ -23,27 +23,27 @@ export class DeviceQueries {
     this.#statements = statements(sqlite);
   }
 
-  /** Also a removed one. */
+  /** Finds removed devices too. */
   find(accountId: number, publicId: string): DeviceRow | undefined {
     return this.#statements.byPublicId.get(accountId, normalizeDeviceId(publicId)) ?? undefined;
   }
 
-  /** Also a removed one. */
+  /** Finds removed devices too. */
   findById(id: number): DeviceRow | undefined {
     return this.#statements.byId.get(id) ?? undefined;
   }
 
-  /** Also of a removed one. */
+  /** Finds removed devices too. */
   findName(id: number): DeviceName | undefined {
     return this.#statements.nameById.get(id) ?? undefined;
   }
 
-  /** Those that are registered, the latest active first. */
+  /** The registered devices, last active first. */
   list(accountId: number): DeviceRow[] {
     return this.#statements.ofAccount.all(accountId);
   }
 
-  /** How many are registered. */
+  /** The number of registered devices. */
   count(accountId: number): number {
     return this.#statements.count.get(accountId)?.count ?? 0;
   }
@@ -62,12 +62,12 @@ export class DeviceQueries {
     );
   }
 
-  renew(id: number, info: DeviceInfo, name: string, nowMs: number): void {
+  update(id: number, info: DeviceInfo, name: string, nowMs: number): void {
     const { platform, model, osVersion, appVersion } = info;
-    this.#statements.renew.run(id, name, platform, model ?? null, osVersion ?? null, appVersion ?? null, nowMs);
+    this.#statements.update.run(id, name, platform, model ?? null, osVersion ?? null, appVersion ?? null, nowMs);
   }
 
-  /** A removed one is registered as if for the first time. */
+  /** Registers a removed device again, with default settings. */
   restore(id: number, nowMs: number): void {
     this.#statements.restore.run(id, nowMs);
   }
@@ -81,11 +81,12 @@ export class DeviceQueries {
   }
 
   /**
-   * Deletes the rows of devices that were removed, but for the latest removed so many, and for those whose changes can
-   * still be undone. @returns their row ids
+   * Deletes the rows of removed devices, except the last removed ones, and those whose changes can still be undone.
+   * @param retained how many of the last removed devices stay
+   * @returns the row ids of the deleted ones
    */
-  forgetRemoved(accountId: number, keep: number): number[] {
-    return this.#statements.forgetRemoved.all(accountId, keep).map(({ id }) => id);
+  deleteRemoved(accountId: number, retained: number): number[] {
+    return this.#statements.deleteRemoved.all(accountId, retained).map(({ id }) => id);
   }
 
   setSettings(id: number, json: string): void {
@@ -97,7 +98,7 @@ export class DeviceQueries {
   }
 }
 
-/** A row as the other parts of the server see it. */
+/** Converts a row. */
 export function toDevice({ removedAtMs: _removed, lastSyncAtMs: _synced, settings, ...row }: DeviceRow): Device {
   return { ...row, settings: readDeviceSettings(settings) };
 }
@@ -120,7 +121,7 @@ function statements(sqlite: Database) {
          (user_id, public_id, name, platform, model, os_version, app_version, registered_at, last_active_at)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)`,
     ),
-    renew: sqlite.prepare<void, [number, string, string, string | null, string | null, string | null, number]>(
+    update: sqlite.prepare<void, [number, string, string, string | null, string | null, string | null, number]>(
       `UPDATE devices SET name = ?2, platform = ?3, model = ?4, os_version = ?5, app_version = ?6, last_active_at = ?7
        WHERE id = ?1`,
     ),
@@ -130,7 +131,7 @@ function statements(sqlite: Database) {
     touch: sqlite.prepare<void, [number, number]>("UPDATE devices SET last_active_at = ?2 WHERE id = ?1"),
     remove: sqlite.prepare<void, [number, number]>("UPDATE devices SET removed_at = ?2 WHERE id = ?1"),
     /** Indexes devices_public and the primary key of `undo`. */
-    forgetRemoved: sqlite.prepare<{ id: number }, [number, number]>(
+    deleteRemoved: sqlite.prepare<{ id: number }, [number, number]>(
       `DELETE FROM devices WHERE user_id = ?1 AND removed_at IS NOT NULL
          AND id NOT IN (SELECT id FROM devices WHERE user_id = ?1 AND removed_at IS NOT NULL
            ORDER BY removed_at DESC, id DESC LIMIT ?2)

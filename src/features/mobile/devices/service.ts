@@ -20,19 +20,19 @@ import {
 import { SyncTimes } from "./sync-times.ts";
 import type { Device, DeviceInfo, DeviceName, SignedInDevice } from "./types.ts";
 
-/** What push messages are sent to, kept by whoever sends them. */
+/** The addresses for push messages, managed by the notifications. */
 export interface PushTokens {
   /**
-   * Whether messages could be sent to this token at all. Before the deed: it may look up addresses.
-   * @param field where in the request the token stands
+   * Checks whether messages can be sent to this token. Call it before the transaction: it may resolve host names.
+   * @param field the request field with the token
    * @throws AppError invalid_field | forbidden_target
    */
   checkPushToken(token: string, field: string): Promise<void>;
-  /** Makes the token this device's, in the deed that registers it. */
+  /** Assigns the token to the device. Call it inside the transaction of the registration. */
   registerPushToken(tx: Transaction, accountId: number, device: DeviceRef, token: string, platform: string): void;
 }
 
-/** What {@link DeviceService} works with. */
+/** Options of {@link DeviceService}. */
 export interface DeviceServiceOptions {
   readonly db: Db;
   readonly writer: Writer;
@@ -45,14 +45,14 @@ export interface DeviceServiceOptions {
   readonly pushTokens: PushTokens;
 }
 
-/** Names that are remembered, so that lists that tell of devices cost no look-up each. */
+/** The maximum of cached names, which save lists that name devices a query for each entry. */
 const NAMES_MAX = 1_000;
-/** Removed devices whose names an account can still be told; what the earlier ones did is told without. */
+/** The number of removed devices of an account whose names stay available for records. */
 const REMOVED_MAX = 100;
 
 /**
- * Devices: registering, signing in and out, settings. A device is signed in as a whole: another sign-in, its removal,
- * or a refresh token that comes a second time end every token that it had.
+ * Devices: registering, signing in and out, settings. A device has one sign-in at a time: a further sign-in, a removal,
+ * or the reuse of a refresh token ends all its former tokens.
  */
 export class DeviceService {
   readonly #options: DeviceServiceOptions;
@@ -67,9 +67,9 @@ export class DeviceService {
   }
 
   /**
-   * Registers a device of a user who has just given their password, and signs it in; durable on return. One that is
-   * registered already is renewed and takes no further place; one that was removed begins anew.
-   * @throws AppError device_limit | bad_credentials | account_disabled; what the push token's check throws
+   * Registers a device of a user whose password was just checked, and signs it in; durable on return. A registered
+   * device is updated, and does not count twice. A removed device is registered again, with default settings.
+   * @throws AppError device_limit | bad_credentials | account_disabled; errors of {@link PushTokens.checkPushToken}
    */
   async register(checked: CheckedUser, info: DeviceInfo, client: ClientInfo): Promise<SignedInDevice> {
     const { auth, writer, clock, pushTokens, events } = this.#options;
@@ -85,8 +85,8 @@ export class DeviceService {
       const nowMs = clock.nowMs();
       const name = info.model ?? platform;
       if (known === undefined) this.#queries.insert(user.id, info, name, nowMs);
-      else this.#queries.renew(known.id, info, name, nowMs);
-      if (known !== undefined && isNew) this.#begin(tx, known.id, nowMs);
+      else this.#queries.update(known.id, info, name, nowMs);
+      if (known !== undefined && isNew) this.#restore(tx, known.id, nowMs);
       const device = this.#get(user.id, info.deviceId);
       if (known !== undefined) events.emit(tx, "device.signing_in", { accountId: user.id, device });
       const refreshToken = auth.signInDevice(tx, device.id, prepared);
@@ -98,7 +98,7 @@ export class DeviceService {
   }
 
   /**
-   * Signs a registered device in, of a user who has just given their password; durable on return.
+   * Signs in a registered device of a user whose password was just checked; durable on return.
    * @throws AppError not_found for unknown and removed devices; bad_credentials | account_disabled
    */
   async signIn(checked: CheckedUser, publicId: string, client: ClientInfo): Promise<SignedInDevice> {
@@ -107,11 +107,10 @@ export class DeviceService {
     const prepared = await auth.prepareDeviceSession(user, client);
     return writer.run((tx) => {
       const owner = auth.confirm(tx, checked);
-      const known = this.#get(user.id, publicId);
-      const { id } = known;
-      this.#queries.touch(id, clock.nowMs());
-      events.emit(tx, "device.signing_in", { accountId: user.id, device: known });
-      const refreshToken = auth.signInDevice(tx, id, prepared);
+      const device = this.#get(user.id, publicId);
+      this.#queries.touch(device.id, clock.nowMs());
+      events.emit(tx, "device.signing_in", { accountId: user.id, device });
+      const refreshToken = auth.signInDevice(tx, device.id, prepared);
       return {
         user: owner,
         device: this.#get(user.id, publicId),
@@ -121,9 +120,9 @@ export class DeviceService {
   }
 
   /**
-   * Exchanges a refresh token for the next pair; durable on return. The access token that was in use stays good until
-   * it expires, for requests that are under way; it ends with the device's sign-in. A token that comes a second time
-   * ends that sign-in, unless it is the last one and its answer may have got lost.
+   * Exchanges a refresh token for new tokens; durable on return. The former access token stays valid until it expires
+   * or the sign-in ends, for requests in progress. The reuse of a refresh token ends the sign-in, unless it is the last
+   * one, whose response may have been lost.
    * @throws AppError invalid_token | expired_token | revoked_token | overloaded
    */
   async refresh(refreshToken: string, publicId: string, client: ClientInfo): Promise<SignedInDevice> {
@@ -135,18 +134,18 @@ export class DeviceService {
     if (user === undefined || user.disabledAtMs !== null) throw endedSignIn();
     const prepared = await auth.prepareDeviceSession(user, client);
     const result = await writer.run((tx) => {
-      const requestContext = auth.refreshDevice(tx, row.id, refreshToken, prepared);
-      if (requestContext.outcome === "exchanged") {
+      const exchange = auth.refreshDevice(tx, row.id, refreshToken, prepared);
+      if (exchange.outcome === "exchanged") {
         this.#queries.touch(row.id, clock.nowMs());
-        const tokens = { accessToken: prepared.token, refreshToken: requestContext.token };
+        const tokens = { accessToken: prepared.token, refreshToken: exchange.token };
         return { user, device: this.#get(row.accountId, publicId), tokens };
       }
-      if (requestContext.outcome === "reused") {
+      if (exchange.outcome === "reused") {
         events.emit(tx, "security.token_reused", { accountId: row.accountId, device: row });
       }
-      return requestContext.outcome;
+      return exchange.outcome;
     });
-    // Thrown only now: what a reused token ends must stay ended.
+    // Thrown after the transaction, because the end of the sign-in must not be rolled back.
     switch (result) {
       case "unknown":
         throw unknownRefreshToken();
@@ -163,23 +162,23 @@ export class DeviceService {
     }
   }
 
-  /** A registered device of an account; undefined for removed ones and for those of others. */
+  /** A registered device of the account; undefined for removed devices and those of other accounts. */
   find(accountId: number, publicId: string): Device | undefined {
     const row = this.#queries.find(accountId, publicId);
     return row === undefined || row.removedAtMs !== null ? undefined : toDevice(row);
   }
 
-  /** An account's registered devices, the latest active first. */
+  /** The account's registered devices, last active first. */
   list(accountId: number): Device[] {
     return this.#queries.list(accountId).map(toDevice);
   }
 
-  /** How many devices an account has registered. */
+  /** The number of the account's registered devices. */
   count(accountId: number): number {
     return this.#queries.count(accountId);
   }
 
-  /** How a device is called by its row id, also after its removal: for records that tell what it did. */
+  /** Id and name of a device by its row id, for records; also of a removed device. */
   findById(id: number): DeviceName | undefined {
     const known = this.#names.get(id);
     if (known !== undefined) return known;
@@ -191,7 +190,7 @@ export class DeviceService {
   }
 
   /**
-   * Row id of an account's device, also of a removed one: what it did can still be undone.
+   * The row id of the account's device, also of a removed one: its changes can still be undone.
    * @throws AppError not_found
    */
   getId(accountId: number, publicId: string): number {
@@ -201,8 +200,8 @@ export class DeviceService {
   }
 
   /**
-   * Changes the settings of an account's device; durable on return.
-   * @returns all of them
+   * Changes the settings of the account's device; durable on return.
+   * @returns all settings
    * @throws AppError not_found | invalid_path | invalid_field
    */
   async changeSettings(accountId: number, publicId: string, change: DeviceSettingsChange): Promise<DeviceSettings> {
@@ -215,9 +214,9 @@ export class DeviceService {
   }
 
   /**
-   * Removes an account's device; durable on return. It is signed out at once and its place is free; what it did can
-   * still be told, of the latest removed {@link REMOVED_MAX}.
-   * @param check runs first in the same transaction; what it throws undoes it
+   * Removes the account's device and signs it out; durable on return. The names of the last {@link REMOVED_MAX} removed
+   * devices stay available for records.
+   * @param check runs first in the same transaction; an error rolls it back
    * @throws AppError not_found
    */
   async remove(
@@ -233,34 +232,31 @@ export class DeviceService {
       this.#queries.remove(device.id, removedAtMs);
       auth.endDevice(tx, device.id);
       events.emit(tx, "device.removed", { accountId, device });
-      const forgotten = this.#queries.forgetRemoved(accountId, REMOVED_MAX);
+      const deletedIds = this.#queries.deleteRemoved(accountId, REMOVED_MAX);
       tx.afterCommit(() => {
-        for (const id of forgotten) this.#names.delete(id);
+        for (const id of deletedIds) this.#names.delete(id);
       });
       return { device, removedAtMs };
     });
   }
 
-  /** Notes that a device asked for changes. @param deviceId row id */
+  /** Records a sync of a device. @param deviceId row id */
   noteSync(deviceId: number, atMs: number): void {
     this.#syncTimes.note(deviceId, atMs);
   }
 
-  /**
-   * When a device last asked for changes, in ms; undefined where never since it was registered.
-   * @param deviceId row id
-   */
+  /** The time of a device's last sync in ms; undefined if there was none. @param deviceId row id */
   lastSyncAt(deviceId: number): number | undefined {
     return this.#syncTimes.read(deviceId);
   }
 
-  /** Writes what waits; at shutdown. */
+  /** Writes pending sync times; call it at shutdown. */
   flush(): Promise<void> {
     return this.#syncTimes.flush();
   }
 
-  /** A device that was removed comes back with nothing of its former life but its name in records. */
-  #begin(tx: Transaction, deviceId: number, nowMs: number): void {
+  /** Registers a removed device again: only records of its changes refer to its former registration. */
+  #restore(tx: Transaction, deviceId: number, nowMs: number): void {
     this.#queries.restore(deviceId, nowMs);
     tx.afterCommit(() => this.#syncTimes.forget(deviceId));
   }

@@ -1,35 +1,32 @@
-/**
- * A device's settings: what they are when nothing was set, and how a change is
- * merged.
- */
+/** A device's settings: their defaults, and how a change is merged. */
 import { invalidField } from "../../../errors.ts";
 import { normalizePath } from "../../../lib/path.ts";
 
-/** How large pictures and videos are sent: as they are, or made smaller by the device first. */
+/** The quality in which the device uploads photos and videos; it reduces them itself. */
 export const UPLOAD_QUALITIES = ["original", "high", "medium", "low"] as const;
 
-/** What a device is told to do. The server keeps it; the device abides by it. */
+/** The settings of a device. The server only stores them; the device applies them. */
 export interface DeviceSettings {
-  /** New pictures and videos are uploaded by themselves. */
+  /** Upload new photos and videos automatically. */
   readonly autoUpload: boolean;
-  /** Changes are fetched while the app is closed. */
+  /** Fetch changes while the app is closed. */
   readonly backgroundSync: boolean;
-  /** Nothing is transferred over a paid connection. */
+  /** Use no metered connections. */
   readonly wifiOnly: boolean;
   readonly uploadQuality: (typeof UPLOAD_QUALITIES)[number];
-  /** Folders that are kept in sync, with everything below; none means all. */
+  /** Folders to sync, with everything below them; an empty list means all. */
   readonly syncFolders: readonly string[];
-  /** Bytes that the device keeps of files at most. */
+  /** The maximum of bytes that the device stores. */
   readonly maxCacheSizeBytes: number;
 }
 
-/** Any part of the settings. */
+/** Settings to change; the others stay. */
 export type DeviceSettingsChange = { readonly [K in keyof DeviceSettings]?: DeviceSettings[K] | undefined };
 
-/** Folders that one device may name. */
+/** The maximum of folders in the settings of a device. */
 export const SYNC_FOLDERS_MAX = 200;
 
-/** What asks nothing of the person's data plan or battery that they did not ask for, and changes no picture. */
+/** By default a device uses no mobile data, saves battery, and leaves photos unchanged. */
 const DEFAULTS: DeviceSettings = {
   autoUpload: false,
   backgroundSync: true,
@@ -39,24 +36,24 @@ const DEFAULTS: DeviceSettings = {
   maxCacheSizeBytes: 1024 * 1024 * 1024,
 };
 
-/** The settings in force, from the stored JSON of those that were ever set. */
+/** All settings, from the stored JSON of those that were set. */
 export function readDeviceSettings(json: string): DeviceSettings {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by changeDeviceSettings alone
   return { ...DEFAULTS, ...(JSON.parse(json) as Partial<DeviceSettings>) };
 }
 
 /**
- * The stored JSON after a change: what it doesn't name stays, and what was never set follows the defaults.
+ * The stored JSON after a change. Settings that were never set are left out: they follow the defaults.
  * @throws AppError invalid_path | invalid_field for the folders
  */
 export function changeDeviceSettings(json: string, change: DeviceSettingsChange): string {
   const { syncFolders } = change;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written here alone
   const stored = JSON.parse(json) as object;
-  const named = Object.entries(change).filter(([, value]) => value !== undefined);
+  const changed = Object.entries(change).filter(([, value]) => value !== undefined);
   return JSON.stringify({
     ...stored,
-    ...Object.fromEntries(named),
+    ...Object.fromEntries(changed),
     ...(syncFolders !== undefined && { syncFolders: normalizeFolders(syncFolders) }),
   });
 }

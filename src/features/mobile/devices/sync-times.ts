@@ -3,7 +3,7 @@ import { WriteBehind } from "../../../jobs/write-behind.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { DeviceQueries } from "./queries.ts";
 
-/** What {@link SyncTimes} works with. */
+/** Options of {@link SyncTimes}. */
 export interface SyncTimesOptions {
   readonly queries: DeviceQueries;
   readonly writer: Writer;
@@ -11,8 +11,8 @@ export interface SyncTimesOptions {
 }
 
 /**
- * When each device last asked for changes, written behind: exact for whoever reads it here, in the database within a
- * second, so that asking waits for no disk. What waits is bounded by the number of devices.
+ * The time of the last sync of each device. It is exact here, and written to the database within a second, so that a
+ * sync waits for no disk. The number of devices bounds the number of pending times.
  */
 export class SyncTimes {
   readonly #queries: DeviceQueries;
@@ -35,29 +35,29 @@ export class SyncTimes {
         for (const [deviceId, atMs] of taken) queries.noteSync(deviceId, atMs);
       },
       giveBack: (taken) => {
-        // What arose meanwhile is newer.
+        // The pending times are newer.
         this.#pending = new Map([...taken, ...this.#pending]);
       },
     });
   }
 
-  /** Notes that a device asks for changes now. */
+  /** Records a sync of a device. */
   note(deviceId: number, atMs: number): void {
     this.#pending.set(deviceId, atMs);
     this.#writeBehind.note();
   }
 
-  /** When the device last asked; undefined where never. */
+  /** The time of the device's last sync; undefined if there was none. */
   read(deviceId: number): number | undefined {
     return this.#pending.get(deviceId) ?? this.#queries.findById(deviceId)?.lastSyncAtMs ?? undefined;
   }
 
-  /** Drops what waits of a device that begins anew. */
+  /** Drops the pending time of a device that is registered again. */
   forget(deviceId: number): void {
     this.#pending.delete(deviceId);
   }
 
-  /** Writes what waits; at shutdown. */
+  /** Writes pending times; call it at shutdown. */
   flush(): Promise<void> {
     return this.#writeBehind.flush();
   }

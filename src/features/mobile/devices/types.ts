@@ -1,12 +1,12 @@
 import type { User } from "../../accounts/users/types.ts";
 import type { DeviceSettings } from "./settings.ts";
 
-/** A registered phone, tablet or other machine. */
+/** A registered phone, tablet or computer. */
 export interface Device {
-  /** Key inside the database, never given again. */
+  /** Row id; never reused. */
   readonly id: number;
   readonly accountId: number;
-  /** As the device chose it; unique within the account. */
+  /** The id that the device chose; unique within the account. */
   readonly publicId: string;
   readonly name: string;
   readonly platform: string;
@@ -19,15 +19,15 @@ export interface Device {
   readonly settings: DeviceSettings;
 }
 
-/** How a device is called, also after it was removed. */
+/** Id and name of a device, which may be removed. */
 export interface DeviceName {
   readonly publicId: string;
   readonly name: string;
 }
 
-/** What a device says of itself when it is registered. */
+/** What a device reports when it registers. */
 export interface DeviceInfo {
-  /** In NFC: see `device-id.ts`. */
+  /** In NFC. */
   readonly deviceId: string;
   readonly platform: string;
   readonly model?: string | undefined;
@@ -38,9 +38,9 @@ export interface DeviceInfo {
 
 /** The two tokens of a device. */
 export interface DeviceTokens {
-  /** Opens the API, for 7 days. */
+  /** Authenticates requests, for 7 days. */
   readonly accessToken: string;
-  /** Gives the next pair, once, within 90 days. */
+  /** Can be exchanged for new tokens once, within 90 days. */
   readonly refreshToken: string;
 }
 
