@@ -1,21 +1,21 @@
-/** Contents that an account holds already: a file can be made of them without a byte being sent. */
+/** Content that an account already has: a file with this content can be created without an upload. */
 import type { BlobRef } from "../../../blobs/blob-store.ts";
 import type { Digest } from "../../../blobs/digest.ts";
 import { AppError } from "../../../errors.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 
-/** A content that can be named anew. */
+/** Content that can be used for another file. */
 export interface ExistingContent {
-  /** Public id of a file that has it. */
+  /** The public id of a file with this content. */
   readonly fileId: string;
   readonly blob: BlobRef;
   readonly mediaType: string;
 }
 
 /**
- * The content with this digest, if a file of this very account has it and it is believed to be whole. What others hold
- * is never told, and a damaged content is better sent again.
- * @param sizeBytes where given, the content must have this size
+ * The content with this digest, if a file of the account has it and it is not known to be damaged. Other accounts are
+ * not searched, so that a digest does not reveal their files.
+ * @param sizeBytes if given, the content must have this size
  */
 export function findExistingContent(
   tree: Pick<TreeReader, "findFileWithContent" | "findBlob">,
@@ -34,12 +34,12 @@ export function findExistingContent(
   };
 }
 
-/** Whether the server read this content again and found other bytes, or none. */
+/** Whether the server has found this blob damaged or missing. */
 export function isDamaged(tree: Pick<TreeReader, "findBlob">, digest: Digest): boolean {
   return (tree.findBlob(digest)?.damagedAtMs ?? null) !== null;
 }
 
-/** Says in a refusal for the quota which plan it comes from; any other error is given back as it is. */
+/** Adds the plan to a quota error; returns any other error unchanged. */
 export function withPlan(error: AppError, plan: string): AppError {
   if (error.reason !== "quota_exceeded") return error;
   return new AppError(error.reason, error.message, { ...error.details, plan });

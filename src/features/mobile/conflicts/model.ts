@@ -16,7 +16,7 @@ const SIDE = {
   modifiedAt: t.Union([Timestamp, t.Null()]),
 };
 
-/** Records of this feature, by the name under which the OpenAPI document refers to them. */
+/** Schemas of this feature, by their names in the OpenAPI document. */
 export const CONFLICT_SCHEMAS = {
   Conflict: t.Object({
     conflictId: t.String(),
@@ -55,7 +55,7 @@ const ResolveItem = t.Object({
 /** POST /api/mobile/conflicts/resolve */
 export const ResolveBody = t.Object({ conflicts: t.Array(ResolveItem, { minItems: 1, maxItems: 1000 }) });
 
-/** One resolution as it was asked for. @throws AppError invalid_path | invalid_field */
+/** Parses one resolution. @throws AppError invalid_path | invalid_field */
 export function readResolution(item: Static<typeof ResolveItem>): ResolveRequest {
   const { conflictId, resolution, fileId, localData } = item;
   const { name } = localData ?? {};
@@ -84,7 +84,7 @@ export const ItemError = {
   },
 };
 
-/** Answer of resolve. */
+/** Response of resolve. */
 export const ResolvedRecord = {
   type: "object",
   required: ["results", "conflicts"],
@@ -113,13 +113,13 @@ export const ConflictsRecord = {
   properties: { conflicts: Conflicts },
 };
 
-/** Path of one conflict. */
+/** Path parameters of one conflict. */
 export const ConflictParams = t.Object({ conflictId: t.String() });
 
 /** POST /api/users/conflicts/{conflictId} */
 export const DecideBody = t.Object({ resolution: t.Union([t.Literal("keep_remote"), t.Literal("keep_local")]) });
 
-/** Its answer. */
+/** Response of POST /api/users/conflicts/{conflictId} */
 export const DecidedRecord = {
   type: "object",
   required: ["conflictId", "status"],

@@ -4,9 +4,7 @@ import { toTimestamp } from "../../../lib/clock.ts";
 import type { ResolveOutcome } from "./service.ts";
 import type { OpenConflict } from "./types.ts";
 
-/**
- * Contract §7, conflict record. `remote` is the other side as it stands now; all but its id is null once it is gone.
- */
+/** A conflict as the API returns it. `remote` is the current state; after a deletion, only its id is not null. */
 export function presentConflict(conflict: OpenConflict) {
   const { change, remote, remoteDeviceId } = conflict;
   return {

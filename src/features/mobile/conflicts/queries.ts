@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { LocalChange } from "../mass-change/types.ts";
 import type { Conflict } from "./types.ts";
 
-/** A row as the statements give it. */
+/** A row of {@link conflictQueries}. */
 export type ConflictRow = Omit<Conflict, "change" | "awaitsContent"> & {
   readonly change: string;
   readonly awaitsContent: number;
@@ -50,10 +50,12 @@ export function conflictQueries(sqlite: Database) {
       `UPDATE conflicts SET resolution = ?2, resolved_at = ?3, outcome_file_id = ?4, awaits_content = 0
        WHERE id = ?1 AND resolved_at IS NULL`,
     ),
-    /** Of no change any more: the same change, sent again, is decided as it would be without the conflict. */
+    /**
+     * Detaches the conflict from its change: if the change is sent again, it is decided as if there were no conflict.
+     */
     detach: sqlite.prepare<undefined, [number]>("UPDATE conflicts SET fingerprint = randomblob(32) WHERE id = ?1"),
-    findAgain: sqlite.prepare<undefined, [number, number]>("UPDATE conflicts SET detected_at = ?2 WHERE id = ?1"),
-    forget: sqlite.prepare<undefined, [number]>("DELETE FROM conflicts WHERE id = ?1"),
+    setDetectedAt: sqlite.prepare<undefined, [number, number]>("UPDATE conflicts SET detected_at = ?2 WHERE id = ?1"),
+    remove: sqlite.prepare<undefined, [number]>("DELETE FROM conflicts WHERE id = ?1"),
     /** Index conflicts_open. */
     dropOpen: sqlite.prepare<undefined, [number]>("DELETE FROM conflicts WHERE device_id = ?1 AND resolved_at IS NULL"),
     /** Index conflicts_open: whether a device has more of them than this. */
@@ -70,11 +72,11 @@ export function conflictQueries(sqlite: Database) {
   };
 }
 
-/** The conflict that a row tells of. */
+/** Converts a row. */
 export function toConflict(row: ConflictRow): Conflict {
   return {
     ...row,
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as `insert` or `supersede` got it
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `insert` or `supersede`
     change: JSON.parse(row.change) as LocalChange,
     awaitsContent: row.awaitsContent === 1,
   };

@@ -10,20 +10,17 @@ import { presentConflict, presentResolved } from "./present.ts";
 import type { ConflictService, ResolveOutcome } from "./service.ts";
 import type { ResolveRequest } from "./types.ts";
 
-/** What the conflict routes work with. */
+/** Options of {@link conflictRoutes}. */
 export interface ConflictRoutesOptions {
   readonly conflicts: ConflictService;
   readonly devices: { list(accountId: number): readonly DeviceRef[] };
   readonly guard: ReturnType<typeof authGuard>;
 }
 
-/** Conflicts in one answer. */
+/** The maximum of conflicts in a response. */
 const LISTED_MAX = 1_000;
 
-/**
- * /api/mobile/conflicts/resolve; for browsers /api/users/conflicts, where somebody
- * decides in the place of their devices.
- */
+/** The routes below /api/mobile/conflicts, and those below /api/users/conflicts, where a user decides for a device. */
 export function conflictRoutes({ conflicts, devices, guard }: ConflictRoutesOptions) {
   const openOf = (accountId: number) =>
     devices

@@ -1,6 +1,6 @@
 /**
- * Conflicts: what a device wanted and could not have because others had changed the same file. Each stays with its
- * device until it is resolved, by the device's word or by the content that it sends; the loser stays as an earlier
+ * Conflicts: changes of a device that contradict changes by others. A conflict belongs to its device until it is
+ * resolved, by a decision or by the upload of the device's content. The content of the other side stays as an earlier
  * version.
  */
 import type { Database } from "bun:sqlite";
@@ -21,7 +21,7 @@ import { KeepLocal } from "./keep-local.ts";
 import { type ConflictRow, conflictQueries, toConflict } from "./queries.ts";
 import type { Conflict, NewConflict, OpenConflict, ResolveRequest } from "./types.ts";
 
-/** What {@link ConflictService} works with. */
+/** Options of {@link ConflictService}. */
 export interface ConflictServiceOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
@@ -35,18 +35,18 @@ export interface ConflictServiceOptions {
   readonly massChangeGuard: Pick<MassChangeGuard, "admit">;
 }
 
-/** How one of several resolutions went. */
+/** The result of one resolution. */
 export type ResolveOutcome =
   | { readonly conflictId: string; readonly status: "resolved" | "upload_required"; readonly fileId: string | null }
   | { readonly conflictId: string; readonly status: "rejected"; readonly error: AppError };
 
-/** Conflicts shown at once, oldest first. */
+/** The maximum length of a list of conflicts. */
 const LISTED_MAX = 1_000;
-/** What one device may have open. */
+/** The maximum of open conflicts of a device. */
 const OPEN_MAX = 10_000;
 const RESOLVED_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** See the head of this file. */
+/** Records, lists and resolves conflicts. */
 export class ConflictService {
   readonly #options: ConflictServiceOptions;
   readonly #queries: ReturnType<typeof conflictQueries>;
@@ -58,34 +58,34 @@ export class ConflictService {
     this.#keepLocal = new KeepLocal(options);
   }
 
-  /** What a device still has to resolve, oldest first, at most 1,000. */
+  /** The open conflicts of a device, oldest first, at most 1,000. */
   listOpen(deviceId: number): OpenConflict[] {
     const { tree } = this.#options;
     return this.#queries.open.all(deviceId, LISTED_MAX).map((row) => {
       const remote = tree.findFile(row.accountId, row.remoteFileId);
       const sender = remote?.contentDeviceId ?? null;
       const device = sender === null ? null : this.#queries.device.get(sender);
-      // Who looks at it now is to see what it has become.
+      // The file may have been deleted since the conflict was detected.
       const type = remote === undefined && row.type === "modified" ? "deleted" : row.type;
       return { ...toConflict(row), type, remote, remoteDeviceId: device?.publicId };
     });
   }
 
-  /** The conflict that this very change raised before, open or resolved. */
+  /** The conflict that this change caused earlier, open or resolved. */
   findByChange(deviceId: number, fingerprint: Uint8Array): Conflict | undefined {
     const row = this.#queries.byChange.get(deviceId, fingerprint);
     return row === null ? undefined : toConflict(row);
   }
 
-  /** Whether a device still has to say which side of this conflict it keeps. */
+  /** Whether nobody has decided yet which side of this conflict is kept. */
   isUndecided(deviceId: number, conflictId: string): boolean {
     const row = this.#queries.byPublicId.get(deviceId, conflictId);
     return row !== null && row.resolution === null && row.awaitsContent === 0;
   }
 
   /**
-   * Ends an open conflict whose change could be carried out after all, or was not needed any more; a deed. Nobody
-   * decided it: sent again, the change is looked at as if there had been none.
+   * Ends an open conflict whose change was applied after all, or is no longer needed. Nobody decided it: if the change
+   * is sent again, it is decided as if there had been no conflict. Call it inside a transaction.
    */
   settle(_tx: Transaction, conflict: Conflict, fileId: string): void {
     this.#end(conflict.id, fileId);
@@ -93,27 +93,27 @@ export class ConflictService {
   }
 
   /**
-   * Ends what a device had open about a file, now that it could do the like with it: a deletion ends all but those of
-   * other local files that want its name, anything else what was of its kind. A deed.
+   * Ends the device's open conflicts about a file after a change of it was applied. A deletion ends all except uploads
+   * of other local files with its name; any other change ends conflicts of the same kind. Call it inside a transaction.
    */
   settleAll(_tx: Transaction, deviceId: number, fileId: string, change: LocalChange): void {
     for (const row of this.#queries.openOfFile.all(deviceId, fileId)) {
       const earlier = toConflict(row).change;
-      const isOver = change.action === "delete" ? earlier.action !== "upload" : isOfKind(earlier, change);
-      if (isOver) this.#end(row.id, fileId);
+      const isSettled = change.action === "delete" ? earlier.action !== "upload" : isOfKind(earlier, change);
+      if (isSettled) this.#end(row.id, fileId);
     }
   }
 
-  /** Lets an open conflict end when its device's content arrives; a deed. */
+  /** Marks an open conflict: the upload of the device's content will end it. Call it inside a transaction. */
   awaitContent(_tx: Transaction, conflict: Conflict): void {
     this.#queries.await.run(conflict.id, JSON.stringify(conflict.change));
   }
 
   /**
-   * Notes a conflict, in the deed that found it. A later change of the same kind to the same file takes the place of an
-   * earlier one that is still open, under the same id: the device has but one state of a file.
+   * Records a conflict. If an open one of the same kind about the same file exists, the change replaces that one's
+   * change, because the device has only one state of a file. Call it inside a transaction.
    * @returns its id
-   * @throws AppError overloaded where the device has too many to resolve
+   * @throws AppError overloaded if the device has too many open conflicts
    */
   record(_tx: Transaction, device: DeviceRef, accountId: number, found: NewConflict): string {
     const { type, fileId, remoteFileId, change } = found;
@@ -122,10 +122,10 @@ export class ConflictService {
     const file = tree.findFile(accountId, fileId);
     const same = this.#queries.byChange.get(device.id, fingerprint);
     const earlier = same?.resolvedAtMs === null ? same : this.#findOpen(device.id, fileId, change);
-    // What the file was called is needed when it is to be made again; it may have been deleted since it was last known.
+    // Name and folder are needed to create the file again. If it was deleted, the earlier conflict may have them.
     const { name, folder } = file ?? (earlier === undefined ? change : toConflict(earlier).change);
     const json = JSON.stringify({ ...change, name: change.name ?? name, folder: change.folder ?? folder });
-    if (same !== null && same.id !== earlier?.id) this.#queries.forget.run(same.id);
+    if (same !== null && same.id !== earlier?.id) this.#queries.remove.run(same.id);
     if (earlier !== undefined) {
       this.#queries.supersede.run(earlier.id, fingerprint, type, fileId, remoteFileId, json);
       return earlier.publicId;
@@ -139,7 +139,7 @@ export class ConflictService {
     return publicId;
   }
 
-  /** Resolves conflicts of a device, each by itself, in order; durable on return. */
+  /** Resolves conflicts of a device, each separately, in order; durable on return. */
   resolve(user: User, device: DeviceRef, requests: readonly ResolveRequest[]): Promise<ResolveOutcome[]> {
     const { writer, treeWriter, limitsOf } = this.#options;
     return Promise.all(
@@ -154,55 +154,53 @@ export class ConflictService {
     );
   }
 
-  /** A device was removed: what it had open is dropped. Inside that deed. */
+  /** Drops the open conflicts of a removed device. Call it inside the transaction of the removal. */
   dropDevice(_tx: Transaction, deviceId: number): void {
     this.#queries.dropOpen.run(deviceId);
   }
 
   /**
-   * Carries keep_local out, in a deed. Where the content is still to come, the conflict waits for it.
+   * Applies keep_local. If the content is missing, the conflict waits for its upload. Call it inside a transaction.
    * @throws AppError quota_exceeded | not_a_folder | name_taken
    */
   keepLocal(tx: Transaction, user: User, device: DeviceFacts, conflict: Conflict): ResolveOutcome {
     const { id, publicId: conflictId, change } = conflict;
-    const kept = this.#keepLocal.keep(tx, user, device, conflict);
-    if ("hold" in kept) return { conflictId, status: "rejected", error: confirmationRequired(kept.hold) };
-    const { fileId, needsContent } = kept;
+    const result = this.#keepLocal.keep(tx, user, device, conflict);
+    if ("hold" in result) return { conflictId, status: "rejected", error: confirmationRequired(result.hold) };
+    const { fileId, needsContent } = result;
     if (needsContent) this.#queries.await.run(id, JSON.stringify(change));
     else this.#end(id, fileId);
     return { conflictId, status: needsContent ? "upload_required" : "resolved", fileId };
   }
 
   /**
-   * Hears that a file got its next content. Where its device sent it, that ends the device's conflicts about the file's
-   * content: it has seen what is on the other side, or was told to send its own. Not so for another local file of that
-   * name, whose bytes these are not.
+   * Ends the conflicts of a device about the content of a file for which it uploaded new content. It has seen the
+   * server's side then, or was asked for its own content. A conflict about another local file with this name stays
+   * open.
    */
   onFileUpdated(_tx: Transaction, event: EventOf<"file.updated">): void {
     const { deviceId, file } = event;
     if (deviceId === null) return;
     for (const row of this.#queries.openOfFile.all(deviceId, file.publicId)) {
       const { action, digest = file.digest } = toConflict(row).change;
-      const isIt = action === "update" || (action === "upload" && digest === file.digest);
-      if (isIt) this.#end(row.id, file.publicId);
+      const isSettled = action === "update" || (action === "upload" && digest === file.digest);
+      if (isSettled) this.#end(row.id, file.publicId);
     }
   }
 
-  /**
-   * Hears of a new file. Where a resolution waits for that content and has no file for it yet, that ends the conflict.
-   */
+  /** Ends the conflicts that wait for the content of a new file and have no other file for it. */
   onFileCreated(_tx: Transaction, event: EventOf<"file.created">): void {
     const { accountId, deviceId, file } = event;
     if (deviceId === null) return;
     for (const row of this.#queries.awaiting.all(deviceId)) {
       const { action, digest, name, folder } = toConflict(row).change;
       if (action !== "upload" && this.#options.tree.findFile(accountId, row.fileId) !== undefined) continue;
-      const isIt = digest === undefined ? name === file.name && folder === file.folder : digest === file.digest;
-      if (isIt) this.#end(row.id, file.publicId);
+      const isSettled = digest === undefined ? name === file.name && folder === file.folder : digest === file.digest;
+      if (isSettled) this.#end(row.id, file.publicId);
     }
   }
 
-  /** Forgets what was resolved a month ago, so many at most; a deed. @returns how many */
+  /** Removes conflicts resolved a month ago, at most `limit`. Call it inside a transaction. @returns how many */
   sweep(limit: number): number {
     return this.#queries.sweep.run(this.#options.clock.nowMs() - RESOLVED_RETENTION_MS, limit).changes;
   }
@@ -224,19 +222,19 @@ export class ConflictService {
       this.#queries.resolve.run(conflict.id, "keep_remote", this.#options.clock.nowMs(), fileId);
       return done(fileId);
     }
-    const unseen = this.#findUnseen(user, conflict);
-    if (unseen !== undefined) return { conflictId, status: "rejected", error: unseen };
+    const error = this.#checkSeen(user, conflict);
+    if (error !== undefined) return { conflictId, status: "rejected", error };
     return this.keepLocal(tx, user, device, { ...conflict, change: withLocalData(conflict.change, request) });
   }
 
   /**
-   * Why a deletion is not to be carried out yet: no version of a deleted file is left, and what came after the conflict
-   * was found may not have been seen by who decided. The next decision is taken for one that knows of it.
+   * The error if a deletion must not be applied yet. A deletion leaves no versions, and the person may not have seen
+   * content that is newer than the conflict. Their next decision is assumed to consider it.
    */
-  #findUnseen({ id: accountId }: User, { id, publicId, change, fileId, detectedAtMs }: Conflict): AppError | undefined {
+  #checkSeen({ id: accountId }: User, { id, publicId, change, fileId, detectedAtMs }: Conflict): AppError | undefined {
     const file = change.action === "delete" ? this.#options.tree.findFile(accountId, fileId) : undefined;
     if (file === undefined || file.contentAtMs <= detectedAtMs) return undefined;
-    this.#queries.findAgain.run(id, file.contentAtMs);
+    this.#queries.setDetectedAt.run(id, file.contentAtMs);
     const message = "The file changed after this conflict was found. Review the file, then resolve the conflict again.";
     return new AppError("version_conflict", message, { conflictId: publicId });
   }
@@ -250,7 +248,7 @@ export class ConflictService {
   }
 }
 
-/** @throws AppError invalid_field where the request names another file */
+/** @throws AppError invalid_field if the request names another file */
 function checkFits(conflict: Conflict, { fileId }: ResolveRequest): void {
   if (fileId === undefined || fileId === conflict.fileId || fileId === conflict.remoteFileId) return;
   throw invalidField(
@@ -262,12 +260,14 @@ function checkFits(conflict: Conflict, { fileId }: ResolveRequest): void {
   );
 }
 
-/** Whether two changes of one file stand for each other. Several local files may want one name. */
+/**
+ * Whether a later change of a file replaces the earlier one. Uploads of other local files with the same name do not.
+ */
 function isOfKind(earlier: LocalChange, later: LocalChange): boolean {
   return earlier.action === later.action && (later.action !== "upload" || earlier.localId === later.localId);
 }
 
-/** The change as its device tells it now. A name counts only where it decides where the file goes. */
+/** The change with the local data of the request. */
 function withLocalData(change: LocalChange, { localName, localModifiedAt }: ResolveRequest): LocalChange {
   return {
     ...change,

@@ -1,43 +1,43 @@
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { LocalChange } from "../mass-change/types.ts";
 
-/** How two changes met: both changed the file, one deleted it, or both want one name. */
+/** The kind of a conflict: both sides changed the file, one side deleted it, or both use the same name. */
 export type ConflictType = "modified" | "deleted" | "name";
 
-/** Whose side is taken. */
+/** Which side of a conflict is kept. */
 export type Resolution = "keep_remote" | "keep_local";
 
-/** A change that a device brought and that could not be carried out beside what others had done. */
+/** A change of a device that contradicts a change by others. */
 export interface Conflict {
-  /** Key inside the database. */
+  /** Row id. */
   readonly id: number;
   /** `cfl_…` */
   readonly publicId: string;
   readonly accountId: number;
   readonly deviceId: number;
-  /** As the device calls itself. */
+  /** The device's id in the API. */
   readonly devicePublicId: string;
   readonly type: ConflictType;
-  /** Public id of the file that the change is about; of the one that has the name, for a new file. */
+  /** The public id of the changed file; for a new file, of the file that has the name. */
   readonly fileId: string;
-  /** Public id of the file on the other side. */
+  /** The public id of the file on the server's side. */
   readonly remoteFileId: string;
-  /** What the device wanted, with name and folder where they were known. */
+  /** The device's change, with name and folder if they are known. */
   readonly change: LocalChange;
-  /** When it was found, or when its device was last told of a content that it can't have known. */
+  /** When it was detected, or when a resolution was last rejected because the file had changed since then. */
   readonly detectedAtMs: number;
-  /** Whether keep_local was chosen and the content is still to come. */
+  /** Whether keep_local was chosen and the content is still missing. */
   readonly awaitsContent: boolean;
   readonly resolution: Resolution | null;
   readonly resolvedAtMs: number | null;
-  /** The file that the resolution left. */
+  /** The file that the resolution resulted in. */
   readonly outcomeFileId: string | null;
 }
 
-/** A conflict and the other side as it stands now; undefined where that was deleted. */
+/** An open conflict with the current state of the server's side; undefined if it was deleted. */
 export interface OpenConflict extends Conflict {
   readonly remote: FileNode | undefined;
-  /** The device that sent the present content of the other side, where it was one. */
+  /** The device that uploaded the current content of the server's side, if it was one. */
   readonly remoteDeviceId: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface NewConflict {
   readonly change: LocalChange;
 }
 
-/** What a device decided for one conflict. */
+/** The decision about one conflict. */
 export interface ResolveRequest {
   readonly conflictId: string;
   readonly resolution: Resolution;

@@ -4,22 +4,22 @@ import { Checksum, Timestamp } from "../../../http/fields.ts";
 const FileId = t.String({ minLength: 1, maxLength: 200 });
 const TimestampOrNull = t.Union([Timestamp, t.Null()]);
 
-/** Files that one call may ask about. */
-export const ASKED_MAX = 500;
+/** The maximum of files in one request. */
+export const FILES_MAX = 500;
 
 /** POST files/durability */
 export const DurabilityBody = t.Object({
-  fileIds: t.Optional(t.Array(FileId, { maxItems: ASKED_MAX })),
+  fileIds: t.Optional(t.Array(FileId, { maxItems: FILES_MAX })),
   files: t.Optional(
     t.Array(t.Object({ fileId: FileId, checksum: t.Optional(Checksum) }), {
-      maxItems: ASKED_MAX,
+      maxItems: FILES_MAX,
       description: "Instead of or in addition to fileIds, with the bytes that the device has",
     }),
   ),
   verify: t.Optional(t.Boolean({ description: "Read the files first: at most 1 GiB per request" })),
 });
 
-/** What the server can say of a file's present content. */
+/** The durability of a file's current content. */
 export const DurabilityRecord = t.Object({
   fileId: t.String(),
   checksum: Checksum,
@@ -48,5 +48,5 @@ const UnknownFile = t.Object({
   }),
 });
 
-/** Answer of files/durability. */
+/** Response of files/durability. */
 export const DurabilityListRecord = t.Object({ files: t.Array(t.Union([DurabilityRecord, UnknownFile])) });

@@ -3,9 +3,9 @@ import { errorItem } from "../../../http/error-response.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
 import type { Durability, DurabilityOutcome } from "./types.ts";
 
-/** What the server can say of a file's present content. */
+/** The durability of a file's content as the API returns it. */
 export function presentDurability(durability: Durability) {
-  const { file, isMatch, isStored, verifiedAtMs, isVerified, isDamaged, unread, snapshotAtMs } = durability;
+  const { file, isMatch, isStored, verifiedAtMs, isVerified, isDamaged, unreadReason, snapshotAtMs } = durability;
   return {
     fileId: file.publicId,
     checksum: toChecksum(file.digest),
@@ -15,12 +15,12 @@ export function presentDurability(durability: Durability) {
     verifiedAt: verifiedAtMs === null ? null : toTimestamp(verifiedAtMs),
     verified: isVerified,
     damaged: isDamaged,
-    ...(unread !== undefined && { reason: unread }),
+    ...(unreadReason !== undefined && { reason: unreadReason }),
     snapshotAt: snapshotAtMs === null ? null : toTimestamp(snapshotAtMs),
   };
 }
 
-/** The same for one of many, which may be unknown. */
+/** The durability of one of several files, or the error if it was not found. */
 export function presentOutcome(outcome: DurabilityOutcome) {
   if ("durability" in outcome) return presentDurability(outcome.durability);
   return { fileId: outcome.fileId, stored: false as const, error: errorItem(outcome.error) };

@@ -5,20 +5,20 @@ import { IdParams, readBoolean, queryOf } from "../../../http/fields.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { Router } from "../../accounts/routing/router.ts";
 import * as docs from "./openapi.ts";
-import { ASKED_MAX, DurabilityBody } from "./model.ts";
+import { FILES_MAX, DurabilityBody } from "./model.ts";
 import { presentDurability, presentOutcome } from "./present.ts";
 import type { DurabilityService } from "./service.ts";
-import type { AskedFile } from "./types.ts";
+import type { RequestedFile } from "./types.ts";
 
-/** What the routes about durability work with. */
+/** Options of {@link durabilityRoutes}. */
 export interface DurabilityRoutesOptions {
   readonly durability: DurabilityService;
   readonly guard: ReturnType<typeof authGuard>;
-  /** Lets a request take as long as it needs. */
+  /** Removes the time limit of a request. */
   readonly allowLong: (request: Request) => void;
 }
 
-/** Whether a phone can delete its own copy of a file. */
+/** Reports whether a device can delete its own copy of a file. */
 export function durabilityRoutes({ durability, guard, allowLong }: DurabilityRoutesOptions) {
   return new Router({ name: "durability-routes", prefix: "/api/mobile/files", guard })
     .get(
@@ -28,9 +28,9 @@ export function durabilityRoutes({ durability, guard, allowLong }: DurabilityRou
         const query = queryOf(request);
         const verify = readBoolean(query["verify"], "verify") ?? false;
         const { checksum } = query;
-        const asked = { fileId: params.id, digest: checksum === undefined ? undefined : parseChecksum(checksum) };
+        const file = { fileId: params.id, digest: checksum === undefined ? undefined : parseChecksum(checksum) };
         if (verify) allowLong(request);
-        const [outcome] = await durability.check(principal.user, [asked], { verify, signal: request.signal });
+        const [outcome] = await durability.check(principal.user, [file], { verify, signal: request.signal });
         if (outcome === undefined || "error" in outcome) throw outcome?.error ?? notFound("The file");
         return ok(presentDurability(outcome.durability));
       },
@@ -48,26 +48,26 @@ export function durabilityRoutes({ durability, guard, allowLong }: DurabilityRou
       async ({ principal, body, request }) => {
         const { verify = false } = body;
         if (verify) allowLong(request);
-        const outcomes = await durability.check(principal.user, readAsked(body), { verify, signal: request.signal });
+        const outcomes = await durability.check(principal.user, readFiles(body), { verify, signal: request.signal });
         return ok({ files: outcomes.map(presentOutcome) });
       },
     );
 }
 
 /** @throws AppError invalid_field */
-function readAsked(body: typeof DurabilityBody.static): AskedFile[] {
+function readFiles(body: typeof DurabilityBody.static): RequestedFile[] {
   const { fileIds = [], files = [] } = body;
   if (body.fileIds === undefined && body.files === undefined) {
     throw invalidField("fileIds", "The request names no files. Send fileIds or files.");
   }
-  const asked: AskedFile[] = [
+  const requested: RequestedFile[] = [
     ...fileIds.map((fileId) => ({ fileId })),
     ...files.map(({ fileId, checksum }) => ({
       fileId,
       digest: checksum === undefined ? undefined : parseChecksum(checksum),
     })),
   ];
-  if (asked.length > ASKED_MAX)
-    throw invalidField("files", `A request can name at most ${ASKED_MAX} files. Send the rest in another request.`);
-  return asked;
+  if (requested.length > FILES_MAX)
+    throw invalidField("files", `A request can name at most ${FILES_MAX} files. Send the rest in another request.`);
+  return requested;
 }

@@ -1,7 +1,3 @@
-/**
- * What a phone may rely on before it frees its own copy of a file: that the server has these very bytes on disk,
- * when it last read them again and found them whole, and since when a copy of the database tells of them too.
- */
 import type { BlobStore } from "../../../blobs/blob-store.ts";
 import type { Digest } from "../../../blobs/digest.ts";
 import { AppError, notFound } from "../../../errors.ts";
@@ -12,25 +8,28 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { findInSnapshots } from "./snapshots.ts";
-import type { AskedFile, Durability, DurabilityOutcome, Unread } from "./types.ts";
+import type { Durability, DurabilityOutcome, RequestedFile, UnreadReason } from "./types.ts";
 
-/** What {@link DurabilityService} works with. */
+/** Options of {@link DurabilityService}. */
 export interface DurabilityServiceOptions {
   readonly tree: Pick<TreeReader, "findFile">;
   readonly blobs: Pick<BlobStore, "stat">;
   readonly blobRows: Pick<BlobRows, "findHealth">;
   readonly files: Pick<FileService, "checkContent">;
-  /** Where copies of the database lie. */
+  /** The folder of the database snapshots. */
   readonly snapshotsFolder: string;
   readonly log: Log;
 }
 
-/** What one question reads again at most; a single larger content is read all the same. */
+/** The maximum of bytes that one request reads; a single larger file is read too. */
 export const VERIFIED_BYTES_MAX = 1024 ** 3;
-/** Questions that wait for their turn to read. */
+/** The maximum of requests that wait for their turn to read. */
 const WAITING_MAX = 8;
 
-/** See the head of this file. */
+/**
+ * Reports what a device needs to know before it deletes its own copy of a file: whether the bytes are on disk, when
+ * they were last read and found intact, and which database snapshot has the file.
+ */
 export class DurabilityService {
   readonly #options: DurabilityServiceOptions;
   #waiting = 0;
@@ -41,57 +40,57 @@ export class DurabilityService {
   }
 
   /**
-   * What can be said of each file, in the order asked.
-   * @param verify reads the contents again first, one question at a time, and keeps what was found
-   * @param signal ends the reading when the asker has gone
+   * The durability of each requested file, in order.
+   * @param verify reads the files first, one request at a time, and records the results
+   * @param signal stops the reading when the client disconnects
    */
   async check(
     user: User,
-    asked: readonly AskedFile[],
+    requested: readonly RequestedFile[],
     { verify, signal }: { verify: boolean; signal: AbortSignal },
   ): Promise<DurabilityOutcome[]> {
-    const found = asked.map((one) => ({ ...one, file: this.#options.tree.findFile(user.id, one.fileId) }));
+    const found = requested.map((one) => ({ ...one, file: this.#options.tree.findFile(user.id, one.fileId) }));
     const files = found.flatMap(({ file }) => file ?? []);
     const unread = verify ? await this.#verify(files, signal) : undefined;
     const snapshots = await findInSnapshots(this.#options.snapshotsFolder, files, this.#options.log);
     return found.map(({ fileId, digest, file }) => {
       if (file === undefined) return { fileId, error: notFound("The file") };
-      const durability = this.#describe(file, verify && unread?.get(file.digest));
+      const durability = this.#describe(file, verify ? unread?.get(file.digest) : undefined);
       const isMatch = digest === undefined ? undefined : digest === file.digest;
       return { fileId, durability: { ...durability, isMatch, snapshotAtMs: snapshots.get(file.publicId) ?? null } };
     });
   }
 
-  #describe(file: FileNode, unread: Unread | false | undefined): Omit<Durability, "isMatch" | "snapshotAtMs"> {
+  #describe(file: FileNode, unreadReason: UnreadReason | undefined): Omit<Durability, "isMatch" | "snapshotAtMs"> {
     const { blobs, blobRows } = this.#options;
     const { verifiedAtMs = null, damagedAtMs = null } = blobRows.findHealth(file.digest) ?? {};
     const isStored = blobs.stat(file.digest)?.sizeBytes === file.sizeBytes;
     const isDamaged = damagedAtMs !== null;
-    const isVerified = isStored && !isDamaged && verifiedAtMs !== null && !unread;
-    return { file, isStored, verifiedAtMs, isDamaged, isVerified, unread: unread || undefined };
+    const isVerified = isStored && !isDamaged && verifiedAtMs !== null && unreadReason === undefined;
+    return { file, isStored, verifiedAtMs, isDamaged, isVerified, unreadReason };
   }
 
-  /** Reads contents again, each once. @returns why some were not */
-  async #verify(files: readonly FileNode[], signal: AbortSignal): Promise<Map<Digest, Unread>> {
-    const contents = [...new Map(files.map((file) => [file.digest, file])).values()];
-    if (this.#waiting >= WAITING_MAX) return new Map(contents.map(({ digest }) => [digest, "overloaded"]));
+  /** Reads the blob of each file once. @returns why some were not read, by digest */
+  async #verify(files: readonly FileNode[], signal: AbortSignal): Promise<Map<Digest, UnreadReason>> {
+    const uniqueFiles = [...new Map(files.map((file) => [file.digest, file])).values()];
+    if (this.#waiting >= WAITING_MAX) return new Map(uniqueFiles.map(({ digest }) => [digest, "overloaded"]));
     this.#waiting++;
     const before = this.#reading;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#reading = promise;
     try {
       await before;
-      return await this.#read(contents, signal);
+      return await this.#read(uniqueFiles, signal);
     } finally {
       this.#waiting--;
       resolve();
     }
   }
 
-  async #read(contents: readonly FileNode[], signal: AbortSignal): Promise<Map<Digest, Unread>> {
-    const unread = new Map<Digest, Unread>();
+  async #read(uniqueFiles: readonly FileNode[], signal: AbortSignal): Promise<Map<Digest, UnreadReason>> {
+    const unread = new Map<Digest, UnreadReason>();
     let bytes = 0;
-    for (const file of contents) {
+    for (const file of uniqueFiles) {
       if (signal.aborted || (bytes > 0 && bytes + file.sizeBytes > VERIFIED_BYTES_MAX)) {
         unread.set(file.digest, "verify_limit");
         continue;
@@ -103,7 +102,7 @@ export class DurabilityService {
     return unread;
   }
 
-  async #readOne(file: FileNode): Promise<Unread | undefined> {
+  async #readOne(file: FileNode): Promise<UnreadReason | undefined> {
     try {
       const { actual } = await this.#options.files.checkContent(file);
       return actual === null ? "content_missing" : undefined;

@@ -4,14 +4,14 @@ import { digestToBytes } from "../../../blobs/digest.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 
-/** Snapshots that one question looks into, the newest. */
-const LOOKED_INTO_MAX = 8;
-/** Look-ups between which others have their turn. */
-const PIECE = 50;
+/** How many snapshots one request searches, newest first. */
+const SEARCHED_MAX = 8;
+/** Queries between two yields to the event loop. */
+const YIELD_AFTER = 50;
 
 /**
- * When the newest copy of the database was taken that really has this file with this content, by the file's public id.
- * What no copy has is left out. A copy that can't be read counts as none.
+ * The time of the newest database snapshot that has the file with its current content, by the file's public id. Files
+ * in no snapshot are left out. An unreadable snapshot is skipped.
  */
 export async function findInSnapshots(
   folder: string,
@@ -19,13 +19,13 @@ export async function findInSnapshots(
   log: Log,
 ): Promise<Map<string, number>> {
   const found = new Map<string, number>();
-  let looked = 0;
+  let searched = 0;
   for (const { path, takenAtMs } of listSnapshots(folder)) {
     const missing = files.filter((file) => !found.has(file.publicId) && file.contentAtMs <= takenAtMs);
     if (missing.length === 0) continue;
-    if (looked++ >= LOOKED_INTO_MAX) break;
+    if (searched++ >= SEARCHED_MAX) break;
     try {
-      for (const publicId of await lookInto(path, missing)) found.set(publicId, takenAtMs);
+      for (const publicId of await findInSnapshot(path, missing)) found.set(publicId, takenAtMs);
     } catch (error) {
       log.warn("Could not read a snapshot of the database.", { path, error });
     }
@@ -33,7 +33,7 @@ export async function findInSnapshots(
   return found;
 }
 
-async function lookInto(path: string, files: readonly FileNode[]): Promise<string[]> {
+async function findInSnapshot(path: string, files: readonly FileNode[]): Promise<string[]> {
   const db = openReadOnly(path);
   try {
     const has = db.sqlite.prepare<{ one: 1 }, [string, Uint8Array]>(
@@ -42,7 +42,7 @@ async function lookInto(path: string, files: readonly FileNode[]): Promise<strin
     const found: string[] = [];
     for (const [index, { publicId, digest }] of files.entries()) {
       if (has.get(publicId, digestToBytes(digest)) !== null) found.push(publicId);
-      if (index % PIECE === PIECE - 1) await Bun.sleep(0);
+      if (index % YIELD_AFTER === YIELD_AFTER - 1) await Bun.sleep(0);
     }
     return found;
   } finally {

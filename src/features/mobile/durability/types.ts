@@ -2,34 +2,37 @@ import type { Digest } from "../../../blobs/digest.ts";
 import type { AppError } from "../../../errors.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 
-/** A file that is asked about, and the bytes that the asker has, where it says so. */
-export interface AskedFile {
+/** A file whose durability a device requests. */
+export interface RequestedFile {
   readonly fileId: string;
+  /** Of the device's own copy. */
   readonly digest?: Digest | undefined;
 }
 
-/** Why a content was not read although that was asked for. */
-export type Unread = "verify_limit" | "overloaded" | "storage_error" | "content_missing";
+/** Why a blob was not read although the request asked for verification. */
+export type UnreadReason = "verify_limit" | "overloaded" | "storage_error" | "content_missing";
 
-/** What the server can say of a content that it keeps. Times are milliseconds since 1970 UTC. */
+/** The durability of a file's content. */
 export interface Durability {
   readonly file: FileNode;
-  /** Whether the bytes asked about are the file's present content; undefined where none were named. */
+  /** Whether the device's digest is that of the current content; undefined if it sent none. */
   readonly isMatch: boolean | undefined;
-  /** The bytes lie on disk, all of them by their number. They were synced before the file was acknowledged. */
+  /** Whether the blob is on disk in its full size. It was synced before the upload was confirmed. */
   readonly isStored: boolean;
-  /** When they were last read again and found to be these bytes. */
+  /** When the blob was last read and found intact. */
   readonly verifiedAtMs: number | null;
-  /** Read and found whole: by this very question where it asked for that, else at any time, and not damaged since. */
+  /**
+   * Whether the blob was read and found intact: by this request if it asked for verification, otherwise at any time.
+   */
   readonly isVerified: boolean;
-  /** The last reading found other bytes, or none. */
+  /** Whether the last read found the blob damaged or missing. */
   readonly isDamaged: boolean;
-  readonly unread: Unread | undefined;
-  /** When the newest copy of the database was taken that has this file with this content. */
+  readonly unreadReason: UnreadReason | undefined;
+  /** The time of the newest database snapshot that has this file with this content. */
   readonly snapshotAtMs: number | null;
 }
 
-/** What is known of one file that was asked about. */
+/** The durability of one requested file, or the error if it was not found. */
 export type DurabilityOutcome =
   | { readonly fileId: string; readonly durability: Durability }
   | { readonly fileId: string; readonly error: AppError };

@@ -9,18 +9,21 @@ import type { FileNode } from "../../../tree/model/types.ts";
 import type { KnownFile, ServerState } from "./decide.ts";
 import type { ChangedByOthers } from "./others.ts";
 import type { PairingState } from "./pair-moves.ts";
-import type { localChangeQueries } from "./queries.ts";
+import type { LocalChangeQueries } from "./queries.ts";
 
-/** What {@link AccountState} looks at. */
+/** Options of {@link AccountState}. */
 export interface AccountStateOptions {
   readonly tree: TreeReader;
-  readonly queries: Pick<ReturnType<typeof localChangeQueries>, "wasFile">;
+  readonly queries: Pick<LocalChangeQueries, "wasFile">;
   readonly accountId: number;
   readonly limits: StorageLimits;
   readonly isChangedByOthers: ChangedByOthers;
 }
 
-/** The account of a call as the rules ask about it. Every answer is read anew; within a deed it is that deed's. */
+/**
+ * The state of an account, for the rules. Each method reads the current state, inside a transaction that of the
+ * transaction.
+ */
 export class AccountState implements ServerState, PairingState {
   readonly #options: AccountStateOptions;
 
@@ -44,7 +47,7 @@ export class AccountState implements ServerState, PairingState {
     return this.#options.tree.findFolderByPath(this.#options.accountId, joinPath(folder, name)) !== undefined;
   }
 
-  findHolder(digest: Digest, sizeBytes: number | undefined): string | undefined {
+  findFileWithContent(digest: Digest, sizeBytes: number | undefined): string | undefined {
     return findExistingContent(this.#options.tree, this.#options.accountId, digest, sizeBytes)?.fileId;
   }
 
@@ -80,7 +83,7 @@ export class AccountState implements ServerState, PairingState {
     return this.findFile(fileId)?.digest;
   }
 
-  isStoredBeside({ name, folder, digest }: LocalChange, fileId: string): boolean {
+  isStoredElsewhere({ name, folder, digest }: LocalChange, fileId: string): boolean {
     if (name === undefined) return false;
     const holder = this.findFileNamed(folder ?? ROOT_PATH, name);
     return holder !== undefined && holder.digest === digest && holder.publicId !== fileId;

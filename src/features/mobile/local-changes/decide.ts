@@ -21,7 +21,7 @@ export interface ServerState {
   findFileNamed(folder: string, name: string): KnownFile | undefined;
   hasFolder(folder: string, name: string): boolean;
   /** Public id of a file of the account with this content, if it can be used for another file. */
-  findHolder(digest: Digest, sizeBytes: number | undefined): string | undefined;
+  findFileWithContent(digest: Digest, sizeBytes: number | undefined): string | undefined;
   /** Whether the server found this blob damaged or missing. */
   isDamaged(digest: Digest): boolean;
   /** Whether the account deleted the last file with this content. */
@@ -37,9 +37,9 @@ export type Decision =
   | { readonly do: "nothing"; readonly status: "applied" | "already_stored"; readonly fileId: string }
   | { readonly do: "create"; readonly digest: Digest; readonly folder: string; readonly name: string }
   | { readonly do: "replace"; readonly file: KnownFile; readonly digest: Digest }
-  | { readonly do: "place"; readonly file: KnownFile; readonly folder: string; readonly name: string }
+  | { readonly do: "move"; readonly file: KnownFile; readonly folder: string; readonly name: string }
   | { readonly do: "delete"; readonly file: KnownFile }
-  | { readonly do: "ask"; readonly fileId: string | undefined }
+  | { readonly do: "request_content"; readonly fileId: string | undefined }
   | {
       readonly do: "conflict";
       readonly type: ConflictType;
@@ -85,7 +85,7 @@ function decideUpload(change: LocalChange, serverState: ServerState): Decision {
   }
   const tooMuch = sizeBytes === undefined ? undefined : serverState.rejectionOf(sizeBytes, false);
   if (tooMuch !== undefined) return { do: "reject", error: tooMuch };
-  const existing = digest && serverState.findHolder(digest, sizeBytes);
+  const existing = digest && serverState.findFileWithContent(digest, sizeBytes);
   // A backup stores a photo once: if a person moved it, it must not appear again where the camera saved it.
   if (change.isAutomatic === true && existing !== undefined) {
     return { do: "nothing", status: "already_stored", fileId: existing };
@@ -99,7 +99,7 @@ function decideUpload(change: LocalChange, serverState: ServerState): Decision {
     return { do: "reject", error: deletedByYou() };
   }
   const overQuota = sizeBytes === undefined ? undefined : serverState.rejectionOf(sizeBytes, true);
-  return overQuota === undefined ? { do: "ask", fileId: undefined } : { do: "reject", error: overQuota };
+  return overQuota === undefined ? { do: "request_content", fileId: undefined } : { do: "reject", error: overQuota };
 }
 
 function decideUpdate(change: LocalChange, serverState: ServerState): Decision {
@@ -113,11 +113,13 @@ function decideUpdate(change: LocalChange, serverState: ServerState): Decision {
   // A file that became empty is more often a fault of the device than intended.
   const isEmptied = file.sizeBytes > 0 && (sizeBytes === 0 || digest === EMPTY_DIGEST);
   if (isEmptied || isChanged(change, file, serverState)) return conflict("modified", file);
-  if (digest !== undefined && serverState.findHolder(digest, sizeBytes) !== undefined) {
+  if (digest !== undefined && serverState.findFileWithContent(digest, sizeBytes) !== undefined) {
     return { do: "replace", file, digest };
   }
   const overQuota = sizeBytes === undefined ? undefined : serverState.rejectionOf(sizeBytes, true);
-  return overQuota === undefined ? { do: "ask", fileId: file.publicId } : { do: "reject", error: overQuota };
+  return overQuota === undefined
+    ? { do: "request_content", fileId: file.publicId }
+    : { do: "reject", error: overQuota };
 }
 
 function decideMove(change: LocalChange, serverState: ServerState): Decision {
@@ -134,7 +136,7 @@ function decideMove(change: LocalChange, serverState: ServerState): Decision {
   const holder = serverState.findFileNamed(folder, name);
   if (holder !== undefined) return nameConflict(file.publicId, holder);
   if (serverState.hasFolder(folder, name)) return { do: "reject", error: nameTaken(name) };
-  return { do: "place", file, folder, name };
+  return { do: "move", file, folder, name };
 }
 
 function decideDelete(change: LocalChange, serverState: ServerState): Decision {
@@ -159,7 +161,7 @@ function findFile({ fileId }: LocalChange, serverState: ServerState): { readonly
 
 /** The file has this content already. If the server's copy is damaged, the device has to send it. */
 function stored({ publicId, digest }: KnownFile, serverState: ServerState): Decision {
-  if (serverState.isDamaged(digest)) return { do: "ask", fileId: publicId };
+  if (serverState.isDamaged(digest)) return { do: "request_content", fileId: publicId };
   return { do: "nothing", status: "already_stored", fileId: publicId };
 }
 

@@ -1,31 +1,31 @@
 /**
- * What each device was told of its last call, for when it sends it again because the answer got lost: one change of a
- * call may bear on another, so that only all of it together is the same again.
+ * The response to the last call of each device. If the response was lost and the device repeats the call, it gets the
+ * same response. Whole calls are compared, because one change of a call can affect another.
  */
 import type { Transaction } from "../../../db/transaction.ts";
 import { isDamaged } from "../conflicts/existing-content.ts";
 import type { ConflictService } from "../conflicts/service.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
-import type { localChangeQueries } from "./queries.ts";
+import type { LocalChangeQueries } from "./queries.ts";
 import type { AppliedCall, ChangeOutcome } from "./types.ts";
 
-/** What {@link LastCalls} works with. */
+/** Options of {@link LastCalls}. */
 export interface LastCallsOptions {
-  readonly queries: Pick<ReturnType<typeof localChangeQueries>, "lastCall" | "keepCall">;
+  readonly queries: Pick<LocalChangeQueries, "lastCall" | "recordCall">;
   readonly tree: Pick<TreeReader, "headOf" | "findFile" | "findBlob">;
   readonly conflicts: Pick<ConflictService, "isUndecided">;
 }
 
-/** What a device was told of its last call. */
+/** The recorded outcomes of a call, stored as JSON. */
 export interface RecordedCall {
   readonly standSeq?: number | undefined;
-  /** Null for what is to be looked at anew. */
+  /** Null for changes that have to be decided again. */
   readonly outcomes: readonly (ChangeOutcome | null)[];
-  /** The conflicts among them that were not ended by another change of the same call. */
+  /** The ids of conflicts that no other change of the same call resolved. */
   readonly open: readonly string[];
 }
 
-/** See the head of this file. */
+/** Records and finds the last calls of devices. */
 export class LastCalls {
   readonly #options: LastCallsOptions;
 
@@ -34,26 +34,25 @@ export class LastCalls {
   }
 
   /**
-   * What the device was told of this very call, where it was its last one and all that it was told still holds: nothing
-   * has happened in the account since, no conflict was decided, and no content was found damaged, of which no journal
-   * tells.
-   * @param fingerprint digest of the changes as they were sent, and of the place in the journal
+   * The record of this call, if it was the device's last one and its outcomes are still valid. They are while the
+   * journal has no new entry, no conflict was decided, and no blob was found damaged (which is not in the journal).
+   * @param fingerprint digest of the changes and of the position in the journal
    */
   find(accountId: number, deviceId: number, fingerprint: Uint8Array): RecordedCall | undefined {
     const { queries, tree, conflicts } = this.#options;
     const last = queries.lastCall.get(deviceId);
     if (last === null || last.headSeq !== tree.headOf(accountId)) return undefined;
     if (Buffer.compare(last.fingerprint, fingerprint) !== 0) return undefined;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as `keep` wrote it
-    const kept = JSON.parse(last.outcomes) as RecordedCall;
-    const isStill =
-      kept.open.every((conflictId) => conflicts.isUndecided(deviceId, conflictId)) &&
-      !kept.outcomes.some((outcome) => outcome?.status === "already_stored" && this.#isDamaged(accountId, outcome));
-    return isStill ? kept : undefined;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `record`
+    const call = JSON.parse(last.outcomes) as RecordedCall;
+    const isValid =
+      call.open.every((conflictId) => conflicts.isUndecided(deviceId, conflictId)) &&
+      !call.outcomes.some((outcome) => outcome?.status === "already_stored" && this.#isDamaged(accountId, outcome));
+    return isValid ? call : undefined;
   }
 
-  /** Notes what the device is told, in place of its call before; a deed. */
-  keep(
+  /** Records a call in place of the previous one. Call it inside a transaction. */
+  record(
     _tx: Transaction,
     accountId: number,
     deviceId: number,
@@ -61,13 +60,13 @@ export class LastCalls {
     { outcomes, standSeq }: AppliedCall,
   ): void {
     const { queries, tree, conflicts } = this.#options;
-    const found = outcomes.flatMap(({ conflictId }) => (conflictId === undefined ? [] : [conflictId]));
-    const kept: RecordedCall = {
+    const conflictIds = outcomes.flatMap(({ conflictId }) => (conflictId === undefined ? [] : [conflictId]));
+    const call: RecordedCall = {
       outcomes: outcomes.map((outcome) => (isLasting(outcome) ? outcome : null)),
       standSeq,
-      open: found.filter((conflictId) => conflicts.isUndecided(deviceId, conflictId)),
+      open: conflictIds.filter((conflictId) => conflicts.isUndecided(deviceId, conflictId)),
     };
-    queries.keepCall.run(deviceId, fingerprint, tree.headOf(accountId), JSON.stringify(kept));
+    queries.recordCall.run(deviceId, fingerprint, tree.headOf(accountId), JSON.stringify(call));
   }
 
   #isDamaged(accountId: number, { fileId = "" }: ChangeOutcome): boolean {
@@ -78,8 +77,8 @@ export class LastCalls {
 }
 
 /**
- * Whether it holds for as long as the journal stands still. Not a refusal: what stood in its way may have gone; nor
- * what waits for the content of a conflict.
+ * Whether an outcome stays valid until the journal has a new entry. A rejection does not, because its cause may
+ * disappear. An upload that resolves a conflict does not either.
  */
 function isLasting({ status, conflictId }: ChangeOutcome): boolean {
   return status !== "rejected" && !(status === "upload_required" && conflictId !== undefined);

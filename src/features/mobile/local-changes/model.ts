@@ -35,7 +35,7 @@ export const SyncFilesBody = t.Object({
   localChanges: t.Array(Change, { maxItems: 1000 }),
 });
 
-/** One change as it was sent. @throws AppError invalid_path | invalid_field */
+/** Parses one change. @throws AppError invalid_path | invalid_field */
 export function readChange(item: Static<typeof Change>): LocalChange {
   const { action, localId, fileId, name, folder, size, checksum, baseChecksum, lastModified, automatic } = item;
   return {
@@ -52,7 +52,7 @@ export function readChange(item: Static<typeof Change>): LocalChange {
   };
 }
 
-/** Answer of sync/files. */
+/** Response of sync/files. */
 export const SyncFilesRecord = {
   type: "object",
   required: ["results", "conflicts", "nextSyncToken"],

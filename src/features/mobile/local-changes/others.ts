@@ -1,22 +1,22 @@
 /**
- * What others changed since the place in the journal where a device stands. Asked once for all files of a call; only
- * what is written while the call goes on is looked up file by file.
+ * Finds the files that others changed since a device's position in the journal. One query finds those of all files of a
+ * call. Only changes that are written during the call are looked up file by file.
  */
 import { type Reader, rows } from "../../../db/reader.ts";
 import type { Database } from "bun:sqlite";
-import { CHANGED_BY_OTHERS, type localChangeQueries } from "./queries.ts";
+import { CHANGED_BY_OTHERS, type LocalChangeQueries } from "./queries.ts";
 
-/** A longer stretch of the journal is read in the reading thread; this much takes about a millisecond. */
+/** A longer range of the journal is read in the reading thread; this length takes about a millisecond. */
 const READ_IN_PLACE_MAX = 2_000;
 
-/** What {@link findOthersChanges} works with. */
+/** Options of {@link findOthersChanges}. */
 export interface OthersOptions {
   readonly sqlite: Database;
   readonly reader: Reader;
-  readonly queries: Pick<ReturnType<typeof localChangeQueries>, "changedByOthers">;
+  readonly queries: Pick<LocalChangeQueries, "changedByOthers">;
 }
 
-/** Of which account's journal, as seen by which device. */
+/** A range of an account's journal, as seen by a device. */
 export interface JournalView {
   readonly accountId: number;
   readonly deviceId: number;
@@ -25,10 +25,10 @@ export interface JournalView {
   readonly headSeq: number;
 }
 
-/** Tells, within a deed, whether others changed a file since. */
+/** Returns whether others changed a file since. Call it inside a transaction. */
 export type ChangedByOthers = (file: { readonly id: number; readonly seq: number }) => boolean;
 
-/** Looks up the files with these row ids up to the head; see the head of this file for what comes after it. */
+/** Finds changes of these nodes up to the head; the returned function looks up later ones. */
 export async function findOthersChanges(
   { sqlite, reader, queries }: OthersOptions,
   view: JournalView,
@@ -49,7 +49,7 @@ export async function findOthersChanges(
   return (file) => {
     if (file.seq <= sinceSeq) return false;
     if (changed.has(file.id)) return true;
-    // Its last change was looked at above, and none of them was another's.
+    // All its changes were read above, and none was by others.
     if (file.seq <= headSeq) return false;
     return queries.changedByOthers.get(accountId, Math.max(sinceSeq, headSeq), file.id, deviceId) !== null;
   };

@@ -1,7 +1,7 @@
 import { errorItem } from "../../../http/error-response.ts";
 import type { ChangeOutcome } from "./types.ts";
 
-/** One result of sync/files; what does not apply is left out. */
+/** One result of sync/files. */
 export function presentOutcome({ localId, status, fileId, conflictId, error }: ChangeOutcome) {
   return {
     localId,

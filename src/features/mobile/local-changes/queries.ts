@@ -1,14 +1,17 @@
 import type { Database } from "bun:sqlite";
 
-/** A change that was carried out. */
+/** A recorded change. */
 export interface AppliedChange {
   readonly fileId: string;
   readonly callId: string;
-  /** Journal number of the file when it was done. */
+  /** The journal number of the file after the change. */
   readonly seq: number;
 }
 
-/** The statements about devices' changes. Each names the index that it uses. */
+/** The statements of local changes. */
+export type LocalChangeQueries = ReturnType<typeof localChangeQueries>;
+
+/** Prepares the statements of local changes. Each names the index that it uses. */
 export function localChangeQueries(sqlite: Database) {
   return {
     /** Primary key. */
@@ -20,7 +23,7 @@ export function localChangeQueries(sqlite: Database) {
        VALUES (?1, ?2, ?3, ?4, ?5, ?6)`,
     ),
     /** Index applied_changes_file. */
-    forgetOfFile: sqlite.prepare<undefined, [number, string, string]>(
+    removeOfFile: sqlite.prepare<undefined, [number, string, string]>(
       "DELETE FROM applied_changes WHERE device_id = ?1 AND file_id = ?2 AND call_id <> ?3",
     ),
     /** Index applied_changes_age. */
@@ -28,12 +31,12 @@ export function localChangeQueries(sqlite: Database) {
       `DELETE FROM applied_changes WHERE (device_id, fingerprint) IN
          (SELECT device_id, fingerprint FROM applied_changes WHERE applied_at < ?1 ORDER BY applied_at LIMIT ?2)`,
     ),
-    /** Indexes tombstones_public and nodes_public: gone for good, or cut off with its folder. */
+    /** Indexes tombstones_public and nodes_public: a file may be deleted, or detached with its folder. */
     wasFile: sqlite.prepare<{ found: number }, [number, string]>(
       `SELECT 1 AS found FROM tombstones WHERE public_id = ?2 AND account_id = ?1 AND kind = 1
        UNION ALL SELECT 1 FROM nodes WHERE public_id = ?2 AND account_id = ?1 AND kind = 1 LIMIT 1`,
     ),
-    /** Primary key of the journal; what was written within this call. */
+    /** Primary key of the journal; for entries that were written during a call. */
     changedByOthers: sqlite.prepare<{ found: number }, [number, number, number, number]>(
       `SELECT 1 AS found FROM journal
        WHERE account_id = ?1 AND seq > ?2 AND node_id = ?3 AND device_id IS NOT ?4 LIMIT 1`,
@@ -46,7 +49,7 @@ export function localChangeQueries(sqlite: Database) {
     lastCall: sqlite.prepare<{ fingerprint: Uint8Array; headSeq: number; outcomes: string }, [number]>(
       "SELECT fingerprint, head_seq AS headSeq, outcomes FROM last_calls WHERE device_id = ?1",
     ),
-    keepCall: sqlite.prepare<undefined, [number, Uint8Array, number, string]>(
+    recordCall: sqlite.prepare<undefined, [number, Uint8Array, number, string]>(
       "INSERT OR REPLACE INTO last_calls (device_id, fingerprint, head_seq, outcomes) VALUES (?1, ?2, ?3, ?4)",
     ),
     /** Primary key. */
@@ -57,8 +60,8 @@ export function localChangeQueries(sqlite: Database) {
 }
 
 /**
- * Which of some nodes others changed within a stretch of the journal: `?1` account, `?2` and `?3` its ends, `?4` the
- * device, `?5` JSON array of node ids. Reads the whole stretch.
+ * Selects the nodes that others than the device changed within a range of the journal. `?1` is the account, `?2` and
+ * `?3` the range, `?4` the device, `?5` a JSON array of node ids. Reads the whole range.
  */
 export const CHANGED_BY_OTHERS = `SELECT DISTINCT node_id AS nodeId FROM journal
   WHERE account_id = ?1 AND seq > ?2 AND seq <= ?3 AND device_id IS NOT ?4

@@ -10,7 +10,7 @@ import { readChange, SyncFilesBody } from "./model.ts";
 import { presentOutcome } from "./present.ts";
 import type { LocalChangeService, ReadChange } from "./service.ts";
 
-/** What the routes of local changes work with. */
+/** Options of {@link localChangeRoutes}. */
 export interface LocalChangeRoutesOptions {
   readonly localChanges: LocalChangeService;
   readonly conflicts: ConflictService;
@@ -18,7 +18,7 @@ export interface LocalChangeRoutesOptions {
   readonly guard: ReturnType<typeof authGuard>;
 }
 
-/** /api/mobile/sync/files. */
+/** The route /api/mobile/sync/files. */
 export function localChangeRoutes({ localChanges, conflicts, tokens, guard }: LocalChangeRoutesOptions) {
   return new Router({ name: "local-change-routes", guard }).post(
     "/api/mobile/sync/files",
@@ -44,12 +44,12 @@ export function localChangeRoutes({ localChanges, conflicts, tokens, guard }: Lo
         }
       });
       const { outcomes, standSeq = 0 } = await localChanges.apply(user, device, changes, sinceSeq);
-      // Where it stays at its place, so does the token itself, with all that it says of a run under way.
-      const isAsBefore = syncToken !== undefined && standSeq === sinceSeq;
+      // If the position is unchanged, the same token is returned: it also has the state of a run of sync pages.
+      const isUnchanged = syncToken !== undefined && standSeq === sinceSeq;
       return ok({
         results: outcomes.map(presentOutcome),
         conflicts: conflicts.listOpen(device.id).map(presentConflict),
-        nextSyncToken: isAsBefore ? syncToken : tokens.issue(user.id, { seq: standSeq }),
+        nextSyncToken: isUnchanged ? syncToken : tokens.issue(user.id, { seq: standSeq }),
       });
     },
   );

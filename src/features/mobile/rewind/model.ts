@@ -15,10 +15,10 @@ export const RewindBody = t.Object({
   dryRun: t.Optional(t.Boolean({ description: "Return what would be done, and change nothing" })),
 });
 
-/** Path of a device, which may be removed. */
+/** Path parameters of a device, which may be removed. */
 export const DeviceParams = t.Object({ deviceId: t.String({ description: "As the device chose it" }) });
 
-/** Answer of a rewind. */
+/** Response of a rewind. */
 export const RewindRecord = t.Object({
   deviceId: t.String(),
   since: Timestamp,

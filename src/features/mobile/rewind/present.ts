@@ -9,7 +9,7 @@ const MESSAGES: Record<SkipReason, string> = {
   not_empty: "The device created this folder, but it is not empty. Delete it yourself if you don't need it.",
 };
 
-/** What a rewind did, or would do. */
+/** The result of a rewind as the API returns it. */
 export function presentRewind({ devicePublicId, sinceMs, isDryRun }: RewindRequest, result: RewindResult) {
   const { outcomes, hasMore } = result;
   const undone = outcomes.flatMap((one) => (one.outcome === "undone" ? [presentUndone(one, isDryRun)] : []));
@@ -32,7 +32,7 @@ export function presentRewind({ devicePublicId, sinceMs, isDryRun }: RewindReque
 function presentUndone({ action, node, formerId }: Extract<RewindOutcome, { outcome: "undone" }>, isDryRun: boolean) {
   const { fileId, ...rest } = presentNode(node);
   return {
-    // What a dry run makes is never there.
+    // The new id of a dry run will never exist.
     fileId: isDryRun ? (formerId ?? fileId) : fileId,
     action,
     ...rest,

@@ -22,27 +22,25 @@ interface WalkedRow {
   readonly what: UndoWhat;
 }
 
-/** What a device changed. */
+/** The nodes that a device changed. */
 export interface TouchedNodes {
   readonly others: readonly TouchedNode[];
-  readonly madeFolders: readonly TouchedNode[];
+  readonly createdFolders: readonly TouchedNode[];
 }
 
 /** `nodes.kind` */
 const FOLDER = 0;
-const ROWS_AT_ONCE = 2_000;
-/** How often a node may have been made again within 30 days and still be followed. */
-const LIVES_MAX = 100;
+const BATCH = 2_000;
+/** How many replacements of a node are followed: each rewind of a deletion creates one. */
+const REPLACEMENTS_MAX = 100;
 
-/**
- * The statements about what devices did. The rows are written by the tree; here they are read, and marked as undone.
- */
+/** Reads the changes of devices, which the tree records, and marks them as undone. */
 export class RewindQueries {
   readonly #walk;
   readonly #rowsOfNode;
   readonly #restored;
   readonly #settle;
-  readonly #isMade;
+  readonly #creation;
 
   constructor(sqlite: Database) {
     this.#walk = sqlite.prepare<WalkedRow, [number, number, number, number]>(
@@ -57,7 +55,7 @@ export class RewindQueries {
       `SELECT before FROM undo INDEXED BY undo_node WHERE node_id = ?1 AND account_id = ?2 AND what = 'restore'
        ORDER BY seq DESC LIMIT 1`,
     );
-    this.#isMade = sqlite.prepare<{ found: number }, [number, number, number, number]>(
+    this.#creation = sqlite.prepare<{ found: number }, [number, number, number, number]>(
       `SELECT 1 AS found FROM undo INDEXED BY undo_node
        WHERE node_id = ?1 AND account_id = ?2 AND device_id = ?3 AND at >= ?4 AND what = 'create' LIMIT 1`,
     );
@@ -68,9 +66,9 @@ export class RewindQueries {
   }
 
   /**
-   * What the device changed since an instant and is not undone, the latest changed first. Folders that it made come
-   * after all others, and are listed only where those are not more than `limit`: they can go when nothing is in them
-   * any more.
+   * The nodes that the device changed since a time and that are not undone, last changed first. Folders that it created
+   * are listed separately, and completely only if there are at most `limit` others: they can be deleted only when they
+   * are empty.
    */
   async listTouched(
     {
@@ -82,36 +80,37 @@ export class RewindQueries {
     steps: Steps,
   ): Promise<TouchedNodes> {
     const others = new Map<number, TouchedNode>();
-    const madeFolders = new Map<number, TouchedNode>();
+    const createdFolders = new Map<number, TouchedNode>();
     for (const { nodeId, publicId, kind } of this.#walkBack(accountId, deviceId, sinceMs)) {
-      if (others.has(nodeId) || madeFolders.has(nodeId)) continue;
-      const isMadeFolder = kind === FOLDER && this.#isMade.get(nodeId, accountId, deviceId, sinceMs) !== null;
-      (isMadeFolder ? madeFolders : others).set(nodeId, { nodeId, publicId });
+      if (others.has(nodeId) || createdFolders.has(nodeId)) continue;
+      const isCreatedFolder = kind === FOLDER && this.#creation.get(nodeId, accountId, deviceId, sinceMs) !== null;
+      (isCreatedFolder ? createdFolders : others).set(nodeId, { nodeId, publicId });
       if (others.size > limit) break;
       await steps.next();
     }
-    return { others: [...others.values()], madeFolders: [...madeFolders.values()] };
+    return { others: [...others.values()], createdFolders: [...createdFolders.values()] };
   }
 
   *#walkBack(accountId: number, deviceId: number, sinceMs: number): Generator<WalkedRow> {
     let belowSeq = Number.MAX_SAFE_INTEGER;
     for (;;) {
-      const rows = this.#walk.all(accountId, deviceId, belowSeq, ROWS_AT_ONCE);
+      const rows = this.#walk.all(accountId, deviceId, belowSeq, BATCH);
       for (const row of rows) {
         belowSeq = row.seq;
         if (row.at >= sinceMs) yield row;
-        // What went with a folder bears the time of the folder's deletion: earlier rows may be younger.
+        // Rows of nodes deleted with a folder have the time of the folder's deletion: earlier rows may have a later
+        // time.
         else if (row.what !== "reap") return;
       }
-      if (rows.length < ROWS_AT_ONCE) return;
+      if (rows.length < BATCH) return;
     }
   }
 
-  /** What the device did to a node since an instant, the oldest first, then to the one made in its place. */
+  /** The device's changes of a node since a time, oldest first, then those of the nodes that replaced it. */
   listEntries(accountId: number, deviceId: number, sinceMs: number, nodeId: number): UndoEntry[] {
     const entries: UndoEntry[] = [];
     let next: number | undefined = nodeId;
-    for (let lives = 0; next !== undefined && lives < LIVES_MAX; lives++) {
+    for (let count = 0; next !== undefined && count < REPLACEMENTS_MAX; count++) {
       const rows: UndoEntry[] = this.#rowsOfNode.all(next, accountId, deviceId, sinceMs).map(toEntry);
       entries.push(...rows);
       next = rows.findLast(({ restored }) => restored !== undefined)?.restored?.nodeId;
@@ -119,13 +118,13 @@ export class RewindQueries {
     return entries;
   }
 
-  /** The node that a rewind made in place of a deleted one. */
+  /** The node that replaced a deleted one in a rewind. */
   findRestored(accountId: number, nodeId: number): TouchedNode | undefined {
     const row = this.#restored.get(nodeId, accountId);
     return row === null ? undefined : parseDetail(row.before).restored;
   }
 
-  /** Marks changes as undone. A deed. */
+  /** Marks changes as undone. Call it inside a transaction. */
   settle(accountId: number, deviceId: number, entries: readonly UndoEntry[]): void {
     this.#settle.run(accountId, deviceId, JSON.stringify(entries.map(({ seq }) => seq)));
   }

@@ -10,29 +10,30 @@ import { DeviceParams, RewindBody } from "./model.ts";
 import { presentRewind } from "./present.ts";
 import type { RewindService } from "./service.ts";
 
-/** What the routes of rewinding work with. */
+/** Options of {@link rewindRoutes}. */
 export interface RewindRoutesOptions {
   readonly rewinds: RewindService;
   readonly guard: ReturnType<typeof authGuard>;
-  /** Lets a request take as long as it needs. */
+  /** Removes the time limit of a request. */
   readonly allowLong: (request: Request) => void;
 }
 
-/**
- * Undoing what one device did: from another device, or from a browser, where somebody sits whose only phone was stolen.
- */
+/** Undo the changes of one device, from another device or from a browser (for a user whose only phone was stolen). */
 export function rewindRoutes({ rewinds, guard, allowLong }: RewindRoutesOptions) {
   const rewind = async (user: User, deviceId: string, body: typeof RewindBody.static, request: Request) => {
     allowLong(request);
     const since = readInstant(body.since, "since");
     if (since === undefined) throw invalidField("since", "Send since, a time such as 2026-01-02T03:04:05Z.");
-    const asked = {
+    const rewindRequest = {
       devicePublicId: normalizeDeviceId(deviceId),
       sinceMs: Date.parse(since),
       isDryRun: body.dryRun ?? false,
     };
-    const record = presentRewind(asked, await rewinds.rewind(user, asked));
-    return ok(record, asked.isDryRun ? "Preview only: nothing was changed." : "The changes of the device were undone.");
+    const record = presentRewind(rewindRequest, await rewinds.rewind(user, rewindRequest));
+    const message = rewindRequest.isDryRun
+      ? "Preview only: nothing was changed."
+      : "The changes of the device were undone.";
+    return ok(record, message);
   };
   return new Router({ name: "rewind-routes", guard })
     .post(

@@ -1,10 +1,10 @@
 /**
- * Undoes what one device did since an instant: for a phone that was stolen, or that malice made to encrypt its files.
- * Replaced contents come back as new versions, so that nothing is destroyed; files that the device made are deleted,
- * and stay in the store for its grace period only.
+ * Undoes the changes of one device since a time, for example after it was stolen or encrypted by malware. Replaced
+ * content is restored as a new version, so nothing is destroyed. Files that the device created are deleted; their blobs
+ * stay for the grace period of the store.
  *
- * Each node is undone in a deed of its own, and noted as undone in it: a call that is repeated, or ended half-way,
- * never undoes a thing twice. A dry run does the very same in a trial.
+ * Each node is undone, and marked as undone, in its own transaction. A repeated or interrupted call never undoes a
+ * change twice. A dry run does the same in a trial.
  */
 import type { Database } from "bun:sqlite";
 import type { Writer } from "../../../db/transaction.ts";
@@ -23,7 +23,7 @@ import { RewindQueries } from "./queries.ts";
 import type { RewindOutcome, RewindRequest, RewindResult, TouchedNode } from "./types.ts";
 import { NodeUndoer, type RewindScope } from "./undo-node.ts";
 
-/** What {@link RewindService} works with. */
+/** Options of {@link RewindService}. */
 export interface RewindServiceOptions {
   readonly sqlite: Database;
   readonly writer: Writer;
@@ -32,24 +32,25 @@ export interface RewindServiceOptions {
   readonly treeWriter: TreeWriter;
   /** For dry runs. */
   readonly trials: Pick<TreeTrials, "run">;
-  /** Row id of a device of an account, removed ones included. @throws AppError not_found */
+  /** The row id of a device of the account, which may be removed. @throws AppError not_found */
   readonly deviceIdOf: (accountId: number, publicId: string) => number;
   readonly limitsOf: (user: User) => Pick<StorageLimits, "quotaBytes">;
-  /** One copy or restore of an account at a time. */
+  /** Runs one copy, restore or rewind of an account at a time. */
   readonly turns: Turns;
   readonly onDeleted: (nodeId: number) => void;
 }
 
-/** Files and folders that one call undoes. */
+/** The maximum of files and folders that one call undoes. */
 export const REWIND_NODES_MAX = 1_000;
 
-/** Rows of deleted folders taken apart before: so many in a deed (some milliseconds), and deeds in a call. */
-const REAP_AT_ONCE = 50;
-const REAP_STEPS_MAX = 400;
+/** How many nodes of deleted folders one transaction purges; it takes some milliseconds. */
+const PURGE_BATCH = 50;
+/** The maximum of such transactions in a call. */
+const PURGE_BATCHES_MAX = 400;
 /** How long the event loop waits for one step. */
 const STEP_MS = 4;
 
-/** See the head of this file. */
+/** Undoes the changes of devices. */
 export class RewindService {
   readonly #options: RewindServiceOptions;
   readonly #queries: RewindQueries;
@@ -60,8 +61,9 @@ export class RewindService {
   }
 
   /**
-   * Undoes what a device did, the latest first, {@link REWIND_NODES_MAX} files and folders a call; durable on return.
-   * @throws AppError not_found for a device that is not the account's; invalid_field for an instant too long ago
+   * Undoes a device's changes, the latest first, of at most {@link REWIND_NODES_MAX} files and folders; durable on
+   * return.
+   * @throws AppError not_found if the account has no such device; invalid_field if the time is too long ago
    */
   rewind(user: User, request: RewindRequest): Promise<RewindResult> {
     return this.#options.turns.take([user.id], () => this.#rewind(user, request));
@@ -73,72 +75,65 @@ export class RewindService {
     if (sinceMs < clock.nowMs() - UNDO_MS) {
       throw invalidField("since", "Device changes can be undone for 30 days. Send a later time.");
     }
-    const isReaping = await this.#takeApart(user.id);
-    const { viaDeviceId } = user;
-    const scope: RewindScope = {
-      accountId: user.id,
-      deviceId,
-      sinceMs,
-      viaDeviceId,
-      quotaBytes: limitsOf(user).quotaBytes,
-    };
+    const isReaping = await this.#purgeDeleted(user.id);
+    const { id: accountId, viaDeviceId } = user;
+    const scope: RewindScope = { accountId, deviceId, sinceMs, viaDeviceId, quotaBytes: limitsOf(user).quotaBytes };
     const undoer = new NodeUndoer({ ...this.#options, queries: this.#queries }, scope);
     const touched = await this.#listTouched(scope, undoer);
-    const ordered = await inGoodOrder(touched.slice(0, REWIND_NODES_MAX), undoer);
+    const ordered = await sortForUndo(touched.slice(0, REWIND_NODES_MAX), undoer);
     const outcomes = isDryRun ? await this.#tryOut(ordered, scope) : await this.#undoAll(ordered, undoer);
-    // Where nothing could be done, another call would do no better.
+    // If every node failed, another call would fail too.
     const hasProgress =
       isDryRun || outcomes.length < ordered.length || outcomes.some((one) => one.outcome !== "failed");
     return { outcomes, hasMore: isReaping || (touched.length > REWIND_NODES_MAX && hasProgress) };
   }
 
   /**
-   * What is to be undone, in full where it is not more than a call takes; folders that the device made last, the
-   * deepest first.
+   * The nodes to undo, all of them if one call can undo them. Folders that the device created are last, deepest first.
    */
   async #listTouched(scope: RewindScope, undoer: NodeUndoer): Promise<TouchedNode[]> {
     const steps = new Steps(STEP_MS);
-    const { others, madeFolders } = await this.#queries.listTouched(scope, REWIND_NODES_MAX, steps);
+    const { others, createdFolders } = await this.#queries.listTouched(scope, REWIND_NODES_MAX, steps);
     if (others.length > REWIND_NODES_MAX) return [...others];
-    const deep: { readonly node: TouchedNode; readonly depth: number }[] = [];
-    for (const node of madeFolders) {
+    const folders: { readonly node: TouchedNode; readonly depth: number }[] = [];
+    for (const node of createdFolders) {
       const folder = undoer.find(node)?.folder;
-      deep.push({ node, depth: folder === undefined ? 0 : segmentsOf(folder).length });
+      folders.push({ node, depth: folder === undefined ? 0 : segmentsOf(folder).length });
       await steps.next();
     }
-    deep.sort((a, b) => b.depth - a.depth);
-    return [...others, ...deep.map(({ node }) => node)];
+    folders.sort((a, b) => b.depth - a.depth);
+    return [...others, ...folders.map(({ node }) => node)];
   }
 
   /**
-   * Deleted folders are taken apart bit by bit, and what was in them is noted then: goes on with that for a while.
-   * @returns whether some of it is still left
+   * Purges some nodes of deleted folders. The deletion of a node inside a folder is recorded only when it is purged.
+   * @returns whether some are left
    */
-  async #takeApart(accountId: number): Promise<boolean> {
+  async #purgeDeleted(accountId: number): Promise<boolean> {
     const { tree, treeWriter, writer } = this.#options;
-    for (let step = 0; step < REAP_STEPS_MAX && tree.isReaping(accountId); step++) {
-      const removed = await writer.run((tx) => treeWriter.reapSome(tx, REAP_AT_ONCE));
-      // What is left then is a copy under way.
+    for (let step = 0; step < PURGE_BATCHES_MAX && tree.isReaping(accountId); step++) {
+      const removed = await writer.run((tx) => treeWriter.reapSome(tx, PURGE_BATCH));
+      // The rest belongs to a copy in progress.
       if (removed === 0) return false;
     }
     return tree.isReaping(accountId);
   }
 
-  /** Each in a deed of its own; all wait for the same commits. */
+  /** Undoes each node in its own transaction; the transactions share commits. */
   async #undoAll(nodes: readonly TouchedNode[], undoer: NodeUndoer): Promise<RewindOutcome[]> {
-    const done = nodes.map(async (node) => {
+    const outcomes = nodes.map(async (node) => {
       try {
         return await this.#options.writer.run((tx) => undoer.undo(tx, node));
       } catch (error) {
         return [failed(node, error)];
       }
     });
-    return (await Promise.all(done)).flat();
+    return (await Promise.all(outcomes)).flat();
   }
 
   /**
-   * A failed change needs a savepoint to be taken back by itself. They make a trial three times as long, and few need
-   * them.
+   * Rolling back a single failed change requires savepoints. They triple the time, so they are used only after an
+   * error.
    */
   async #tryOut(nodes: readonly TouchedNode[], scope: RewindScope): Promise<RewindOutcome[]> {
     try {
@@ -168,7 +163,7 @@ export class RewindService {
   }
 }
 
-/** One node of a trial: where it fails, nothing of it is left for the next. */
+/** Undoes one node of a trial. If it fails, its changes are rolled back. */
 function tryOne(node: TouchedNode, undoer: NodeUndoer, { sqlite, tx }: TreeTrial): RewindOutcome[] {
   sqlite.run("SAVEPOINT one_node");
   try {
@@ -182,25 +177,25 @@ function tryOne(node: TouchedNode, undoer: NodeUndoer, { sqlite, tx }: TreeTrial
   }
 }
 
-/** @throws what is no answer to a client */
+/** @throws the error, if it is not an AppError */
 function failed({ publicId }: TouchedNode, error: unknown): RewindOutcome {
   if (!(error instanceof AppError)) throw error;
   return { outcome: "failed", publicId, error };
 }
 
 /**
- * What the device made goes first and frees names and bytes; folders come back and take their former places before what
- * was in them; folders that the device made go last, when they are empty.
+ * Sorts nodes for the undo. Files that the device created are deleted first, which frees names and bytes. Folders are
+ * restored and moved before the files in them. Folders that the device created are deleted last, when they are empty.
  */
-async function inGoodOrder(nodes: readonly TouchedNode[], undoer: NodeUndoer): Promise<TouchedNode[]> {
+async function sortForUndo(nodes: readonly TouchedNode[], undoer: NodeUndoer): Promise<TouchedNode[]> {
   const steps = new Steps(STEP_MS);
-  const turns: TouchedNode[][] = [[], [], [], [], []];
+  const groups: TouchedNode[][] = [[], [], [], [], []];
   for (const node of nodes) {
     const { plan, isFolder } = undoer.plan(node);
-    const turn =
+    const group =
       plan.kind === "remove" ? (isFolder ? 4 : 0) : plan.kind === "restore" && isFolder ? 1 : isFolder ? 2 : 3;
-    turns[turn]?.push(node);
+    groups[group]?.push(node);
     await steps.next();
   }
-  return turns.flat();
+  return groups.flat();
 }

@@ -1,53 +1,53 @@
 import type { AppError } from "../../../errors.ts";
 import type { FormerLocation, Labels, UndoDetail, UndoWhat } from "../../../tree/tables/undo.ts";
 
-/** A change of a device as it was noted. */
+/** A recorded change of a device. */
 export interface UndoEntry extends UndoDetail {
   readonly seq: number;
   readonly nodeId: number;
   readonly publicId: string;
   readonly isFolder: boolean;
   readonly what: UndoWhat;
-  /** Undone already, or part of a rewind. */
+  /** Whether it was undone, or is part of a rewind. */
   readonly isRewound: boolean;
 }
 
-/** What a device touched and is to be looked at. */
+/** A node that a device changed. */
 export interface TouchedNode {
   readonly nodeId: number;
   readonly publicId: string;
 }
 
-/** Why something of a node is left as it is. */
+/** Why a node, or one aspect of it, is not rewound. */
 export type SkipReason = "changed_by_others" | "deleted_by_others" | "content_gone" | "not_empty";
 
-/** What becomes of one node. */
+/** What a rewind does with one node. */
 export type NodePlan =
-  /** As before already, or never there before. */
+  /** The node has its former state, or did not exist then and does not exist now. */
   | { readonly kind: "nothing" }
   | { readonly kind: "skip"; readonly reason: SkipReason }
-  /** The device made it, and nobody else touched it. */
+  /** The device created it, and nobody else changed it. */
   | { readonly kind: "remove" }
   | {
       readonly kind: "change";
       readonly location?: FormerLocation;
       readonly labels?: Labels;
-      /** The version that is to be its content again. */
+      /** The version whose content is restored. */
       readonly version?: number;
-      /** Others changed something that the device had changed: that is left. */
+      /** Whether others changed some aspects too; these stay. */
       readonly isPartial: boolean;
     }
   | {
-      /** The device deleted it: it is made again. */
+      /** The device deleted it: it is created again. */
       readonly kind: "restore";
       readonly deletion: UndoEntry;
       readonly location: FormerLocation;
       readonly labels: Labels;
-      /** Of files. */
+      /** Only of files. */
       readonly version?: number;
     };
 
-/** What was done to a file or folder. */
+/** What a rewind did with a file or folder. */
 export type RewindAction =
   | "deleted_created"
   | "restored_deleted"
@@ -56,40 +56,40 @@ export type RewindAction =
   | "moved_back"
   | "labels_back";
 
-/** A file or folder as outcomes tell of it. */
+/** A file or folder in an outcome. */
 export interface RewoundNode {
   readonly publicId: string;
   readonly isFolder: boolean;
   readonly name: string;
-  /** Path of the folder that holds it. */
+  /** The path of its parent folder. */
   readonly folder: string;
 }
 
-/** One thing that a rewind did, left, or could not do. */
+/** One change that a rewind undid, skipped, or failed to undo. */
 export type RewindOutcome =
   | {
       readonly outcome: "undone";
       readonly action: RewindAction;
       readonly node: RewoundNode;
-      /** The id that a deleted one had before it was made again. */
+      /** The id of a deleted node before it was created again. */
       readonly formerId?: string;
     }
   | { readonly outcome: "skipped"; readonly reason: SkipReason; readonly node: RewoundNode }
   | { readonly outcome: "failed"; readonly publicId: string; readonly error: AppError };
 
-/** What is asked for. */
+/** A request for a rewind. */
 export interface RewindRequest {
-  /** The device whose changes are undone, as it calls itself; a removed one, too. */
+  /** The device whose changes are undone; it may be removed. */
   readonly devicePublicId: string;
-  /** From this instant on; at most 30 days ago. */
+  /** Changes from this time on are undone; at most 30 days ago. */
   readonly sinceMs: number;
-  /** Tells what would be done, and does nothing. */
+  /** Only returns what would be done. */
   readonly isDryRun: boolean;
 }
 
-/** What a call did. */
+/** The result of one call. */
 export interface RewindResult {
   readonly outcomes: readonly RewindOutcome[];
-  /** More is left: call again. */
+  /** Whether changes are left: call again. */
   readonly hasMore: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * Sync tokens: a place in an account's journal as a device carries it. Opaque, bound to the account, and signed, so
- * that one that is not ours is known as such instead of losing somebody's changes. A token never expires by itself.
+ * Sync tokens: the position of a device in an account's journal. They are opaque, bound to the account, and signed: an
+ * invalid token is rejected, because it could make a device miss changes. A token does not expire.
  */
 import { timingSafeEqual } from "node:crypto";
 import { invalidField } from "../../../errors.ts";
@@ -8,12 +8,14 @@ import type { ChangePosition, JournalRange } from "../../../tree/journal/positio
 
 const SIGNATURE_BYTES = 12;
 
-/** What a token holds: the numbers of a {@link ChangePosition}, and where it is within the row of a moved folder. */
+/**
+ * The content of a token: a {@link ChangePosition} as an array. The last four are the position within a moved folder.
+ */
 type Payload = readonly [
   seq: number,
-  /** 1 where nothing was known when the run began. */
+  /** 1 if the run began without a token. */
   beganBlank?: number,
-  /** Two numbers for each stretch. */
+  /** Two numbers for each journal range. */
   ranges?: readonly number[],
   rowSeq?: number,
   folderId?: number,
@@ -21,22 +23,22 @@ type Payload = readonly [
   name?: string,
 ];
 
-/** Makes and reads sync tokens. */
+/** Issues and parses sync tokens. */
 export class SyncTokens {
   readonly #key: Uint8Array;
 
   /**
-   * @param secret from which the key is derived; with another one all tokens are void
-   * @param epoch changed when the database goes on from a snapshot: what was told since then may come again with other
-   *   numbers, so that the tokens of that time are void too
+   * @param secret the key is derived from it; tokens signed with another one are invalid
+   * @param epoch changes when the database is restored from a snapshot: later journal numbers are then given again to
+   *   other changes, so the tokens must become invalid
    */
   constructor(secret: Uint8Array, epoch = "") {
     this.#key = new Bun.CryptoHasher("sha256", secret).update(`larder sync tokens${epoch}`).digest();
   }
 
   /**
-   * The place that a token stands for.
-   * @throws AppError invalid_field for one that is not ours, or of another account
+   * The position in a token.
+   * @throws AppError invalid_field if it was not issued here for this account
    */
   parse(accountId: number, text: string): ChangePosition {
     const [body = "", signature = ""] = text.split(".", 2);
@@ -48,7 +50,7 @@ export class SyncTokens {
         "The sync token is not valid for this account. Send the last nextSyncToken, or leave it out to start again.",
       );
     }
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- signed by us: `issue` made it
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- signed, so `issue` wrote it
     const payload = JSON.parse(Buffer.from(body, "base64url").toString()) as Payload;
     const [seq, beganBlank = 0, ranges = [], rowSeq, folderId, sortKey, name] = payload;
     const file = sortKey === undefined || name === undefined ? null : { sortKey, name };
@@ -56,9 +58,9 @@ export class SyncTokens {
     return { seq, within, ranges: toRanges(ranges), beganBlank: beganBlank === 1 };
   }
 
-  /** The token of a place. @param cursor with its number alone: everything up to it is known */
-  issue(accountId: number, cursor: ChangePosition | { readonly seq: number }): string {
-    const body = Buffer.from(JSON.stringify(payloadOf(cursor))).toString("base64url");
+  /** A token for a position. @param position with `seq` only, everything up to it is known */
+  issue(accountId: number, position: ChangePosition | { readonly seq: number }): string {
+    const body = Buffer.from(JSON.stringify(payloadOf(position))).toString("base64url");
     return `${body}.${this.#sign(accountId, body).toString("base64url")}`;
   }
 
@@ -68,15 +70,15 @@ export class SyncTokens {
   }
 }
 
-function payloadOf(cursor: ChangePosition | { readonly seq: number }): Payload {
-  if (!("ranges" in cursor)) return [cursor.seq];
-  const { seq, within } = cursor;
-  const beganBlank = cursor.beganBlank ? 1 : 0;
-  const ranges = cursor.ranges.flatMap(({ fromSeq, headSeq }) => [fromSeq, headSeq]);
+function payloadOf(position: ChangePosition | { readonly seq: number }): Payload {
+  if (!("ranges" in position)) return [position.seq];
+  const { seq, within } = position;
+  const beganBlank = position.beganBlank ? 1 : 0;
+  const ranges = position.ranges.flatMap(({ fromSeq, headSeq }) => [fromSeq, headSeq]);
   if (within === null) return ranges.length + beganBlank === 0 ? [seq] : [seq, beganBlank, ranges];
   const { rowSeq, folderId, file } = within;
-  const place = [seq, beganBlank, ranges, rowSeq, folderId] as const;
-  return file === null ? place : [...place, file.sortKey, file.name];
+  const payload = [seq, beganBlank, ranges, rowSeq, folderId] as const;
+  return file === null ? payload : [...payload, file.sortKey, file.name];
 }
 
 function toRanges(numbers: readonly number[]): JournalRange[] {

@@ -4,7 +4,7 @@ import { ref } from "../../../http/documented.ts";
 import { Checksum, FolderPath, Timestamp } from "../../../http/fields.ts";
 import { Conflicts } from "../conflicts/model.ts";
 
-/** An entry of the list of changes. */
+/** A changed file in the short form. */
 const ChangedFile = t.Object({
   id: t.String(),
   name: t.String(),
@@ -52,7 +52,7 @@ function responseOf(changed: object, deleted: object) {
 /** `data` of GET /api/mobile/sync/status. */
 export const SyncStatusRecord = responseOf(ChangedFile, DeletedFile);
 
-/** Answer of GET /api/mobile/sync. */
+/** Response of GET /api/mobile/sync. */
 export const SyncResponseBody = {
   type: "object",
   required: ["success", "syncData"],
@@ -62,7 +62,7 @@ export const SyncResponseBody = {
   },
 };
 
-/** The query of both. */
+/** The query parameters of both routes. */
 export const SYNC_QUERY = {
   syncToken: { type: "string", description: "The last nextSyncToken; wins over lastSync" },
   lastSync: { type: "string", format: "date-time", description: "Server time, inclusive; a token is more exact" },

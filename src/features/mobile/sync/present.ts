@@ -8,18 +8,18 @@ import type { SyncResult } from "./service.ts";
 
 type Deletion = Extract<ChangeEntry, { change: "deleted" }>;
 
-/** An entry of the list of changes: a file in short form. */
-export function presentStatus(answer: SyncResult, conflicts: readonly unknown[]) {
-  return present(answer, conflicts, presentChangedFile, ({ publicId, deletedAtMs }) => ({
+/** A page of changes with files in short form. */
+export function presentStatus(result: SyncResult, conflicts: readonly unknown[]) {
+  return present(result, conflicts, presentChangedFile, ({ publicId, deletedAtMs }) => ({
     id: publicId,
     deletedAt: toTimestamp(deletedAtMs),
   }));
 }
 
-/** Contract §7: the entries as full File and Folder items. */
-export function presentSyncData(answer: SyncResult, conflicts: readonly unknown[], context: PresentContext) {
+/** A page of changes with full file and folder records. */
+export function presentSyncData(result: SyncResult, conflicts: readonly unknown[], context: PresentContext) {
   return present(
-    answer,
+    result,
     conflicts,
     (node) => presentItem(node, context),
     ({ publicId, kind, deletedAtMs }) => ({ id: publicId, type: kind, deletedAt: toTimestamp(deletedAtMs) }),
@@ -27,29 +27,29 @@ export function presentSyncData(answer: SyncResult, conflicts: readonly unknown[
 }
 
 function present<Changed, Deleted>(
-  answer: SyncResult,
+  result: SyncResult,
   conflicts: readonly unknown[],
   presentNode: (node: TreeNode) => Changed,
   presentDeletion: (deletion: Deletion) => Deleted,
 ) {
   const changes = { created: [] as Changed[], updated: [] as Changed[], deleted: [] as Deleted[] };
-  for (const entry of answer.entries) {
+  for (const entry of result.entries) {
     if (entry.change === "deleted") changes.deleted.push(presentDeletion(entry));
     else changes[entry.change].push(presentNode(entry.node));
   }
   return {
-    lastSyncAt: answer.lastSyncAtMs === undefined ? null : toTimestamp(answer.lastSyncAtMs),
-    hasChanges: answer.entries.length > 0 || answer.hasMore || answer.mustReset,
+    lastSyncAt: result.lastSyncAtMs === undefined ? null : toTimestamp(result.lastSyncAtMs),
+    hasChanges: result.entries.length > 0 || result.hasMore || result.mustReset,
     changes,
     conflicts,
-    nextSyncToken: answer.nextSyncToken,
-    hasMore: answer.hasMore,
-    resetRequired: answer.mustReset,
+    nextSyncToken: result.nextSyncToken,
+    hasMore: result.hasMore,
+    resetRequired: result.mustReset,
   };
 }
 
 function presentChangedFile(node: TreeNode) {
-  invariant(node.kind === "file", "only files were asked for");
+  invariant(node.kind === "file", "only files were requested");
   const { publicId, name, folder, sizeBytes, modifiedAtMs, digest } = node;
   return {
     id: publicId,

@@ -12,7 +12,7 @@ import * as docs from "./openapi.ts";
 import { presentStatus, presentSyncData } from "./present.ts";
 import type { SyncService } from "./service.ts";
 
-/** What the routes of synchronisation work with. */
+/** Options of {@link syncRoutes}. */
 export interface SyncRoutesOptions {
   readonly sync: SyncService;
   readonly conflicts: ConflictService;
@@ -20,9 +20,9 @@ export interface SyncRoutesOptions {
   readonly hasThumbnail: (file: FileNode) => boolean;
 }
 
-/** GET /api/mobile/sync/status and GET /api/mobile/sync. */
+/** The routes GET /api/mobile/sync/status and GET /api/mobile/sync. */
 export function syncRoutes({ sync, conflicts, guard, hasThumbnail }: SyncRoutesOptions) {
-  const answer = (principal: Principal, request: Request, wantsFolders: boolean) => {
+  const readPage = (principal: Principal, request: Request, wantsFolders: boolean) => {
     const query = queryOf(request);
     const lastSync = readInstant(query["lastSync"], "lastSync");
     const { syncToken } = query;
@@ -43,14 +43,14 @@ export function syncRoutes({ sync, conflicts, guard, hasThumbnail }: SyncRoutesO
       "/status",
       { access: "device", scope: "device", rate: "sync", audit: "unaudited", docs: docs.status },
       async ({ principal, request }) =>
-        ok(presentStatus(await answer(principal, request, false), openConflicts(principal))),
+        ok(presentStatus(await readPage(principal, request, false), openConflicts(principal))),
     )
     .get(
       "/",
       { access: "device", scope: "device", rate: "sync", audit: "unaudited", docs: docs.changes },
       async ({ principal, request }) => {
         const context = presentContextOf(request, hasThumbnail);
-        const changes = await answer(principal, request, true);
+        const changes = await readPage(principal, request, true);
         return { success: true as const, syncData: presentSyncData(changes, openConflicts(principal), context) };
       },
     );

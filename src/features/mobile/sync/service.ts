@@ -1,39 +1,38 @@
-/** What has changed since a device asked last. */
 import type { Clock } from "../../../lib/clock.ts";
 import type { ChangeEntry } from "../../../tree/journal/entry.ts";
 import { type ChangePosition, knownUpTo, NOTHING_KNOWN, runHeadOf } from "../../../tree/journal/position.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { SyncTokens } from "./cursor.ts";
 
-/** What {@link SyncService} works with. */
+/** Options of {@link SyncService}. */
 export interface SyncServiceOptions {
   readonly tree: TreeReader;
   readonly tokens: SyncTokens;
   readonly clock: Clock;
-  /** When a device asked last, and that it asks now; written behind. */
+  /** The times of syncs; written in the background. */
   readonly devices: {
     lastSyncAt(deviceId: number): number | undefined;
     noteSync(deviceId: number, atMs: number): void;
   };
-  /** Takes what was deleted apart sooner, so that its tombstones can be told. */
+  /** Purges deleted folders sooner: tombstones exist only after that. */
   readonly hurryDeletions: () => void;
-  /** How long an answer waits for large deletions to be taken apart; what is left then is told by the next one. */
+  /** How long a response waits for the purge of deleted folders; the next response has the rest. */
   readonly deletionsWaitMs?: number;
 }
 
-/** Where a device says that it stands; neither: nowhere, it wants everything. */
+/** A request with the device's position. Without a token and a time, the device requests everything. */
 export interface SyncRequest {
   readonly accountId: number;
   readonly deviceId: number;
   readonly syncToken: string | undefined;
   /** Server time, inclusive. */
   readonly lastSyncMs: number | undefined;
-  /** Entries of one answer. */
+  /** The maximum of entries in the response. */
   readonly limit: number;
   readonly wantsFolders: boolean;
 }
 
-/** An answer. With `mustReset` there are no changes: the device begins anew, without a token. */
+/** A page of changes. With `mustReset` it is empty: the device has to start again without a token. */
 export interface SyncResult {
   readonly lastSyncAtMs: number | undefined;
   readonly entries: readonly ChangeEntry[];
@@ -43,29 +42,29 @@ export interface SyncResult {
 }
 
 const DELETIONS_WAIT_MS = 1_000;
-const DELETIONS_LOOK_MS = 10;
+const DELETIONS_POLL_MS = 10;
 
-/** See the head of this file. */
+/** Lists what has changed since a device's last sync. */
 export class SyncService {
   readonly #options: SyncServiceOptions;
   /**
-   * By account, the journal's head at which nothing was being taken apart; both beginning and end of that move it on.
+   * By account, a head of the journal at which no purge was in progress. The start and end of a purge advance the head.
    */
-  readonly #quietHeads = new Map<number, number>();
+  readonly #idleHeads = new Map<number, number>();
 
   constructor(options: SyncServiceOptions) {
     this.#options = options;
   }
 
-  /** @throws AppError invalid_field for a token that is not ours, or of another account */
+  /** @throws AppError invalid_field if the token was not issued here for this account */
   async changes(request: SyncRequest): Promise<SyncResult> {
     const { tree, tokens, clock, devices } = this.#options;
     const { accountId, deviceId, limit, wantsFolders } = request;
-    const from = this.#placeOf(request);
+    const from = this.#positionOf(request);
     const lastSyncAtMs = devices.lastSyncAt(deviceId);
     devices.noteSync(deviceId, clock.nowMs());
     const isReaping = await this.#awaitDeletions(accountId);
-    // What is compared and what is read is one state of the database.
+    // `nextChanges` checks this in the state of the database from which it reads the page.
     const isValid = () => !this.#isForgotten(accountId, from);
     const page = await tree.nextChanges(accountId, from, limit, wantsFolders, isValid);
     if (page === undefined) {
@@ -76,21 +75,21 @@ export class SyncService {
       lastSyncAtMs,
       entries: page.entries,
       nextSyncToken: tokens.issue(accountId, page.next),
-      // What is deleted and not yet taken apart has no tombstones to tell of: they follow.
+      // Deleted folders that are not purged yet have no tombstones: these follow in a later page.
       hasMore: page.hasMore || isReaping,
       mustReset: false,
     };
   }
 
-  #placeOf({ accountId, syncToken, lastSyncMs }: SyncRequest): ChangePosition {
+  #positionOf({ accountId, syncToken, lastSyncMs }: SyncRequest): ChangePosition {
     const { tree, tokens } = this.#options;
     if (syncToken !== undefined) return tokens.parse(accountId, syncToken);
     return lastSyncMs === undefined ? NOTHING_KNOWN : knownUpTo(tree.seqBefore(accountId, lastSyncMs));
   }
 
   /**
-   * Whether changes after this place are not all known any more: deletions were forgotten, or the database is older
-   * than the token, because it was restored from a backup.
+   * Whether some changes after this position are lost: old tombstones were removed, or the database was restored from a
+   * backup that is older than the token.
    */
   #isForgotten(accountId: number, from: ChangePosition): boolean {
     const { tree } = this.#options;
@@ -98,22 +97,22 @@ export class SyncService {
     if (Math.max(from.seq, runHeadSeq) > tree.headOf(accountId)) return true;
     const floorSeq = tree.floorOf(accountId);
     if (!from.beganBlank) return from.seq < floorSeq;
-    // Who began with nothing misses only what was deleted after that.
+    // A device that began without a token misses only later deletions.
     return from.ranges.length > 0 && Math.max(from.seq, runHeadSeq) < floorSeq;
   }
 
-  /** @returns whether some deletion is still being taken apart */
+  /** Waits until deleted folders are purged. @returns whether some are left */
   async #awaitDeletions(accountId: number): Promise<boolean> {
     const { tree, hurryDeletions, deletionsWaitMs = DELETIONS_WAIT_MS } = this.#options;
     const headSeq = tree.headOf(accountId);
-    if (this.#quietHeads.get(accountId) === headSeq) return false;
+    if (this.#idleHeads.get(accountId) === headSeq) return false;
     if (!tree.isReaping(accountId)) {
-      this.#quietHeads.set(accountId, headSeq);
+      this.#idleHeads.set(accountId, headSeq);
       return false;
     }
     hurryDeletions();
-    for (let waitedMs = 0; waitedMs < deletionsWaitMs; waitedMs += DELETIONS_LOOK_MS) {
-      await Bun.sleep(DELETIONS_LOOK_MS);
+    for (let waitedMs = 0; waitedMs < deletionsWaitMs; waitedMs += DELETIONS_POLL_MS) {
+      await Bun.sleep(DELETIONS_POLL_MS);
       if (!tree.isReaping(accountId)) return false;
     }
     return true;

@@ -63,7 +63,7 @@ async function verify(fileIds: readonly string[], signal = new AbortController()
   );
   return outcomes.map((outcome): string => {
     if ("error" in outcome) return outcome.error.reason;
-    return outcome.durability.isVerified ? "verified" : (outcome.durability.unread ?? "unverified");
+    return outcome.durability.isVerified ? "verified" : (outcome.durability.unreadReason ?? "unverified");
   });
 }
 

@@ -33,7 +33,7 @@ function serverState(facts: Facts): ServerState {
     wasFile: (id) => id === "file_gone",
     findFileNamed: (folder, name) => files.find((one) => one.folder === folder && one.name === name),
     hasFolder: () => facts.hasFolder ?? false,
-    findHolder: () => (facts.isHeld === true ? "file_9" : undefined),
+    findFileWithContent: () => (facts.isHeld === true ? "file_9" : undefined),
     isDamaged: () => facts.isDamaged ?? false,
     wasDeleted: () => facts.wasDeleted ?? false,
     isChangedByOthers: (known, since) => known.seq > since && (facts.isChanged ?? false),
@@ -49,11 +49,11 @@ function say(decision: Decision): string {
   switch (decision.do) {
     case "nothing":
       return `${decision.status} ${decision.fileId}`;
-    case "ask":
+    case "request_content":
       return `ask ${decision.fileId ?? "anew"}`;
     case "create":
       return `create ${decision.folder} ${decision.name}`;
-    case "place":
+    case "move":
       return `place ${decision.file.publicId} ${decision.folder} ${decision.name}`;
     case "replace":
     case "delete":

@@ -9,7 +9,7 @@ const digests: Record<string, Digest> = { file_1: A, file_2: A, file_3: B };
 function pair(changes: (LocalChange | undefined)[], stored: readonly string[] = []) {
   return pairMoves(changes, {
     digestOf: (fileId) => digests[fileId],
-    isStoredBeside: ({ localId }) => stored.includes(localId),
+    isStoredElsewhere: ({ localId }) => stored.includes(localId),
   });
 }
 
