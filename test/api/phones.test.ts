@@ -1,25 +1,25 @@
-// Phones that behave as phones do, against one account: offline, crashing, with a wrong clock, over a bad line, while the
-// server restarts and a browser works on the same files. In the end all are equal, and nothing is lost or doubled.
+// Phones use one account: offline, crashing, with a wrong clock, over a bad line, while the server restarts and a
+// browser changes the same files. In the end all have the same files, and nothing is lost or duplicated.
 import { afterAll, describe, expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { BadLine } from "../phone/bad-line.ts";
 import { CameraRoll, type Picture } from "../phone/camera-roll.ts";
 import { MemoryDisk } from "../phone/disk.ts";
-import { liveThrough } from "../phone/household.ts";
+import { runHousehold } from "../phone/household.ts";
 import type { SeenResponse } from "../phone/http.ts";
 import { Ledger } from "../phone/ledger.ts";
 import { joinPath } from "../phone/local-folder.ts";
 import { Phone } from "../phone/phone.ts";
 import { Random, seedsToRun } from "../phone/random.ts";
-import { isPassing } from "../phone/session.ts";
-import { usualHabits } from "../phone/uploader.ts";
+import { isTemporary } from "../phone/session.ts";
+import { defaultHabits } from "../phone/uploader.ts";
 import { WebClient } from "../phone/web-client.ts";
 import { testAllResponses } from "../support/laws.ts";
 import { sharedServer, temporaryDirectory } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
-/** scripts/rounds/phones lets each live twice as long. */
+/** scripts/rounds/phones runs each twice as long. */
 const isLong = process.env["LARDER_TEST_LONG"] !== undefined;
 const testMsMax = isLong ? 600_000 : 120_000;
 const directories: string[] = [];
@@ -28,7 +28,7 @@ afterAll(async () => {
   for (const directory of directories) await rm(directory, { recursive: true, force: true });
 });
 
-/** Paths with checksums, in one order. */
+/** Paths with checksums, sorted. */
 function sorted(contents: Map<string, string>): string[] {
   return [...contents].map((entry) => entry.join(" ")).sort();
 }
@@ -36,11 +36,11 @@ function sorted(contents: Map<string, string>): string[] {
 const goodLine = { cuts: 0, cutWithinBytes: 0 };
 const badLine = { cuts: 0.1, cutWithinBytes: 6000 };
 
-describe("a phone by itself", () => {
+describe("a single phone", () => {
   test.each(seedsToRun([101]))(
-    "that nobody disturbs meets no conflict over a content and equals the server (seed %d)",
+    "has no conflict about content without other clients, and equals the server (seed %d)",
     async (seed) => {
-      const { conflictCount } = await liveThrough("one phone", server(), await server().signUp(), {
+      const { conflictCount } = await runHousehold("one phone", server(), await server().signUp(), {
         seed,
         phones: 1,
         turns: isLong ? 40 : 20,
@@ -54,11 +54,11 @@ describe("a phone by itself", () => {
   );
 
   test.each(seedsToRun([102]))(
-    "that crashes on a bad line loses and doubles nothing (seed %d)",
+    "loses and duplicates nothing when it crashes on a bad line (seed %d)",
     async (seed) => {
       const directory = join(await temporaryDirectory(), "phone");
       directories.push(directory);
-      await liveThrough("one unlucky phone", server(), await server().signUp(), {
+      await runHousehold("one unlucky phone", server(), await server().signUp(), {
         seed,
         phones: 1,
         turns: isLong ? 40 : 20,
@@ -74,9 +74,9 @@ describe("a phone by itself", () => {
 
 describe("several phones and a browser", () => {
   test.each(seedsToRun([1, 2]))(
-    "that go offline, crash and restart the server come to equal it (D14, D25, seed %d)",
+    "equal the server after they were offline and crashed, and the server restarted (seed %d)",
     async (seed) => {
-      await liveThrough(
+      await runHousehold(
         "three phones and a browser",
         server(),
         await server().signUp(),
@@ -93,11 +93,11 @@ describe("several phones and a browser", () => {
   );
 });
 
-describe("a phone that goes wrong", () => {
+describe("a broken phone", () => {
   test.each(seedsToRun([5]))(
-    "and deletes everything is stopped; declined, it gets everything back (D12, seed %d)",
+    "that deletes everything is stopped, and gets everything back once that is declined (seed %d)",
     async (seed) => {
-      console.info(`a phone that goes wrong: LARDER_TEST_SEED=${seed}`);
+      console.info(`a broken phone: LARDER_TEST_SEED=${seed}`);
       const account = await server().signUp();
       const random = new Random(seed);
       const ledger = new Ledger();
@@ -112,7 +112,7 @@ describe("a phone that goes wrong", () => {
         crashes: 0,
         acceptsHolds: false,
         sendsAtOnce: true,
-        habits: { ...usualHabits, crash: 0 },
+        habits: { ...defaultHabits, crash: 0 },
       });
       await phone.session.register();
       for (let photos = 0; photos < 130; photos++) phone.takePhoto(random.between(1, 200), `/Camera/${photos}.jpg`);
@@ -123,7 +123,7 @@ describe("a phone that goes wrong", () => {
         new Map((await web.files()).map(({ folder, name, checksum }) => [joinPath(folder, name), checksum]));
       expect(sorted(await onServer())).toEqual(sorted(before));
 
-      // All at once, before its user can look: the card is not mounted.
+      // Everything in one sync, for example because the memory card is not mounted.
       for (const file of phone.folder.files) phone.folder.remove(file);
       phone.takePhoto(1000, "/Camera/new.jpg");
       const photo = phone.contents();
@@ -140,12 +140,12 @@ describe("a phone that goes wrong", () => {
   );
 });
 
-describe("a camera roll, backed up by night", () => {
+describe("the backup of a camera roll", () => {
   const pictureCount = isLong ? 60 : 30;
   const killsMin = isLong ? 6 : 4;
 
   test.each(seedsToRun([7]))(
-    "is stored once, picture by picture, however often the app is killed; what was deleted stays away (D14, D16, D24, D25, seed %d)",
+    "stores each picture once although the app is killed often, and leaves deleted pictures deleted (seed %d)",
     async (seed) => {
       console.info(`camera roll: LARDER_TEST_SEED=${seed}`);
       const random = new Random(seed);
@@ -176,7 +176,7 @@ describe("a camera roll, backed up by night", () => {
           });
         let kills = 0;
         await startApp(0).session.register();
-        // Room for the roll, and not for what killed apps left half sent as well.
+        // The quota allows all pictures, but not the incomplete uploads of killed apps in addition.
         const rollBytes = pictures.reduce((sum, { size }) => sum + size, 0);
         await server().change(account.id, { quota: Math.round(rollBytes * 1.1) });
 
@@ -184,19 +184,19 @@ describe("a camera roll, backed up by night", () => {
         const moved = new Map<string, string>();
         for (let isDone = false; !isDone || kills < killsMin; ) {
           line.quality = { cuts: 0.05, cutWithinBytes: 400_000 };
-          // Each life is longer than the one before, so that the night has an end.
+          // Crashes become rarer, so that the backup ends.
           const app = startApp(kills < killsMin ? 0.04 : 0.04 / (kills - killsMin + 2));
           try {
             if (random.chance(0.4)) await app.session.refresh();
             await app.backUp();
             isDone = true;
           } catch (error) {
-            if (!isPassing(error)) throw error;
+            if (!isTemporary(error)) throw error;
             kills += 1;
           }
           expect(app.session.signOutCount).toBe(0);
           line.quality = { cuts: 0, cutWithinBytes: 0 };
-          // Meanwhile somebody tidies up on the web.
+          // The user deletes and moves pictures in the browser.
           for (const file of random.shuffled(await web.files()).slice(0, 2)) {
             if (random.chance(0.5)) {
               await web.deleteFile(file.id);
@@ -214,7 +214,7 @@ describe("a camera roll, backed up by night", () => {
           }
         }
 
-        // Once more from the start, on a good line: nothing is to be sent, and each picture is told how it stands.
+        // Another backup on a good line: nothing has to be sent, and the result of each picture is correct.
         const ends = await startApp(0).backUp();
         const files = await web.files();
         console.info(
@@ -222,26 +222,26 @@ describe("a camera roll, backed up by night", () => {
         );
         const faults: string[] = [];
         for (const { path, checksum } of pictures) {
-          const there = files.filter((file) => file.checksum === checksum);
+          const stored = files.filter((file) => file.checksum === checksum);
           const end = ends.get(path);
-          const wanted = deleted.has(checksum) ? 0 : 1;
-          if (there.length !== wanted)
-            faults.push(`${path} is there ${there.length} times instead of ${wanted}: ${JSON.stringify(there)}`);
-          if (wanted === 0 && end?.kind !== "deleted_by_you") faults.push(`${path} was deleted, told ${end?.kind}`);
-          if (wanted === 1 && (end === undefined || end.kind === "deleted_by_you" || end.fileId !== there[0]?.id))
-            faults.push(`${path} is ${there[0]?.id}, told ${JSON.stringify(end)}`);
+          const count = deleted.has(checksum) ? 0 : 1;
+          if (stored.length !== count)
+            faults.push(`${path} is stored ${stored.length} times instead of ${count}: ${JSON.stringify(stored)}`);
+          if (count === 0 && end?.kind !== "deleted_by_you") faults.push(`${path} was deleted, result ${end?.kind}`);
+          if (count === 1 && (end === undefined || end.kind === "deleted_by_you" || end.fileId !== stored[0]?.id))
+            faults.push(`${path} is ${stored[0]?.id}, result ${JSON.stringify(end)}`);
         }
         if (files.length !== pictures.length - deleted.size) faults.push(`${files.length} files in all`);
         expect(faults.slice(0, 10)).toEqual([]);
 
-        // A person's own upload brings back what a backup may not.
-        const [wiped] = deleted;
-        if (wiped === undefined) throw new Error("nothing was deleted: another seed");
+        // A person can upload a deleted picture again, a backup can't.
+        const [deletedChecksum] = deleted;
+        if (deletedChecksum === undefined) throw new Error("nothing was deleted: use another seed");
         const form = new FormData();
-        form.append("file", new File([disk.content(wiped)], "again.jpg"));
+        form.append("file", new File([disk.content(deletedChecksum)], "again.jpg"));
         (await web.call("POST", "/api/files/upload", { body: form })).expect(201);
         const again = await startApp(0).backUp();
-        const path = pictures.find(({ checksum }) => checksum === wiped)?.path ?? "";
+        const path = pictures.find(({ checksum }) => checksum === deletedChecksum)?.path ?? "";
         expect(again.get(path)?.kind).toBe("already_stored");
       } finally {
         await line.close();
@@ -252,11 +252,11 @@ describe("a camera roll, backed up by night", () => {
 
   function takePictures(disk: MemoryDisk, random: Random): Picture[] {
     return Array.from({ length: pictureCount }, (_, number) => {
-      // Many small ones, few large ones: from 100 KB to 3 MB.
+      // Many small and a few large pictures, from 100 KB to 3 MB.
       const size = Math.round(100_000 * 30 ** (random.fraction() ** 3));
       return {
         path: `/Camera/IMG_${String(number).padStart(4, "0")}.jpg`,
-        checksum: disk.keep(random.bytes(size)),
+        checksum: disk.store(random.bytes(size)),
         size,
       };
     });

@@ -1,19 +1,19 @@
-// A line between phone and server that keeps its address while the server restarts, and that breaks: connections end in
-// the middle of a request or of an answer, or are refused while it is down.
+// A connection between phone and server that keeps its address while the server restarts, and that breaks. Connections
+// end in the middle of a request or response, and are rejected while the line is down.
 import { type AddressInfo, type Server, type Socket, connect, createServer } from "node:net";
 import type { Random } from "./random.ts";
 
 /** How bad a line is. */
 export interface LineQuality {
-  /** Share of connections that end before their time. */
+  /** Share of connections that are cut. */
   cuts: number;
-  /** The most bytes that pass, up and down counted each by itself, on a connection that will be cut. */
+  /** The maximum of bytes, in one direction, before a connection is cut. */
   cutWithinBytes: number;
 }
 
-/** A TCP forwarder on a port of its own. */
+/** A TCP forwarder on its own port. */
 export class BadLine {
-  /** Whether connections are taken at all. */
+  /** Whether connections are accepted. */
   isUp = true;
   /** How many connections were cut. */
   cutCount = 0;
@@ -26,9 +26,9 @@ export class BadLine {
   ) {}
 
   /**
-   * Opens a line to whatever `portOf` tells at each connection.
-   *
-   * @param random decides which connections are cut, and where
+   * Opens a line.
+   * @param portOf returns the server's port, for each connection
+   * @param random decides what is cut, and where
    */
   static async open(portOf: () => number, random: Random, quality: LineQuality): Promise<BadLine> {
     const server = createServer((phone) => line.forward(phone, portOf(), random));
@@ -38,7 +38,7 @@ export class BadLine {
     return line;
   }
 
-  /** Ends it and every connection. */
+  /** Closes the line and its connections. */
   async close(): Promise<void> {
     for (const socket of this.open) socket.destroy();
     await new Promise<void>((done) => {
@@ -54,7 +54,7 @@ export class BadLine {
     }
     const isCut = random.chance(cuts);
     const isUpward = random.chance(0.5);
-    // Half of the cut answers lose their very first byte: the request was served, and nobody heard.
+    // Half of the cut responses lose all bytes: the server has done what was requested, but the phone does not know.
     const budget = !isUpward && random.chance(0.5) ? 0 : random.between(0, cutWithinBytes);
     const server = connect(port, "127.0.0.1");
     const end = () => {

@@ -1,36 +1,36 @@
-// An app that backs up a camera roll by night: it offers every picture, again and again from the start, because it is
-// killed again and again and remembers nothing but its tokens.
+// An app that backs up a camera roll. It offers all pictures, and starts again from the first one each time it is
+// killed, because it saves nothing but its tokens.
 import type { PendingUpload, PhoneDisk } from "./disk.ts";
 import { maybeText } from "./http.ts";
 import type { Ledger } from "./ledger.ts";
 import { splitPath } from "./local-folder.ts";
 import type { Random } from "./random.ts";
-import { PhoneCrashed, PhoneSession, type PhoneSetup, untilHeard } from "./session.ts";
-import { type UploadEnd, Uploader, usualHabits } from "./uploader.ts";
+import { PhoneCrashed, PhoneSession, type PhoneSetup, retryWhileDown } from "./session.ts";
+import { type UploadEnd, Uploader, defaultHabits } from "./uploader.ts";
 
-/** One picture of the roll. */
+/** A picture of the camera roll. */
 export interface Picture {
   path: string;
   checksum: string;
   size: number;
 }
 
-/** How an offered picture ended. */
+/** The result for an offered picture. */
 export type PictureEnd = { kind: "stored" | "already_stored"; fileId: string } | { kind: "deleted_by_you" };
 
-/** What surrounds the app. */
+/** Options of {@link CameraRoll}. */
 export interface CameraRollOptions extends PhoneSetup {
   ledger: Ledger;
-  /** Share of steps at which the app is killed. */
+  /** Share of steps after which the app is killed. */
   crashes: number;
 }
 
 const picturesPerCall = 12;
 
-/** How often the app tries one thing on a bad line before it gives the night up. */
+/** How often the app tries a request on a bad line before it stops the backup. */
 const triesMax = 5;
 
-/** One life of the backup app. */
+/** One run of the backup app. */
 export class CameraRoll {
   readonly session: PhoneSession;
   private readonly uploader: Uploader;
@@ -44,24 +44,25 @@ export class CameraRoll {
     this.random = options.random;
     this.session = new PhoneSession(disk, options);
     const chunkSizes = [128 * 1024, 256 * 1024, 512 * 1024];
-    const habits = { ...usualHabits, crash: options.crashes > 0 ? 0.005 : 0 };
-    this.uploader = new Uploader(disk, this.session, this.random, options.ledger, habits, chunkSizes);
+    const habits = { ...defaultHabits, crash: options.crashes > 0 ? 0.005 : 0 };
+    const { ledger } = options;
+    this.uploader = new Uploader({ disk, session: this.session, random: this.random, ledger, habits, chunkSizes });
   }
 
-  /** Offers all pictures. @returns how each ended, by path @throws PhoneCrashed or LineDown where it did not get to the end */
+  /** Offers all pictures. @returns the results by path @throws PhoneCrashed or LineDown if it did not finish */
   async backUp(): Promise<Map<string, PictureEnd>> {
     const ends = new Map<string, PictureEnd>();
     for (let from = 0; from < this.pictures.length; from += picturesPerCall) {
       const some = this.pictures.slice(from, from + picturesPerCall);
-      // Two kinds of apps there are: one asks what is wanted, the other announces at once what it has.
-      const isAsking = this.random.chance(0.5);
-      const wanted = isAsking ? await untilHeard(() => this.ask(some, ends), triesMax) : some;
-      await this.send(wanted, ends);
+      // Some apps ask first which pictures are missing, others plan the uploads at once.
+      const asksFirst = this.random.chance(0.5);
+      const missing = asksFirst ? await retryWhileDown(() => this.findMissing(some, ends), triesMax) : some;
+      await this.send(missing, ends);
     }
     return ends;
   }
 
-  private async ask(pictures: Picture[], ends: Map<string, PictureEnd>): Promise<Picture[]> {
+  private async findMissing(pictures: Picture[], ends: Map<string, PictureEnd>): Promise<Picture[]> {
     const response = await this.session.call("POST", "/api/mobile/sync/files", {
       localChanges: pictures.map(({ path, checksum, size }) => ({
         action: "upload",
@@ -74,20 +75,20 @@ export class CameraRoll {
       })),
     });
     this.step();
-    const wanted: Picture[] = [];
+    const missing: Picture[] = [];
     for (const result of response.expect(200).records("data.results")) {
       const picture = pictures.find(({ path }) => path === result["localId"]);
-      if (picture === undefined) throw response.unexpected("a result for nothing that was offered");
+      if (picture === undefined) throw response.unexpected("a result for a picture that was not offered");
       const fileId = maybeText(result, "fileId");
       const { status } = result;
-      if (status === "upload_required") wanted.push(picture);
+      if (status === "upload_required") missing.push(picture);
       else if (status === "rejected" && maybeText(result, "error.details.reason") === "deleted_by_you")
         ends.set(picture.path, { kind: "deleted_by_you" });
       else if ((status === "already_stored" || status === "applied") && fileId !== undefined)
         ends.set(picture.path, { kind: "already_stored", fileId });
-      else throw response.unexpected(`no end that the app can read: ${JSON.stringify(result)}`);
+      else throw response.unexpected(`an unknown result: ${JSON.stringify(result)}`);
     }
-    return wanted;
+    return missing;
   }
 
   private async send(pictures: Picture[], ends: Map<string, PictureEnd>): Promise<void> {
@@ -102,10 +103,10 @@ export class CameraRoll {
         automatic: true,
       }),
     );
-    const refused = await untilHeard(() => this.uploader.plan(uploads), triesMax);
+    const rejected = await retryWhileDown(() => this.uploader.plan(uploads), triesMax);
     this.step();
     for (const upload of uploads) {
-      const end = refused.get(upload) ?? (await untilHeard(() => this.uploader.finish(upload), triesMax));
+      const end = rejected.get(upload) ?? (await retryWhileDown(() => this.uploader.finish(upload), triesMax));
       this.step();
       ends.set(upload.path, endOf(upload, end));
     }
@@ -119,6 +120,6 @@ export class CameraRoll {
 function endOf(upload: PendingUpload, end: UploadEnd): PictureEnd {
   if (end.kind === "stored")
     return { kind: upload.alreadyStored === true ? "already_stored" : "stored", fileId: end.fileId };
-  if (end.kind === "refused" && end.reason === "deleted_by_you") return { kind: "deleted_by_you" };
-  throw new Error(`${upload.path} came to no end that the app can read: ${JSON.stringify(end)}`);
+  if (end.kind === "rejected" && end.reason === "deleted_by_you") return { kind: "deleted_by_you" };
+  throw new Error(`${upload.path} has an unexpected result: ${JSON.stringify(end)}`);
 }

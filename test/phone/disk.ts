@@ -1,9 +1,9 @@
-// What a phone keeps when its app is killed: a state that was saved, and contents. Everything else is gone.
+// The storage of a phone, which survives when its app is killed: a saved state, and file contents.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checksumOf } from "./http.ts";
 
-/** A file as the server last told of it. */
+/** A file as the server last reported it. */
 export interface Base {
   path: string;
   checksum: string;
@@ -11,26 +11,26 @@ export interface Base {
 
 /** A file of the local folder. */
 export interface LocalFile {
-  /** The phone's own name for it: stays the same through renames and edits. */
+  /** The phone's own name for it; renames and edits do not change it. */
   key: string;
   path: string;
   checksum: string;
   size: number;
   /** By the phone's clock, which may be wrong. */
   modifiedAt: string;
-  /** Once the server knows it. */
+  /** Set once the server knows the file. */
   fileId?: string;
   base?: Base;
 }
 
-/** A file that was deleted here, which the server may not know yet. */
-export interface GoneFile extends Base {
+/** A file that was deleted on the phone; the server may not know yet. */
+export interface DeletedFile extends Base {
   fileId: string;
-  /** The operation by which it is told, where that is the queue. */
+  /** The queued operation that deletes it on the server, if there is one. */
   operationId?: string;
 }
 
-/** An operation for the server's queue, noted while offline. */
+/** An operation for the server's queue, recorded while the phone was offline. */
 export interface Operation {
   id: string;
   type: "upload" | "delete";
@@ -40,13 +40,13 @@ export interface Operation {
   localPath?: string;
   remotePath?: string;
   fileId?: string;
-  /** The server has it; what it said of it last. */
+  /** The last status that the server reported; undefined before it is sent. */
   status?: string;
-  /** The file that it waits for was stored just where it was to be. */
+  /** Whether the file that it waits for was stored at its path. */
   isFulfilled?: boolean;
 }
 
-/** A change that was put into a call of sync/files. It is kept, and sent again as it is, until it is answered. */
+/** A change in a request to sync/files. It is saved, and repeated unchanged until there is a response. */
 export interface Change {
   localId: string;
   action: "upload" | "update" | "rename" | "move" | "delete";
@@ -61,7 +61,7 @@ export interface Change {
   baseChecksum?: string;
 }
 
-/** One chunk as the server planned it. */
+/** A chunk as the server planned it. */
 export interface ChunkPlan {
   index: number;
   start: number;
@@ -69,7 +69,7 @@ export interface ChunkPlan {
   uploadUrl: string;
 }
 
-/** A content on its way up. */
+/** An upload in progress. */
 export interface PendingUpload {
   localId: string;
   key: string;
@@ -79,34 +79,34 @@ export interface PendingUpload {
   fileId?: string;
   baseChecksum?: string;
   automatic?: boolean;
-  /** Once the server planned it. */
+  /** Set once the server has planned the upload. */
   uploadId?: string;
   uploadUrl?: string;
   chunks?: ChunkPlan[];
   alreadyStored?: boolean;
 }
 
-/** All that survives a crash of the app, except contents. */
+/** Everything that survives a crash of the app, except file contents. */
 export interface PhoneState {
   deviceId: string;
   accessToken?: string;
   refreshToken?: string;
-  /** When the unanswered tries to refresh with this token began, in ms of real time. */
+  /** When the first refresh with this token was tried that got no response, in ms of real time. */
   refreshingSinceMs?: number;
-  /** How many of them there were. */
+  /** The number of such tries. */
   refreshTries?: number;
   syncToken?: string;
-  /** Ids met since a sync was begun anew; what is not among them at its end is gone. */
-  metSinceBegin?: string[];
-  made: number;
+  /** Ids received since a sync was started without a token. All other files are dropped at its end. */
+  seenSinceReset?: string[];
+  createdCount: number;
   files: LocalFile[];
-  gone: GoneFile[];
+  deleted: DeletedFile[];
   changes: Change[];
   operations: Operation[];
   uploads: PendingUpload[];
 }
 
-/** Where a phone keeps its state and contents. */
+/** Stores the state and the file contents of a phone. */
 export abstract class PhoneDisk {
   state: PhoneState;
   private saved: string;
@@ -116,32 +116,32 @@ export abstract class PhoneDisk {
     this.saved = JSON.stringify(state);
   }
 
-  /** What is saved survives a crash. */
+  /** Saves the state: it survives a crash. */
   save(): void {
     this.saved = JSON.stringify(this.state);
     this.persist(this.saved);
   }
 
-  /** After a crash: the state as it was saved last. */
+  /** Restores the last saved state, after a crash. */
   reopen(): void {
     this.state = JSON.parse(this.recall(this.saved)) as PhoneState;
   }
 
-  /** Keeps a content; returns its checksum. */
-  keep(bytes: Uint8Array<ArrayBuffer>): string {
+  /** Stores file content. @returns its checksum */
+  store(bytes: Uint8Array<ArrayBuffer>): string {
     const checksum = checksumOf(bytes);
     this.putContent(checksum, bytes);
     return checksum;
   }
 
-  /** A content that was kept. */
+  /** Stored file content. */
   content(checksum: string): Uint8Array<ArrayBuffer> {
     const bytes = this.getContent(checksum);
     if (bytes === undefined) throw new Error(`the phone lost ${checksum} itself`);
     return bytes;
   }
 
-  /** Whether a content is at hand, so that it need not be fetched. */
+  /** Whether the content is stored, so that it need not be downloaded. */
   abstract has(checksum: string): boolean;
   protected abstract putContent(checksum: string, bytes: Uint8Array<ArrayBuffer>): void;
   protected abstract getContent(checksum: string): Uint8Array<ArrayBuffer> | undefined;
@@ -149,9 +149,9 @@ export abstract class PhoneDisk {
   protected abstract recall(saved: string): string;
 }
 
-/** A new phone's state. */
-export function freshState(deviceId: string): PhoneState {
-  return { deviceId, made: 0, files: [], gone: [], changes: [], operations: [], uploads: [] };
+/** The state of a new phone. */
+export function emptyState(deviceId: string): PhoneState {
+  return { deviceId, createdCount: 0, files: [], deleted: [], changes: [], operations: [], uploads: [] };
 }
 
 /** A disk in memory. */
@@ -159,7 +159,7 @@ export class MemoryDisk extends PhoneDisk {
   private readonly contents = new Map<string, Uint8Array<ArrayBuffer>>();
 
   constructor(deviceId: string) {
-    super(freshState(deviceId));
+    super(emptyState(deviceId));
   }
 
   override has(checksum: string): boolean {
@@ -172,7 +172,7 @@ export class MemoryDisk extends PhoneDisk {
     return this.contents.get(checksum);
   }
   protected override persist(): void {
-    // The copy that the base class holds is all there is.
+    // The base class has the only copy.
   }
   protected override recall(saved: string): string {
     return saved;
@@ -185,7 +185,7 @@ export class DirectoryDisk extends PhoneDisk {
     deviceId: string,
     private readonly directory: string,
   ) {
-    super(freshState(deviceId));
+    super(emptyState(deviceId));
     mkdirSync(directory, { recursive: true });
     this.save();
   }

@@ -1,45 +1,45 @@
-// Several phones and a browser on one account, each by itself and all at once, and what must hold when they come to rest.
+// Several phones and a browser use one account at the same time; in the end, all must be equal and nothing lost.
 import { DirectoryDisk, MemoryDisk, type PhoneDisk } from "./disk.ts";
 import { BadLine, type LineQuality } from "./bad-line.ts";
 import { type SeenResponse, checksumOf } from "./http.ts";
 import { Ledger } from "./ledger.ts";
 import { Phone } from "./phone.ts";
 import { Random } from "./random.ts";
-import { type Credentials, isPassing, untilHeard } from "./session.ts";
+import { type Credentials, isTemporary, retryWhileDown } from "./session.ts";
 import { earlierContents, deletionTimes } from "./store.ts";
-import { usualHabits } from "./uploader.ts";
+import { defaultHabits } from "./uploader.ts";
 import { type ListedFile, WebClient } from "./web-client.ts";
 
-/** The server under test, as far as a household needs to know it. */
+/** The server under test. */
 export interface HouseServer {
   readonly port: number;
   readonly dataDir: string;
   readonly responses: SeenResponse[];
 }
 
-/** An account with a browser signed in. */
+/** An account with a browser session. */
 export interface HouseAccount extends Credentials {
   token: string;
 }
 
-/** How a household lives. */
+/** Options of {@link Household}. */
 export interface HouseholdOptions {
   seed: number;
   phones: number;
-  /** Turns of each phone, and of the browser. */
+  /** How often each phone acts. */
   turns: number;
   line: LineQuality;
-  /** Share of steps at which a phone's app dies. */
+  /** Share of steps after which the app of a phone crashes. */
   crashes: number;
-  /** Where the first phone keeps its folder; in memory without. */
+  /** The directory of the first phone; without it, and for all others, the disk is in memory. */
   directory?: string;
   hasBrowser?: boolean;
 }
 
 const dayMs = 86_400_000;
-const restRoundsMax = 25;
+const roundsMax = 25;
 
-/** One phone and what it is told to use; the app in it dies and is started again. */
+/** A phone whose app crashes and is started again. */
 class Handset {
   phone: Phone;
   isOnline = true;
@@ -50,20 +50,20 @@ class Handset {
 
   constructor(
     readonly disk: PhoneDisk,
-    private readonly make: (disk: PhoneDisk) => Phone,
+    private readonly startApp: (disk: PhoneDisk) => Phone,
   ) {
-    this.phone = make(disk);
+    this.phone = startApp(disk);
   }
 
-  /** The app is gone; what was saved is there. */
+  /** Starts the app again with its saved state. */
   restartApp(): void {
     this.crashCount += 1;
     this.collect();
     this.disk.reopen();
-    this.phone = this.make(this.disk);
+    this.phone = this.startApp(this.disk);
   }
 
-  /** Takes the app's counts before it goes. */
+  /** Adds the counts of the app to those of the phone. */
   collect(): void {
     this.signOutCount += this.phone.session.signOutCount;
     this.conflictCount += this.phone.conflictCount;
@@ -74,16 +74,16 @@ class Handset {
   }
 }
 
-/** Phones, browser, lines, and notes of all promises. */
+/** Phones and a browser, their lines, and a ledger of what the server acknowledged. */
 export class Household {
   readonly ledger = new Ledger();
   readonly handsets: Handset[] = [];
   readonly web: WebClient;
   private readonly random: Random;
   private isServerUp = true;
-  /** Whether everybody had their turns. */
-  isOver = false;
-  /** Whoever waits for answers, and for how many in all. */
+  /** Whether all have finished. */
+  isFinished = false;
+  /** Callbacks of {@link responded}, with the number of responses that they wait for. */
   private readonly waiting = new Map<() => void, number>();
 
   private constructor(
@@ -108,9 +108,9 @@ export class Household {
     for (let number = 1; number <= options.phones; number++) this.addPhone(`phone-${number}`, onResponse);
   }
 
-  /** Sets everything up; phones are registered over good lines. */
+  /** Opens the lines and registers the phones while the lines are good. */
   static async open(server: HouseServer, account: HouseAccount, options: HouseholdOptions): Promise<Household> {
-    // While the server is away, its port may be another's.
+    // While the server is stopped, another process may use its port.
     const portOf = () => (household.isServerUp ? server.port : 0);
     const random = new Random(options.seed);
     const good = { cuts: 0, cutWithinBytes: 0 };
@@ -132,17 +132,17 @@ export class Household {
     await this.webLine.close();
   }
 
-  /** Everybody does what they do, at once. Ends when all had their turns. */
-  async live(): Promise<void> {
-    const lives = this.handsets.map((handset, index) => this.liveOne(handset, this.random.branch(`user ${index}`)));
-    if (this.options.hasBrowser !== false) lives.push(this.browse());
-    const ends = await Promise.allSettled(lives);
-    this.isOver = true;
+  /** Runs all phones and the browser at the same time, until all have finished. */
+  async run(): Promise<void> {
+    const runs = this.handsets.map((handset, index) => this.usePhone(handset, this.random.branch(`user ${index}`)));
+    if (this.options.hasBrowser !== false) runs.push(this.browse());
+    const ends = await Promise.allSettled(runs);
+    this.isFinished = true;
     this.wake();
     for (const end of ends) if (end.status === "rejected") throw end.reason;
   }
 
-  /** Resolves when so many more requests were answered, in the midst of others, or when all had their turns. */
+  /** Resolves after this many further responses, or when all have finished. */
   responded(count: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.waiting.set(resolve, this.server.responses.length + count);
@@ -151,41 +151,41 @@ export class Household {
   }
 
   private wake(): void {
-    for (const [resolve, wanted] of this.waiting) {
-      if (!this.isOver && this.server.responses.length < wanted) continue;
+    for (const [resolve, total] of this.waiting) {
+      if (!this.isFinished && this.server.responses.length < total) continue;
       this.waiting.delete(resolve);
       resolve();
     }
   }
 
-  /** Takes the server away and brings it back. @param swap ends one process and starts the next */
-  async restart(swap: () => Promise<void>): Promise<void> {
+  /** Takes the lines to the server down during a restart. @param restartServer stops the server and starts it again */
+  async restart(restartServer: () => Promise<void>): Promise<void> {
     this.isServerUp = false;
-    await swap();
+    await restartServer();
     this.isServerUp = true;
   }
 
-  /** All lines are good again, and everybody syncs until nothing moves any more. */
-  async rest(): Promise<void> {
+  /** Repairs all lines and syncs all phones until nothing changes any more. */
+  async settle(): Promise<void> {
     this.line.quality = { cuts: 0, cutWithinBytes: 0 };
     for (const handset of this.handsets) handset.isOnline = true;
-    for (let round = 1; round <= restRoundsMax; round++) {
+    for (let round = 1; round <= roundsMax; round++) {
       let moved = 0;
       for (const handset of this.handsets) {
-        const { sent, received } = await this.syncWhatever(handset);
+        const { sent, received } = await this.syncWithRetries(handset);
         moved += sent + received;
       }
       if (moved === 0) return;
     }
-    throw new Error(`the phones do not come to rest within ${restRoundsMax} rounds`);
+    throw new Error(`the phones still exchange changes after ${roundsMax} rounds`);
   }
 
-  /** What is wrong in the end, in words; nothing where all is well. */
+  /** Describes what is wrong in the end; empty if nothing is. */
   async faults(): Promise<string[]> {
-    const files = await untilHeard(() => this.web.files());
+    const files = await retryWhileDown(() => this.web.files());
     const onServer = new Map(files.map((file) => [pathOf(file), file.checksum]));
     const faults = this.handsets.flatMap(({ phone }) => this.differences(phone, onServer));
-    faults.push(...(await this.damagedFiles(files)), ...this.doubled(files), ...this.lost(files));
+    faults.push(...(await this.damagedFiles(files)), ...this.duplicates(files), ...this.lost(files));
     for (const handset of this.handsets) {
       handset.collect();
       faults.push(...handset.phone.overdue());
@@ -194,19 +194,19 @@ export class Household {
     return faults;
   }
 
-  /** Conflicts that the phones met, but for taken names: only somebody else can have caused these. */
+  /** The number of conflicts of the phones, except those of taken names. Only changes by others can cause them. */
   get conflictCount(): number {
     for (const handset of this.handsets) handset.collect();
     return this.handsets.reduce((total, one) => total + one.conflictCount, 0);
   }
 
-  /** Names that were taken; by the same phone's other file, too, where it tells in the wrong order. */
+  /** The number of conflicts of taken names. A phone that sends its changes in the wrong order can cause them alone. */
   get nameConflictCount(): number {
     for (const handset of this.handsets) handset.collect();
     return this.handsets.reduce((total, one) => total + one.nameConflictCount, 0);
   }
 
-  /** What to print of a run. */
+  /** A summary of the run for the log. */
   summary(): string {
     const crashes = this.handsets.reduce((total, { crashCount }) => total + crashCount, 0);
     return (
@@ -221,9 +221,9 @@ export class Household {
     const clockSkewMs = random.between(-9, 9) * dayMs;
     const { directory } = this.options;
     const isOnDisk = directory !== undefined && this.handsets.length === 0;
-    const disk = isOnDisk ? new DirectoryDisk(deviceId, directory) : new MemoryDisk(deviceId);
-    const make = (kept: PhoneDisk) =>
-      new Phone(kept, {
+    const storage = isOnDisk ? new DirectoryDisk(deviceId, directory) : new MemoryDisk(deviceId);
+    const startApp = (disk: PhoneDisk) =>
+      new Phone(disk, {
         credentials: { email: this.account.email, password: this.account.password },
         random,
         url: this.line.url,
@@ -231,24 +231,24 @@ export class Household {
         ledger: this.ledger,
         clockSkewMs,
         crashes: this.options.crashes,
-        habits: this.options.crashes === 0 ? { ...usualHabits, crash: 0 } : usualHabits,
+        habits: this.options.crashes === 0 ? { ...defaultHabits, crash: 0 } : defaultHabits,
       });
-    this.handsets.push(new Handset(disk, make));
+    this.handsets.push(new Handset(storage, startApp));
   }
 
-  private async liveOne(handset: Handset, user: Random): Promise<void> {
+  private async usePhone(handset: Handset, user: Random): Promise<void> {
     for (let turn = 0; turn < this.options.turns; turn++) {
-      for (let deeds = user.between(0, 4); deeds > 0; deeds--) handset.phone.use();
+      for (let actions = user.between(0, 4); actions > 0; actions--) handset.phone.use();
       if (user.chance(0.25)) handset.isOnline = !handset.isOnline;
       if (!handset.isOnline) continue;
       try {
         if (user.chance(0.15)) await handset.phone.session.refresh();
-        if (user.chance(0.03)) handset.phone.beginAnew();
+        if (user.chance(0.03)) handset.phone.resetSync();
         await handset.phone.sync();
       } catch (error) {
-        if (!isPassing(error)) throw error;
+        if (!isTemporary(error)) throw error;
         if (error instanceof Error && error.name === "PhoneCrashed") handset.restartApp();
-        // A moment, so that not all turns pass while the server is away.
+        // A pause, so that not all turns pass while the server is stopped.
         await Bun.sleep(user.between(5, 60));
       }
     }
@@ -260,38 +260,38 @@ export class Household {
         await this.web.use();
         await Bun.sleep(this.random.between(0, 15));
       } catch (error) {
-        if (!isPassing(error)) throw error;
+        if (!isTemporary(error)) throw error;
         await Bun.sleep(30);
       }
     }
   }
 
-  private async syncWhatever(handset: Handset): Promise<{ sent: number; received: number }> {
+  private async syncWithRetries(handset: Handset): Promise<{ sent: number; received: number }> {
     for (let tries = 0; tries < 200; tries++) {
       try {
         return await handset.phone.sync();
       } catch (error) {
-        if (!isPassing(error)) throw error;
+        if (!isTemporary(error)) throw error;
         if (error instanceof Error && error.name === "PhoneCrashed") handset.restartApp();
         await Bun.sleep(10);
       }
     }
-    throw new Error(`${handset.phone.name} never gets through`);
+    throw new Error(`${handset.phone.name} cannot sync`);
   }
 
-  private differences(phone: Phone, there: Map<string, string>): string[] {
-    const here = phone.contents();
+  private differences(phone: Phone, onServer: Map<string, string>): string[] {
+    const onPhone = phone.contents();
     const deletedAt = deletionTimes(this.server.dataDir);
     const faults: string[] = [];
-    for (const [path, checksum] of there)
-      if (here.get(path) !== checksum)
-        faults.push(`${phone.name} ${here.has(path) ? "has other bytes at" : "lacks"} ${path}`);
+    for (const [path, checksum] of onServer)
+      if (onPhone.get(path) !== checksum)
+        faults.push(`${phone.name} ${onPhone.has(path) ? "has other bytes at" : "lacks"} ${path}`);
     for (const file of phone.folder.files) {
-      if (there.has(file.path)) continue;
+      if (onServer.has(file.path)) continue;
       const fileId = file.fileId ?? "";
       const by = this.ledger.deletedFiles.get(fileId);
       faults.push(
-        `${phone.name} has what the server has not (deleted by ${by} at ${deletedAt.get(fileId)}): ${JSON.stringify(file)}`,
+        `${phone.name} has a file that the server does not have (deleted by ${by} at ${deletedAt.get(fileId)}): ${JSON.stringify(file)}`,
       );
     }
     return faults;
@@ -300,28 +300,28 @@ export class Household {
   private async damagedFiles(files: ListedFile[]): Promise<string[]> {
     const faults: string[] = [];
     for (const file of files) {
-      const response = await untilHeard(() => this.web.call("GET", `/api/files/${file.id}/download`));
+      const response = await retryWhileDown(() => this.web.call("GET", `/api/files/${file.id}/download`));
       if (response.status !== 200) faults.push(`${pathOf(file)} can't be downloaded: ${response.status}`);
       else if (checksumOf(response.bytes) !== file.checksum) faults.push(`${pathOf(file)} has other bytes than listed`);
     }
     return faults;
   }
 
-  private doubled(files: ListedFile[]): string[] {
+  private duplicates(files: ListedFile[]): string[] {
     const seen = new Map<string, ListedFile>();
     const faults: string[] = [];
     for (const file of files) {
       const key = `${file.folder} ${file.checksum}`;
       const other = seen.get(key);
-      if (other !== undefined && !this.ledger.doubledOnPurpose.has(file.checksum))
-        faults.push(`doubled: ${pathOf(file)} (${file.id}) and ${pathOf(other)} (${other.id}): ${this.origin(file)}`);
+      if (other !== undefined && !this.ledger.intendedDuplicates.has(file.checksum))
+        faults.push(`duplicate: ${pathOf(file)} (${file.id}) and ${pathOf(other)} (${other.id}): ${this.origin(file)}`);
       seen.set(key, file);
     }
     return faults;
   }
 
   private lost(files: ListedFile[]): string[] {
-    const kept = new Set([
+    const stored = new Set([
       ...files.map(({ checksum }) => checksum),
       ...earlierContents(
         this.server.dataDir,
@@ -329,59 +329,60 @@ export class Household {
       ),
     ]);
     const deletedAt = deletionTimes(this.server.dataDir);
-    const wentWithFolder = (fileId: string) => {
+    const wasDeletedWithFolder = (fileId: string) => {
       const at = deletedAt.get(fileId);
       return at !== undefined && this.ledger.folderDeletions.some(({ fromMs, toMs }) => at >= fromMs && at <= toMs);
     };
     const faults: string[] = [];
-    for (const [checksum, promised] of this.ledger.contents)
-      if (!kept.has(checksum) && this.ledger.isOwed(promised, wentWithFolder))
+    for (const [checksum, content] of this.ledger.contents)
+      if (!stored.has(checksum) && this.ledger.mustExist(content, wasDeletedWithFolder))
         faults.push(
-          `lost: ${checksum.slice(0, 20)}, ${promised.origin}, acknowledged as [${[...promised.fileIds].join()}]` +
-            ` deleted at [${[...promised.fileIds].map((id) => deletedAt.get(id)).join()}]`,
+          `lost: ${checksum.slice(0, 20)}, ${content.origin}, acknowledged as [${[...content.fileIds].join()}]` +
+            ` deleted at [${[...content.fileIds].map((id) => deletedAt.get(id)).join()}]`,
         );
     return faults;
   }
 
   private origin(file: ListedFile): string {
-    return this.ledger.contents.get(file.checksum)?.origin ?? "made by nobody";
+    return this.ledger.contents.get(file.checksum)?.origin ?? "created by nobody";
   }
 }
 
 /**
- * A household's whole life: everybody at once, then rest, then the reckoning.
+ * Runs a household: all phones and the browser at the same time, then syncs until nothing changes, then checks the
+ * result.
  *
- * @param meanwhile what befalls the server; ends with the household
- * @throws where anything is wrong in the end; the message names the seed
+ * @param disturb runs at the same time as the household, for example restarts the server
+ * @throws if anything is wrong in the end; the message names the seed
  */
-export async function liveThrough(
+export async function runHousehold(
   what: string,
   server: HouseServer,
   account: HouseAccount,
   options: HouseholdOptions,
-  meanwhile: (household: Household) => Promise<void> = async () => {},
+  disturb: (household: Household) => Promise<void> = async () => {},
 ): Promise<{ conflictCount: number }> {
-  const told = `${what}, LARDER_TEST_SEED=${options.seed}`;
-  console.info(told);
+  const label = `${what}, LARDER_TEST_SEED=${options.seed}`;
+  console.info(label);
   const household = await Household.open(server, account, options);
   try {
-    const ends = await Promise.allSettled([household.live(), meanwhile(household)]);
+    const ends = await Promise.allSettled([household.run(), disturb(household)]);
     for (const end of ends) if (end.status === "rejected") throw end.reason;
-    await household.rest();
+    await household.settle();
     const faults = await household.faults();
-    console.info(`${told}: ${household.summary()}`);
+    console.info(`${label}: ${household.summary()}`);
     if (faults.length > 0) throw new Error(faults.slice(0, 20).join("\n"));
     return { conflictCount: household.conflictCount };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    throw new Error(`${told}: ${message}\n${notesOn(message, household.ledger)}`, { cause: error });
+    throw new Error(`${label}: ${message}\n${logAbout(message, household.ledger)}`, { cause: error });
   } finally {
     await household.close();
   }
 }
 
-/** What was noted about the files that a message names; everything where LARDER_TEST_LOG is set. */
-function notesOn(message: string, { lines }: Ledger): string {
+/** The log lines about the files that a message names; all lines if LARDER_TEST_LOG is set. */
+function logAbout(message: string, { lines }: Ledger): string {
   if (process.env["LARDER_TEST_LOG"] !== undefined) return lines.join("\n");
   const ids = message.match(/file_\w+|sha256:[0-9a-f]{13}/g) ?? [];
   const fitting = lines.filter((line) => ids.some((id) => line.includes(id)));

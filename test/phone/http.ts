@@ -1,25 +1,27 @@
-// HTTP as a phone has it: it may fail at any moment, and then nobody knows whether the server heard.
+// HTTP over an unreliable connection: a request may fail at any moment, and the server may have processed it or not.
 import { createHash } from "node:crypto";
 import { connect } from "node:net";
 
-/** The line failed, or the server is away for a moment: nothing is known of the request. Try again later. */
+/**
+ * The line failed, or the server is not available: the server may have processed the request or not. Try again later.
+ */
 export class LineDown extends Error {
   override readonly name = "LineDown";
 }
 
-/** An answer that the phone has no business getting: a fault of the server, or of the phone. */
+/** A response that must not occur: a fault of the server, or of the phone. */
 export class UnexpectedResponse extends Error {
   override readonly name = "UnexpectedResponse";
 }
 
-/** What is told of each answer, for checks that hold for all of them. */
+/** A received response, for checks that apply to all responses. */
 export interface SeenResponse {
   method: string;
-  /** Path with query, as requested. */
+  /** The requested path with its query. */
   path: string;
   status: number;
   headers: Headers;
-  /** Parsed body where it is JSON and no file's content. */
+  /** The parsed body, if it is JSON and not the content of a file. */
   json: unknown;
 }
 
@@ -32,10 +34,10 @@ export interface PhoneRequest {
   body?: Uint8Array<ArrayBuffer> | FormData;
 }
 
-/** How long a request may take before the phone gives it up. */
+/** The timeout of a request. */
 const requestMsMax = 20_000;
 
-/** An answer, whole. */
+/** A complete response. */
 export class ApiResponse {
   constructor(
     readonly request: string,
@@ -45,19 +47,19 @@ export class ApiResponse {
     readonly json: unknown,
   ) {}
 
-  /** The value at a dotted path of the body; undefined where there is none. */
+  /** The value at a dotted path of the body; undefined if there is none. */
   at(path: string): unknown {
     return valueAt(this.json, path);
   }
 
-  /** The value at a path, which must be a text. */
+  /** The value at a path, which must be a string. */
   text(path: string): string {
     const value = this.at(path);
-    if (typeof value !== "string") throw this.unexpected(`${path} is no text`);
+    if (typeof value !== "string") throw this.unexpected(`${path} is no string`);
     return value;
   }
 
-  /** The records of a list, which must be there. */
+  /** The records of a list, which must exist. */
   records(path: string): Record<string, unknown>[] {
     const value = this.at(path);
     if (!Array.isArray(value)) throw this.unexpected(`${path} is no list`);
@@ -67,19 +69,19 @@ export class ApiResponse {
     });
   }
 
-  /** `error.details.reason` of a refusal. */
+  /** `error.details.reason` of an error. */
   get reason(): string | undefined {
     const reason = this.at("error.details.reason");
     return typeof reason === "string" ? reason : undefined;
   }
 
-  /** The error to throw where this answer is not what may come. */
-  unexpected(why = "an answer that may not come"): UnexpectedResponse {
+  /** The error to throw if this response must not occur. */
+  unexpected(why = "an unexpected response"): UnexpectedResponse {
     const body = new TextDecoder().decode(this.bytes.subarray(0, 2000));
     return new UnexpectedResponse(`${this.request}: ${why}: ${this.status} ${body}`);
   }
 
-  /** This answer where its status is one of these. */
+  /** This response, if its status is one of these. @throws UnexpectedResponse */
   expect(...statuses: number[]): this {
     if (!statuses.includes(this.status)) throw this.unexpected();
     return this;
@@ -96,28 +98,25 @@ export function valueAt(json: unknown, path: string): unknown {
   return value;
 }
 
-/** A text field of a record that must have it. */
+/** A string field of a record, which must exist. */
 export function textOf(record: unknown, path: string): string {
   const value = valueAt(record, path);
-  if (typeof value !== "string") throw new UnexpectedResponse(`${path} is no text in ${JSON.stringify(record)}`);
+  if (typeof value !== "string") throw new UnexpectedResponse(`${path} is no string in ${JSON.stringify(record)}`);
   return value;
 }
 
-/** A text field of a record that may lack it. */
+/** A string field of a record, if it exists. */
 export function maybeText(record: unknown, path: string): string | undefined {
   const value = valueAt(record, path);
   return typeof value === "string" ? value : undefined;
 }
 
 /**
- * Sends a request over a connection of its own and reads the whole answer.
+ * Sends a request over its own connection and reads the whole response.
  *
- * @throws LineDown when the line fails, or the server says that it is starting, stopping or busy
+ * @throws LineDown if the line fails, or if the server responds that it is starting, stopping or busy
  */
-export async function send(
-  request: PhoneRequest,
-  onResponse?: (apiResponse: SeenResponse) => void,
-): Promise<ApiResponse> {
+export async function send(request: PhoneRequest, onResponse?: (response: SeenResponse) => void): Promise<ApiResponse> {
   const body = request.json === undefined ? request.body : JSON.stringify(request.json);
   let response: Response;
   let bytes: Uint8Array;
@@ -139,7 +138,7 @@ export async function send(
   }
   const announced = response.headers.get("content-length");
   if (announced !== null && request.method !== "HEAD" && response.status !== 304 && Number(announced) !== bytes.length)
-    throw new LineDown(`${request.method} ${request.url}: the answer was cut`);
+    throw new LineDown(`${request.method} ${request.url}: the response was cut`);
   const isContent = response.ok && response.headers.has("content-disposition");
   const isJson = !isContent && (response.headers.get("content-type") ?? "").includes("json");
   const json = isJson && bytes.length > 0 ? parse(bytes) : undefined;
@@ -159,11 +158,11 @@ function parse(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(bytes));
   } catch (error) {
-    throw new LineDown(`an answer that is no JSON: ${error instanceof Error ? error.message : ""}`);
+    throw new LineDown(`a response that is no JSON: ${error instanceof Error ? error.message : ""}`);
   }
 }
 
-/** Sends the head of a PUT and only so many bytes of its body, then tears the connection down. */
+/** Sends the head of a PUT request and some bytes of its body, then closes the connection. */
 export async function sendCut(
   url: string,
   headers: Record<string, string>,
@@ -181,7 +180,7 @@ export async function sendCut(
       socket.write(`${head.join("\r\n")}\r\n\r\n`);
       socket.write(body.subarray(0, sentBytes), () => socket.destroy());
     });
-    // Whatever ends it, the request is lost: that is what was wanted.
+    // The request is meant to fail, so any error is fine.
     socket.on("error", () => socket.destroy());
     socket.on("close", () => done());
   });

@@ -1,54 +1,54 @@
-// What everybody was promised, and what was given up on purpose: at the end the server is held to it.
+// Records what the server acknowledged, and what was deleted on purpose. In the end, the server is compared with it.
 
-/** One content that somebody made. */
-export interface Promised {
-  /** A few words on who made it. */
+/** File content that a phone or the browser created. */
+export interface PromisedContent {
+  /** Who created it, in a few words. */
   origin: string;
-  /** Files it was acknowledged for. */
+  /** The ids of files for which the server acknowledged it. */
   fileIds: Set<string>;
-  /** Why it need not be found at the end, where somebody said so. */
-  givenUp?: string;
+  /** Why it need not exist in the end, if that is so. */
+  abandoned?: string;
 }
 
-/** Notes of all phones and of the web: what was made, acknowledged, deleted on purpose. */
+/** Records what all phones and the browser created, what was acknowledged, and what was deleted on purpose. */
 export class Ledger {
-  readonly contents = new Map<string, Promised>();
-  /** Contents that lie in two files because somebody wanted it so. */
-  readonly doubledOnPurpose = new Set<string>();
-  /** Files that somebody meant to delete, whether or not it came to that. */
+  readonly contents = new Map<string, PromisedContent>();
+  /** Checksums of contents that two files may have on purpose. */
+  readonly intendedDuplicates = new Set<string>();
+  /** Files that were to be deleted, with who requested it, whether or not it succeeded. */
   readonly deletedFiles = new Map<string, string>();
-  /** Times (ms) in which folders were deleted with all that was in them. */
+  /** Times (ms) during which folders were deleted with all that was in them. */
   readonly folderDeletions: { fromMs: number; toMs: number }[] = [];
-  /** Chunks that were answered 200, by upload: none of them may be missing later. */
+  /** Acknowledged chunks by upload: none of them may be missing later. */
   readonly acknowledgedChunks = new Map<string, Set<number>>();
-  /** Whatever is worth knowing when a run fails. */
+  /** A log for failed runs. */
   readonly lines: string[] = [];
 
-  /** Somebody made a content; nobody else has it. */
-  made(checksum: string, origin: string): void {
+  /** Records new content. */
+  created(checksum: string, origin: string): void {
     if (!this.contents.has(checksum)) this.contents.set(checksum, { origin, fileIds: new Set() });
   }
 
-  /** The server answered that this content is stored as this file. */
+  /** Records that the server acknowledged this content for this file. */
   stored(checksum: string, fileId: string): void {
-    const promised = this.contents.get(checksum) ?? { origin: "unknown", fileIds: new Set() };
-    promised.fileIds.add(fileId);
-    this.contents.set(checksum, promised);
+    const content = this.contents.get(checksum) ?? { origin: "unknown", fileIds: new Set() };
+    content.fileIds.add(fileId);
+    this.contents.set(checksum, content);
   }
 
-  /** A content that never reached the server was thrown away by its user. Once stored, it stays promised. */
-  givenUp(checksum: string, why: string): void {
-    const promised = this.contents.get(checksum);
-    if (promised !== undefined) promised.givenUp = why;
+  /** Records that content was discarded before the server acknowledged it. Acknowledged content must still exist. */
+  abandoned(checksum: string, why: string): void {
+    const content = this.contents.get(checksum);
+    if (content !== undefined) content.abandoned = why;
   }
 
-  /** Bytes that were given up or whose file goes are wanted again. */
-  wantedAgain(checksum: string): void {
-    const promised = this.contents.get(checksum);
-    if (promised !== undefined) delete promised.givenUp;
+  /** Records that discarded content is used again. */
+  reclaim(checksum: string): void {
+    const content = this.contents.get(checksum);
+    if (content !== undefined) delete content.abandoned;
   }
 
-  /** Said before the request is sent: its answer may be lost. */
+  /** Records a deletion. Call it before the request, because the response may be lost. */
   willDelete(fileId: string, who: string): void {
     this.deletedFiles.set(fileId, who);
     this.note(`${who} deletes ${fileId}`);
@@ -63,9 +63,9 @@ export class Ledger {
     this.lines.push(`${Date.now()} ${line}`);
   }
 
-  /** Whether a content must be found in the end. */
-  isOwed(promised: Promised, wasDeletedWithFolder: (fileId: string) => boolean): boolean {
-    if (promised.fileIds.size === 0) return promised.givenUp === undefined;
-    return ![...promised.fileIds].every((id) => this.deletedFiles.has(id) || wasDeletedWithFolder(id));
+  /** Whether content must exist in the end. */
+  mustExist(content: PromisedContent, wasDeletedWithFolder: (fileId: string) => boolean): boolean {
+    if (content.fileIds.size === 0) return content.abandoned === undefined;
+    return ![...content.fileIds].every((id) => this.deletedFiles.has(id) || wasDeletedWithFolder(id));
   }
 }

@@ -1,5 +1,5 @@
-// The folder that a phone keeps equal to the server's, and what its user did to it since.
-import type { Base, GoneFile, LocalFile, PhoneDisk } from "./disk.ts";
+// The folder of a phone that is synced with the server, and the changes of its user since the last sync.
+import type { Base, DeletedFile, LocalFile, PhoneDisk } from "./disk.ts";
 
 /** Folder and name of a path. */
 export function splitPath(path: string): { folder: string; name: string } {
@@ -12,7 +12,7 @@ export function joinPath(folder: string, name: string): string {
   return folder === "/" ? `/${name}` : `${folder}/${name}`;
 }
 
-/** Files by path. Whatever is done here is on the phone's disk with its next save. */
+/** The files of a phone. Changes are persisted by the next save of its disk. */
 export class LocalFolder {
   constructor(private readonly disk: PhoneDisk) {}
 
@@ -20,8 +20,8 @@ export class LocalFolder {
     return this.disk.state.files;
   }
 
-  get gone(): GoneFile[] {
-    return this.disk.state.gone;
+  get deleted(): DeletedFile[] {
+    return this.disk.state.deleted;
   }
 
   at(path: string): LocalFile | undefined {
@@ -36,55 +36,55 @@ export class LocalFolder {
     return this.files.find((file) => file.key === key);
   }
 
-  goneById(fileId: string): GoneFile | undefined {
-    return this.gone.find((file) => file.fileId === fileId);
+  deletedById(fileId: string): DeletedFile | undefined {
+    return this.deleted.find((file) => file.fileId === fileId);
   }
 
-  /** A new file; whatever stood at its path makes room. */
+  /** Creates a file. A file at its path is moved away. */
   create(path: string, checksum: string, size: number, modifiedAt: string): LocalFile {
-    this.makeRoom(path);
-    this.disk.state.made += 1;
-    const file = { key: `item-${this.disk.state.made}`, path, checksum, size, modifiedAt };
+    this.clearPath(path);
+    this.disk.state.createdCount += 1;
+    const file = { key: `item-${this.disk.state.createdCount}`, path, checksum, size, modifiedAt };
     this.files.push(file);
     return file;
   }
 
-  /** A new content for a file. */
+  /** Replaces the content of a file. */
   write(file: LocalFile, checksum: string, size: number, modifiedAt: string): void {
     file.checksum = checksum;
     file.size = size;
     file.modifiedAt = modifiedAt;
   }
 
-  /** Gives an edit up: the content is again the one that the server last told of. */
+  /** Discards an edit: restores the content that the server last reported. */
   revert(file: LocalFile): void {
     if (file.base !== undefined) file.checksum = file.base.checksum;
   }
 
-  /** Another place for a file; whatever stood there makes room. */
-  place(file: LocalFile, path: string): void {
+  /** Moves or renames a file. A file at the new path is moved away. */
+  move(file: LocalFile, path: string): void {
     if (file.path === path) return;
-    this.makeRoom(path);
+    this.clearPath(path);
     file.path = path;
   }
 
-  /** Takes a file away without remembering it: the server knows, or never knew. */
+  /** Removes a file without recording a deletion: the server knows, or never had the file. */
   drop(file: LocalFile): void {
     this.disk.state.files = this.files.filter((other) => other !== file);
   }
 
-  /** Its user deletes a file: the server is to be told if it knows it. */
+  /** Deletes a file for the user, and records the deletion if the server has the file. */
   remove(file: LocalFile): void {
     this.drop(file);
-    if (file.fileId !== undefined && file.base !== undefined) this.gone.push({ fileId: file.fileId, ...file.base });
+    if (file.fileId !== undefined && file.base !== undefined) this.deleted.push({ fileId: file.fileId, ...file.base });
   }
 
-  /** Nothing is left to tell of a deleted file. */
+  /** Drops the record of a deletion. */
   forget(fileId: string): void {
-    this.disk.state.gone = this.gone.filter((file) => file.fileId !== fileId);
+    this.disk.state.deleted = this.deleted.filter((file) => file.fileId !== fileId);
   }
 
-  /** A free path near the wished one. */
+  /** The path, or a numbered one if it is taken. */
   freePath(path: string): string {
     if (this.at(path) === undefined) return path;
     const { folder, name } = splitPath(path);
@@ -96,7 +96,7 @@ export class LocalFolder {
     }
   }
 
-  /** Whether the user changed its content since the server last told of it. */
+  /** Whether the user changed the content since the server last reported it. */
   isEdited(file: LocalFile): boolean {
     return file.base !== undefined && file.checksum !== file.base.checksum;
   }
@@ -106,23 +106,22 @@ export class LocalFolder {
   }
 
   /**
-   * Whoever stands at a path goes elsewhere. A file that is as the server last told stands aside only for now: the server
-   * has something else there, so it will tell where that file went. Any other gets a new name, which will be sent.
+   * Moves a file at this path away. An unchanged file gets a temporary path: the server has another file there, so it
+   * will report the new path of this one. A changed file gets a new name, which is sent to the server.
    */
-  private makeRoom(path: string): void {
-    const there = this.at(path);
-    if (there === undefined) return;
-    const isClean = there.base !== undefined && !this.isEdited(there) && !this.isMoved(there);
-    if (isClean && there.base !== undefined) {
-      there.path = `/.aside/${there.fileId ?? there.key}`;
-      there.base = { path: there.path, checksum: there.base.checksum };
+  private clearPath(path: string): void {
+    const file = this.at(path);
+    if (file === undefined) return;
+    if (file.base !== undefined && !this.isEdited(file) && !this.isMoved(file)) {
+      file.path = `/.aside/${file.fileId ?? file.key}`;
+      file.base = { path: file.path, checksum: file.base.checksum };
     } else {
-      there.path = this.freePath(path);
+      file.path = this.freePath(path);
     }
   }
 
-  /** Notes what the server has of a file. */
-  settle(file: LocalFile, fileId: string, base: Base): void {
+  /** Records the server's state of a file. */
+  setBase(file: LocalFile, fileId: string, base: Base): void {
     file.fileId = fileId;
     file.base = base;
   }

@@ -1,11 +1,11 @@
-// The server's side of a sync, put onto the phone: what changed there is made so here, and what the user changed
-// meanwhile is left for the next call of sync/files.
+// Applies the server's changes to the phone. Changes by the phone's user stay, and are sent with the next request to
+// sync/files.
 import type { LocalFile, PhoneDisk } from "./disk.ts";
 import { type ApiResponse, maybeText, textOf, valueAt } from "./http.ts";
 import { type LocalFolder, joinPath } from "./local-folder.ts";
 import type { PhoneSession } from "./session.ts";
 
-/** An entry of a sync answer. */
+/** A file in a sync response. */
 export interface RemoteFile {
   id: string;
   path: string;
@@ -13,7 +13,7 @@ export interface RemoteFile {
   size: number;
 }
 
-/** Makes the local folder like the server's. */
+/** Applies remote changes to the local folder. */
 export class Mirror {
   constructor(
     private readonly disk: PhoneDisk,
@@ -22,30 +22,30 @@ export class Mirror {
     private readonly now: () => string,
   ) {}
 
-  /** Takes in one answer. @returns how many files that changed here */
+  /** Applies one page of changes. @returns the number of files that changed on the phone */
   async applyPage(data: unknown, response: ApiResponse): Promise<number> {
     let received = 0;
     for (const deleted of listOf(data, "changes.deleted")) {
       if (this.applyDeleted(textOf(deleted, "id"))) received += 1;
     }
     for (const entry of [...listOf(data, "changes.created"), ...listOf(data, "changes.updated")]) {
-      // Folders are made by what is in them; this phone keeps no empty ones.
+      // The phone has no empty folders.
       if (valueAt(entry, "type") === "folder" || maybeText(entry, "checksum") === undefined) continue;
-      this.disk.state.metSinceBegin?.push(textOf(entry, "id"));
+      this.disk.state.seenSinceReset?.push(textOf(entry, "id"));
       if (await this.applyRemote(remoteFile(entry, response))) received += 1;
     }
     return received;
   }
 
-  /** After everything was told anew: what was not told of is gone, unless it has something that the server lacks. */
-  dropUnmet(): void {
-    const { metSinceBegin } = this.disk.state;
-    if (metSinceBegin === undefined) return;
-    const met = new Set(metSinceBegin);
+  /** Drops files that a full sync did not report, unless they have content that the server lacks. */
+  dropUnseen(): void {
+    const { seenSinceReset } = this.disk.state;
+    if (seenSinceReset === undefined) return;
+    const seen = new Set(seenSinceReset);
     for (const file of this.folder.files)
-      if (file.fileId !== undefined && !met.has(file.fileId)) this.applyDeleted(file.fileId);
-    for (const { fileId } of this.folder.gone) if (!met.has(fileId)) this.folder.forget(fileId);
-    delete this.disk.state.metSinceBegin;
+      if (file.fileId !== undefined && !seen.has(file.fileId)) this.applyDeleted(file.fileId);
+    for (const { fileId } of this.folder.deleted) if (!seen.has(fileId)) this.folder.forget(fileId);
+    delete this.disk.state.seenSinceReset;
   }
 
   private applyDeleted(fileId: string): boolean {
@@ -56,12 +56,14 @@ export class Mirror {
     return true;
   }
 
-  /** Makes the local file as the server has it, as far as its user did not change it meanwhile. */
+  /**
+   * Applies the server's state of a file, except what the phone's user has changed.
+   * @returns whether anything changed
+   */
   async applyRemote(remote: RemoteFile): Promise<boolean> {
-    const gone = this.folder.goneById(remote.id);
-    if (gone !== undefined) return false;
+    if (this.folder.deletedById(remote.id) !== undefined) return false;
     const file = this.folder.byId(remote.id);
-    if (file === undefined) return this.takeIn(remote);
+    if (file === undefined) return this.addRemote(remote);
     const base = file.base ?? { path: file.path, checksum: file.checksum };
     const isEdited = this.folder.isEdited(file);
     const isMoved = this.folder.isMoved(file);
@@ -69,45 +71,44 @@ export class Mirror {
     if (remote.checksum !== base.checksum && file.checksum === remote.checksum) {
       file.base = { ...base, checksum: remote.checksum };
     } else if (remote.checksum !== base.checksum && !isEdited) {
-      if (!(await this.fetch(remote))) return false;
+      if (!(await this.download(remote))) return false;
       this.folder.write(file, remote.checksum, remote.size, this.now());
       file.base = { ...base, checksum: remote.checksum };
       hasChanged = true;
     }
     if (remote.path !== base.path) {
-      if (!isMoved) this.folder.place(file, remote.path);
+      if (!isMoved) this.folder.move(file, remote.path);
       file.base = { checksum: file.base?.checksum ?? base.checksum, path: remote.path };
       hasChanged = true;
     }
     return hasChanged;
   }
 
-  /** A file that the phone does not know. */
-  private async takeIn(remote: RemoteFile): Promise<boolean> {
-    const there = this.folder.at(remote.path);
-    // Its own photo, whose answer it never heard.
-    const isOwn = there !== undefined && there.fileId === undefined && there.checksum === remote.checksum;
-    if (there !== undefined && isOwn) {
-      this.folder.settle(there, remote.id, { path: remote.path, checksum: remote.checksum });
+  /** Adds a file that the phone does not know. */
+  private async addRemote(remote: RemoteFile): Promise<boolean> {
+    const existing = this.folder.at(remote.path);
+    // The phone's own upload, if its response was lost.
+    if (existing !== undefined && existing.fileId === undefined && existing.checksum === remote.checksum) {
+      this.folder.setBase(existing, remote.id, { path: remote.path, checksum: remote.checksum });
       return true;
     }
-    if (!(await this.fetch(remote))) return false;
+    if (!(await this.download(remote))) return false;
     const file = this.folder.create(remote.path, remote.checksum, remote.size, this.now());
-    this.folder.settle(file, remote.id, { path: remote.path, checksum: remote.checksum });
+    this.folder.setBase(file, remote.id, { path: remote.path, checksum: remote.checksum });
     return true;
   }
 
-  /** Downloads a content. False where the file is gone or has another by now: then that is told later. */
-  private async fetch(remote: RemoteFile): Promise<boolean> {
+  /** Downloads content. @returns false if the file was deleted or changed: a later page reports that */
+  private async download(remote: RemoteFile): Promise<boolean> {
     if (this.disk.has(remote.checksum)) return true;
     const response = await this.session.call("GET", `/api/files/${remote.id}/download`);
     if (response.status === 404) return false;
     response.expect(200);
-    return this.disk.keep(new Uint8Array(response.bytes)) === remote.checksum;
+    return this.disk.store(new Uint8Array(response.bytes)) === remote.checksum;
   }
 
-  /** Two local files turned out to be one of the server's: the other goes, or, with a content of its own, is new. */
-  yieldId(fileId: string, file: LocalFile): void {
+  /** Removes the server's id from another local file that has it. That file is dropped, or is new if it was edited. */
+  releaseId(fileId: string, file: LocalFile): void {
     const other = this.folder.byId(fileId);
     if (other === undefined || other === file) return;
     if (!this.folder.isEdited(other)) this.folder.drop(other);
@@ -115,11 +116,11 @@ export class Mirror {
     delete other.base;
   }
 
-  /** Puts a local file where the server has it, with the content from there unless it was edited here. */
+  /** Moves a local file to the server's path, with the server's content unless it was edited on the phone. */
   async refetch(file: LocalFile, fileId: string): Promise<void> {
-    const remote = await this.look(fileId);
+    const remote = await this.findRemote(fileId);
     if (remote === undefined) {
-      // An edited content that the server never had stays, as a new file.
+      // Edited content that the server never had stays, as a new file.
       if (this.folder.isEdited(file)) {
         delete file.fileId;
         delete file.base;
@@ -128,16 +129,16 @@ export class Mirror {
     }
     const known = file.base?.checksum;
     const isEdited = this.folder.isEdited(file) && file.checksum !== remote.checksum;
-    if (!isEdited && !(await this.fetch(remote))) return;
-    this.yieldId(fileId, file);
-    this.folder.place(file, remote.path);
+    if (!isEdited && !(await this.download(remote))) return;
+    this.releaseId(fileId, file);
+    this.folder.move(file, remote.path);
     if (!isEdited) this.folder.write(file, remote.checksum, remote.size, this.now());
     const checksum = isEdited && known !== undefined ? known : remote.checksum;
-    this.folder.settle(file, fileId, { path: remote.path, checksum });
+    this.folder.setBase(file, fileId, { path: remote.path, checksum });
   }
 
-  /** A file as it stands on the server; undefined where it is gone. */
-  async look(fileId: string): Promise<RemoteFile | undefined> {
+  /** The server's state of a file; undefined if it was deleted. */
+  async findRemote(fileId: string): Promise<RemoteFile | undefined> {
     const response = await this.session.call("GET", `/api/files/${fileId}`);
     return response.status === 404 ? undefined : remoteFile(response.expect(200).at("data"), response);
   }

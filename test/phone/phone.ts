@@ -1,5 +1,5 @@
-// A phone: a local folder that its user works on, mostly offline, and that it keeps equal to the server's. It knows the
-// server by HTTP alone and imports nothing of it, so that it can be kept as it is and held against later servers.
+// A phone: a local folder that its user changes, mostly offline, and that is synced with the server. It uses the server
+// only over HTTP and imports nothing of it, so that it can also test later servers.
 import type { Change, LocalFile, Operation, PendingUpload, PhoneDisk } from "./disk.ts";
 import { type ApiResponse, maybeText, textOf, valueAt } from "./http.ts";
 import type { Ledger } from "./ledger.ts";
@@ -7,23 +7,23 @@ import { LocalFolder, joinPath, splitPath } from "./local-folder.ts";
 import { Mirror } from "./mirror.ts";
 import type { Random } from "./random.ts";
 import { PhoneCrashed, PhoneSession, type PhoneSetup } from "./session.ts";
-import { type UploadEnd, type UploadHabits, Uploader, usualHabits } from "./uploader.ts";
+import { type UploadEnd, type UploadHabits, Uploader, defaultHabits } from "./uploader.ts";
 
-/** How a phone is used. */
+/** Options of {@link Phone}. */
 export interface PhoneOptions extends PhoneSetup {
   ledger: Ledger;
-  /** How far the phone's clock is off, in ms. */
+  /** How much the phone's clock differs from the server's, in ms. */
   clockSkewMs: number;
-  /** Share of steps at which the app dies. */
+  /** Share of steps after which the app crashes. */
   crashes: number;
   habits?: UploadHabits;
-  /** What its user says when asked whether a mass change is meant; yes where it isn't given. */
+  /** Whether its user accepts holds; by default true. */
   acceptsHolds?: boolean;
-  /** Everything goes in one call of sync/files, and nothing by the queue. */
+  /** Send all changes in one request to sync/files, and none through the queue. */
   sendsAtOnce?: boolean;
 }
 
-/** What a round of sync did: nothing at all means that phone and server were equal already. */
+/** What a sync changed; nothing if phone and server were equal already. */
 export interface SyncCounts {
   sent: number;
   received: number;
@@ -32,15 +32,15 @@ export interface SyncCounts {
 const sharedNames = ["note.txt", "list.txt", "plan.txt", "draft.txt"];
 const pagesMax = 500;
 
-/** One app on one phone, from its start to its crash; what survives it is its disk. */
+/** The app on a phone, from its start to its crash; only its disk survives. */
 export class Phone {
   readonly session: PhoneSession;
   readonly folder: LocalFolder;
   readonly uploader: Uploader;
-  /** Conflicts that this app met, but for taken names. */
+  /** The number of conflicts, except those of taken names. */
   conflictCount = 0;
   nameConflictCount = 0;
-  /** Mass changes that its user was asked about. */
+  /** The holds that its user has decided. */
   readonly decidedHolds = new Set<string>();
   private readonly mirror: Mirror;
   private readonly random: Random;
@@ -55,99 +55,100 @@ export class Phone {
     this.session = new PhoneSession(disk, options);
     this.folder = new LocalFolder(disk);
     this.mirror = new Mirror(disk, this.folder, this.session, () => this.now());
-    this.uploader = new Uploader(disk, this.session, this.random, this.ledger, options.habits ?? usualHabits);
+    const { random, ledger, habits = defaultHabits } = options;
+    this.uploader = new Uploader({ disk, session: this.session, random, ledger, habits });
   }
 
   get name(): string {
     return this.disk.state.deviceId;
   }
 
-  /** The phone's own time, right or wrong. */
+  /** The time of the phone's clock. */
   now(): string {
     return new Date(Date.now() + this.options.clockSkewMs).toISOString();
   }
 
-  /** Files by path, as the phone has them. */
+  /** The checksums of the phone's files by path. */
   contents(): Map<string, string> {
     return new Map(this.folder.files.map(({ path, checksum }) => [path, checksum]));
   }
 
-  // ── what its user does, offline ──
+  // ── actions of its user, offline ──
 
-  /** One thing that a person does with the files on the phone. */
+  /** Performs a random action on the phone's files. */
   use(): void {
-    const deed = this.random.fraction();
+    const action = this.random.fraction();
     const file = this.random.pick(this.folder.files);
-    if (deed < 0.45 || file === undefined) this.takePhoto();
-    else if (deed < 0.6) this.edit(file);
-    else if (deed < 0.72)
-      this.folder.place(file, this.folder.freePath(joinPath(splitPath(file.path).folder, this.newName())));
-    else if (deed < 0.84)
-      this.folder.place(file, this.folder.freePath(joinPath(this.anyFolder(), splitPath(file.path).name)));
-    else if (deed < 0.9) this.moveBehindTheAppsBack(file);
+    if (action < 0.45 || file === undefined) this.takePhoto();
+    else if (action < 0.6) this.edit(file);
+    else if (action < 0.72)
+      this.folder.move(file, this.folder.freePath(joinPath(splitPath(file.path).folder, this.newName())));
+    else if (action < 0.84)
+      this.folder.move(file, this.folder.freePath(joinPath(this.anyFolder(), splitPath(file.path).name)));
+    else if (action < 0.9) this.moveOutsideTheApp(file);
     else this.remove(file);
     this.disk.save();
   }
 
-  /** A new picture or note, that nobody else has. */
-  takePhoto(sizeBytes = this.random.between(1, 30_000), wished?: string): LocalFile {
-    const checksum = this.disk.keep(this.random.bytes(sizeBytes + 8));
-    this.ledger.made(checksum, `${this.name} made it`);
-    // Some names everybody uses.
+  /** Creates a file with unique content. */
+  takePhoto(sizeBytes = this.random.between(1, 30_000), requestedPath?: string): LocalFile {
+    const checksum = this.disk.store(this.random.bytes(sizeBytes + 8));
+    this.ledger.created(checksum, `${this.name} created it`);
+    // All phones use some of the same names.
     const path =
-      wished ??
+      requestedPath ??
       (this.random.chance(0.25)
         ? joinPath("/Shared", this.random.pick(sharedNames) ?? "note.txt")
         : joinPath(this.anyFolder(), this.newName()));
     const file = this.folder.create(this.folder.freePath(path), checksum, sizeBytes + 8, this.now());
-    if (this.random.chance(0.2)) this.note({ type: "upload", localPath: "/DCIM/1.jpg", remotePath: file.path });
+    if (this.random.chance(0.2)) this.queue({ type: "upload", localPath: "/DCIM/1.jpg", remotePath: file.path });
     this.disk.save();
     return file;
   }
 
   edit(file: LocalFile): void {
-    this.loseUnlessSent(file, "edited before it was sent");
+    this.abandonUnlessSent(file, "edited before it was sent");
     const size = this.random.between(1, 20_000) + 8;
-    const checksum = this.disk.keep(this.random.bytes(size));
-    this.ledger.made(checksum, `${this.name} edited ${file.path}`);
+    const checksum = this.disk.store(this.random.bytes(size));
+    this.ledger.created(checksum, `${this.name} edited ${file.path}`);
     this.folder.write(file, checksum, size, this.now());
   }
 
   remove(file: LocalFile): void {
-    this.loseUnlessSent(file, "deleted before it was sent");
+    this.abandonUnlessSent(file, "deleted before it was sent");
     const { fileId } = file;
     this.folder.remove(file);
     if (fileId === undefined) return;
     this.ledger.willDelete(fileId, this.name);
-    const gone = this.folder.goneById(fileId);
+    const deleted = this.folder.deletedById(fileId);
     const isQueued = this.options.sendsAtOnce !== true && this.random.chance(0.4);
-    if (gone !== undefined && isQueued) gone.operationId = this.note({ type: "delete", fileId });
+    if (deleted !== undefined && isQueued) deleted.operationId = this.queue({ type: "delete", fileId });
   }
 
-  /** Notes an operation for the queue. @returns its id */
-  private note(operation: Pick<Operation, "type" | "fileId" | "localPath" | "remotePath">): string {
+  /** Records an operation for the queue. @returns its id */
+  private queue(operation: Pick<Operation, "type" | "fileId" | "localPath" | "remotePath">): string {
     const { state } = this.disk;
-    state.made += 1;
-    const id = `op-${state.made}`;
+    state.createdCount += 1;
+    const id = `op-${state.createdCount}`;
     const priority = this.random.choose("high", "normal", "low");
     state.operations.push({ id, priority, createdAt: this.now(), ...operation });
     return id;
   }
 
-  /** Another program moves a file: the app finds one gone and a new one with the same bytes. */
-  private moveBehindTheAppsBack(file: LocalFile): void {
+  /** Another program moves a file: the app sees a deletion, and a new file with the same content. */
+  private moveOutsideTheApp(file: LocalFile): void {
     if (this.folder.isEdited(file)) return;
     const path = this.folder.freePath(joinPath(this.anyFolder(), splitPath(file.path).name));
     if (file.fileId !== undefined) this.ledger.willDelete(file.fileId, this.name);
     this.folder.remove(file);
     this.folder.create(path, file.checksum, file.size, this.now());
-    // What stood for the bytes until now may go; they themselves are wanted more than ever.
-    this.ledger.wantedAgain(file.checksum);
-    this.ledger.doubledOnPurpose.add(file.checksum);
+    // The old file may be deleted, but its content must still exist.
+    this.ledger.reclaim(file.checksum);
+    this.ledger.intendedDuplicates.add(file.checksum);
   }
 
-  private loseUnlessSent(file: LocalFile, why: string): void {
-    if (file.base?.checksum !== file.checksum) this.ledger.givenUp(file.checksum, `${this.name}: ${why}`);
+  private abandonUnlessSent(file: LocalFile, why: string): void {
+    if (file.base?.checksum !== file.checksum) this.ledger.abandoned(file.checksum, `${this.name}: ${why}`);
   }
 
   private newName(): string {
@@ -160,7 +161,7 @@ export class Phone {
 
   // ── sync ──
 
-  /** Sends what changed here and fetches what changed there. */
+  /** Sends the phone's changes and fetches the server's. */
   async sync(): Promise<SyncCounts> {
     let received = this.disk.state.syncToken === undefined ? await this.syncDown() : 0;
     let sent = await this.finishUploads();
@@ -171,7 +172,7 @@ export class Phone {
     return { sent, received };
   }
 
-  /** POST sync/files with all that changed here, or with what was sent before and never answered. */
+  /** Sends all changes of the phone to sync/files. Changes that got no response are sent again first. */
   async syncUp(): Promise<number> {
     const { state } = this.disk;
     if (state.changes.length === 0) {
@@ -184,7 +185,7 @@ export class Phone {
       const batch = state.changes.slice(0, this.options.sendsAtOnce === true ? 1000 : this.random.between(1, 20));
       const response = await this.session.call("POST", "/api/mobile/sync/files", {
         syncToken: state.syncToken,
-        localChanges: batch.map((change) => wireChange(change)),
+        localChanges: batch.map((change) => toRequest(change)),
       });
       this.step();
       if (response.status === 400 && response.at("error.details.field") === "syncToken") throw response.unexpected();
@@ -192,7 +193,7 @@ export class Phone {
       const conflicts = response.records("data.conflicts");
       for (const result of response.records("data.results")) {
         const change = batch.find(({ localId }) => localId === result["localId"]);
-        if (change === undefined) throw response.unexpected("a result for nothing that was sent");
+        if (change === undefined) throw response.unexpected("a result for an unknown change");
         this.ledger.note(`${this.name} offers ${JSON.stringify(change)}: ${JSON.stringify(result)}`);
         await this.settleChange(change, result, conflicts, response);
         state.changes = state.changes.filter((other) => other !== change);
@@ -202,7 +203,7 @@ export class Phone {
       }
       if (batch.some((change) => state.changes.includes(change)))
         throw response.unexpected("a change without a result");
-      // Either of the two tokens goes on without a gap.
+      // The phone can use either token without missing changes.
       if (state.syncToken !== undefined && this.random.chance(0.5))
         state.syncToken = response.text("data.nextSyncToken");
       this.disk.save();
@@ -210,7 +211,7 @@ export class Phone {
     return count;
   }
 
-  /** Operations that wait upload beside everything else; the others are the server's to do. */
+  /** Adds operations to the server's queue. The uploads that they announce are sent separately. */
   private async sendOperations(): Promise<number> {
     const { state } = this.disk;
     const waiting = state.operations.filter(({ status }) => status !== "completed" && status !== "failed");
@@ -222,18 +223,18 @@ export class Phone {
     let moved = 0;
     for (const result of response.expect(200).records("data.results")) {
       const operation = waiting.find(({ id }) => id === result["id"]);
-      if (operation === undefined) throw response.unexpected("a result for nothing that was queued");
+      if (operation === undefined) throw response.unexpected("a result for an unknown operation");
       const status = textOf(result, "status");
       if (status !== operation.status) moved += 1;
       operation.status = status;
-      const isOver = status === "completed" || status === "failed";
-      if (isOver && operation.fileId !== undefined) this.folder.forget(operation.fileId);
+      const isFinished = status === "completed" || status === "failed";
+      if (isFinished && operation.fileId !== undefined) this.folder.forget(operation.fileId);
     }
     this.disk.save();
     return moved;
   }
 
-  /** Operations of the queue that should be over and are not. */
+  /** Describes queued operations that should be finished. */
   overdue(): string[] {
     return this.disk.state.operations
       .filter(({ type, status, isFulfilled }) => status !== "completed" && (type === "delete" || isFulfilled === true))
@@ -241,14 +242,14 @@ export class Phone {
       .map((operation) => `${this.name} waits for ${JSON.stringify(operation)}`);
   }
 
-  /** Everything that happened since the last time, page by page. */
+  /** Fetches all changes since the last sync, page by page. */
   async syncDown(): Promise<number> {
     const { state } = this.disk;
     let received = 0;
     for (let page = 0; page < pagesMax; page++) {
       const query = new URLSearchParams({ limit: String(this.random.choose(1, 2, 3, 5, 17, 500)) });
       if (state.syncToken !== undefined) query.set("syncToken", state.syncToken);
-      else state.metSinceBegin ??= [];
+      else state.seenSinceReset ??= [];
       const isShort = this.random.chance(0.5);
       const response = await this.session.call(
         "GET",
@@ -257,10 +258,10 @@ export class Phone {
       response.expect(200);
       this.step();
       const data = response.at(isShort ? "data" : "syncData");
-      this.ledger.note(`${this.name} reads ${state.syncToken ?? "anew"}: ${JSON.stringify(data)}`);
+      this.ledger.note(`${this.name} reads from ${state.syncToken ?? "the start"}: ${JSON.stringify(data)}`);
       if (valueAt(data, "resetRequired") === true) {
         delete state.syncToken;
-        state.metSinceBegin = [];
+        state.seenSinceReset = [];
         continue;
       }
       received += await this.mirror.applyPage(data, response);
@@ -268,34 +269,34 @@ export class Phone {
       if (next === undefined) throw response.unexpected("no nextSyncToken");
       state.syncToken = next;
       const hasMore = valueAt(data, "hasMore");
-      if (hasMore === false) this.mirror.dropUnmet();
+      if (hasMore === false) this.mirror.dropUnseen();
       this.disk.save();
       this.step();
       if (hasMore === false) return received;
       if (hasMore !== true) throw response.unexpected("hasMore is neither true nor false");
     }
-    throw new Error(`${this.name}: sync does not end within ${pagesMax} pages`);
+    throw new Error(`${this.name}: sync does not end after ${pagesMax} pages`);
   }
 
-  /** Forgets how far it is, as after a restored app: everything is told anew. */
-  beginAnew(): void {
+  /** Drops the sync token, as after a new installation: the next sync lists all files. */
+  resetSync(): void {
     delete this.disk.state.syncToken;
-    delete this.disk.state.metSinceBegin;
+    delete this.disk.state.seenSinceReset;
     this.disk.save();
   }
 
-  // ── what changed here ──
+  // ── changes of the phone ──
 
   private changes(): Change[] {
     const changes: Change[] = [];
     const add = (change: Omit<Change, "localId" | "name" | "folder">) => {
-      this.disk.state.made += 1;
-      const localId = `${this.name}-change-${this.disk.state.made}`;
-      // Now and then an app knows no base, and the server has only the cursor to judge by.
+      this.disk.state.createdCount += 1;
+      const localId = `${this.name}-change-${this.disk.state.createdCount}`;
+      // Some apps send no base, so that the server has to decide by the sync token.
       if (change.baseChecksum !== undefined && this.random.chance(0.2)) delete change.baseChecksum;
       changes.push({ localId, ...splitPath(change.path), ...change });
     };
-    for (const { fileId, path, checksum, operationId } of this.folder.gone) {
+    for (const { fileId, path, checksum, operationId } of this.folder.deleted) {
       if (operationId !== undefined) continue;
       add({
         action: "delete",
@@ -317,14 +318,14 @@ export class Phone {
         continue;
       }
       const known = { fileId, baseChecksum: base.checksum };
-      // Where it is comes before what it is: once the content is another, the base is outdated.
+      // Moves come before edits: once the content has changed, the base is outdated.
       const from = splitPath(base.path);
       const to = splitPath(path);
       if (to.folder !== from.folder) add({ ...common, ...known, action: "move" });
       if (to.name !== from.name) add({ ...common, ...known, action: "rename" });
       if (this.folder.isEdited(file)) add({ ...common, ...known, action: "update" });
     }
-    // A careful app tells what goes before what comes, so that no name is taken; another begins anywhere.
+    // A careful app sends deletions first, so that no name is taken; others send changes in any order.
     if (this.options.crashes === 0 || this.random.chance(0.5)) return changes;
     return rotated(changes, this.random.between(0, changes.length));
   }
@@ -377,22 +378,22 @@ export class Phone {
     this.settleStored(change.key, fileId, { path: change.path, checksum: change.checksum });
   }
 
-  /** The server has this content as this file; the local file may have moved on meanwhile. */
+  /** Records that the server has this content as this file; the local file may have changed since. */
   private settleStored(key: string, fileId: string, base: { path: string; checksum: string }): void {
     const file = this.folder.byKey(key);
-    // It was deleted here while it was under way: that is to be told.
+    // It was deleted on the phone during the upload: the deletion has to be sent.
     if (file === undefined) {
-      if (this.folder.byId(fileId) === undefined && this.folder.goneById(fileId) === undefined) {
+      if (this.folder.byId(fileId) === undefined && this.folder.deletedById(fileId) === undefined) {
         this.ledger.willDelete(fileId, this.name);
-        this.folder.gone.push({ fileId, ...base });
+        this.folder.deleted.push({ fileId, ...base });
       }
       return;
     }
-    this.mirror.yieldId(fileId, file);
+    this.mirror.releaseId(fileId, file);
     this.folder.forget(fileId);
-    const isWhereItWas = file.base === undefined ? file.path !== base.path : file.path === file.base.path;
-    this.folder.settle(file, fileId, base);
-    if (isWhereItWas && file.path !== base.path) this.folder.place(file, base.path);
+    const isUnmoved = file.base === undefined ? file.path !== base.path : file.path === file.base.path;
+    this.folder.setBase(file, fileId, base);
+    if (isUnmoved && file.path !== base.path) this.folder.move(file, base.path);
   }
 
   private expectUpload(change: Change, known: { fileId: string | undefined; baseChecksum: string | undefined }): void {
@@ -415,20 +416,20 @@ export class Phone {
     const file = this.folder.byKey(change.key);
     switch (reason) {
       case "not_found":
-        // Deleted by somebody else: what was only moved here goes as well; what was edited is offered anew.
+        // Someone else deleted it: a file that was only moved is dropped, an edited one is uploaded as a new file.
         if (change.action === "delete") this.folder.forget(change.fileId ?? "");
         else if (file !== undefined) await this.mirror.refetch(file, change.fileId ?? "");
         return;
       case "version_conflict":
-        // The conflict was resolved before, and its answer was lost.
+        // The conflict was resolved before, and the response was lost.
         await this.keepRemote(change, file);
         return;
       case "name_taken":
         if (file !== undefined)
-          this.folder.place(file, this.folder.freePath(joinPath(splitPath(file.path).folder, this.newName())));
+          this.folder.move(file, this.folder.freePath(joinPath(splitPath(file.path).folder, this.newName())));
         return;
       case "confirmation_required":
-        // Declined: what was deleted or replaced here comes back from the server.
+        // Declined: the phone fetches the server's version of deleted and replaced files.
         if (valueAt(result, "error.details.declined") === true) await this.keepRemote(change, file);
         else await this.decide(result, response);
         return;
@@ -437,7 +438,7 @@ export class Phone {
     }
   }
 
-  /** The server asks whether so much is really meant. The changes are sent again with the next sync. */
+  /** Decides a hold. The changes are sent again with the next sync. */
   private async decide(result: Record<string, unknown>, response: ApiResponse): Promise<void> {
     const holdId = maybeText(result, "error.details.holdId");
     if (holdId === undefined) throw response.unexpected("no holdId");
@@ -476,17 +477,17 @@ export class Phone {
     if (end.kind === "stored") {
       this.settleStored(upload.key, end.fileId, { path: end.path, checksum: upload.checksum });
       const file = this.folder.byKey(upload.key);
-      // It was completed before, unheard, and somebody has changed it since.
+      // It was completed before, the response was lost, and someone has changed the file since.
       if (end.checksum !== upload.checksum && file !== undefined) await this.mirror.refetch(file, end.fileId);
       for (const operation of state.operations)
         if (operation.remotePath === end.path && operation.status !== undefined) operation.isFulfilled = true;
     }
-    // Refused because the file is another by now, or gone: the next sync tells what to do.
+    // If the file was changed or deleted, the next sync shows what to do.
     else if (
-      end.kind === "refused" &&
+      end.kind === "rejected" &&
       !["version_conflict", "not_found", "precondition_failed", "name_taken"].includes(end.reason)
     )
-      throw new Error(`${this.name}: ${upload.path} was refused: ${end.reason} ${JSON.stringify(end.details)}`);
+      throw new Error(`${this.name}: ${upload.path} was rejected: ${end.reason} ${JSON.stringify(end.details)}`);
     this.disk.save();
   }
 
@@ -495,17 +496,17 @@ export class Phone {
   private async resolve(offered: Change, conflict: Record<string, unknown>): Promise<void> {
     const conflictId = textOf(conflict, "conflictId");
     const file = this.folder.byKey(offered.key);
-    // A file that was deleted there and made anew from here is another by now: what was wanted of the old one is over.
-    const isAnother = offered.fileId !== undefined && file !== undefined && file.fileId !== offered.fileId;
-    const resolution = isAnother ? "keep_remote" : this.random.choose("keep_remote", "keep_local");
-    // Where two want one name, another name keeps both.
+    // If the file was deleted on the server and uploaded again since, the conflict is about the former file.
+    const isOutdated = offered.fileId !== undefined && file !== undefined && file.fileId !== offered.fileId;
+    const resolution = isOutdated ? "keep_remote" : this.random.choose("keep_remote", "keep_local");
+    // A new name keeps both files.
     const isRenamed = resolution === "keep_local" && conflict["type"] === "name" && this.random.chance(0.5);
     const name = isRenamed ? this.newName() : offered.name;
     const change = { ...offered, name, path: joinPath(offered.folder, name) };
-    // Whoever brings a deleted file back may not be the only one who does.
+    // Another phone may also create the deleted file again.
     if (resolution === "keep_local" && conflict["type"] === "deleted")
-      this.ledger.doubledOnPurpose.add(change.checksum);
-    if (isRenamed && file !== undefined) this.folder.place(file, change.path);
+      this.ledger.intendedDuplicates.add(change.checksum);
+    if (isRenamed && file !== undefined) this.folder.move(file, change.path);
     if (resolution === "keep_local" && change.action === "delete")
       this.ledger.willDelete(change.fileId ?? "", this.name);
     const response = await this.session.call("POST", "/api/mobile/conflicts/resolve", {
@@ -541,51 +542,51 @@ export class Phone {
           await this.mirror.refetch(file, maybeText(result, "fileId") ?? change.fileId ?? "");
         return;
       case "rejected":
-        // It changed once more meanwhile. The next sync meets it as it is then.
+        // The file has changed again: the next sync reports it.
         return;
       default:
         throw response.unexpected(`status ${String(result["status"])}`);
     }
   }
 
-  /** The local change is dropped; the phone takes what the server has. */
+  /** Drops the local change and applies the server's state. */
   private async keepRemote(change: Change, file: LocalFile | undefined): Promise<void> {
     if (change.action === "delete") {
       const fileId = change.fileId ?? "";
       this.folder.forget(fileId);
-      const remote = await this.mirror.look(fileId);
+      const remote = await this.mirror.findRemote(fileId);
       if (remote !== undefined) await this.mirror.applyRemote(remote);
       return;
     }
     if (file === undefined || (change.fileId !== undefined && change.fileId !== file.fileId)) return;
-    // What was edited once more since it was offered is another matter: it is offered by the next sync.
-    const isAsOffered = file.checksum === change.checksum;
+    // A further edit since then is sent with the next sync.
+    const isUnchanged = file.checksum === change.checksum;
     if (change.action === "upload") {
-      if (!isAsOffered) return;
-      this.ledger.givenUp(change.checksum, `${this.name} kept the other one`);
+      if (!isUnchanged) return;
+      this.ledger.abandoned(change.checksum, `${this.name} chose the other version`);
       this.folder.drop(file);
       return;
     }
-    if (change.action === "update" && isAsOffered) {
-      this.loseUnlessSent(file, "kept the other one");
+    if (change.action === "update" && isUnchanged) {
+      this.abandonUnlessSent(file, "chose the other version");
       this.folder.revert(file);
     }
     await this.mirror.refetch(file, change.fileId ?? "");
   }
 
-  /** Between any two steps the app may die. */
+  /** The app may crash after any step. */
   private step(): void {
-    if (this.random.chance(this.options.crashes)) throw new PhoneCrashed(`${this.name} died`);
+    if (this.random.chance(this.options.crashes)) throw new PhoneCrashed(`${this.name} crashed`);
   }
 }
 
-/** A change as it is sent. */
-function wireChange(change: Change): Record<string, unknown> {
-  const { key: _key, path: _path, ...wire } = change;
-  return wire;
+/** A change without the fields that only the phone needs. */
+function toRequest(change: Change): Record<string, unknown> {
+  const { key: _key, path: _path, ...request } = change;
+  return request;
 }
 
-/** The same list from another place on, so that not always the same comes first. */
+/** The list, rotated by a number of items. */
 function rotated<T>(list: T[], by: number): T[] {
   return [...list.slice(by), ...list.slice(0, by)];
 }

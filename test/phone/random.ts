@@ -1,6 +1,6 @@
-// Chance that can be had again: everything a phone, its user and its line do by chance is drawn from one seed.
+// Reproducible random numbers: every random decision of a phone, its user and its line derives from one seed.
 
-/** A stream of numbers that its seed decides (mulberry32). */
+/** A stream of random numbers from a seed (mulberry32). */
 export class Random {
   private state: number;
 
@@ -8,7 +8,7 @@ export class Random {
     this.state = seed >>> 0;
   }
 
-  /** A number from 0 up to, not including, 1. */
+  /** A number from 0 (inclusive) to 1 (exclusive). */
   fraction(): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let mixed = this.state;
@@ -17,27 +17,27 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** A whole number from `from` to `to`, both included. */
+  /** An integer from `from` to `to`, both inclusive. */
   between(from: number, to: number): number {
     return from + Math.floor(this.fraction() * (to - from + 1));
   }
 
-  /** True in this share of all cases. */
+  /** True with this probability. */
   chance(share: number): boolean {
     return this.fraction() < share;
   }
 
-  /** One of the list; undefined where it is empty. */
+  /** An item of the list; undefined if it is empty. */
   pick<T>(list: readonly T[]): T | undefined {
     return list[this.between(0, list.length - 1)];
   }
 
-  /** One of a list that has at least one. */
+  /** One of the arguments. */
   choose<T>(first: T, ...more: T[]): T {
     return this.pick([first, ...more]) ?? first;
   }
 
-  /** The same items in another order. */
+  /** The items in random order. */
   shuffled<T>(list: readonly T[]): T[] {
     return list
       .map((item) => ({ item, key: this.fraction() }))
@@ -45,7 +45,7 @@ export class Random {
       .map(({ item }) => item);
   }
 
-  /** Bytes that this seed alone makes. */
+  /** Random bytes. */
   bytes(sizeBytes: number): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(sizeBytes);
     for (let at = 0; at < sizeBytes; at += 4) {
@@ -55,7 +55,7 @@ export class Random {
     return bytes;
   }
 
-  /** A stream of its own, so that what one does by chance does not depend on how often another asks. */
+  /** An independent stream, so that the numbers of one user do not depend on how many another one takes. */
   branch(name: string): Random {
     let hash = 2_166_136_261;
     for (const unit of name) hash = Math.imul(hash ^ (unit.codePointAt(0) ?? 0), 16_777_619);
@@ -63,8 +63,8 @@ export class Random {
   }
 }
 
-/** The seeds to run with: LARDER_TEST_SEED (separated by commas) where it is set, else the given ones. */
-export function seedsToRun(usual: number[]): number[] {
-  const wanted = (process.env["LARDER_TEST_SEED"] ?? "").split(",").filter((word) => word.trim() !== "");
-  return wanted.length === 0 ? usual : wanted.map(Number);
+/** The seeds of LARDER_TEST_SEED (separated by commas) if it is set, otherwise the given ones. */
+export function seedsToRun(defaults: number[]): number[] {
+  const requested = (process.env["LARDER_TEST_SEED"] ?? "").split(",").filter((word) => word.trim() !== "");
+  return requested.length === 0 ? defaults : requested.map(Number);
 }

@@ -1,61 +1,61 @@
-// A phone's sign-in: its tokens, how it renews them, and every request it makes.
+// The session of a phone: sign-in, tokens and their refresh, and requests.
 import type { PhoneDisk } from "./disk.ts";
 import { type ApiResponse, LineDown, type SeenResponse, send } from "./http.ts";
 import type { Random } from "./random.ts";
 
-/** Thrown where the app dies. What was not saved is lost. */
+/** Thrown when the app crashes. What was not saved is lost. */
 export class PhoneCrashed extends Error {
   override readonly name = "PhoneCrashed";
 }
 
-/** Who signs in on a phone. */
+/** The credentials of a phone's user. */
 export interface Credentials {
   email: string;
   password: string;
 }
 
-/** What surrounds a phone. */
+/** Options of {@link PhoneSession}. */
 export interface PhoneSetup {
   credentials: Credentials;
   random: Random;
-  /** Address of the server, as the phone reaches it. */
+  /** The address of the server for the phone. */
   url: string;
   onResponse?: (response: SeenResponse) => void;
 }
 
-/** How often an answer to a refresh is lost on purpose. */
+/** Share of refreshes whose response is dropped on purpose. */
 const lostRefreshShare = 0.3;
 
-/** How long after its first use a refresh token may be used again, with room for a slow machine. */
+/** How long after its first use a refresh token can be used again; below the server's 30 s, for slow machines. */
 const graceMs = 25_000;
 
-/** How often a refresh token may be used: once, and once more where the answer was lost. */
+/** How often a refresh token can be used: once, and once more if the response was lost. */
 const triesMax = 2;
 
-/** Requests with the device's token. */
+/** Sends requests with the device's token. */
 export class PhoneSession {
-  /** How often the phone was signed out though it kept the rules. */
+  /** How often the phone was signed out although it followed the rules. */
   signOutCount = 0;
 
   constructor(
     private readonly disk: PhoneDisk,
-    private readonly serverState: PhoneSetup,
+    private readonly setup: PhoneSetup,
   ) {}
 
   /** An absolute address. */
   urlOf(path: string): string {
-    return this.serverState.url + path;
+    return this.setup.url + path;
   }
 
   get accessToken(): string {
     return this.disk.state.accessToken ?? "";
   }
 
-  /** Registers the phone, with its user's password. */
+  /** Registers the phone with its user's password. */
   async register(pushToken?: string): Promise<ApiResponse> {
     const { state } = this.disk;
     const response = await this.open("/api/mobile/auth/register", {
-      ...this.serverState.credentials,
+      ...this.setup.credentials,
       deviceInfo: {
         deviceId: state.deviceId,
         platform: "android",
@@ -65,24 +65,24 @@ export class PhoneSession {
         ...(pushToken === undefined ? {} : { pushToken }),
       },
     });
-    this.keepTokens(response.expect(200));
+    this.saveTokens(response.expect(200));
     return response;
   }
 
   /** Signs a registered phone in again. */
   async signIn(): Promise<void> {
     const response = await this.open("/api/mobile/auth", {
-      ...this.serverState.credentials,
+      ...this.setup.credentials,
       deviceId: this.disk.state.deviceId,
     });
-    this.keepTokens(response.expect(200));
+    this.saveTokens(response.expect(200));
   }
 
-  /** A fresh pair of tokens. Now and then the answer is lost, and the phone asks again with the token that it has. */
+  /** Refreshes the tokens. Sometimes the response is dropped, and the phone repeats the request with the same token. */
   async refresh(): Promise<void> {
     const { state } = this.disk;
     state.refreshingSinceMs ??= Date.now();
-    if (this.serverState.random.chance(lostRefreshShare)) await this.tryRefresh();
+    if (this.setup.random.chance(lostRefreshShare)) await this.tryRefresh();
     const response = await this.tryRefresh();
     if (response.status === 401) {
       const isInTime = Date.now() - state.refreshingSinceMs < graceMs;
@@ -90,27 +90,27 @@ export class PhoneSession {
       await this.signIn();
       return;
     }
-    this.keepTokens(response.expect(200));
+    this.saveTokens(response.expect(200));
   }
 
-  /** A request with the token; an ended token is renewed once. */
+  /** Sends a request with the access token; after a 401 response, refreshes the tokens and sends it again. */
   async call(method: string, path: string, json?: unknown): Promise<ApiResponse> {
     const first = await this.attempt(method, path, json);
     if (first.status !== 401) return first;
     await this.refresh();
     const second = await this.attempt(method, path, json);
-    if (second.status === 401) throw second.unexpected("a fresh token is refused");
+    if (second.status === 401) throw second.unexpected("a new token is rejected");
     return second;
   }
 
-  /** Sends anything, and notes the answer. */
+  /** Sends a request without the access token. */
   async send(
     method: string,
     url: string,
     headers: Record<string, string>,
     body?: Uint8Array<ArrayBuffer>,
   ): Promise<ApiResponse> {
-    return send({ method, url, headers, ...(body === undefined ? {} : { body }) }, this.serverState.onResponse);
+    return send({ method, url, headers, ...(body === undefined ? {} : { body }) }, this.setup.onResponse);
   }
 
   private async attempt(method: string, path: string, json?: unknown): Promise<ApiResponse> {
@@ -121,12 +121,12 @@ export class PhoneSession {
         headers: { authorization: `Bearer ${this.accessToken}` },
         ...(json === undefined ? {} : { json }),
       },
-      this.serverState.onResponse,
+      this.setup.onResponse,
     );
   }
 
   private async open(path: string, json: unknown): Promise<ApiResponse> {
-    return send({ method: "POST", url: this.urlOf(path), json }, this.serverState.onResponse);
+    return send({ method: "POST", url: this.urlOf(path), json }, this.setup.onResponse);
   }
 
   private async tryRefresh(): Promise<ApiResponse> {
@@ -137,7 +137,7 @@ export class PhoneSession {
     return this.open("/api/mobile/auth/refresh", { refreshToken, deviceId });
   }
 
-  private keepTokens(response: ApiResponse): void {
+  private saveTokens(response: ApiResponse): void {
     const { state } = this.disk;
     state.accessToken = response.text("tokens.accessToken");
     state.refreshToken = response.text("tokens.refreshToken");
@@ -147,11 +147,11 @@ export class PhoneSession {
   }
 }
 
-/** Tries again while the line is down. */
-export async function untilHeard<T>(ask: () => Promise<T>, triesMax = 200): Promise<T> {
+/** Repeats a request while the line is down. */
+export async function retryWhileDown<T>(request: () => Promise<T>, triesMax = 200): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
-      return await ask();
+      return await request();
     } catch (error) {
       if (!(error instanceof LineDown) || tries === triesMax) throw error;
       await Bun.sleep(Math.min(20 * tries, 200));
@@ -159,7 +159,7 @@ export async function untilHeard<T>(ask: () => Promise<T>, triesMax = 200): Prom
   }
 }
 
-/** Whether an error only says that the phone must try again later. */
-export function isPassing(error: unknown): boolean {
+/** Whether the phone can try again later after this error. */
+export function isTemporary(error: unknown): boolean {
   return error instanceof LineDown || error instanceof PhoneCrashed;
 }

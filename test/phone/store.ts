@@ -1,9 +1,9 @@
-// What the API does not show yet: earlier contents and times of deletion, read from a data directory. Of this release
-// alone; everything else here is kept from release to release.
+// Reads what the API does not show from a data directory: earlier versions and times of deletion. This file depends on
+// the database of this release; all other files of this folder use only the API.
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 
-/** Checksums of all earlier versions of these files. */
+/** The checksums of all earlier versions of these files. */
 export function earlierContents(dataDir: string, fileIds: string[]): string[] {
   return read(dataDir, (database) =>
     database
@@ -16,7 +16,7 @@ export function earlierContents(dataDir: string, fileIds: string[]): string[] {
   );
 }
 
-/** When (ms) each deleted node went. */
+/** The time of deletion (ms) of each deleted node, by its id. */
 export function deletionTimes(dataDir: string): Map<string, number> {
   return read(
     dataDir,

@@ -1,4 +1,4 @@
-// Chunks in any order, some side by side, some twice, some cut: what a phone does on the way home.
+// Uploads files like a phone on an unreliable connection: chunks in any order, concurrently, repeated, or cut.
 import type { ChunkPlan, PendingUpload, PhoneDisk } from "./disk.ts";
 import { type ApiResponse, UnexpectedResponse, maybeText, sendCut, textOf, valueAt } from "./http.ts";
 import type { Ledger } from "./ledger.ts";
@@ -6,32 +6,32 @@ import { joinPath, splitPath } from "./local-folder.ts";
 import type { Random } from "./random.ts";
 import { PhoneCrashed, type PhoneSession } from "./session.ts";
 
-/** How an offered content ended. */
+/** The result of an upload. */
 export type UploadEnd =
-  /** `checksum` is of the file as it is now: another one where it was completed before and changed since. */
+  /** `checksum` is that of the current file, which may have changed since the upload was completed. */
   | { kind: "stored"; fileId: string; path: string; checksum: string }
-  | { kind: "refused"; reason: string; details: unknown }
-  /** The server forgot the upload (expired, cancelled): it is to be planned anew. */
+  | { kind: "rejected"; reason: string; details: unknown }
+  /** The server has dropped the upload (expired, cancelled): it has to be planned again. */
   | { kind: "forgotten" };
 
-/** By chance, per chunk or upload. */
+/** Probabilities, per chunk or upload. */
 export interface UploadHabits {
-  /** Sent twice, the second beside the first. */
+  /** A chunk is sent twice at the same time. */
   twice: number;
-  /** Cut after some bytes, then sent whole. */
+  /** A chunk is cut after some bytes, then sent again. */
   cut: number;
-  /** The app dies with half a chunk sent. */
+  /** The app crashes while it sends a chunk. */
   crash: number;
-  /** By the signature of its address alone; else by the token alone. */
+  /** A chunk is sent with the signed URL; otherwise with the access token. */
   signed: number;
-  /** The file in one PUT to its own address. */
+  /** The whole file is sent in one PUT request. */
   whole: number;
-  /** Completed a second time. */
+  /** The upload is completed twice. */
   completeTwice: number;
 }
 
-/** A phone with little luck. */
-export const usualHabits: UploadHabits = {
+/** A phone on an unreliable connection. */
+export const defaultHabits: UploadHabits = {
   twice: 0.15,
   cut: 0.1,
   crash: 0.02,
@@ -40,21 +40,38 @@ export const usualHabits: UploadHabits = {
   completeTwice: 0.2,
 };
 
-const lanesMax = 3;
+const parallelMax = 3;
 const roundsMax = 30;
 
-/** Sends contents by upload sessions. */
-export class Uploader {
-  constructor(
-    private readonly disk: PhoneDisk,
-    private readonly session: PhoneSession,
-    private readonly random: Random,
-    private readonly ledger: Ledger,
-    private readonly habits: UploadHabits = usualHabits,
-    private readonly chunkSizes: number[] = [1024, 2048, 4096, 8192],
-  ) {}
+/** Options of {@link Uploader}. */
+export interface UploaderOptions {
+  disk: PhoneDisk;
+  session: PhoneSession;
+  random: Random;
+  ledger: Ledger;
+  habits: UploadHabits;
+  chunkSizes?: number[];
+}
 
-  /** Plans uploads in one call. Those that are refused come back; the others have an upload id from now on. */
+/** Uploads files in upload sessions. */
+export class Uploader {
+  private readonly disk: PhoneDisk;
+  private readonly session: PhoneSession;
+  private readonly random: Random;
+  private readonly ledger: Ledger;
+  private readonly habits: UploadHabits;
+  private readonly chunkSizes: number[];
+
+  constructor({ disk, session, random, ledger, habits, chunkSizes = [1024, 2048, 4096, 8192] }: UploaderOptions) {
+    this.disk = disk;
+    this.session = session;
+    this.random = random;
+    this.ledger = ledger;
+    this.habits = habits;
+    this.chunkSizes = chunkSizes;
+  }
+
+  /** Plans uploads in one request. @returns the rejected ones; the others have an upload id now */
   async plan(uploads: PendingUpload[]): Promise<Map<PendingUpload, UploadEnd>> {
     const ended = new Map<PendingUpload, UploadEnd>();
     const response = await this.session.call("POST", "/api/mobile/upload/init", {
@@ -72,7 +89,7 @@ export class Uploader {
       uploadOptions: { wifiOnly: false, chunkSize: this.random.pick(this.chunkSizes), maxRetries: 3 },
     });
     if (response.status !== 200) {
-      // Where every one was refused, the call is refused with the first one's error.
+      // If all uploads were rejected, the response is the error of the first one.
       const [only, ...more] = uploads;
       if (only === undefined || response.reason === undefined || response.status >= 500) throw response.unexpected();
       if (more.length === 0) return ended.set(only, rejection(response.at("error")));
@@ -81,7 +98,7 @@ export class Uploader {
     }
     for (const entry of response.records("data.files")) {
       const upload = uploads.find(({ localId }) => localId === entry["localId"]);
-      if (upload === undefined) throw response.unexpected("an entry that nobody asked for");
+      if (upload === undefined) throw response.unexpected("an entry for an unknown upload");
       if (entry["error"] !== undefined) {
         ended.set(upload, rejection(entry["error"]));
         continue;
@@ -96,7 +113,7 @@ export class Uploader {
     return ended;
   }
 
-  /** Sends what is missing of a planned upload and completes it. */
+  /** Sends the missing chunks of a planned upload and completes it. */
   async finish(upload: PendingUpload): Promise<UploadEnd> {
     const uploadId = upload.uploadId ?? "";
     for (let round = 0; round < roundsMax; round++) {
@@ -105,7 +122,7 @@ export class Uploader {
         if (missing === undefined) return { kind: "forgotten" };
         await this.sendChunks(upload, missing);
       }
-      if (this.random.chance(0.1)) await this.claim(upload);
+      if (this.random.chance(0.1)) await this.reportProgress(upload);
       const response = await this.complete(upload);
       if (response.status === 404 || response.status === 410) return { kind: "forgotten" };
       if (response.status === 409 && response.reason === "upload_state") {
@@ -118,14 +135,14 @@ export class Uploader {
       }
       return this.noteStored(upload, response);
     }
-    throw new UnexpectedResponse(`${uploadId} never became complete in ${roundsMax} rounds`);
+    throw new UnexpectedResponse(`${uploadId} is not complete after ${roundsMax} rounds`);
   }
 
   private noteStored(upload: PendingUpload, response: ApiResponse): UploadEnd {
     const fileId = response.text("data.id");
     const checksum = response.text("data.checksum");
     if (checksum !== upload.checksum && response.at("data.version") === 1)
-      throw response.unexpected("another content than was sent");
+      throw response.unexpected("other content than was sent");
     this.ledger.stored(upload.checksum, fileId);
     return {
       kind: "stored",
@@ -149,7 +166,7 @@ export class Uploader {
     return second;
   }
 
-  /** By the server's own account; undefined where it knows no such upload any more. */
+  /** The chunks that the server lacks; undefined if it has dropped the upload. */
   private async missingChunks(uploadId: string): Promise<number[] | undefined> {
     const response = await this.session.call("GET", `/api/mobile/upload/${uploadId}`);
     if (response.status === 404 || response.status === 410) return undefined;
@@ -170,19 +187,19 @@ export class Uploader {
     const content = this.disk.content(upload.checksum);
     if (upload.uploadUrl !== undefined && this.random.chance(this.habits.whole)) {
       const response = await this.put(upload.uploadUrl, content);
-      this.checkChunkResponse(response);
+      this.isChunkStored(response);
       return;
     }
     const waiting = this.random.shuffled((upload.chunks ?? []).filter(({ index }) => missing.includes(index)));
-    const lane = async () => {
+    const sendWaiting = async () => {
       for (;;) {
         const chunk = waiting.pop();
         if (chunk === undefined) return;
         await this.sendChunk(upload, chunk, content);
       }
     };
-    const lanes = Array.from({ length: this.random.between(1, lanesMax) }, lane);
-    const ends = await Promise.allSettled(lanes);
+    const senders = Array.from({ length: this.random.between(1, parallelMax) }, sendWaiting);
+    const ends = await Promise.allSettled(senders);
     for (const end of ends) if (end.status === "rejected") throw end.reason;
   }
 
@@ -190,7 +207,7 @@ export class Uploader {
     const bytes = content.slice(chunk.start, chunk.end + 1);
     if (this.random.chance(this.habits.crash)) {
       await this.cut(chunk.uploadUrl, bytes);
-      throw new PhoneCrashed("half a chunk is on its way");
+      throw new PhoneCrashed("the app crashed while it sent a chunk");
     }
     if (this.random.chance(this.habits.cut)) await this.cut(chunk.uploadUrl, bytes);
     const puts = [this.put(chunk.uploadUrl, bytes)];
@@ -198,18 +215,18 @@ export class Uploader {
     const ends = await Promise.allSettled(puts);
     for (const end of ends) {
       if (end.status === "rejected") throw end.reason;
-      if (this.checkChunkResponse(end.value)) this.ledger.acknowledgeChunk(upload.uploadId ?? "", chunk.index);
+      if (this.isChunkStored(end.value)) this.ledger.acknowledgeChunk(upload.uploadId ?? "", chunk.index);
     }
   }
 
-  /** True where the server has the chunk. An upload that is completed, expired or gone is found out by its status. */
-  private checkChunkResponse(response: ApiResponse): boolean {
+  /** Whether the server has the chunk. It is false for a completed, expired or dropped upload. */
+  private isChunkStored(response: ApiResponse): boolean {
     if (response.status === 409 || response.status === 410 || response.status === 404) return false;
     response.expect(200);
     const index = response.at("data.index");
     const completed = response.at("data.completedChunks");
     if (typeof index === "number" && Array.isArray(completed) && !completed.includes(index))
-      throw response.unexpected("a chunk that was taken is not among the completed ones");
+      throw response.unexpected("an acknowledged chunk is not listed as completed");
     return true;
   }
 
@@ -236,8 +253,8 @@ export class Uploader {
     );
   }
 
-  /** Tells the server of progress that there may not have been: what it has is what it has. */
-  private async claim(upload: PendingUpload): Promise<void> {
+  /** Reports all chunks as complete, which may be wrong: the server must trust only what it has received. */
+  private async reportProgress(upload: PendingUpload): Promise<void> {
     const response = await this.session.call("POST", "/api/mobile/upload/progress", {
       uploadId: upload.uploadId,
       completedChunks: (upload.chunks ?? []).map(({ index }) => index),
@@ -250,19 +267,19 @@ export class Uploader {
 
 function rejection(error: unknown): UploadEnd {
   return {
-    kind: "refused",
+    kind: "rejected",
     reason: maybeText(error, "details.reason") ?? `unexplained: ${JSON.stringify(error)}`,
     details: valueAt(error, "details"),
   };
 }
 
-/** The chunks must be the whole file, once, in order. */
+/** Checks that the chunks cover the whole file, in order and without overlaps. */
 function checkPlan(upload: PendingUpload, response: ApiResponse): void {
   let next = 0;
   for (const [at, chunk] of (upload.chunks ?? []).entries()) {
     if (chunk.index !== at || chunk.start !== next || chunk.end < chunk.start)
-      throw response.unexpected(`chunk ${at} of ${upload.localId} does not follow`);
+      throw response.unexpected(`chunk ${at} of ${upload.localId} does not follow the one before`);
     next = chunk.end + 1;
   }
-  if (next !== upload.size) throw response.unexpected(`the chunks of ${upload.localId} make ${next} bytes`);
+  if (next !== upload.size) throw response.unexpected(`the chunks of ${upload.localId} have ${next} bytes in total`);
 }

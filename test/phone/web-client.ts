@@ -1,9 +1,9 @@
-// The account's owner at a browser, while the phones come and go: uploads, renames, moves whole folders, deletes, replaces.
+// The account's owner in a browser, while the phones sync: uploads, renames, moves, replaces and deletes.
 import { type ApiResponse, type PhoneRequest, type SeenResponse, LineDown, checksumOf, send, textOf } from "./http.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Random } from "./random.ts";
 
-/** What surrounds the browser. */
+/** Options of {@link WebClient}. */
 export interface WebOptions {
   url: string;
   token: string;
@@ -12,7 +12,7 @@ export interface WebOptions {
   onResponse?: (response: SeenResponse) => void;
 }
 
-/** A file as a listing shows it. */
+/** A file in a listing. */
 export interface ListedFile {
   id: string;
   name: string;
@@ -20,7 +20,7 @@ export interface ListedFile {
   checksum: string;
 }
 
-/** Everything that the account has, by the listing of all files. */
+/** All files of the account. */
 export async function listFiles(get: (path: string) => Promise<ApiResponse>): Promise<ListedFile[]> {
   const files: ListedFile[] = [];
   for (let page = 1; ; page++) {
@@ -36,11 +36,11 @@ export async function listFiles(get: (path: string) => Promise<ApiResponse>): Pr
   }
 }
 
-/** One browser. */
+/** A browser. */
 export class WebClient {
   constructor(private readonly options: WebOptions) {}
 
-  /** A request with the session's token. */
+  /** Sends a request with the session's token. */
   async call(
     method: string,
     path: string,
@@ -57,23 +57,23 @@ export class WebClient {
     return listFiles((path) => this.call("GET", path));
   }
 
-  /** One thing that a person does. */
+  /** Performs a random action. */
   async use(): Promise<void> {
     const { random } = this.options;
-    const deed = random.fraction();
-    if (deed < 0.3) await this.upload();
-    else if (deed < 0.45) await this.changePlace();
-    else if (deed < 0.6) await this.replace();
-    else if (deed < 0.75) await this.moveFolder();
-    else if (deed < 0.87) await this.delete();
-    else if (deed < 0.9) await this.deleteFolder();
-    else if (deed < 0.93) await this.copy();
-    else if (deed < 0.96) await this.trash();
-    else if (deed < 0.98) await this.restoreTrash();
+    const action = random.fraction();
+    if (action < 0.3) await this.upload();
+    else if (action < 0.45) await this.moveOrRename();
+    else if (action < 0.6) await this.replace();
+    else if (action < 0.75) await this.moveFolder();
+    else if (action < 0.87) await this.delete();
+    else if (action < 0.9) await this.deleteFolder();
+    else if (action < 0.93) await this.copy();
+    else if (action < 0.96) await this.trash();
+    else if (action < 0.98) await this.restoreTrash();
     else await this.restoreVersion();
   }
 
-  /** Uploads a file that nobody else has. */
+  /** Uploads a file with unique content. */
   async upload(
     folder = this.anyFolder(),
     name = `web-${this.options.random.between(1, 1_000_000)}.bin`,
@@ -81,19 +81,21 @@ export class WebClient {
     const { random, ledger } = this.options;
     const content = random.bytes(random.between(1, 20_000) + 8);
     const checksum = checksumOf(content);
-    ledger.made(checksum, "the web uploaded it");
+    ledger.created(checksum, "the browser uploaded it");
     const form = new FormData();
     form.append("folder", folder);
     form.append("file", new File([content], name));
-    const response = await this.unlessUnheard(checksum, () => this.call("POST", "/api/files/upload", { body: form }));
+    const response = await this.abandonIfUnanswered(checksum, () =>
+      this.call("POST", "/api/files/upload", { body: form }),
+    );
     const id = response.expect(201).text("data.id");
     ledger.stored(checksum, id);
     return id;
   }
 
-  /** Deletes a file on purpose. */
+  /** Deletes a file. */
   async deleteFile(id: string): Promise<void> {
-    this.options.ledger.willDelete(id, "web");
+    this.options.ledger.willDelete(id, "browser");
     (await this.call("DELETE", `/api/files/${id}`)).expect(200, 404);
   }
 
@@ -103,18 +105,18 @@ export class WebClient {
     if (file === undefined) return;
     const content = random.bytes(random.between(1, 20_000) + 8);
     const checksum = checksumOf(content);
-    ledger.made(checksum, `the web put it in place of ${file.name}`);
-    const response = await this.unlessUnheard(checksum, () =>
+    ledger.created(checksum, `the browser replaced ${file.name} with it`);
+    const response = await this.abandonIfUnanswered(checksum, () =>
       this.call("PUT", `/api/files/${file.id}/content`, {
         body: content,
         headers: { "content-type": "application/octet-stream" },
       }),
     );
     if (response.expect(200, 404).status === 200) ledger.stored(checksum, file.id);
-    else ledger.givenUp(checksum, "its file was deleted before");
+    else ledger.abandoned(checksum, "its file was deleted before");
   }
 
-  private async changePlace(): Promise<void> {
+  private async moveOrRename(): Promise<void> {
     const { random } = this.options;
     const file = random.pick(await this.files());
     if (file === undefined) return;
@@ -131,7 +133,7 @@ export class WebClient {
     const json = random.chance(0.5)
       ? { name: `Folder ${random.between(1, 20)}` }
       : { path: random.choose("/", "/Archive", "/Albums") };
-    // Into itself is 400.
+    // A move into itself returns 400.
     (await this.call("PUT", `/api/files/folders/${folder}`, { json })).expect(200, 400, 404, 409);
   }
 
@@ -157,23 +159,23 @@ export class WebClient {
     const { random, ledger } = this.options;
     const file = random.pick(await this.files());
     if (file === undefined) return;
-    ledger.doubledOnPurpose.add(file.checksum);
+    ledger.intendedDuplicates.add(file.checksum);
     const json = { fileIds: [file.id], destinationFolder: this.anyFolder() };
     const response = (await this.call("POST", "/api/files/copy", { json })).expect(201, 404);
     if (response.status === 201)
       for (const copy of response.records("data.copied")) {
-        ledger.doubledOnPurpose.add(textOf(copy, "checksum"));
+        ledger.intendedDuplicates.add(textOf(copy, "checksum"));
         ledger.stored(textOf(copy, "checksum"), textOf(copy, "id"));
       }
   }
 
-  /** A content may be there twice when it comes back: its phone may have sent it again meanwhile. */
+  /** Moves a file to the trash. If it is restored, its phone may have uploaded the same content again. */
   private async trash(): Promise<void> {
     const { random, ledger } = this.options;
     const file = random.pick(await this.files());
     if (file === undefined) return;
-    ledger.willDelete(file.id, "the web's trash");
-    ledger.doubledOnPurpose.add(file.checksum);
+    ledger.willDelete(file.id, "the browser's trash");
+    ledger.intendedDuplicates.add(file.checksum);
     (await this.call("POST", "/api/files/trash", { json: { fileIds: [file.id] } })).expect(200, 404);
   }
 
@@ -191,7 +193,7 @@ export class WebClient {
     const listed = (await this.call("GET", `/api/files/${file.id}/versions`)).expect(200, 404);
     const former = listed.status === 200 ? listed.records("data.versions").at(-1) : undefined;
     if (former === undefined) return;
-    ledger.doubledOnPurpose.add(textOf(former, "checksum"));
+    ledger.intendedDuplicates.add(textOf(former, "checksum"));
     const path = `/api/files/${file.id}/versions/${String(former["version"])}/restore`;
     (await this.call("POST", path)).expect(200, 404);
   }
@@ -206,12 +208,12 @@ export class WebClient {
     return this.options.random.choose("/", "/Camera", "/Albums", "/Albums/Summer", "/Shared", "/Web/Deep/Down");
   }
 
-  /** What was never answered is owed to nobody. */
-  private async unlessUnheard(checksum: string, ask: () => Promise<ApiResponse>): Promise<ApiResponse> {
+  /** Sends content. Without a response, it need not exist in the end. */
+  private async abandonIfUnanswered(checksum: string, request: () => Promise<ApiResponse>): Promise<ApiResponse> {
     try {
-      return await ask();
+      return await request();
     } catch (error) {
-      if (error instanceof LineDown) this.options.ledger.givenUp(checksum, "the web never got an answer");
+      if (error instanceof LineDown) this.options.ledger.abandoned(checksum, "the browser got no response");
       throw error;
     }
   }
