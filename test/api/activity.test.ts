@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Client } from "../support/client.ts";
 import { eventually, expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { registerDevice } from "../support/mobile.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, Client, freshEmail } from "../support/client.ts";
-import { confirmed } from "../support/confirm.ts";
-import { eventually, expectError, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { confirmIdentity } from "../support/confirm-identity.ts";
+import { eventually, expectError, expectStatus, sortedStatuses, timestampPattern } from "../support/expect.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice } from "../support/mobile.ts";
-import { objectOf } from "../support/openapi.ts";
+import { asObject } from "../support/openapi.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -13,7 +13,7 @@ const password = "correct horse battery";
 let admin: Account;
 
 beforeAll(async () => {
-  admin = await confirmed(await server().addUser(["--admin", "--name", "Root"]));
+  admin = await confirmIdentity(await server().addUser(["--admin", "--name", "Root"]));
 });
 
 const patch = (id: string, json: unknown, client = admin.client) =>
@@ -234,8 +234,8 @@ describe("PATCH /api/admin/users/{id}", () => {
 describe("the last administrator", () => {
   test("can't be demoted, disabled or deleted, not even by themselves, however many try", async () => {
     await withServer({}, async (own) => {
-      const only = await confirmed(await own.addUser(["--admin"]));
-      const other = await confirmed(await own.signUp());
+      const only = await confirmIdentity(await own.addUser(["--admin"]));
+      const other = await confirmIdentity(await own.signUp());
       const change = (id: string, json: object) => only.client.request("PATCH", `/api/admin/users/${id}`, { json });
       expectError(await change(only.id, { role: "user" }), 409, "last_admin");
       expectError(await change(only.id, { disabled: true }), 409, "last_admin");
@@ -246,7 +246,7 @@ describe("the last administrator", () => {
         change(other.id, { role: "user" }),
         other.client.request("PATCH", `/api/admin/users/${only.id}`, { json: { role: "user" } }),
       ]);
-      expect(statusesOf(responses).filter((status) => status === 200)).toHaveLength(1);
+      expect(sortedStatuses(responses).filter((status) => status === 200)).toHaveLength(1);
       const left = [only, other].map(async ({ client }) => (await client.get("/api/admin/stats")).status);
       expect((await Promise.all(left)).filter((status) => status === 200)).toHaveLength(1);
     });
@@ -346,7 +346,7 @@ describe("GET /api/admin/stats", () => {
       expect(stats.at("data.storage")).toMatchObject({ usedBytes: 10, files: 2, folders: 1, blobs: 1, blobBytes: 5 });
       expect(stats.number("data.storage.diskFreeBytes")).toBeGreaterThan(0);
       expect(stats.number("data.storage.diskTotalBytes")).toBeGreaterThan(stats.number("data.storage.diskFreeBytes"));
-      expect(Object.keys(objectOf(stats.at("data.queues")) ?? {}).toSorted()).toEqual([
+      expect(Object.keys(asObject(stats.at("data.queues")) ?? {}).toSorted()).toEqual([
         "mail",
         "offline",
         "push",

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, Client, type ApiResponse } from "../support/client.ts";
-import { confirmed } from "../support/confirm.ts";
+import { confirmIdentity } from "../support/confirm-identity.ts";
 import { eventually, expectError, expectStatus, timestampPattern } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
@@ -22,7 +22,7 @@ async function byHeader(key: string, path = "/api/files"): Promise<ApiResponse> 
 
 describe("POST /api/users/api-keys", () => {
   test("makes a key that is shown once", async () => {
-    const account = await confirmed(await server().signUp());
+    const account = await confirmIdentity(await server().signUp());
     const response = await account.client.post("/api/users/api-keys", { name: " backup " });
     expectStatus(response, 201);
     const key = response.string("data.key");
@@ -45,7 +45,7 @@ describe("POST /api/users/api-keys", () => {
 
   test("keeps no key in the data directory", async () => {
     await withServer({}, async (own) => {
-      const { client } = await confirmed(await own.signUp());
+      const { client } = await confirmIdentity(await own.signUp());
       const key = (await client.post("/api/users/api-keys", { name: "secret" })).string("data.key");
       await own.stop();
       for (const name of ["larder.db", "larder.db-wal"]) {
@@ -56,7 +56,7 @@ describe("POST /api/users/api-keys", () => {
   });
 
   test("takes scopes and an end", async () => {
-    const account = await confirmed(await server().signUp());
+    const account = await confirmIdentity(await server().signUp());
     const expiresAt = "2999-01-02T03:04:05.678Z";
     const response = await account.client.post("/api/users/api-keys", {
       name: "reader",
@@ -81,19 +81,19 @@ describe("POST /api/users/api-keys", () => {
     ["an end that is no time", { name: "x", expiresAt: "tomorrow" }, "expiresAt"],
     ["an end that is a number", { name: "x", expiresAt: 4_000_000_000 }, "expiresAt"],
   ])("refuses %s", async (_what, body, field) => {
-    const { client } = await confirmed(await server().signUp());
+    const { client } = await confirmIdentity(await server().signUp());
     expectError(await client.post("/api/users/api-keys", body), 400, "invalid_field", field);
     expect((await client.get("/api/users/api-keys")).list("data.apiKeys")).toEqual([]);
   });
 
   test("gives the scope admin to administrators alone", async () => {
-    const { client } = await confirmed(await server().signUp());
+    const { client } = await confirmIdentity(await server().signUp());
     expectError(await client.post("/api/users/api-keys", { name: "x", scopes: ["admin"] }), 403, "role");
-    await newKey(await confirmed(await server().addUser(["--admin"])), { scopes: ["admin"] });
+    await newKey(await confirmIdentity(await server().addUser(["--admin"])), { scopes: ["admin"] });
   });
 
   test("makes no more than a hundred", async () => {
-    const account = await confirmed(await server().signUp());
+    const account = await confirmIdentity(await server().signUp());
     const first = await newKey(account);
     for (let i = 1; i < 100; i++) await newKey(account);
     expectError(await account.client.post("/api/users/api-keys", { name: "x" }), 400, "invalid_request");
@@ -102,7 +102,7 @@ describe("POST /api/users/api-keys", () => {
   });
 
   test("tells the account's devices", async () => {
-    const account = await confirmed(await server().signUp());
+    const account = await confirmIdentity(await server().signUp());
     const phone = await registerDevice(server(), account);
     const { id } = await newKey(account, { name: "nightly" });
     const told = (await phone.client.get("/api/mobile/notifications")).list("data.notifications");
@@ -115,7 +115,7 @@ describe("POST /api/users/api-keys", () => {
   });
 
   test("is not for a viewer, whose key of before reads and changes nothing", async () => {
-    const account = await confirmed(await server().signUp());
+    const account = await confirmIdentity(await server().signUp());
     const { id, key } = await newKey(account);
     await server().change(account.id, { role: "viewer" });
     expectError(await account.client.post("/api/users/api-keys", { name: "one more" }), 403, "role");
@@ -126,7 +126,7 @@ describe("POST /api/users/api-keys", () => {
   });
 
   test("with a name that is no text is refused", async () => {
-    const { client } = await confirmed(await server().signUp());
+    const { client } = await confirmIdentity(await server().signUp());
     for (const name of ["", " ", "a\nb", "\ud800", "x".repeat(101)]) {
       expectError(await client.post("/api/users/api-keys", { name }), 400, "invalid_field", "name");
     }
@@ -135,7 +135,7 @@ describe("POST /api/users/api-keys", () => {
 
 describe("a key", () => {
   test("is taken as a bearer token and as X-API-Key", async () => {
-    const account = await confirmed(await server().signUp());
+    const account = await confirmIdentity(await server().signUp());
     const { key } = await newKey(account);
     const id = await account.client.storedId("content");
     for (const headers of [{ authorization: `Bearer ${key}` }, { "x-api-key": key }]) {
@@ -147,7 +147,7 @@ describe("a key", () => {
   });
 
   test("is never taken from the query or from the cookie", async () => {
-    const { key } = await newKey(await confirmed(await server().signUp()));
+    const { key } = await newKey(await confirmIdentity(await server().signUp()));
     for (const query of [`api_key=${key}`, `key=${key}`, `access_token=${key}`]) {
       expectError(await server().visitor.get(`/api/files?${query}`), 401, "missing_token");
     }
@@ -156,7 +156,7 @@ describe("a key", () => {
   });
 
   test("gives way to an Authorization header, and goes before the cookie", async () => {
-    const [a, b] = [await confirmed(await server().signUp()), await confirmed(await server().signUp())];
+    const [a, b] = [await confirmIdentity(await server().signUp()), await confirmIdentity(await server().signUp())];
     const { key } = await newKey(a);
     const both = await b.client.get("/api/auth/session", { "x-api-key": key });
     expect(both.at("user.id")).toBe(b.id);
@@ -172,7 +172,7 @@ describe("a key", () => {
   });
 
   test("is told from every other text", async () => {
-    const { key } = await newKey(await confirmed(await server().signUp()));
+    const { key } = await newKey(await confirmIdentity(await server().signUp()));
     const last = key.endsWith("A") ? "B" : "A";
     for (const bad of [`${key}x`, key.slice(0, -1), `${key.slice(0, -1)}${last}`, key.toUpperCase(), "lk_", "lk_%00"]) {
       expectError(await byHeader(bad), 401, "invalid_token");
@@ -181,7 +181,7 @@ describe("a key", () => {
   });
 
   test("shows itself in the session", async () => {
-    const account = await confirmed(await server().signUp());
+    const account = await confirmIdentity(await server().signUp());
     const { id, key } = await newKey(account, { scopes: ["files:read"], expiresAt: "2999-01-01T00:00:00.000Z" });
     const response = await byHeader(key, "/api/auth/session");
     expectStatus(response, 200);
@@ -196,7 +196,7 @@ describe("a key", () => {
   });
 
   test("tells when it was last used", async () => {
-    const account = await confirmed(await server().signUp());
+    const account = await confirmIdentity(await server().signUp());
     const { key } = await newKey(account);
     expectStatus(await byHeader(key), 200);
     await eventually("the key shows its last use", async () => {
@@ -206,7 +206,7 @@ describe("a key", () => {
   });
 
   test("stays as it is when the password changes, and at a sign-out everywhere", async () => {
-    const account = await confirmed(await server().signUp());
+    const account = await confirmIdentity(await server().signUp());
     const { key } = await newKey(account);
     const change = { currentPassword: account.password, newPassword: "another long password" };
     expectStatus(await account.client.put("/api/users/profile", change), 200);
@@ -217,7 +217,7 @@ describe("a key", () => {
 
   test("counts as its user in the rate limits, however it is sent", async () => {
     await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_DEFAULT_PLAN: "free" } }, async (own) => {
-      const { client } = await confirmed(await own.signUp());
+      const { client } = await confirmIdentity(await own.signUp());
       const key = (await client.post("/api/users/api-keys", { name: "x" })).string("data.key");
       const before = (await client.get("/api/files")).header("x-ratelimit-remaining");
       await own.visitor.get("/api/files", { "x-api-key": key });
@@ -228,7 +228,7 @@ describe("a key", () => {
   });
 
   test("of an administrator opens /metrics with the scope admin alone", async () => {
-    const admin = await confirmed(await server().addUser(["--admin"]));
+    const admin = await confirmIdentity(await server().addUser(["--admin"]));
     const forwarded = { "x-forwarded-for": "192.0.2.1" };
     const { key } = await newKey(admin, { scopes: ["admin"] });
     expectStatus(await server().visitor.get("/metrics", { "x-api-key": key, ...forwarded }), 200);
@@ -239,7 +239,7 @@ describe("a key", () => {
 
 describe("DELETE /api/users/api-keys/{id}", () => {
   test("ends the key at once", async () => {
-    const account = await confirmed(await server().signUp());
+    const account = await confirmIdentity(await server().signUp());
     const [one, other] = [await newKey(account), await newKey(account)];
     expectStatus(await byHeader(one.key), 200);
     expectStatus(await account.client.delete(`/api/users/api-keys/${one.id}`), 200);
@@ -250,7 +250,7 @@ describe("DELETE /api/users/api-keys/{id}", () => {
   });
 
   test("knows nothing of another user's keys", async () => {
-    const [a, b] = [await confirmed(await server().signUp()), await confirmed(await server().signUp())];
+    const [a, b] = [await confirmIdentity(await server().signUp()), await confirmIdentity(await server().signUp())];
     const { id, key } = await newKey(a);
     expectError(await b.client.delete(`/api/users/api-keys/${id}`), 404, "not_found");
     expectError(await b.client.delete("/api/users/api-keys/key_nothing"), 404, "not_found");
@@ -260,7 +260,7 @@ describe("DELETE /api/users/api-keys/{id}", () => {
 });
 
 test("the end of a key and of its account is noticed from the command line", async () => {
-  const account = await confirmed(await server().signUp());
+  const account = await confirmIdentity(await server().signUp());
   const { key } = await newKey(account);
   expectStatus(await byHeader(key), 200);
   await server().change(account.id, { disabled: true });
@@ -273,7 +273,7 @@ test("nobody makes, sees or deletes keys without signing in", async () => {
   expectError(await server().visitor.post("/api/users/api-keys", { name: "x" }), 401, "missing_token");
   expectError(await server().visitor.get("/api/users/api-keys"), 401, "missing_token");
   expectError(await server().visitor.delete("/api/users/api-keys/key_x"), 401, "missing_token");
-  const cookie = `larder_session=${(await confirmed(await server().signUp())).token}`;
+  const cookie = `larder_session=${(await confirmIdentity(await server().signUp())).token}`;
   expectError(await new Client(server()).post("/api/users/api-keys", { name: "x" }, { cookie }), 403, "csrf");
 });
 

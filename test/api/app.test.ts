@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ApiResponse } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer();

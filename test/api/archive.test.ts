@@ -5,7 +5,7 @@ import type { Readable } from "node:stream";
 import { fromBuffer, type Entry, type ZipFile } from "yauzl";
 import { type Account, type Client, digestOf, randomContent } from "../support/client.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { runLarder, sharedServer, type TestServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });

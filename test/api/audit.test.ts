@@ -2,12 +2,12 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { type Account, Client, freshEmail, signUp } from "../support/client.ts";
-import { confirmed } from "../support/confirm.ts";
+import { confirmIdentity } from "../support/confirm-identity.ts";
 import { eventually, expectError, expectStatus, timestampPattern } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice, tryRefresh } from "../support/mobile.ts";
-import { objectOf } from "../support/openapi.ts";
-import { shareWith } from "../support/received.ts";
+import { asObject } from "../support/openapi.ts";
+import { shareWith } from "../support/account-shares.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 const entries = async (query: string, client = admin.client) =>
-  (await client.get(`/api/admin/audit?limit=100&${query}`)).list("data.entries").map((entry) => objectOf(entry) ?? {});
+  (await client.get(`/api/admin/audit?limit=100&${query}`)).list("data.entries").map((entry) => asObject(entry) ?? {});
 /** The newest entry of an action about an account. */
 const newest = async (user: string, action: string) => (await entries(`user=${user}&action=${action}`))[0] ?? {};
 const signIn = (email: string, given = password) =>
@@ -128,7 +128,7 @@ describe("the log tells", () => {
   });
 
   test("everything that administrators do, whom to, and the password never", async () => {
-    await confirmed(admin);
+    await confirmIdentity(admin);
     const made = await admin.client.post("/api/admin/users", { email: freshEmail(), password });
     const id = made.string("data.id");
     const email = made.string("data.email");
@@ -206,7 +206,7 @@ describe("the log tells", () => {
       ["folder.delete", { id: guest.id, email: guest.email }, { id: owner.id, email: owner.email }],
       ["file.delete", { id: guest.id, email: guest.email }, { id: owner.id, email: owner.email }],
     ]);
-    const seen = (await owner.client.get("/api/users/activity")).list("data.activity").map((entry) => objectOf(entry));
+    const seen = (await owner.client.get("/api/users/activity")).list("data.activity").map((entry) => asObject(entry));
     expect(seen.slice(0, 2).map((entry) => [entry?.["action"], entry?.["by"], entry?.["clientAddress"]])).toEqual([
       ["folder.delete", "guest", null],
       ["file.delete", "guest", null],
@@ -313,10 +313,10 @@ describe("GET /api/users/activity", () => {
     await eventually("the wrong password shows", async () =>
       (await client.get("/api/users/activity"))
         .list("data.activity")
-        .some((entry) => objectOf(entry)?.["by"] === "unknown"),
+        .some((entry) => asObject(entry)?.["by"] === "unknown"),
     );
     const response = await client.get("/api/users/activity");
-    const told = response.list("data.activity").map((entry) => objectOf(entry) ?? {});
+    const told = response.list("data.activity").map((entry) => asObject(entry) ?? {});
     expect(told.map(({ action, by }) => `${String(action)} by ${String(by)}`).toSorted()).toEqual([
       "sign_in by unknown",
       "sign_up by you",
@@ -358,7 +358,7 @@ describe("the log's table", () => {
         await own.visitor.post("/api/auth/signin", { email: root.email, password: "wrong password" });
       await own.restart();
       const refused = (await log())
-        .map((entry) => objectOf(entry) ?? {})
+        .map((entry) => asObject(entry) ?? {})
         .filter(({ outcome }) => outcome === "refused");
       expect(refused.reduce((sum, { times }) => sum + Number(times), 0)).toBe(4);
       expect(refused.length).toBeLessThanOrEqual(2);

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import type { ApiResponse, Client } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
 import { jpegPhoto } from "../support/images.ts";
-import { testAllResponses } from "../support/laws.ts";
-import { objectOf } from "../support/openapi.ts";
+import { testAllResponses } from "../support/response-rules.ts";
+import { asObject } from "../support/openapi.ts";
 import { sharedServer, type TestServer, withServer } from "../support/server.ts";
 
 const basePath = "/files";
@@ -150,7 +150,7 @@ describe("addresses in answers below a base path", () => {
 
   test("the OpenAPI document tells clients where its paths are", async () => {
     for (const prefix of prefixes) {
-      const document = objectOf((await server().visitor.get(`${prefix}/openapi.json`)).json);
+      const document = asObject((await server().visitor.get(`${prefix}/openapi.json`)).json);
       expect(document?.["servers"]).toEqual([{ url: basePath }]);
     }
   });

@@ -1,8 +1,8 @@
 // Every endpoint of the OpenAPI document with what opens nothing: no credential, a dead one, a cookie from another site.
 import { beforeAll, describe, expect, test } from "bun:test";
-import { confirmed } from "../support/confirm.ts";
+import { confirmIdentity } from "../support/confirm-identity.ts";
 import { expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { ApiDocument } from "../support/openapi.ts";
 import { sampleOperations, sampleOptions, samplePath, type SampledOperation } from "../support/sample-requests.ts";
@@ -24,7 +24,7 @@ beforeAll(async () => {
     (operation) => operation.template.startsWith("/api/") && !operation.isPublic && !isSigned(operation),
   );
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
-  const signedOut = await confirmed(await server().signUp());
+  const signedOut = await confirmIdentity(await server().signUp());
   const { headers } = await server().visitor.post("/api/auth/signin", {
     email: signedOut.email,
     password: signedOut.password,
@@ -34,10 +34,10 @@ beforeAll(async () => {
   const removed = await registerDevice(server(), signedOut);
   const key = (await signedOut.client.post("/api/users/api-keys", { name: "key" })).string("data.key");
   expectStatus(await signedOut.client.post("/api/auth/signout", { everywhere: true }), 200);
-  const revoking = await confirmed(await server().signUp());
+  const revoking = await confirmIdentity(await server().signUp());
   const revoked = await revoking.client.post("/api/users/api-keys", { name: "key" });
   expectStatus(await revoking.client.delete(`/api/users/api-keys/${revoked.string("data.id")}`), 200);
-  const disabled = await confirmed(await server().addUser([]));
+  const disabled = await confirmIdentity(await server().addUser([]));
   const disabledKey = (await disabled.client.post("/api/users/api-keys", { name: "key" })).string("data.key");
   expectStatus(await server().visitor.get("/api/files", { "x-api-key": key }), 200);
   await server().change(disabled.id, { disabled: true });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, type ApiResponse, checksumOf } from "../support/client.ts";
-import { expectError, expectStatus, nextMillisecond } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { expectError, expectStatus, waitForNextMillisecond } from "../support/expect.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
 
@@ -285,7 +285,7 @@ describe("keep_local of a changed file", () => {
   test("does not delete a content that came after the conflict was found, unless told so again", async () => {
     // Nobody who chose to delete had seen it, and no version of a deleted file is left.
     const { account, device, fileId, conflictId } = await quarrel({ action: "delete" });
-    await nextMillisecond();
+    await waitForNextMillisecond();
     expectStatus(await account.client.putContent(fileId, "even newer"), 200);
     const request = { conflictId, resolution: "keep_local" };
     const response = await resolve(device, request);

@@ -8,7 +8,7 @@ import type { Account } from "../support/client.ts";
 import { deepenTree } from "../support/deep-tree.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
-import { shareWith } from "../support/received.ts";
+import { shareWith } from "../support/account-shares.ts";
 import { sharedServer, temporaryDirectory } from "../support/server.ts";
 
 /** Beyond what the program once took for a circle. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, Client, freshEmail } from "../support/client.ts";
-import { confirmed } from "../support/confirm.ts";
-import { expectError, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
-import { deviceIn, freshDeviceId, registerDevice, tryRefresh, tryRegister } from "../support/mobile.ts";
+import { confirmIdentity } from "../support/confirm-identity.ts";
+import { expectError, expectStatus, sortedStatuses, timestampPattern } from "../support/expect.ts";
+import { testAllResponses } from "../support/response-rules.ts";
+import { readDevice, freshDeviceId, registerDevice, tryRefresh, tryRegister } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -101,7 +101,7 @@ describe("POST /api/mobile/auth/register", () => {
 
   test("takes whatever a device is called, everywhere where devices are named", async () => {
     const account = await server().signUp();
-    const admin = await confirmed(await server().addUser(["--admin"]));
+    const admin = await confirmIdentity(await server().addUser(["--admin"]));
     const names = [
       "Ada's phone",
       "100% mine?",
@@ -128,7 +128,7 @@ describe("POST /api/mobile/auth/register", () => {
       expectStatus(await device.client.post("/api/mobile/notifications/register", preferences), 200);
       const pushed = await device.client.post("/api/mobile/push", { title: "t", body: "b", deviceId });
       expectStatus(pushed, 200);
-      const signedIn = deviceIn(server(), await trySignIn(account, deviceId));
+      const signedIn = readDevice(server(), await trySignIn(account, deviceId));
       expectStatus(await tryRefresh(server(), signedIn.tokens.refreshToken, deviceId), 200);
       const ofUser = `/api/users/devices/${encodeURIComponent(deviceId)}`;
       expectStatus(await account.client.post(`${ofUser}/rewind`, { since, dryRun: true }), 200);
@@ -158,7 +158,7 @@ describe("POST /api/mobile/auth/register", () => {
     const preferences = { deviceId: decomposed, preferences: { uploads: false } };
     expectStatus(await again.client.post("/api/mobile/notifications/register", preferences), 200);
     expectStatus(await again.client.post("/api/mobile/push", { title: "t", body: "b", deviceId: decomposed }), 200);
-    const signedIn = deviceIn(server(), await trySignIn(account, decomposed));
+    const signedIn = readDevice(server(), await trySignIn(account, decomposed));
     expectStatus(await tryRefresh(server(), signedIn.tokens.refreshToken, decomposed), 200);
     expectStatus(await signedIn.client.delete(path), 200);
   });
@@ -177,7 +177,7 @@ describe("POST /api/mobile/auth/register", () => {
     const first = await registerDevice(server(), account);
     const registeredAt = (await first.client.get("/api/mobile/devices")).string("data.devices.0.registeredAt");
     await first.client.put(`/api/mobile/devices/${first.deviceId}/settings`, { wifiOnly: false });
-    const again = deviceIn(
+    const again = readDevice(
       server(),
       await tryRegister(server(), account, first.deviceId, { model: "Pixel 10", osVersion: "17" }),
     );
@@ -210,7 +210,7 @@ describe("the plan's number of devices", () => {
     const responses = await Promise.all(
       Array.from({ length: 8 }, () => tryRegister(server(), account, freshDeviceId())),
     );
-    expect(statusesOf(responses)).toEqual([200, 200, 200, 403, 403, 403, 403, 403]);
+    expect(sortedStatuses(responses)).toEqual([200, 200, 200, 403, 403, 403, 403, 403]);
     const refused = responses.find((response) => response.status === 403);
     expect(refused?.at("error.details")).toEqual({ reason: "device_limit", limit: 3, plan: "free" });
     expect((await account.client.get("/api/users/usage")).at("data.devices")).toEqual({ count: 3, limit: 3 });
@@ -221,7 +221,7 @@ describe("the plan's number of devices", () => {
     const ids = [freshDeviceId(), freshDeviceId(), freshDeviceId()];
     for (const id of ids) await registerDevice(server(), account, id);
     const responses = await Promise.all(ids.map((id) => tryRegister(server(), account, id)));
-    expect(statusesOf(responses)).toEqual([200, 200, 200]);
+    expect(sortedStatuses(responses)).toEqual([200, 200, 200]);
     expectError(await tryRegister(server(), account, freshDeviceId()), 403, "device_limit");
   });
 
@@ -229,12 +229,12 @@ describe("the plan's number of devices", () => {
     const account = await freeAccount();
     const id = freshDeviceId();
     const responses = await Promise.all(Array.from({ length: 5 }, () => tryRegister(server(), account, id)));
-    expect(statusesOf(responses)).toEqual([200, 200, 200, 200, 200]);
+    expect(sortedStatuses(responses)).toEqual([200, 200, 200, 200, 200]);
     expect((await account.client.get("/api/users/usage")).number("data.devices.count")).toBe(1);
     const live = await Promise.all(
-      responses.map((response) => deviceIn(server(), response).client.get("/api/mobile/devices")),
+      responses.map((response) => readDevice(server(), response).client.get("/api/mobile/devices")),
     );
-    expect(statusesOf(live)).toEqual([200, 401, 401, 401, 401]);
+    expect(sortedStatuses(live)).toEqual([200, 401, 401, 401, 401]);
   });
 
   test("is freed by a removal", async () => {
@@ -246,7 +246,7 @@ describe("the plan's number of devices", () => {
       tryRegister(server(), account, freshDeviceId()),
       tryRegister(server(), account, first.deviceId),
     ]);
-    expect(statusesOf(responses)).toEqual([200, 403]);
+    expect(sortedStatuses(responses)).toEqual([200, 403]);
   });
 
   test("that is lowered later stops new ones alone", async () => {
@@ -277,7 +277,7 @@ describe("POST /api/mobile/auth", () => {
     });
     expectError(await client.get("/api/mobile/devices"), 401, "revoked_token");
     expectError(await tryRefresh(server(), tokens.refreshToken, deviceId), 401);
-    expectStatus(await deviceIn(server(), response).client.get("/api/mobile/devices"), 200);
+    expectStatus(await readDevice(server(), response).client.get("/api/mobile/devices"), 200);
   });
 
   test("tells how many uploads of this device are under way", async () => {
@@ -328,7 +328,7 @@ describe("POST /api/mobile/auth/refresh", () => {
       },
       device: { id: deviceId, name: "Pixel 9", registeredAt: expect.stringMatching(timestampPattern) },
     });
-    const next = deviceIn(server(), response);
+    const next = readDevice(server(), response);
     expect(next.tokens.refreshToken).not.toBe(tokens.refreshToken);
     expectStatus(await next.client.get("/api/mobile/devices"), 200);
     // Requests with the former one may be under way: it stays good until it expires.
@@ -338,8 +338,8 @@ describe("POST /api/mobile/auth/refresh", () => {
 
   test("gives a fresh pair once more where the answer got lost; the unused pair dies", async () => {
     const { deviceId, tokens } = await registerDevice(server(), await server().signUp());
-    const lost = deviceIn(server(), await tryRefresh(server(), tokens.refreshToken, deviceId));
-    const fresh = deviceIn(server(), await tryRefresh(server(), tokens.refreshToken, deviceId));
+    const lost = readDevice(server(), await tryRefresh(server(), tokens.refreshToken, deviceId));
+    const fresh = readDevice(server(), await tryRefresh(server(), tokens.refreshToken, deviceId));
     expectError(await lost.client.get("/api/mobile/devices"), 401, "revoked_token");
     expectError(await tryRefresh(server(), lost.tokens.refreshToken, deviceId), 401);
     expectStatus(await fresh.client.get("/api/mobile/devices"), 200);
@@ -349,7 +349,7 @@ describe("POST /api/mobile/auth/refresh", () => {
   test("a third time with the same token signs the device out", async () => {
     const { client, deviceId, tokens } = await registerDevice(server(), await server().signUp());
     await tryRefresh(server(), tokens.refreshToken, deviceId);
-    const fresh = deviceIn(server(), await tryRefresh(server(), tokens.refreshToken, deviceId));
+    const fresh = readDevice(server(), await tryRefresh(server(), tokens.refreshToken, deviceId));
     expectError(await tryRefresh(server(), tokens.refreshToken, deviceId), 401, "revoked_token");
     for (const dead of [client, fresh.client]) expectError(await dead.get("/api/mobile/devices"), 401);
     expectError(await tryRefresh(server(), fresh.tokens.refreshToken, deviceId), 401);
@@ -359,8 +359,8 @@ describe("POST /api/mobile/auth/refresh", () => {
     const account = await server().signUp();
     const other = await registerDevice(server(), account);
     const { client, deviceId, tokens } = await registerDevice(server(), account);
-    const second = deviceIn(server(), await tryRefresh(server(), tokens.refreshToken, deviceId));
-    const third = deviceIn(server(), await tryRefresh(server(), second.tokens.refreshToken, deviceId));
+    const second = readDevice(server(), await tryRefresh(server(), tokens.refreshToken, deviceId));
+    const third = readDevice(server(), await tryRefresh(server(), second.tokens.refreshToken, deviceId));
     expectError(await tryRefresh(server(), tokens.refreshToken, deviceId), 401, "revoked_token");
     for (const dead of [client, second.client, third.client])
       expectError(await dead.get("/api/auth/session"), 401, "revoked_token");
@@ -374,19 +374,19 @@ describe("POST /api/mobile/auth/refresh", () => {
   test("by several at once leaves one pair at most", async () => {
     const { deviceId, tokens } = await registerDevice(server(), await server().signUp());
     const two = await Promise.all([1, 2].map(() => tryRefresh(server(), tokens.refreshToken, deviceId)));
-    expect(statusesOf(two)).toEqual([200, 200]);
-    const pairs = two.map((response) => deviceIn(server(), response));
+    expect(sortedStatuses(two)).toEqual([200, 200]);
+    const pairs = two.map((response) => readDevice(server(), response));
     const live = await Promise.all(pairs.map((pair) => pair.client.get("/api/mobile/devices")));
-    expect(statusesOf(live)).toEqual([200, 401]);
+    expect(sortedStatuses(live)).toEqual([200, 401]);
 
     const crowd = await registerDevice(server(), await server().signUp());
     const many = await Promise.all(
       Array.from({ length: 6 }, () => tryRefresh(server(), crowd.tokens.refreshToken, crowd.deviceId)),
     );
-    expect(statusesOf(many)).toEqual([200, 200, 401, 401, 401, 401]);
+    expect(sortedStatuses(many)).toEqual([200, 200, 401, 401, 401, 401]);
     for (const response of many)
       if (response.status === 200)
-        expectError(await deviceIn(server(), response).client.get("/api/mobile/devices"), 401, "revoked_token");
+        expectError(await readDevice(server(), response).client.get("/api/mobile/devices"), 401, "revoked_token");
   });
 
   test("refuses a genuine token with another deviceId, which harms nothing", async () => {
@@ -417,10 +417,10 @@ describe("POST /api/mobile/auth/refresh", () => {
   test("outlives a restart, and so does its single use", async () => {
     await withServer({}, async (own) => {
       const { deviceId, tokens } = await registerDevice(own, await own.signUp());
-      const second = deviceIn(own, await tryRefresh(own, tokens.refreshToken, deviceId));
+      const second = readDevice(own, await tryRefresh(own, tokens.refreshToken, deviceId));
       await own.kill9();
       await own.start();
-      const third = deviceIn(own, await tryRefresh(own, second.tokens.refreshToken, deviceId));
+      const third = readDevice(own, await tryRefresh(own, second.tokens.refreshToken, deviceId));
       expectError(await tryRefresh(own, tokens.refreshToken, deviceId), 401, "revoked_token");
       expectError(await third.client.get("/api/mobile/devices"), 401);
     });
@@ -553,7 +553,7 @@ describe("DELETE /api/mobile/devices/{deviceId}", () => {
     const account = await server().signUp();
     const a = await registerDevice(server(), account);
     const b = await registerDevice(server(), account);
-    const refreshed = deviceIn(server(), await tryRefresh(server(), b.tokens.refreshToken, b.deviceId));
+    const refreshed = readDevice(server(), await tryRefresh(server(), b.tokens.refreshToken, b.deviceId));
     const response = await a.client.delete(`/api/mobile/devices/${b.deviceId}`);
     expectStatus(response, 200);
     expect(response.json).toEqual({
@@ -635,7 +635,7 @@ test("no token and no password is ever written to the log", async () => {
   await withServer({ env: { LARDER_LOG_LEVEL: "debug" } }, async (own) => {
     const account = await own.signUp();
     const { client, deviceId, tokens } = await registerDevice(own, account, undefined, { pushToken: "push-secret-1" });
-    const next = deviceIn(own, await tryRefresh(own, tokens.refreshToken, deviceId));
+    const next = readDevice(own, await tryRefresh(own, tokens.refreshToken, deviceId));
     await client.get("/api/mobile/devices");
     await tryRefresh(own, tokens.refreshToken, "another");
     for (const secret of [tokens, next.tokens].flatMap(({ accessToken, refreshToken }) => [accessToken, refreshToken]))

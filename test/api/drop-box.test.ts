@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type ApiResponse, checksumOf, type Client } from "../support/client.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { field, file, form, formType, type Part } from "../support/multipart.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 

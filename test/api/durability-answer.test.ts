@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { takeSnapshot } from "../../src/db/snapshot.ts";
 import { checksumOf, digestOf, randomContent } from "../support/client.ts";
 import { expectError, expectStatus, timestampPattern } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
 

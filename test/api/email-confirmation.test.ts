@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Account, Client, freshEmail } from "../support/client.ts";
-import { confirmed as withProof } from "../support/confirm.ts";
+import { confirmIdentity as withProof } from "../support/confirm-identity.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
-import { MailServer, type TakenMail } from "../support/mail-server.ts";
+import { testAllResponses } from "../support/response-rules.ts";
+import { MailServer, type ReceivedMail } from "../support/mail-server.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { Browser, publicUrl, TestProvider } from "../support/oidc-provider.ts";
 import { sharedServer, type TestServer, withServer } from "../support/server.ts";
@@ -29,9 +29,9 @@ const isVerified = async ({ client }: { client: Client }) =>
   (await client.get("/api/users/profile")).at("data.emailVerified");
 /** The mails to an address that ask for its confirmation. */
 const askedOf = (email: string) =>
-  mails.taken.filter(({ to, parsed }) => to.includes(email) && parsed.subject === "Confirm your email address");
+  mails.received.filter(({ to, parsed }) => to.includes(email) && parsed.subject === "Confirm your email address");
 
-function linkIn(mail: TakenMail): string {
+function linkIn(mail: ReceivedMail): string {
   return new RegExp(`${publicUrl}(/confirm-email\\?token=[A-Za-z0-9_-]+)`).exec(mail.parsed.text ?? "")?.[1] ?? "";
 }
 
@@ -42,7 +42,7 @@ async function tokenTo(email: string, count = 1): Promise<string> {
   return mail === undefined ? "" : (linkIn(mail).split("=")[1] ?? "");
 }
 
-async function confirmed(of: TestServer = server()): Promise<Account> {
+async function confirmIdentity(of: TestServer = server()): Promise<Account> {
   const account = await of.signUp();
   expectStatus(await confirm(await tokenTo(account.email), of), 200);
   return account;
@@ -96,7 +96,7 @@ describe("an account whose e-mail is not confirmed", () => {
   });
 
   test("opens what waited for its e-mail, and what is shared with it now, only afterwards", async () => {
-    const owner = await confirmed();
+    const owner = await confirmIdentity();
     const email = freshEmail();
     const before = await shareFile(owner, email, "before");
     const recipient = await server().signUp({ email });
@@ -112,11 +112,11 @@ describe("an account whose e-mail is not confirmed", () => {
   });
 
   test("shares no more after a change of its e-mail, until the new one is confirmed", async () => {
-    const account = await confirmed();
+    const account = await confirmIdentity();
     const { client } = account;
     const file = await client.storedId("x");
     const made = await client.post(`/api/files/${file}/shares`, {});
-    const owner = await confirmed();
+    const owner = await confirmIdentity();
     const email = freshEmail();
     const waiting = await owner.client.storedId("waits");
     expectStatus(await owner.client.post(`/api/files/${waiting}/shares`, { user: email }), 201);
@@ -138,7 +138,7 @@ describe("an account whose e-mail is not confirmed", () => {
 
   test("tightens what it shares already, and loosens nothing of it", async () => {
     // Such a change was refused like any other: the owner could not even put a password on an open link.
-    const [account, other] = [await confirmed(), await confirmed()];
+    const [account, other] = [await confirmIdentity(), await confirmIdentity()];
     const { client } = account;
     const of = async (path: string, body: object) => {
       const made = await client.post(`/api/files/${path}/shares`, body);
@@ -229,7 +229,7 @@ describe("a link", () => {
 
   test("opens a page whose button confirms; opening it does not, as mail scanners do", async () => {
     const account = await server().signUp();
-    const link = linkIn(await mails.mailTo(account.email));
+    const link = linkIn(await mails.waitForMail(account.email));
     const post = (token: string) =>
       server().visitor.request("POST", "/confirm-email", {
         body: new URLSearchParams({ token }).toString(),
@@ -282,7 +282,7 @@ describe("POST /api/auth/email/send", () => {
   });
 
   test("sends nothing to a confirmed address, nor for strangers and keys", async () => {
-    const account = await confirmed();
+    const account = await confirmIdentity();
     const response = await account.client.post("/api/auth/email/send");
     expect(response.at("data")).toEqual({ email: account.email, emailVerified: true, sent: false });
     expectError(await server().visitor.post("/api/auth/email/send"), 401, "missing_token");
@@ -302,7 +302,8 @@ test("an unconfirmed address gets no notices, but those about the sign-in", asyn
   expectStatus(await makeKey(), 201);
   const body = { newPassword: "another battery staple", currentPassword: password };
   expectStatus(await account.client.put("/api/users/profile", body), 200);
-  const subjects = () => mails.taken.filter(({ to }) => to.includes(account.email)).map(({ parsed }) => parsed.subject);
+  const subjects = () =>
+    mails.received.filter(({ to }) => to.includes(account.email)).map(({ parsed }) => parsed.subject);
   // Mails to one address leave in order: one about the key would have come before.
   await eventually("the notice of the new password", () => subjects().includes("Your password was changed"));
   expect(subjects()).toEqual(["Confirm your email address", "Your password was changed"]);
@@ -332,7 +333,7 @@ describe("confirmed from the start", () => {
     const email = freshEmail();
     provider.people.set("ada", { email, email_verified: true });
     const from = new Browser(() => server().url);
-    await from.visit(await from.untilCallback("ada"));
+    await from.visit(await from.goToCallback("ada"));
     const cookie = `larder_session=${from.cookies().get("larder_session") ?? ""}`;
     expect((await server().visitor.get("/api/users/profile", { cookie })).at("data")).toMatchObject({
       email,
@@ -360,7 +361,7 @@ describe("confirmed from the start", () => {
 describe("administrators", () => {
   test("see whether an e-mail is confirmed, and set it; a key with scope admin can't", async () => {
     const admin = await server().addUser(["--admin"]);
-    const owner = await confirmed();
+    const owner = await confirmIdentity();
     const email = freshEmail();
     const waiting = await owner.client.storedId("waits");
     expectStatus(await owner.client.post(`/api/files/${waiting}/shares`, { user: email }), 201);
@@ -391,7 +392,7 @@ describe("an address that an administrator gave an account", () => {
   test("opens what waits for it as soon as they say that it is the owner's", async () => {
     // Such an address counts as confirmed, and confirming it did nothing: what waited for it waited for ever.
     const admin = await withProof(await server().addUser(["--admin"]));
-    const owner = await confirmed();
+    const owner = await confirmIdentity();
     const ways: [string, (account: Account, email: string) => Promise<unknown>][] = [
       ["a second call", ({ id }) => admin.client.patch(`/api/admin/users/${id}`, { emailVerified: true })],
       ["the command line", (_account, email) => server().larder(["user", "set", email, "--confirm-email"])],
@@ -424,7 +425,7 @@ describe("mail.verify switched off", () => {
     // Nobody could confirm these addresses any more, and the shares waited for ever.
     await withServer({ env }, async (own) => {
       const admin = await withProof(await own.addUser(["--admin"]));
-      const owner = await confirmed(own);
+      const owner = await confirmIdentity(own);
       const signedUp = freshEmail();
       await shareFile(owner, signedUp, "before");
       const account = await own.signUp({ email: signedUp });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { expectError, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { expectError, expectStatus, sortedStatuses, timestampPattern } from "../support/expect.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -53,7 +53,7 @@ describe("POST /api/files/folders", () => {
     const many = await Promise.all(
       Array.from({ length: 5 }, () => client.post("/api/files/folders", { name: "one", path: "/" })),
     );
-    expect(statusesOf(many)).toEqual([201, 409, 409, 409, 409]);
+    expect(sortedStatuses(many)).toEqual([201, 409, 409, 409, 409]);
     expect(await client.names()).toEqual(["docs", "one", "file"]);
   });
 

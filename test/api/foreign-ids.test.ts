@@ -4,9 +4,9 @@
 import { beforeAll, expect, test } from "bun:test";
 import { type Account, type ApiResponse, Client } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
-import { ApiDocument, type JsonObject, objectOf } from "../support/openapi.ts";
+import { ApiDocument, type JsonObject, asObject } from "../support/openapi.ts";
 import {
   sampleOperations,
   sampleOptions,
@@ -185,8 +185,8 @@ function placesOf({ template, parameters, query, body }: SampledOperation): stri
 
 function namesIn(schema: JsonObject | undefined): string[] {
   if (schema === undefined) return [];
-  const properties = objectOf(schema["properties"]) ?? {};
-  const below = [...Object.values(properties), schema["items"]].flatMap((value) => namesIn(objectOf(value)));
+  const properties = asObject(schema["properties"]) ?? {};
+  const below = [...Object.values(properties), schema["items"]].flatMap((value) => namesIn(asObject(value)));
   return [...Object.keys(properties), ...below];
 }
 

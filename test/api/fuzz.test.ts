@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { bytesOf } from "../support/client.ts";
+import { toBytes } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
-import { ApiDocument, objectOf } from "../support/openapi.ts";
-import { randomOf, seedsToRun } from "../support/random.ts";
+import { testAllResponses } from "../support/response-rules.ts";
+import { ApiDocument, asObject } from "../support/openapi.ts";
+import { seededRandom, seedsToRun } from "../support/random.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -99,7 +99,7 @@ const roundCount = 5;
 test.each(seedsToRun([1, 2]))(
   "malformed input to every route is never a 5xx, seed %d",
   async (seed) => {
-    const random = randomOf(seed).fraction;
+    const random = seededRandom(seed).fraction;
     const pick = <T>(list: readonly T[], otherwise: T): T => list[Math.floor(random() * list.length)] ?? otherwise;
     const value = (depth = 0): unknown => {
       const kind = Math.floor(random() * (depth > 2 ? 5 : 7));
@@ -112,8 +112,8 @@ test.each(seedsToRun([1, 2]))(
     };
 
     const { document } = await ApiDocument.load();
-    const routes = Object.entries(objectOf(document["paths"]) ?? {}).flatMap(([path, item]) =>
-      Object.keys(objectOf(item) ?? {}).map((method) => [method.toUpperCase(), path] as const),
+    const routes = Object.entries(asObject(document["paths"]) ?? {}).flatMap(([path, item]) =>
+      Object.keys(asObject(item) ?? {}).map((method) => [method.toUpperCase(), path] as const),
     );
     expect(routes.length).toBeGreaterThan(20);
 
@@ -146,7 +146,7 @@ test.each(seedsToRun([1, 2]))(
           headers["content-type"] = random() < 0.9 ? "application/json" : "multipart/form-data; boundary=x";
         const response = await client.request(method, `${path}?${query}`, {
           headers,
-          ...(body === undefined ? {} : { body: bytesOf(body) }),
+          ...(body === undefined ? {} : { body: toBytes(body) }),
         });
         if (response.status >= 500 && response.status !== 503)
           failures.push(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, type ApiResponse, Client, checksumOf, randomContent } from "../support/client.ts";
-import { expectError, expectStatus, nextMillisecond, timestampPattern } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { expectError, expectStatus, waitForNextMillisecond, timestampPattern } from "../support/expect.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
@@ -10,11 +10,11 @@ const server = sharedServer({ hasAccounts: true, env: { LARDER_MASS_CHANGE_FILES
 
 /** An instant by the server's clock after all that is acknowledged, and before all that follows. */
 async function now({ client }: Pick<Account, "client">): Promise<string> {
-  await nextMillisecond();
+  await waitForNextMillisecond();
   const probe = await server().signUp();
   const made = await probe.client.post("/api/files/folders", { name: "now" });
   expectStatus(made, 201);
-  await nextMillisecond();
+  await waitForNextMillisecond();
   expectStatus(await client.get("/api/users/profile"), 200);
   return made.string("data.createdAt");
 }
@@ -353,9 +353,9 @@ describe("bringing back", () => {
     const { client } = await server().addUser(["--quota", "1000000"]);
     const big = await client.storedId(randomContent(600_000), { name: "big.bin" });
     const other = await client.storedId("x", { name: "a.txt" });
-    await nextMillisecond();
+    await waitForNextMillisecond();
     const then = (await client.post("/api/files/folders", { name: "now" })).string("data.createdAt");
-    await nextMillisecond();
+    await waitForNextMillisecond();
     expectStatus(await client.putContent(big, "small"), 200);
     expectStatus(await client.put(`/api/files/${other}`, { name: "b.txt" }), 200);
     for (const dryRun of [true, false]) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomContent } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { form, formType, file } from "../support/multipart.ts";
 import { RawConnection, httpChunk, rawRequest, sendRaw } from "../support/raw-http.ts";
 import { sharedServer } from "../support/server.ts";

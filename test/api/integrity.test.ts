@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { type Account, checksumOf, digestOf, randomContent } from "../support/client.ts";
 import { eventually, expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
-import { complete, planUpload, sendChunks, tryInit } from "../support/uploads.ts";
+import { completeUpload, planUpload, sendChunks, tryInit } from "../support/uploads.ts";
 
 const server = sharedServer({ hasAccounts: true, env: { LARDER_SCRUB_WITHIN: "0s" } });
 
@@ -160,7 +160,7 @@ describe("every way in heals, and none trusts a damaged content", () => {
         const device = await registerDevice(server(), account);
         const plan = await planUpload(device.client, content, { checksum: checksumOf(content) }, { chunkSize: 65_536 });
         await sendChunks(device.client, plan, content);
-        expectStatus(await complete(device.client, plan.uploadId), 200);
+        expectStatus(await completeUpload(device.client, plan.uploadId), 200);
       },
     ],
   ] as const;

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type ApiResponse, Client, freshEmail } from "../support/client.ts";
-import { confirmed } from "../support/confirm.ts";
-import { expectError, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { confirmIdentity } from "../support/confirm-identity.ts";
+import { expectError, expectStatus, sortedStatuses, timestampPattern } from "../support/expect.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { certificateFile, MailServer } from "../support/mail-server.ts";
-import { soonExpiry, untilExpired } from "../support/received.ts";
+import { soonExpiry, waitForExpiry } from "../support/account-shares.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ env: { LARDER_SIGNUP: "invite", LARDER_DEFAULT_PLAN: "free" } });
@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 let admin: Account;
 
 beforeAll(async () => {
-  admin = await confirmed(await server().addUser(["--admin", "--name", "Root"]));
+  admin = await confirmIdentity(await server().addUser(["--admin", "--name", "Root"]));
 });
 
 const invite = (json: object = {}) => admin.client.post("/api/admin/invites", json);
@@ -92,7 +92,7 @@ describe("an invitation", () => {
   test("is used once, however many ask at the same time", async () => {
     const token = (await invite()).string("data.invite");
     const responses = await Promise.all(Array.from({ length: 6 }, () => signUp({ invite: token })));
-    expect(statusesOf(responses)).toEqual([201, 403, 403, 403, 403, 403]);
+    expect(sortedStatuses(responses)).toEqual([201, 403, 403, 403, 403, 403]);
   });
 
   test("bound to an address is good for that one alone, whatever its case", async () => {
@@ -107,7 +107,7 @@ describe("an invitation", () => {
     const revoked = await invite();
     expectStatus(await admin.client.delete(`/api/admin/invites/${revoked.string("data.id")}`), 200);
     expectError(await admin.client.delete(`/api/admin/invites/${revoked.string("data.id")}`), 404, "not_found");
-    await untilExpired(brief.string("data.expiresAt"));
+    await waitForExpiry(brief.string("data.expiresAt"));
     for (const token of [brief.string("data.invite"), revoked.string("data.invite"), "nothing"]) {
       expectError(await signUp({ invite: token }), 403, "signup_closed");
       expectStatus(await server().visitor.get(`/invite?token=${token}`), 404);
@@ -204,7 +204,7 @@ test("an invitation is sent to its address where mail is configured, and says so
       const made = await root.client.post("/api/admin/invites", { email });
       expect(made.at("data.mailed")).toBe(true);
       expect(made.string("data.url")).toStartWith("http://files.example.test/invite?token=");
-      const mail = await mails.mailTo(email);
+      const mail = await mails.waitForMail(email);
       expect(mail.parsed.text).toContain(made.string("data.url"));
       expect(mail.parsed.text).toContain("Root");
       expect((await root.client.post("/api/admin/invites", {})).at("data.mailed")).toBe(false);

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { Account, Client } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });

@@ -100,7 +100,7 @@ describe("an address that looks like another account's", () => {
     const [, other = ""] = lookalikes(email)[1] ?? [];
     provider.people.set("lookalike", { email: other, email_verified: true });
     const from = new Browser(() => server().url);
-    const { pathname, search } = new URL(await from.untilCallback("lookalike"));
+    const { pathname, search } = new URL(await from.goToCallback("lookalike"));
     const cookie = [...from.cookies()].map(([name, value]) => `${name}=${value}`).join("; ");
     expectError(await server().visitor.get(pathname + search, { cookie }), 409, "email_taken");
   });

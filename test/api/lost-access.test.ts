@@ -1,14 +1,14 @@
 // Uploads whose sender loses access while the bytes arrive: nothing may be stored of them.
 import { describe, expect, test } from "bun:test";
-import { type Account, type ApiResponse, Client, recordOf } from "../support/client.ts";
+import { type Account, type ApiResponse, Client, toRecord } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { boundary, formType } from "../support/multipart.ts";
 import { RawConnection } from "../support/raw-http.ts";
 import { sharedServer } from "../support/server.ts";
-import { appendTus, newTus, offsetOf } from "../support/tus.ts";
-import { complete, planUpload, putBytes, stateOf } from "../support/uploads.ts";
+import { appendTus, createTus, readOffset } from "../support/tus.ts";
+import { completeUpload, planUpload, putBytes, getUploadState } from "../support/uploads.ts";
 
 const server = sharedServer({ hasAccounts: true });
 const content = "0123456789";
@@ -33,7 +33,7 @@ async function start(method: string, path: string, headers: Record<string, strin
       await connection.write(halves[1]);
       const response = await connection.response(method);
       // RawConnection records no responses; recorded here, the checks for all responses include these.
-      server().responses.push(recordOf(server().url, method, path, response));
+      server().responses.push(toRecord(server().url, method, path, response));
       return response;
     } finally {
       connection.cut();
@@ -69,7 +69,7 @@ const uploads: Record<string, (state: AccountState, headers: Record<string, stri
     start("POST", "/api/files/upload", { "content-type": formType, ...headers }, formHalves()),
   "PUT content": ({ fileId }, headers) => start("PUT", `/api/files/${fileId}/content`, headers, ["01234", "56789"]),
   "tus PATCH": async ({ account }, headers) => {
-    const path = await newTus(account.client, content.length, { filename: "slow.txt" });
+    const path = await createTus(account.client, content.length, { filename: "slow.txt" });
     return start("PATCH", path, { ...tusHeaders(0), ...headers }, ["01234", "56789"]);
   },
   "tus POST with bytes": (_, headers) =>
@@ -214,14 +214,14 @@ describe("an upload to an account", () => {
 
   test("acknowledged bytes of a tus upload stay, and the account continues when it may write again", async () => {
     const { account } = await createAccount();
-    const path = await newTus(account.client, content.length, { filename: "slow.txt" });
+    const path = await createTus(account.client, content.length, { filename: "slow.txt" });
     const first = await start("PATCH", path, { ...tusHeaders(0), ...bearer(account.token) }, ["01", "23"]);
     expectStatus(await first.finish(), 204);
     const second = await start("PATCH", path, { ...tusHeaders(4), ...bearer(account.token) }, ["45", "6789"]);
     await setUser(account.email, "--role", "viewer");
     expectStatus(await second.finish(), 403);
     await setUser(account.email, "--role", "user");
-    const offset = await offsetOf(account.client, path);
+    const offset = await readOffset(account.client, path);
     expect(offset).toBeGreaterThanOrEqual(4);
     const finished = await appendTus(account.client, path, offset, content.slice(offset));
     expectStatus(finished, 204);
@@ -273,9 +273,9 @@ describe("an upload of a phone", () => {
     await setUser(account.email, "--role", "viewer");
     expectStatus(await late.finish(), 403);
     await setUser(account.email, "--role", "user");
-    expect((await stateOf(phone.client, plan.uploadId)).at("data.completedChunks")).toEqual([0]);
+    expect((await getUploadState(phone.client, plan.uploadId)).at("data.completedChunks")).toEqual([0]);
     expectStatus(await putBytes(phone.client, plan.chunks[1]?.path ?? "", bytes.slice(1024)), 200);
-    expectStatus(await complete(phone.client, plan.uploadId), 200);
+    expectStatus(await completeUpload(phone.client, plan.uploadId), 200);
   });
 });
 
@@ -289,7 +289,7 @@ describe("an upload into a drop box", () => {
     form: (token) => start("POST", `/api/public/${token}/upload`, { "content-type": formType }, formHalves()),
     tus: async (token) => {
       const home = `/api/public/${token}/tus`;
-      const path = await newTus(server().visitor, content.length, { filename: "slow.txt" }, { home });
+      const path = await createTus(server().visitor, content.length, { filename: "slow.txt" }, { home });
       return start("PATCH", path, tusHeaders(0), ["01234", "56789"]);
     },
   };

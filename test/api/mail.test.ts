@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { freshEmail } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { certificateFile, MailServer } from "../support/mail-server.ts";
 import { sharedServer, type TestServer, withServer } from "../support/server.ts";
 
@@ -49,7 +49,7 @@ describe("an email", () => {
   test("is sent encrypted and authenticated, as text and HTML, and marked as generated", async () => {
     const { email } = await server().signUp();
     await forgot(server(), email);
-    const mail = await mails.mailTo(email);
+    const mail = await mails.waitForMail(email);
     expect(mail.isEncrypted).toBe(true);
     expect(mail.user).toBe("larder");
     expect(mail.from).toBe("larder@example.test");
@@ -68,7 +68,7 @@ describe("an email", () => {
   test("contains no injected header, and no link from a name", async () => {
     const account = await server().signUp();
     await makeKey(account, "a key <b>x</b> https://evil.example/?a");
-    const { parsed, raw } = await mails.mailTo(account.email);
+    const { parsed, raw } = await mails.waitForMail(account.email);
     expect(parsed.text).not.toContain("https://evil.example");
     expect(parsed.text).not.toContain("evil.example");
     expect(parsed.html).not.toContain("<b>x</b>");
@@ -78,7 +78,7 @@ describe("an email", () => {
   test("preserves text in any script", async () => {
     const account = await server().signUp();
     await makeKey(account, "Schlüssel 鍵 🗝");
-    expect((await mails.mailTo(account.email)).parsed.text).toContain("Schlüssel 鍵 🗝");
+    expect((await mails.waitForMail(account.email)).parsed.text).toContain("Schlüssel 鍵 🗝");
   });
 });
 
@@ -90,8 +90,8 @@ describe("notification emails", () => {
     const change = { currentPassword: account.password, newPassword: "changed by hand" };
     expectStatus(await account.client.put("/api/users/profile", change), 200);
     // A changed password is always reported.
-    expect((await mails.mailTo(account.email)).parsed.subject).toBe("Your password was changed");
-    expect(mails.taken.filter(({ to }) => to.includes(account.email))).toHaveLength(1);
+    expect((await mails.waitForMail(account.email)).parsed.subject).toBe("Your password was changed");
+    expect(mails.received.filter(({ to }) => to.includes(account.email))).toHaveLength(1);
   });
 
   test("report new shares, unless the user turned off shares; people without an account get none", async () => {
@@ -105,7 +105,7 @@ describe("notification emails", () => {
     const id = await owner.client.storedId("content", { name: "holiday.txt" });
     for (const user of [unwilling.email, stranger, recipient.email])
       expectStatus(await owner.client.post(`/api/files/${id}/shares`, { user, permissions: "read" }), 201);
-    const { parsed } = await mails.mailTo(recipient.email);
+    const { parsed } = await mails.waitForMail(recipient.email);
     expect(parsed.subject).toBe("A file was shared with you");
     expect(parsed.text).toContain("“Ada www․evil․example” shared the file “holiday․txt” with you.");
     expect(mails.attempts).not.toContain(unwilling.email);
@@ -115,14 +115,14 @@ describe("notification emails", () => {
   test("report that the storage is almost full", async () => {
     const account = await server().addUser(["--quota", "1000"]);
     await account.client.stored("x".repeat(960));
-    expect((await mails.mailTo(account.email)).parsed.subject).toBe("Your storage is 95% full");
+    expect((await mails.waitForMail(account.email)).parsed.subject).toBe("Your storage is 95% full");
   });
 
   test("about a changed email address go to the former address", async () => {
     const account = await server().signUp();
     const email = freshEmail();
     expectStatus(await account.client.put("/api/users/profile", { currentPassword: account.password, email }), 200);
-    expect((await mails.mailTo(account.email)).parsed.subject).toBe("Your email address was changed");
+    expect((await mails.waitForMail(account.email)).parsed.subject).toBe("Your email address was changed");
     expect(mails.attempts).not.toContain(email);
   });
 
@@ -131,9 +131,9 @@ describe("notification emails", () => {
     for (let count = 0; count < 22; count++) await makeKey(account, `key ${count}`);
     const other = await server().signUp();
     await makeKey(other, "the last");
-    await mails.mailTo(account.email, 20);
-    await mails.mailTo(other.email);
-    expect(mails.taken.filter(({ to }) => to.includes(account.email))).toHaveLength(20);
+    await mails.waitForMail(account.email, 20);
+    await mails.waitForMail(other.email);
+    expect(mails.received.filter(({ to }) => to.includes(account.email))).toHaveLength(20);
   });
 });
 
@@ -143,7 +143,7 @@ describe("the connection to the mail server", () => {
       async (own, taken) => {
         const { email } = await own.signUp();
         await forgot(own, email);
-        expect((await taken.mailTo(email)).isEncrypted).toBe(true);
+        expect((await taken.waitForMail(email)).isEncrypted).toBe(true);
       },
       { smtp: { secure: true }, env: { LARDER_MAIL_SECURE: "tls" } },
     );
@@ -207,17 +207,17 @@ test("larder doctor reports whether the mail server accepts the sign-in", async 
   expect(await mailLine({ LARDER_MAIL_PASSWORD: "wrong" })).toContain(
     "WRONG  mail: cannot send email through 127.0.0.1 (EAUTH 535",
   );
-  expect(mails.taken.some(({ parsed }) => parsed.subject === "")).toBe(false);
+  expect(mails.received.some(({ parsed }) => parsed.subject === "")).toBe(false);
 });
 
 describe("if the mail server", () => {
   test.concurrent("rejects an email with 5xx, it is dropped and the others are sent", async () => {
     await withMail(async (own, taken) => {
       const [lost, found] = [await own.signUp(), await own.signUp()];
-      taken.behaviourOf.set(lost.email, { status: 550, at: "recipient" });
+      taken.behaviorByRecipient.set(lost.email, { status: 550, at: "recipient" });
       await makeKey(lost, "one");
       await makeKey(found, "two");
-      await taken.mailTo(found.email);
+      await taken.waitForMail(found.email);
       await eventually("the problem is logged", () => own.log.includes("The mail server rejected an email"));
       expect(own.log).not.toContain(lost.email);
       expect(taken.attempts.filter((to) => to === lost.email)).toHaveLength(1);
@@ -227,11 +227,11 @@ describe("if the mail server", () => {
   test.concurrent("drops the connection during an email, the same email is sent again", async () => {
     await withMail(async (own, taken) => {
       const account = await own.signUp();
-      taken.behaviours = ["cut"];
+      taken.behaviors = ["cut"];
       await makeKey(account, "one");
-      const mail = await taken.mailTo(account.email);
+      const mail = await taken.waitForMail(account.email);
       expect(taken.attempts.length).toBe(2);
-      expect(taken.taken).toHaveLength(1);
+      expect(taken.received).toHaveLength(1);
       expect(mail.parsed.text).toContain("one");
     });
   });
@@ -245,7 +245,7 @@ describe("if the mail server", () => {
       await eventually("the problem is logged", () => own.log.includes("EAUTH 535"));
       expect(own.log).not.toContain(right);
       taken.password = right;
-      await taken.mailTo(account.email);
+      await taken.waitForMail(account.email);
     });
   });
 
@@ -258,12 +258,12 @@ describe("if the mail server", () => {
       await own.kill9();
       await own.start();
       await taken.start();
-      const texts = (await taken.took(3)).map(({ parsed }) => parsed.text ?? "");
+      const texts = (await taken.waitForMails(3)).map(({ parsed }) => parsed.text ?? "");
       expect(texts.map((text) => /“(\w+)”/.exec(text)?.[1])).toEqual(["first", "second", "third"]);
       await own.restart();
       await forgot(own, account.email);
-      await taken.took(4);
-      expect(taken.taken).toHaveLength(4);
+      await taken.waitForMails(4);
+      expect(taken.received).toHaveLength(4);
     });
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { bytesOf, randomContent } from "../support/client.ts";
+import { toBytes, randomContent } from "../support/client.ts";
 import { expectClientError, expectError, expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { boundary, field, file, form, formType } from "../support/multipart.ts";
 import { sharedServer } from "../support/server.ts";
 
@@ -57,7 +57,7 @@ describe("a form with", () => {
   test.each(wrong)("%s is 4xx and leaves nothing behind", async (_, type, body) => {
     const { client } = await server().signUp();
     const response = await client.request("POST", "/api/files/upload", {
-      body: bytesOf(body),
+      body: toBytes(body),
       headers: { "content-type": type },
     });
     expectClientError(response);
@@ -77,7 +77,7 @@ describe("a form with", () => {
   ])("the content type %p is 415", async (type) => {
     const { client } = await server().signUp();
     const response = await client.request("POST", "/api/files/upload", {
-      body: bytesOf(whole),
+      body: toBytes(whole),
       headers: type === "" ? {} : { "content-type": type },
     });
     expectError(response, 415, "unsupported_media_type");

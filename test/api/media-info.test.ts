@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import sharp from "sharp";
 import type { ApiResponse, Client } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
-import { randomOf } from "../support/random.ts";
+import { testAllResponses } from "../support/response-rules.ts";
+import { seededRandom } from "../support/random.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -144,7 +144,7 @@ describe("media of GET /api/files/{id}", () => {
 
   test.concurrent("broken and hostile contents tell nothing and harm nothing", async () => {
     const { client } = await server().signUp();
-    const { bytes } = randomOf(1);
+    const { bytes } = seededRandom(1);
     const random = () => bytes(3000);
     const box = (type: string, size: number) => {
       const head = Buffer.alloc(8);

@@ -1,7 +1,7 @@
 // GET /metrics beyond who may read it (outside-api.test.ts): that what happened is counted, and under which names.
 import { describe, expect, test } from "bun:test";
 import { eventually, expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer, type TestServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ env: { LARDER_LOG_LEVEL: "warn" } });

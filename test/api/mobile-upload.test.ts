@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import sharp from "sharp";
 import { type Account, type ApiResponse, type Client, checksumOf, randomContent } from "../support/client.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { field, file, form, formType, type Part } from "../support/multipart.ts";
 import { sharedServer, withServer } from "../support/server.ts";
-import { complete, planUpload, sendChunks } from "../support/uploads.ts";
+import { completeUpload, planUpload, sendChunks } from "../support/uploads.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
@@ -86,7 +86,7 @@ describe("an upload in one request", () => {
     const content = await photo();
     const plan = await planUpload(client, content, { name: "c.jpg" }, { chunkSize: 1024 });
     await sendChunks(client, plan, content);
-    const done = await complete(client, plan.uploadId, { metadata: { location: "3,4" } });
+    const done = await completeUpload(client, plan.uploadId, { metadata: { location: "3,4" } });
     expect(done.at("data")).toMatchObject({
       mimeType: "image/jpeg",
       metadata: { location: "3,4", capturedAt: told.capturedAt },

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createECDH, randomBytes } from "node:crypto";
 import type { Account, ApiResponse, Client } from "../support/client.ts";
 import { eventually, expectError, expectStatus, timestampPattern } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice, type TestDevice, tryRefresh } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
 

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash, randomBytes } from "node:crypto";
 import { Client, freshEmail } from "../support/client.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { Browser, type Claims, publicUrl, TestProvider } from "../support/oidc-provider.ts";
-import { objectOf } from "../support/openapi.ts";
+import { asObject } from "../support/openapi.ts";
 import { sharedServer, type TestServer, withServer } from "../support/server.ts";
-import { codeOf, switchOnTwoFactor, wrongCode } from "../support/two-factor.ts";
+import { generateCode, enableTwoFactor, generateWrongCode } from "../support/two-factor.ts";
 
 const provider = new TestProvider();
 const env: Record<string, string> = {};
@@ -70,7 +70,7 @@ describe("a sign-in through the provider", () => {
   test("goes through its sign-in form, creates the account, and returns to the requested page", async () => {
     const { name, email } = addPerson();
     const from = browser();
-    const callback = await from.untilCallback(name, "?returnTo=/docs%3Fa%3D1");
+    const callback = await from.goToCallback(name, "?returnTo=/docs%3Fa%3D1");
     const end = await from.visit(callback);
     expect(end.status).toBe(302);
     expect(end.headers.get("location")).toBe("/docs?a=1");
@@ -88,11 +88,11 @@ describe("a sign-in through the provider", () => {
   test("finds the same account again, even after the email changed at the provider", async () => {
     const { name, email } = addPerson();
     const first = browser();
-    await first.visit(await first.untilCallback(name));
+    await first.visit(await first.goToCallback(name));
     const id = (await requestAs(first, "/api/auth/session")).string("user.id");
     provider.people.set(name, { email: freshEmail(), email_verified: true });
     const second = browser();
-    await second.visit(await second.untilCallback(name));
+    await second.visit(await second.goToCallback(name));
     const again = await requestAs(second, "/api/auth/session");
     expect([again.at("user.id"), again.at("user.email")]).toEqual([id, email]);
   });
@@ -100,7 +100,7 @@ describe("a sign-in through the provider", () => {
   test("started twice at once by a new person creates one account", async () => {
     const { name } = addPerson();
     const [first, second] = [browser(), browser()];
-    const callbacks = [await first.untilCallback(name), await second.untilCallback(name)];
+    const callbacks = [await first.goToCallback(name), await second.goToCallback(name)];
     const ends = await Promise.all([first.visit(callbacks[0] ?? ""), second.visit(callbacks[1] ?? "")]);
     expect(ends.map(({ status }) => status)).toEqual([302, 302]);
     const ids = [await requestAs(first, "/api/auth/session"), await requestAs(second, "/api/auth/session")];
@@ -110,7 +110,7 @@ describe("a sign-in through the provider", () => {
   test("returns to / by default, and only to this server", async () => {
     const { name } = addPerson();
     const from = browser();
-    const end = await from.visit(await from.untilCallback(name));
+    const end = await from.visit(await from.goToCallback(name));
     expect(end.headers.get("location")).toBe("/");
     const elsewhere = [
       "https://evil.example",
@@ -147,7 +147,7 @@ describe("a sign-in through the provider", () => {
     const verifier = randomBytes(32).toString("base64url");
     const challenge = createHash("sha256").update(verifier).digest("base64url");
     const end = await from.visit(
-      await from.untilCallback(name, `?mode=code&returnTo=/docs%23old&challenge=${challenge}`),
+      await from.goToCallback(name, `?mode=code&returnTo=/docs%23old&challenge=${challenge}`),
     );
     const [path, code = ""] = (end.headers.get("location") ?? "").split("#code=");
     expect(path).toBe("/docs");
@@ -162,7 +162,7 @@ describe("a sign-in through the provider", () => {
   test("shows the code on a page if no return address was given", async () => {
     const { name } = addPerson();
     const from = browser();
-    const end = await from.visit(await from.untilCallback(name, "?mode=code"));
+    const end = await from.visit(await from.goToCallback(name, "?mode=code"));
     expect(end.status).toBe(200);
     expect(end.headers.get("cache-control")).toBe("no-store");
     const code = /<code>([A-Za-z0-9_-]+)<\/code>/.exec(end.text)?.[1] ?? "";
@@ -176,7 +176,7 @@ describe("a sign-in through the provider", () => {
     const from = browser();
     const verifier = randomBytes(32).toString("base64url");
     const challenge = createHash("sha256").update(verifier).digest("base64url");
-    const end = await from.visit(await from.untilCallback(name, `?mode=code&returnTo=/docs&challenge=${challenge}`));
+    const end = await from.visit(await from.goToCallback(name, `?mode=code&returnTo=/docs&challenge=${challenge}`));
     const code = (end.headers.get("location") ?? "").split("#code=")[1] ?? "";
     expectError(await server().visitor.post("/api/auth/oidc/token", { code }), 401, "invalid_code");
     expectError(await server().visitor.post("/api/auth/oidc/token", { code, verifier }), 401, "invalid_code");
@@ -188,7 +188,7 @@ describe("a sign-in through the provider", () => {
 describe("the callback rejects", () => {
   test("a wrong, missing or repeated state", async () => {
     const from = browser();
-    const callback = await from.untilCallback(addPerson().name);
+    const callback = await from.goToCallback(addPerson().name);
     const wrong = new URL(callback);
     wrong.searchParams.set("state", "x".repeat(32));
     expectError(await requestCallback(from, wrong.href), 400, "invalid_request");
@@ -200,7 +200,7 @@ describe("the callback rejects", () => {
 
   test("a callback used twice", async () => {
     const from = browser();
-    const callback = await from.untilCallback(addPerson().name);
+    const callback = await from.goToCallback(addPerson().name);
     expectStatus(await requestCallback(from, callback), 302);
     expectError(await requestCallback(from, callback), 400, "invalid_request");
   });
@@ -209,7 +209,7 @@ describe("the callback rejects", () => {
     await withServer({ hasAccounts: true, env }, async (other) => {
       const getServer = () => other;
       const from = browser(getServer);
-      const callback = await from.untilCallback(addPerson().name);
+      const callback = await from.goToCallback(addPerson().name);
       expectStatus(await requestCallback(from, callback, getServer), 302);
       await other.restart();
       expectError(await requestCallback(from, callback, getServer), 401, "bad_credentials");
@@ -217,7 +217,7 @@ describe("the callback rejects", () => {
   });
 
   test("a callback of another browser's sign-in", async () => {
-    const callback = await browser().untilCallback(addPerson().name);
+    const callback = await browser().goToCallback(addPerson().name);
     expectError(await requestCallback(browser(), callback), 400, "invalid_request");
     const other = browser();
     await other.visit(`${publicUrl}/api/auth/oidc/start`);
@@ -226,7 +226,7 @@ describe("the callback rejects", () => {
 
   test("a modified cookie", async () => {
     const from = browser();
-    const callback = await from.untilCallback(addPerson().name);
+    const callback = await from.goToCallback(addPerson().name);
     const sealed = from.cookies().get("larder_oidc") ?? "";
     for (const changed of [`${sealed.slice(0, -2)}AA`, sealed.slice(0, 20), "AAAA", "A".repeat(5_000)]) {
       from.cookies().set("larder_oidc", changed);
@@ -247,7 +247,7 @@ describe("the callback rejects", () => {
       provider.forge = (claims) => ({ claims: { ...claims, ...change }, key: "right" });
       const from = browser();
       try {
-        expectError(await requestCallback(from, await from.untilCallback(addPerson().name)), 401, "bad_credentials");
+        expectError(await requestCallback(from, await from.goToCallback(addPerson().name)), 401, "bad_credentials");
       } finally {
         provider.forge = undefined;
       }
@@ -258,7 +258,7 @@ describe("the callback rejects", () => {
     provider.forge = (claims) => ({ claims, key: "other" });
     const from = browser();
     try {
-      expectError(await requestCallback(from, await from.untilCallback(addPerson().name)), 401, "bad_credentials");
+      expectError(await requestCallback(from, await from.goToCallback(addPerson().name)), 401, "bad_credentials");
     } finally {
       provider.forge = undefined;
     }
@@ -266,11 +266,11 @@ describe("the callback rejects", () => {
 
   test("a callback from another provider (mix-up)", async () => {
     const from = browser();
-    const callback = new URL(await from.untilCallback(addPerson().name));
+    const callback = new URL(await from.goToCallback(addPerson().name));
     callback.searchParams.set("iss", "http://127.0.0.1:1");
     expectError(await requestCallback(from, callback.href), 401, "bad_credentials");
     const second = browser();
-    const without = new URL(await second.untilCallback(addPerson().name));
+    const without = new URL(await second.goToCallback(addPerson().name));
     without.searchParams.delete("iss");
     expectError(await requestCallback(second, without.href), 401, "bad_credentials");
   });
@@ -292,11 +292,11 @@ describe("the callback rejects", () => {
     for (const email_verified of [false, undefined, "false", 1]) {
       const { name } = addPerson({ email_verified });
       const from = browser();
-      expectError(await requestCallback(from, await from.untilCallback(name)), 403, "signup_closed");
+      expectError(await requestCallback(from, await from.goToCallback(name)), 403, "signup_closed");
     }
     const { name } = addPerson({ email: undefined });
     const from = browser();
-    expectError(await requestCallback(from, await from.untilCallback(name)), 403, "signup_closed");
+    expectError(await requestCallback(from, await from.goToCallback(name)), 403, "signup_closed");
   });
 
   test("an email that only the ID token claims, if userinfo confirms another one", async () => {
@@ -308,17 +308,13 @@ describe("the callback rejects", () => {
       provider.forge = (claims) => ({ claims: { ...claims, email: victim.email }, key: "right" });
       try {
         const from = browser(getServer);
-        await from.visit(await from.untilCallback(name));
+        await from.visit(await from.goToCallback(name));
         expect((await requestAs(from, "/api/auth/session", getServer)).at("user.id")).toBe(other.id);
         const unverified = { email: victim.email, email_verified: false };
         provider.forge = (claims) => ({ claims: { ...claims, ...unverified }, key: "right" });
         const second = browser(getServer);
         const { name: another } = addPerson({ email: (await own.signUp()).email });
-        expectError(
-          await requestCallback(second, await second.untilCallback(another), getServer),
-          403,
-          "signup_closed",
-        );
+        expectError(await requestCallback(second, await second.goToCallback(another), getServer), 403, "signup_closed");
       } finally {
         provider.forge = undefined;
       }
@@ -331,7 +327,7 @@ describe("the callback rejects", () => {
     provider.forge = (claims) => ({ claims: { ...claims, email, email_verified: true }, key: "right" });
     try {
       const from = browser();
-      await from.visit(await from.untilCallback(name));
+      await from.visit(await from.goToCallback(name));
       expect((await requestAs(from, "/api/auth/session")).at("user.email")).toBe(email);
     } finally {
       provider.forge = undefined;
@@ -342,7 +338,7 @@ describe("the callback rejects", () => {
     const squatter = await server().signUp();
     const { name } = addPerson({ email: squatter.email });
     const from = browser();
-    const response = await requestCallback(from, await from.untilCallback(name));
+    const response = await requestCallback(from, await from.goToCallback(name));
     expectError(response, 403, "signup_closed");
     expect(response.string("error.message")).toContain("password");
   });
@@ -350,12 +346,12 @@ describe("the callback rejects", () => {
   test("a disabled account", async () => {
     const { name, email } = addPerson();
     const first = browser();
-    await first.visit(await first.untilCallback(name));
+    await first.visit(await first.goToCallback(name));
     await server().larder(["user", "set", email, "--disable"]);
     const second = browser();
-    expectError(await requestCallback(second, await second.untilCallback(name)), 403, "account_disabled");
+    expectError(await requestCallback(second, await second.goToCallback(name)), 403, "account_disabled");
     const third = browser();
-    expectError(await requestCallback(third, await third.untilCallback(name, "?mode=code")), 403, "account_disabled");
+    expectError(await requestCallback(third, await third.goToCallback(name, "?mode=code")), 403, "account_disabled");
   });
 });
 
@@ -378,7 +374,7 @@ describe("linking", () => {
     expect(from.cookies().has("larder_session")).toBe(false);
     expect((await client.get("/api/auth/oidc/link")).strings("data.identities", "issuer")).toEqual([provider.issuer]);
     const second = browser();
-    await second.visit(await second.untilCallback(name));
+    await second.visit(await second.goToCallback(name));
     expect((await requestAs(second, "/api/auth/session")).at("user.email")).toBe(email);
     expectStatus(await new Client(server(), token).get("/api/auth/session"), 200);
     expect((await client.delete("/api/auth/oidc/link", { password })).at("data.removed")).toBe(1);
@@ -389,12 +385,12 @@ describe("linking", () => {
     // Otherwise the password alone would link a provider that asks for no code, and bypass two-factor sign-in.
     const account = await server().signUp();
     const { client, password } = account;
-    const { secret } = await switchOnTwoFactor(account);
+    const { secret } = await enableTwoFactor(account);
     expectError(await client.post("/api/auth/oidc/link", { password }), 401, "second_factor_required");
     expectError(await client.delete("/api/auth/oidc/link", { password }), 401, "second_factor_required");
-    const wrong = { password, code: wrongCode(secret) };
+    const wrong = { password, code: generateWrongCode(secret) };
     expectError(await client.post("/api/auth/oidc/link", wrong), 401, "invalid_code");
-    expectStatus(await client.post("/api/auth/oidc/link", { password, code: codeOf(secret) }), 200);
+    expectStatus(await client.post("/api/auth/oidc/link", { password, code: generateCode(secret) }), 200);
   });
 
   test("fails if the password changed in the meantime", async () => {
@@ -419,7 +415,7 @@ describe("linking", () => {
       const { name } = addPerson();
       expect((await own.larder(["user", "link-oidc", account.email, name])).code).toBe(0);
       const from = browser(getServer);
-      await from.visit(await from.untilCallback(name));
+      await from.visit(await from.goToCallback(name));
       expect((await requestAs(from, "/api/auth/session", getServer)).at("user.id")).toBe(account.id);
       const other = await own.signUp();
       expect((await own.larder(["user", "link-oidc", other.email, name])).code).not.toBe(0);
@@ -431,7 +427,7 @@ describe("linking", () => {
   test("rejects an identity that is linked to another account", async () => {
     const { name } = addPerson();
     const first = browser();
-    await first.visit(await first.untilCallback(name));
+    await first.visit(await first.goToCallback(name));
     const { client, password } = await server().signUp();
     const begun = await client.post("/api/auth/oidc/link", { password });
     const [cookie = ""] = begun.headers.getSetCookie();
@@ -450,18 +446,18 @@ describe("linking", () => {
         const account = await own.signUp();
         const { name } = addPerson({ email: account.email.toUpperCase() });
         const from = browser(getServer);
-        await from.visit(await from.untilCallback(name));
+        await from.visit(await from.goToCallback(name));
         expect((await requestAs(from, "/api/auth/session", getServer)).at("user.id")).toBe(account.id);
         const unverified = addPerson({ email: (await own.signUp()).email, email_verified: false });
         const second = browser(getServer);
         expectError(
-          await requestCallback(second, await second.untilCallback(unverified.name), getServer),
+          await requestCallback(second, await second.goToCallback(unverified.name), getServer),
           403,
           "signup_closed",
         );
         const third = browser(getServer);
         expectError(
-          await requestCallback(third, await third.untilCallback(addPerson().name), getServer),
+          await requestCallback(third, await third.goToCallback(addPerson().name), getServer),
           403,
           "signup_closed",
         );
@@ -475,7 +471,7 @@ describe("the configuration", () => {
     await withServer({ hasAccounts: true, env: { ...env, LARDER_OIDC_AUTO_CREATE: "off" } }, async (own) => {
       const from = browser(() => own);
       expectError(
-        await requestCallback(from, await from.untilCallback(addPerson().name), () => own),
+        await requestCallback(from, await from.goToCallback(addPerson().name), () => own),
         403,
         "signup_closed",
       );
@@ -494,7 +490,7 @@ describe("the configuration", () => {
       const admin = await other.addUser(["--admin"]);
       const stranger = browser(getServer);
       expectError(
-        await requestCallback(stranger, await stranger.untilCallback(addPerson().name), getServer),
+        await requestCallback(stranger, await stranger.goToCallback(addPerson().name), getServer),
         403,
         "signup_closed",
       );
@@ -505,7 +501,7 @@ describe("the configuration", () => {
       });
       const roleOf = async () => {
         const from = browser(getServer);
-        await from.visit(await from.untilCallback(chief.name));
+        await from.visit(await from.goToCallback(chief.name));
         return (await requestAs(from, "/api/users/profile", getServer)).at("data.role");
       };
       expect(await roleOf()).toBe("admin");
@@ -539,17 +535,17 @@ describe("the audit log", () => {
         const found = await admin.client.get(`/api/admin/audit?user=${encodeURIComponent(email)}`);
         return found
           .list("data.entries")
-          .map((entry) => objectOf(entry))
+          .map((entry) => asObject(entry))
           .map((entry) => ({
-            what: [entry?.["action"], entry?.["details"], objectOf(entry?.["via"])?.["kind"]],
+            what: [entry?.["action"], entry?.["details"], asObject(entry?.["via"])?.["kind"]],
             where: entry?.["clientAddress"],
-            whom: objectOf(entry?.["account"])?.["email"],
+            whom: asObject(entry?.["account"])?.["email"],
           }));
       };
       const whom = (email: string) => ({ where: "127.0.0.1", whom: email });
       const enter = async (name: string, query = "") => {
         const from = browser(getServer);
-        await from.visit(await from.untilCallback(name, query));
+        await from.visit(await from.goToCallback(name, query));
       };
       const chief = addPerson({ groups: ["chiefs"] });
       await enter(chief.name);
@@ -567,7 +563,7 @@ describe("the audit log", () => {
       provider.people.set(chief.name, { ...provider.people.get(chief.name), groups: ["chiefs"] });
       const refused = browser(getServer);
       expectError(
-        await requestCallback(refused, await refused.untilCallback(chief.name), getServer),
+        await requestCallback(refused, await refused.goToCallback(chief.name), getServer),
         403,
         "account_disabled",
       );
@@ -599,7 +595,7 @@ describe("the audit log", () => {
 test("erasing the account removes the link, and the same person starts again with a new account", async () => {
   const { name } = addPerson();
   const first = browser();
-  await first.visit(await first.untilCallback(name));
+  await first.visit(await first.goToCallback(name));
   const before = await requestAs(first, "/api/auth/session");
   const { password } = { password: "set by the owner" };
   const link = await server().larder(["user", "reset-link", before.string("user.email")]);
@@ -609,7 +605,7 @@ test("erasing the account removes the link, and the same person starts again wit
   const client = new Client(server(), signedIn.string("token"));
   expectStatus(await client.delete("/api/users/profile", { password }), 200);
   const second = browser();
-  await second.visit(await second.untilCallback(name));
+  await second.visit(await second.goToCallback(name));
   const after = await requestAs(second, "/api/auth/session");
   expectStatus(after, 200);
   expect(after.string("user.id")).not.toBe(before.string("user.id"));
@@ -627,7 +623,7 @@ test("an unreachable provider affects no other sign-in, and works again when it 
     expectStatus(await (await own.signUp()).client.get("/api/files"), 200);
     await provider.start();
     const from = browser(getServer);
-    const callback = await from.untilCallback(name);
+    const callback = await from.goToCallback(name);
     await provider.stop();
     expectError(await requestCallback(from, callback, getServer), 503, "provider_unavailable");
     expect(own.log).not.toContain(provider.clientSecret);
@@ -637,7 +633,7 @@ test("an unreachable provider affects no other sign-in, and works again when it 
 
 test("secrets and codes never appear in the log", async () => {
   const from = browser();
-  const callback = new URL(await from.untilCallback(addPerson().name));
+  const callback = new URL(await from.goToCallback(addPerson().name));
   await from.visit(callback.href);
   const code = callback.searchParams.get("code") ?? "no code";
   for (const secret of [provider.clientSecret, code, from.cookies().get("larder_session") ?? "no session"])

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { objectOf } from "../support/openapi.ts";
+import { asObject } from "../support/openapi.ts";
 import { repositoryRoot, sharedServer } from "../support/server.ts";
 
 const server = sharedServer();
@@ -35,15 +35,15 @@ async function withDocument(use: (path: string) => Promise<void>): Promise<void>
 test("the document is small, and operations share components", async () => {
   const { text, json } = await server().visitor.get("/openapi.json");
   expect(Buffer.byteLength(text)).toBeLessThan(300_000);
-  const { openapi, components, servers, info } = objectOf(json) ?? {};
+  const { openapi, components, servers, info } = asObject(json) ?? {};
   expect(openapi).toBe("3.0.3");
   for (const kind of ["schemas", "responses", "parameters", "headers", "securitySchemes"])
-    expect({ kind, count: Object.keys(objectOf(objectOf(components)?.[kind]) ?? {}).length }).not.toEqual({
+    expect({ kind, count: Object.keys(asObject(asObject(components)?.[kind]) ?? {}).length }).not.toEqual({
       kind,
       count: 0,
     });
   expect(servers).toEqual([{ url: "/" }]);
-  expect(objectOf(info)?.["contact"]).toBeDefined();
+  expect(asObject(info)?.["contact"]).toBeDefined();
 });
 
 test("swagger-parser, spectral and redocly find no error", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { expectStatus } from "../support/expect.ts";
-import { ApiDocument, objectOf } from "../support/openapi.ts";
+import { ApiDocument, asObject } from "../support/openapi.ts";
 import { runLarder, sharedServer } from "../support/server.ts";
 
 const server = sharedServer();
@@ -177,7 +177,7 @@ describe("/openapi.json", () => {
     const apiResponse = await server().visitor.get("/openapi.json");
     expectStatus(apiResponse, 200);
     expect(apiResponse.string("openapi")).toMatch(/^3\./);
-    expect(await ApiDocument.faults(server().url)).toBe("");
+    expect(await ApiDocument.validate(server().url)).toBe("");
     expect((await load()).operations.length).toBeGreaterThan(endpoints.length);
   });
 
@@ -197,8 +197,8 @@ describe("/openapi.json", () => {
     for (const operation of document.operations)
       for (const [status, response] of Object.entries(operation.responses)) {
         if (!operation.template.startsWith("/api/") || Number(status) < 400) continue;
-        const content = objectOf(objectOf(response)?.["content"]);
-        const schema = objectOf(objectOf(content?.["application/json"])?.["schema"]);
+        const content = asObject(asObject(response)?.["content"]);
+        const schema = asObject(asObject(content?.["application/json"])?.["schema"]);
         if (schema === undefined) bare.push(`${operation.method} ${operation.template} ${status}`);
       }
     expect(bare).toEqual([]);
@@ -206,13 +206,13 @@ describe("/openapi.json", () => {
 
   test("lists security schemes, describes every operation, and gives each a unique id", async () => {
     const document = await load();
-    const schemes = objectOf(objectOf(document.document["components"])?.["securitySchemes"]) ?? {};
-    expect(Object.values(schemes).map((scheme) => objectOf(scheme)?.["type"])).toContain("http");
+    const schemes = asObject(asObject(document.document["components"])?.["securitySchemes"]) ?? {};
+    expect(Object.values(schemes).map((scheme) => asObject(scheme)?.["type"])).toContain("http");
     const ids: string[] = [];
     const undescribed: string[] = [];
-    for (const [path, item] of Object.entries(objectOf(document.document["paths"]) ?? {}))
-      for (const [method, operation] of Object.entries(objectOf(item) ?? {})) {
-        const { operationId, summary, description } = objectOf(operation) ?? {};
+    for (const [path, item] of Object.entries(asObject(document.document["paths"]) ?? {}))
+      for (const [method, operation] of Object.entries(asObject(item) ?? {})) {
+        const { operationId, summary, description } = asObject(operation) ?? {};
         if (typeof operationId === "string") ids.push(operationId);
         if (path.startsWith("/api/") && summary === undefined && description === undefined)
           undescribed.push(`${method} ${path}`);

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { Authenticator, type Ceremony } from "../support/authenticator.ts";
 import { type Account, type ApiResponse, Client } from "../support/client.ts";
-import { confirmed } from "../support/confirm.ts";
-import { expectError, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { confirmIdentity } from "../support/confirm-identity.ts";
+import { expectError, expectStatus, sortedStatuses, timestampPattern } from "../support/expect.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { RawConnection, rawRequest } from "../support/raw-http.ts";
 import { sharedServer, withServer } from "../support/server.ts";
-import { codeOf, switchOnTwoFactor } from "../support/two-factor.ts";
+import { generateCode, enableTwoFactor } from "../support/two-factor.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
@@ -152,13 +152,13 @@ describe("adding a passkey", () => {
 
   test("requires the second factor if the account has one", async () => {
     const account = await server().signUp();
-    const { secret } = await switchOnTwoFactor(account);
+    const { secret } = await enableTwoFactor(account);
     expectError(await requestOptions(account), 401, "second_factor_required");
-    expectStatus(await requestOptions(account, { code: codeOf(secret) }), 200);
+    expectStatus(await requestOptions(account, { code: generateCode(secret) }), 200);
   });
 
   test("notifies the account's devices", async () => {
-    const account = await confirmed(await server().signUp());
+    const account = await confirmIdentity(await server().signUp());
     const phone = await registerDevice(server(), account);
     const { id } = await addPasskey(account);
     expectStatus(await account.client.delete(`/api/users/passkeys/${id}`), 200);
@@ -172,7 +172,7 @@ describe("signing in with a passkey", () => {
   test("gives a token, names no account beforehand, and counts as both factors", async () => {
     const account = await server().signUp();
     const { authenticator } = await addPasskey(account);
-    await switchOnTwoFactor(account);
+    await enableTwoFactor(account);
     const options = await server().visitor.post("/api/auth/passkey/options");
     expectStatus(options, 200);
     expect(options.at("data.options")).toMatchObject({ rpId: "127.0.0.1", userVerification: "required" });
@@ -226,7 +226,7 @@ describe("signing in with a passkey", () => {
     const options = await server().visitor.post("/api/auth/passkey/options");
     const response = authenticator.get(options, here());
     const verify = () => server().visitor.post("/api/auth/passkey/verify", { response });
-    expect(statusesOf(await Promise.all([verify(), verify(), verify()]))).toEqual([200, 401, 401]);
+    expect(sortedStatuses(await Promise.all([verify(), verify(), verify()]))).toEqual([200, 401, 401]);
     expectError(await verify(), 401, "bad_credentials");
     // A challenge is also used up by a failed attempt.
     const failed = await server().visitor.post("/api/auth/passkey/options");
@@ -323,7 +323,7 @@ describe("a passkey", () => {
   });
 
   test("can be deleted by its owner only, and no longer signs in afterward", async () => {
-    const [a, b] = [await confirmed(await server().signUp()), await confirmed(await server().signUp())];
+    const [a, b] = [await confirmIdentity(await server().signUp()), await confirmIdentity(await server().signUp())];
     const { id, authenticator } = await addPasskey(a);
     expectError(await b.client.delete(`/api/users/passkeys/${id}`), 404, "not_found");
     expectStatus(await signIn(authenticator), 200);

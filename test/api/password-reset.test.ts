@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client, freshEmail } from "../support/client.ts";
-import { confirmed } from "../support/confirm.ts";
+import { confirmIdentity } from "../support/confirm-identity.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
-import { MailServer, type TakenMail } from "../support/mail-server.ts";
+import { testAllResponses } from "../support/response-rules.ts";
+import { MailServer, type ReceivedMail } from "../support/mail-server.ts";
 import { registerDevice, tryRefresh } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
@@ -27,7 +27,7 @@ const reset = (token: string, newPassword: string) =>
   server().visitor.post("/api/auth/password/reset", { token, newPassword });
 const signIn = (email: string, password: string) => server().visitor.post("/api/auth/signin", { email, password });
 
-function tokenIn(mail: TakenMail): string {
+function tokenIn(mail: ReceivedMail): string {
   const link = new RegExp(`${publicUrl}/reset-password\\?token=([A-Za-z0-9_-]+)`).exec(mail.parsed.text ?? "");
   return link?.[1] ?? "no token";
 }
@@ -35,7 +35,7 @@ function tokenIn(mail: TakenMail): string {
 /** Requests a link, and returns the token of the email that arrives. */
 async function requestToken(email: string, count = 1): Promise<string> {
   expectStatus(await forgot(email), 200);
-  return tokenIn(await mails.mailTo(email, count));
+  return tokenIn(await mails.waitForMail(email, count));
 }
 
 describe("POST /api/auth/password/forgot", () => {
@@ -45,7 +45,7 @@ describe("POST /api/auth/password/forgot", () => {
     const unknown = await forgot(freshEmail());
     expect(known.json).toEqual(unknown.json);
     expect(known.string("message")).toContain("If an account with this email exists");
-    const mail = await mails.mailTo(email);
+    const mail = await mails.waitForMail(email);
     expect(tokenIn(mail).length).toBeGreaterThanOrEqual(22);
     expect(mail.parsed.html).toContain(tokenIn(mail));
   });
@@ -70,16 +70,16 @@ describe("POST /api/auth/password/forgot", () => {
     expectStatus(await forgot(email), 200);
     const other = await server().signUp();
     await requestToken(other.email);
-    const ofUs = mails.taken.filter(({ to }) => to.includes(email));
+    const ofUs = mails.received.filter(({ to }) => to.includes(email));
     expect(ofUs).toHaveLength(3);
-    expectStatus(await reset(tokenIn(await mails.mailTo(email, 3)), "a whole new one"), 200);
+    expectStatus(await reset(tokenIn(await mails.waitForMail(email, 3)), "a whole new one"), 200);
   });
 
   test("builds its links from the public address, not from the Host header", async () => {
     const { email } = await server().signUp();
     const response = await server().visitor.post("/api/auth/password/forgot", { email }, { host: "evil.example" });
     expectStatus(response, 200);
-    expect((await mails.mailTo(email)).raw).not.toContain("evil.example");
+    expect((await mails.waitForMail(email)).raw).not.toContain("evil.example");
   });
 
   test("writes neither link nor address to the log", async () => {
@@ -101,14 +101,14 @@ describe("POST /api/auth/password/reset", () => {
     expectError(await client.get("/api/auth/session"), 401, "revoked_token");
     expectError(await tryRefresh(server(), device.tokens.refreshToken, device.deviceId), 401);
     expectError(await reset(token, "and another one"), 401, "invalid_token");
-    expect((await mails.mailTo(email, 2)).parsed.subject).toBe("Your password was changed");
+    expect((await mails.waitForMail(email, 2)).parsed.subject).toBe("Your password was changed");
   });
 
   test("leaves API keys as they are", async () => {
-    const { email, client } = await confirmed(await server().signUp());
+    const { email, client } = await confirmIdentity(await server().signUp());
     const key = (await client.post("/api/users/api-keys", { name: "script" })).string("data.key");
     // The email mentions the key.
-    await mails.mailTo(email, 1);
+    await mails.waitForMail(email, 1);
     expectStatus(await reset(await requestToken(email, 2), "brand new words"), 200);
     expectStatus(await new Client(server(), key).get("/api/files"), 200);
   });
@@ -135,7 +135,7 @@ describe("POST /api/auth/password/reset", () => {
       200,
     );
     expectError(await reset(ofEmail, "brand new words"), 401, "invalid_token");
-    const notice = mails.mailTo(second.email, 2);
+    const notice = mails.waitForMail(second.email, 2);
     expect((await notice).parsed.subject).toBe("Your email address was changed");
   });
 
@@ -147,7 +147,7 @@ describe("POST /api/auth/password/reset", () => {
     expectStatus(await forgot(email), 200);
     const other = await server().signUp();
     await requestToken(other.email);
-    expect(mails.taken.filter(({ to }) => to.includes(email))).toHaveLength(1);
+    expect(mails.received.filter(({ to }) => to.includes(email))).toHaveLength(1);
   });
 
   test("accepts one of many concurrent requests", async () => {
@@ -262,7 +262,7 @@ test("a stored request is fulfilled after a restart, when emails can be sent aga
   expectStatus(await forgot(email), 200);
   await server().restart();
   await mails.start();
-  const token = tokenIn(await mails.mailTo(email));
+  const token = tokenIn(await mails.waitForMail(email));
   expectStatus(await reset(token, "brand new words"), 200);
 });
 

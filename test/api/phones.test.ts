@@ -15,7 +15,7 @@ import { Random, seedsToRun } from "../phone/random.ts";
 import { isTemporary } from "../phone/session.ts";
 import { defaultHabits } from "../phone/uploader.ts";
 import { WebClient } from "../phone/web-client.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer, temporaryDirectory } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });

@@ -3,7 +3,7 @@ import sharp from "sharp";
 import type { ApiResponse, Client } from "../support/client.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { tinyPng } from "../support/images.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });

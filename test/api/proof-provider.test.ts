@@ -2,9 +2,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { type ApiResponse, freshEmail } from "../support/client.ts";
-import { confirmed } from "../support/confirm.ts";
+import { confirmIdentity } from "../support/confirm-identity.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { Browser, publicUrl, TestProvider } from "../support/oidc-provider.ts";
 import { sharedServer } from "../support/server.ts";
 
@@ -28,7 +28,7 @@ async function addPerson() {
   const email = freshEmail();
   provider.people.set(name, { email, email_verified: true, name: "Ada Example" });
   const browser = new Browser(() => server().url);
-  await browser.visit(await browser.untilCallback(name));
+  await browser.visit(await browser.goToCallback(name));
   const cookies = () => [...browser.cookies()].map(([key, value]) => `${key}=${value}`).join("; ");
   const headers = () => ({ cookie: cookies(), origin: publicUrl });
   const post = (path: string, json: object = {}) => server().visitor.post(path, json, headers());
@@ -121,7 +121,7 @@ test("confirms only once, and nothing after the session has ended", async () => 
 });
 
 test("is available only to accounts without a known password", async () => {
-  const account = await confirmed(await server().signUp());
+  const account = await confirmIdentity(await server().signUp());
   expectError(await account.client.post("/api/auth/confirm/provider"), 400, "invalid_request");
   expectError(await server().visitor.post("/api/auth/confirm/provider", {}), 401, "missing_token");
 });

@@ -2,12 +2,12 @@
 import { describe, expect, test } from "bun:test";
 import { Authenticator } from "../support/authenticator.ts";
 import { type Account, Client, freshEmail } from "../support/client.ts";
-import { confirmed, tryConfirm } from "../support/confirm.ts";
-import { expectError, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { confirmIdentity, tryConfirm } from "../support/confirm-identity.ts";
+import { expectError, expectStatus, sortedStatuses, timestampPattern } from "../support/expect.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
-import { codeOf, switchOnTwoFactor, wrongCode } from "../support/two-factor.ts";
+import { generateCode, enableTwoFactor, generateWrongCode } from "../support/two-factor.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
@@ -103,19 +103,19 @@ describe("POST /api/auth/confirm", () => {
   });
 
   test("a wrong password in a request is rejected even in a confirmed session", async () => {
-    const { client } = await confirmed(await server().signUp());
+    const { client } = await confirmIdentity(await server().signUp());
     expectError(await tryCreateKey(client, { currentPassword: "not the password" }), 401, "bad_credentials");
     expectStatus(await tryCreateKey(client), 201);
   });
 
   test("is not inherited by a refreshed token", async () => {
-    const { client } = await confirmed(await server().signUp());
+    const { client } = await confirmIdentity(await server().signUp());
     const refreshed = new Client(server(), (await client.post("/api/auth/refresh")).string("token"));
     expectError(await tryCreateKey(refreshed), 401, "password_required");
   });
 
   test("ends with a new password, also for the session that set it", async () => {
-    const account = await confirmed(await server().signUp());
+    const account = await confirmIdentity(await server().signUp());
     expectStatus(await account.client.put("/api/users/profile", { newPassword }), 200);
     expectError(await tryCreateKey(account.client), 401, "password_required");
     expectStatus(await tryCreateKey(account.client, { currentPassword: newPassword }), 201);
@@ -125,7 +125,7 @@ describe("POST /api/auth/confirm", () => {
     const account = await server().signUp();
     const other = await signIn(account);
     expectStatus(await other.post("/api/auth/confirm", { currentPassword: account.password }), 200);
-    await switchOnTwoFactor(account);
+    await enableTwoFactor(account);
     const refused = await tryCreateKey(other);
     expectError(refused, 401, "password_required");
     expect(refused.at("error.details.needsCode")).toBe(true);
@@ -139,7 +139,7 @@ describe("POST /api/auth/confirm", () => {
 
   test("survives a restart", async () => {
     await withServer({ hasAccounts: true }, async (own) => {
-      const account = await confirmed(await own.signUp());
+      const account = await confirmIdentity(await own.signUp());
       await own.restart();
       expectStatus(await tryCreateKey(account.client), 201);
     });
@@ -150,7 +150,7 @@ describe("with two-factor sign-in", () => {
   test("confirmation needs password and code, and uses up the code", async () => {
     const account = await server().signUp();
     const { client, password: currentPassword } = account;
-    const { secret, codes } = await switchOnTwoFactor(account);
+    const { secret, codes } = await enableTwoFactor(account);
     const requests = [
       () => client.put("/api/users/profile", { email: freshEmail(), currentPassword }),
       () => client.put("/api/users/profile", { newPassword, currentPassword }),
@@ -163,11 +163,11 @@ describe("with two-factor sign-in", () => {
       expectError(apiResponse, 401, "second_factor_required");
       expect(apiResponse.at("error.details.methods")).toContain("totp");
     }
-    expectError(await tryConfirm(account, { code: wrongCode(secret) }), 401, "invalid_code");
-    expectError(await tryConfirm(account, { code: codeOf(secret, 0) }), 401, "invalid_code");
-    expectStatus(await tryConfirm(account, { code: codeOf(secret) }), 200);
+    expectError(await tryConfirm(account, { code: generateWrongCode(secret) }), 401, "invalid_code");
+    expectError(await tryConfirm(account, { code: generateCode(secret, 0) }), 401, "invalid_code");
+    expectStatus(await tryConfirm(account, { code: generateCode(secret) }), 200);
     const { email, password } = account;
-    const again = await server().visitor.post("/api/auth/signin", { email, password, code: codeOf(secret) });
+    const again = await server().visitor.post("/api/auth/signin", { email, password, code: generateCode(secret) });
     expectError(again, 401, "invalid_code");
     expectStatus(await tryCreateKey(client), 201);
     expectStatus(await client.put("/api/users/profile", { newPassword, currentPassword, code: codes[0] }), 200);
@@ -176,16 +176,16 @@ describe("with two-factor sign-in", () => {
 
   test("one code confirms one of several concurrent requests", async () => {
     const account = await server().signUp();
-    const { secret } = await switchOnTwoFactor(account);
-    const code = codeOf(secret);
+    const { secret } = await enableTwoFactor(account);
+    const code = generateCode(secret);
     const responses = await Promise.all([1, 2, 3].map(() => tryConfirm(account, { code })));
-    expect(statusesOf(responses)).toEqual([200, 401, 401]);
+    expect(sortedStatuses(responses)).toEqual([200, 401, 401]);
   });
 
   test("a confirmed session switches it off without another code", async () => {
     const account = await server().signUp();
-    const { secret } = await switchOnTwoFactor(account);
-    expectStatus(await tryConfirm(account, { code: codeOf(secret) }), 200);
+    const { secret } = await enableTwoFactor(account);
+    expectStatus(await tryConfirm(account, { code: generateCode(secret) }), 200);
     expectStatus(await account.client.post("/api/users/two-factor/recovery-codes"), 200);
     expectStatus(await account.client.post("/api/users/two-factor/disable"), 200);
   });
@@ -194,7 +194,7 @@ describe("with two-factor sign-in", () => {
 describe("passkeys", () => {
   /** Adds a passkey to a confirmed account. */
   async function addPasskey() {
-    const account = await confirmed(await server().signUp());
+    const account = await confirmIdentity(await server().signUp());
     const authenticator = new Authenticator();
     const options = await account.client.post("/api/users/passkeys/options");
     const response = authenticator.create(options, { origin: server().url });
@@ -244,7 +244,7 @@ describe("passkeys", () => {
   });
 
   test("are added only by the session that requested the options", async () => {
-    const account = await confirmed(await server().signUp());
+    const account = await confirmIdentity(await server().signUp());
     const other = await signIn(account);
     const options = await account.client.post("/api/users/passkeys/options");
     const response = new Authenticator().create(options, { origin: server().url });
@@ -289,7 +289,7 @@ describe("endKeys", () => {
     for (const way of ["api", "page"]) {
       const account = await server().signUp();
       const [first, second] = [await createKey(account), await createKey(account)];
-      const made = await (await confirmed(root)).client.post(`/api/admin/users/${account.id}/reset-link`);
+      const made = await (await confirmIdentity(root)).client.post(`/api/admin/users/${account.id}/reset-link`);
       const token = new URL(made.string("data.url")).searchParams.get("token") ?? "";
       if (way === "api") {
         const reset = { token, newPassword, endKeys: true };
@@ -306,7 +306,7 @@ describe("endKeys", () => {
   });
 
   test("revokes them also when an administrator sets the password", async () => {
-    const [root, account] = [await confirmed(await server().addUser(["--admin"])), await server().signUp()];
+    const [root, account] = [await confirmIdentity(await server().addUser(["--admin"])), await server().signUp()];
     const key = await createKey(account);
     const path = `/api/admin/users/${account.id}`;
     expectError(await root.client.patch(path, { endKeys: true }), 400, "invalid_field", "endKeys");
@@ -359,7 +359,7 @@ describe("an administrator", () => {
     const proof = { currentPassword: root.password };
     for (const isConfirmed of [false, true]) {
       const account = await server().signUp();
-      if (isConfirmed) await confirmed(root);
+      if (isConfirmed) await confirmIdentity(root);
       for (const [what, send] of requestsTo(account.id)) {
         const apiResponse = await send(root.client, isConfirmed ? undefined : proof);
         const isUnknown = what === "a session" || what === "a device";
@@ -372,7 +372,7 @@ describe("an administrator", () => {
   });
 
   test("can do none of it to their own account", async () => {
-    const root = await confirmed(await server().addUser(["--admin"]));
+    const root = await confirmIdentity(await server().addUser(["--admin"]));
     await server().addUser(["--admin"]);
     for (const [what, send] of requestsTo(root.id)) {
       const apiResponse = await send(root.client, { currentPassword: root.password });
@@ -383,7 +383,7 @@ describe("an administrator", () => {
 
   test("loses the right at once when demoted or disabled while the password is checked", async () => {
     const [root, account] = [await server().addUser(["--admin"]), await server().signUp()];
-    const other = await confirmed(await server().addUser(["--admin"]));
+    const other = await confirmIdentity(await server().addUser(["--admin"]));
     for (const change of [{ role: "user" }, { disabled: true }]) {
       const path = `/api/admin/users/${account.id}`;
       const proof = { currentPassword: root.password };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Client, digestOf } from "../support/client.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { describeImage, jpegPhoto, pixelAt, tinyPng } from "../support/images.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });

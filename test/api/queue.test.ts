@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ApiResponse, Client } from "../support/client.ts";
-import { eventually, expectError, expectStatus, nextMillisecond, timestampPattern } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { eventually, expectError, expectStatus, waitForNextMillisecond, timestampPattern } from "../support/expect.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
@@ -186,7 +186,7 @@ describe("an upload operation", () => {
     const renamed = await web.storedId("r", { name: "before.jpg", fields: { folder: "/p" } });
     const paths = ["/p/new.jpg", "/p/updated.jpg", "/p/moved.jpg", "/p/renamed.jpg", "/p/copied.jpg", "/p/never.jpg"];
     // The next millisecond: what is there came before.
-    await nextMillisecond();
+    await waitForNextMillisecond();
     const operations = paths.map((path) => uploadTo(path, { id: path }));
     expect(await added(device, ...operations)).toEqual(Object.fromEntries(paths.map((path) => [path, "queued"])));
 
@@ -206,7 +206,7 @@ describe("an upload operation", () => {
   test("is complete at once where a file is there that is newer than createdAt", async () => {
     const { web, device } = await phone();
     await web.stored("x", { name: "a.jpg" });
-    await nextMillisecond();
+    await waitForNextMillisecond();
     const newer = uploadTo("/a.jpg", { id: "newer", createdAt: past });
     expect(await added(device, newer, uploadTo("/a.jpg", { id: "older" }))).toEqual({
       newer: "completed",

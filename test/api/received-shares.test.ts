@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, Client, checksumOf, freshEmail, randomContent } from "../support/client.ts";
 import { expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { tinyPng } from "../support/images.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice } from "../support/mobile.ts";
-import { shareWith, soonExpiry, untilExpired } from "../support/received.ts";
+import { shareWith, soonExpiry, waitForExpiry } from "../support/account-shares.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -86,7 +86,7 @@ describe("GET /api/shares/received", () => {
     const { owner, guest, file, share, folder } = await createScene();
     const expiresAt = soonExpiry();
     await shareWith(owner.client, file, guest, { expiresAt });
-    await untilExpired(expiresAt);
+    await waitForExpiry(expiresAt);
     expect(await listReceived(guest.client)).toEqual([share]);
     const again = await shareWith(owner.client, file, guest);
     expectStatus(await owner.client.delete(`/api/shares/${again}`), 200);
@@ -703,7 +703,7 @@ describe("a share for an email without an account", () => {
     const expiresAt = soonExpiry();
     await shareWith(owner.client, folder, { email }, { expiresAt });
     expectStatus(await owner.client.delete(`/api/shares/${share}`), 200);
-    await untilExpired(expiresAt);
+    await waitForExpiry(expiresAt);
     const guest = await server().signUp({ email });
     expect(await listReceived(guest.client)).toEqual([]);
   });

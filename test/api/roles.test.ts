@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { type Account, Client, bytesOf } from "../support/client.ts";
+import { type Account, Client, toBytes } from "../support/client.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { ApiDocument } from "../support/openapi.ts";
 import { sharedServer } from "../support/server.ts";
@@ -73,7 +73,7 @@ describe("a viewer", () => {
     ["create a folder", (client) => client.post("/api/files/folders", { name: "new", path: "/" })],
     ["update a file", (client) => client.put(`/api/files/${file}`, { name: "b.txt" })],
     ["make public", (client) => client.put(`/api/files/${file}`, { isPublic: false })],
-    ["replace content", (client) => client.putContent(file, bytesOf("x"))],
+    ["replace content", (client) => client.putContent(file, toBytes("x"))],
     ["delete a file", (client) => client.delete(`/api/files/${file}`)],
     ["update a folder", (client) => client.put(`/api/files/folders/${folder}`, { name: "b" })],
     ["delete a folder", (client) => client.delete(`/api/files/folders/${folder}`)],

@@ -2,11 +2,11 @@
 // outage.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
-import { evict, pathOf, withoutCache } from "../support/bucket.ts";
+import { evict, blobPath, withoutCache } from "../support/bucket.ts";
 import { type Account, checksumOf, digestOf, randomContent } from "../support/client.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { TestS3 } from "../support/s3-server.ts";
 import { dispose, startServer, type TestServer } from "../support/server.ts";
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
   admin = await server.addUser(["--admin"]);
 }, 120_000);
 afterEach(() => {
-  s3.mood = "well";
+  s3.behavior = "well";
   s3.cut.clear();
 });
 afterAll(async () => {
@@ -33,7 +33,7 @@ async function storeInBucketOnly(...contents: Uint8Array[]): Promise<string[]> {
   const ids: string[] = [];
   for (const content of contents) ids.push(await admin.client.storedId(content));
   await evict({ server, admin });
-  for (const content of contents) expect(existsSync(pathOf(server, content))).toBe(false);
+  for (const content of contents) expect(existsSync(blobPath(server, content))).toBe(false);
   return ids;
 }
 
@@ -59,7 +59,7 @@ describe("a damaged object", () => {
   test("is recorded on read, and replaced by an upload of the same file", async () => {
     const content = randomContent(50_000);
     const [id = ""] = await storeInBucketOnly(content);
-    await s3.rot(digestOf(content));
+    await s3.corrupt(digestOf(content));
     expectError(await download(id), 500, "content_damaged");
     await untilFound(content, "damaged");
     expectError(await download(id), 500, "content_damaged");
@@ -71,7 +71,7 @@ describe("a damaged object", () => {
     await eventually("the object is good again", () => s3.has(digestOf(content)));
     await eventually("the finding is resolved", async () => (await findingsOf(content)).length === 0);
     await evict({ server, admin });
-    expect(existsSync(pathOf(server, content))).toBe(false);
+    expect(existsSync(blobPath(server, content))).toBe(false);
     const whole = await download(id);
     expectStatus(whole, 200);
     expect(digestOf(whole.bytes)).toBe(digestOf(content));
@@ -80,7 +80,7 @@ describe("a damaged object", () => {
   test("is replaced by an upload before anyone reads it, even if its ETag is unchanged", async () => {
     const content = randomContent(50_000);
     const [id = ""] = await storeInBucketOnly(content);
-    await s3.rotSilently(digestOf(content));
+    await s3.corruptSilently(digestOf(content));
     await admin.client.stored(content, { name: "again.bin" });
     await eventually("the object is good again", () => s3.has(digestOf(content)));
     await evict({ server, admin });
@@ -93,22 +93,22 @@ describe("a damaged object", () => {
       await admin.client.stored(content);
       // If the object changed before the server knew of it, it would be sent again.
       await runJob(admin.client, "blob-places");
-      await s3.rot(digestOf(content));
+      await s3.corrupt(digestOf(content));
     }
     await evict({ server, admin });
     for (const content of [small, large]) {
-      expect(existsSync(pathOf(server, content))).toBe(true);
+      expect(existsSync(blobPath(server, content))).toBe(true);
       expect(await s3.has(digestOf(content))).toBe(true);
       expect(await findingsOf(content, "resolved")).toEqual(["damaged"]);
     }
     await evict({ server, admin });
-    for (const content of [small, large]) expect(existsSync(pathOf(server, content))).toBe(false);
+    for (const content of [small, large]) expect(existsSync(blobPath(server, content))).toBe(false);
   }, 120_000);
 
   test("is served again once it is repaired", async () => {
     const content = randomContent(50_000);
     const [id = ""] = await storeInBucketOnly(content);
-    await s3.rot(digestOf(content));
+    await s3.corrupt(digestOf(content));
     expectError(await download(id), 500, "content_damaged");
     await untilFound(content, "damaged");
     await s3.replace(digestOf(content), () => content);
@@ -144,7 +144,7 @@ describe("the comparison of the bucket with the database", () => {
     const lost = Array.from({ length: 20 }, () => randomContent(5_000));
     const cut = randomContent(5_000);
     const ids = await storeInBucketOnly(...lost, cut);
-    for (const content of lost) await s3.lose(digestOf(content));
+    for (const content of lost) await s3.remove(digestOf(content));
     await s3.replace(digestOf(cut), (bytes) => bytes.slice(0, 100));
     const before = server.log.length;
     await runJob(admin.client, "bucket-stock");
@@ -160,7 +160,7 @@ describe("the comparison of the bucket with the database", () => {
     await admin.client.stored(content);
     // The job runs now, so that it doesn't check this blob again on its own.
     await runJob(admin.client, "blob-places");
-    await s3.lose(digestOf(content));
+    await s3.remove(digestOf(content));
     await runJob(admin.client, "bucket-stock");
     expect(await s3.has(digestOf(content))).toBe(true);
     expect(await findingsOf(content)).toEqual([]);
@@ -170,7 +170,7 @@ describe("the comparison of the bucket with the database", () => {
   test("resolves a finding when the object is back", async () => {
     const content = randomContent(5_000);
     const [id = ""] = await storeInBucketOnly(content);
-    await s3.lose(digestOf(content));
+    await s3.remove(digestOf(content));
     await runJob(admin.client, "bucket-stock");
     expect(await findingsOf(content)).toEqual(["missing"]);
     await s3.put(digestOf(content), content);
@@ -182,11 +182,11 @@ describe("the comparison of the bucket with the database", () => {
 
 test("blobs missing both locally and in the bucket cause one line in the log, and findings", async () => {
   const contents = Array.from({ length: 20 }, () => randomContent(5_000));
-  s3.mood = "failing";
+  s3.behavior = "failing";
   for (const content of contents) await admin.client.stored(content);
   await server.stop();
-  for (const content of contents) rmSync(pathOf(server, content));
-  s3.mood = "well";
+  for (const content of contents) rmSync(blobPath(server, content));
+  s3.behavior = "well";
   await server.start();
   const before = server.log.length;
   await runJob(admin.client, "blob-places");

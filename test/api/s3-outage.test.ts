@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { type Account, randomContent } from "../support/client.ts";
 import { eventually } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { TestS3 } from "../support/s3-server.ts";
 import { dispose, startServer, type TestServer } from "../support/server.ts";
@@ -20,7 +20,7 @@ beforeAll(async () => {
   user = await server.addUser(["--role", "user"]);
 }, 120_000);
 afterEach(() => {
-  s3.mood = "well";
+  s3.behavior = "well";
 });
 afterAll(async () => {
   await dispose(server);
@@ -42,12 +42,12 @@ const metric = async (name: string) =>
 // First, because a phone registered during an outage may get the notification of an earlier test's outage.
 test("administrators get one notification per outage, and no one else does", async () => {
   const [adminPhone, userPhone] = [await registerDevice(server, admin), await registerDevice(server, user)];
-  s3.mood = "failing";
+  s3.behavior = "failing";
   for (let count = 0; count < 4; count++) await check();
   expect(await messagesOf(adminPhone)).toHaveLength(1);
-  s3.mood = "well";
+  s3.behavior = "well";
   await check();
-  s3.mood = "failing";
+  s3.behavior = "failing";
   for (let count = 0; count < 2; count++) await check();
   await eventually("the second outage", async () => (await messagesOf(adminPhone)).length === 2);
   expect(await messagesOf(userPhone)).toEqual([]);
@@ -62,7 +62,7 @@ test("health reports a working bucket", async () => {
 });
 
 test("health, metrics and doctor report an outage, with the number of local blobs", async () => {
-  s3.mood = "failing";
+  s3.behavior = "failing";
   for (let count = 0; count < 3; count++) await admin.client.stored(randomContent(1_000));
   await check();
   const response = await health();
@@ -85,7 +85,7 @@ test("health, metrics and doctor report an outage, with the number of local blob
       }),
     ]),
   });
-  s3.mood = "well";
+  s3.behavior = "well";
   await check();
   expect((await health()).at("data.bucket")).toEqual({ isUp: true, problem: null, since: null, waiting: 0 });
 }, 120_000);

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { changeRows, evict as evictFrom, pathOf as pathIn, withoutCache } from "../support/bucket.ts";
+import { changeRows, evict as evictFrom, blobPath as pathIn, withoutCache } from "../support/bucket.ts";
 import { type Account, checksumOf, digestOf, randomContent } from "../support/client.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { jpegPhoto } from "../support/images.ts";
 import { runJob } from "../support/jobs.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { TestS3 } from "../support/s3-server.ts";
 import { dispose, runLarder, startServer, temporaryDirectory, type TestServer } from "../support/server.ts";
 
@@ -45,14 +45,14 @@ async function countWaiting(): Promise<number> {
   return Number(/^larder_queue_depth\{queue="bucket"\} (\d+)$/m.exec(text)?.[1]);
 }
 
-const pathOf = (content: Uint8Array) => pathIn(server, content);
+const blobPath = (content: Uint8Array) => pathIn(server, content);
 const evict = () => evictFrom({ server, admin });
 
 /** Stores a file, and evicts the server's local copy of its blob. */
 async function storeInBucketOnly(content: Uint8Array, options: { name?: string; type?: string } = {}): Promise<string> {
   const id = await admin.client.storedId(content, options);
   await evict();
-  expect(existsSync(pathOf(content))).toBe(false);
+  expect(existsSync(blobPath(content))).toBe(false);
   return id;
 }
 
@@ -60,7 +60,7 @@ test("an upload is acknowledged once it is on the local disk, then sent to the b
   const [small, large] = [randomContent(10_000), randomContent(20 * 1024 * 1024 + 5)];
   await admin.client.stored(small);
   await admin.client.stored(large);
-  expect(existsSync(pathOf(small))).toBe(true);
+  expect(existsSync(blobPath(small))).toBe(true);
   await sendQueued();
   expect(await s3.has(digestOf(small))).toBe(true);
   expect(await s3.has(digestOf(large))).toBe(true);
@@ -77,13 +77,13 @@ test("blobs are in the bucket soon after the response, without waiting for the m
 
 test("blobs uploaded during an outage are in the bucket soon after it", async () => {
   const contents = Array.from({ length: 5 }, () => randomContent(10_000));
-  s3.mood = "failing";
+  s3.behavior = "failing";
   try {
     const before = s3.requests.length;
     await Promise.all(contents.map((content) => admin.client.stored(content)));
     await eventually("it was tried", () => s3.requests.length >= before + 3);
   } finally {
-    s3.mood = "well";
+    s3.behavior = "well";
   }
   await eventually("the bucket has all", () => hasAll(contents), SOON_MS);
 }, 120_000);
@@ -98,7 +98,7 @@ describe("a file that is only in the bucket", () => {
     expectStatus(whole, 200);
     expect(whole.header("content-length")).toBe("300000");
     expect(digestOf(whole.bytes)).toBe(digestOf(content));
-    expect(existsSync(pathOf(content))).toBe(true);
+    expect(existsSync(blobPath(content))).toBe(true);
   }, 120_000);
 
   test("is downloaded in ranges", async () => {
@@ -119,13 +119,13 @@ describe("a file that is only in the bucket", () => {
     const parts = await admin.client.get(`/api/files/${id}/download`, { range: "bytes=0-9,66000000-66000009" });
     expectStatus(parts, 206);
     expect(Buffer.from(parts.bytes).includes(Buffer.from(content.subarray(66_000_000, 66_000_010)))).toBe(true);
-    expect(existsSync(pathOf(content))).toBe(false);
+    expect(existsSync(blobPath(content))).toBe(false);
     const head = await admin.client.head(`/api/files/${id}/download`);
     expect(head.header("content-length")).toBe(String(content.length));
     const whole = await admin.client.get(`/api/files/${id}/download`);
     expectStatus(whole, 200);
     expect(digestOf(whole.bytes)).toBe(digestOf(content));
-    expect(existsSync(pathOf(content))).toBe(true);
+    expect(existsSync(blobPath(content))).toBe(true);
   }, 120_000);
 
   test("works in archives, shares, thumbnails, versions and checks", async () => {
@@ -140,8 +140,8 @@ describe("a file that is only in the bucket", () => {
     expectStatus(await admin.client.putContent(textId, "new"), 200);
     const shared = await admin.client.post(`/api/files/${textId}/shares`, {});
     await evict();
-    expect(existsSync(pathOf(picture))).toBe(false);
-    expect(existsSync(pathOf(old))).toBe(false);
+    expect(existsSync(blobPath(picture))).toBe(false);
+    expect(existsSync(blobPath(old))).toBe(false);
     const archive = await admin.client.post("/api/files/archive", { fileIds: [pictureId, textId] });
     expectStatus(archive, 200);
     expect(Buffer.from(archive.bytes).includes(Buffer.from(picture))).toBe(true);
@@ -156,7 +156,7 @@ describe("a file that is only in the bucket", () => {
     expect(visited.text).toBe("new");
     const checked = await admin.client.get(`/api/files/${unreadId}/checksum`);
     expectStatus(checked, 200);
-    expect(existsSync(pathOf(unread))).toBe(false);
+    expect(existsSync(blobPath(unread))).toBe(false);
   }, 120_000);
 
   test("is not reported by the scrub", async () => {
@@ -170,51 +170,51 @@ describe("a file that is only in the bucket", () => {
     await storeInBucketOnly(content);
     const again = await admin.client.stored(content, { name: "again.bin" });
     expect(again.string("data.checksum")).toBe(checksumOf(content));
-    expect(existsSync(pathOf(content))).toBe(true);
+    expect(existsSync(blobPath(content))).toBe(true);
   }, 120_000);
 });
 
 describe("during an outage of the bucket", () => {
   test("uploads continue, and local files are served", async () => {
-    s3.mood = "failing";
+    s3.behavior = "failing";
     try {
       const content = randomContent(50_000);
       const id = await admin.client.storedId(content);
       await admin.client.post("/api/admin/jobs/blob-places/run");
       expectStatus(await admin.client.get(`/api/files/${id}/download`), 200);
       await eventually("one blob is queued", async () => (await countWaiting()) === 1);
-      s3.mood = "well";
+      s3.behavior = "well";
       await sendQueued();
       expect(await s3.has(digestOf(content))).toBe(true);
       await eventually("none is queued", async () => (await countWaiting()) === 0);
     } finally {
-      s3.mood = "well";
+      s3.behavior = "well";
     }
   }, 120_000);
 
   test("a file that is only in the bucket gets 503, and is served again afterward", async () => {
     const content = randomContent(50_000);
     const id = await storeInBucketOnly(content);
-    s3.mood = "failing";
+    s3.behavior = "failing";
     try {
       const refused = await admin.client.get(`/api/files/${id}/download`);
       expectError(refused, 503, "provider_unavailable");
       expect(refused.number("error.details.retryAfter")).toBeGreaterThan(0);
     } finally {
-      s3.mood = "well";
+      s3.behavior = "well";
     }
     await sendQueued();
     expectStatus(await admin.client.get(`/api/files/${id}/download`), 200);
   }, 120_000);
 
   test("the server starts if it already stores blobs", async () => {
-    s3.mood = "failing";
+    s3.behavior = "failing";
     try {
       await server.restart();
       expect(server.log).toContain("bucket (s3)");
       expectStatus(await admin.client.get("/api/files"), 200);
     } finally {
-      s3.mood = "well";
+      s3.behavior = "well";
       await server.restart();
     }
   }, 120_000);
@@ -223,12 +223,12 @@ describe("during an outage of the bucket", () => {
 test("bytes that don't match their digest are neither served nor cached", async () => {
   const content = randomContent(50_000);
   const id = await storeInBucketOnly(content);
-  s3.mood = "lying";
+  s3.behavior = "lying";
   try {
     expectError(await admin.client.get(`/api/files/${id}/download`), 500, "content_damaged");
-    expect(existsSync(pathOf(content))).toBe(false);
+    expect(existsSync(blobPath(content))).toBe(false);
   } finally {
-    s3.mood = "well";
+    s3.behavior = "well";
   }
   expectStatus(await admin.client.get(`/api/files/${id}/download`), 200);
 }, 120_000);
@@ -237,7 +237,7 @@ test("a damaged local copy is replaced by the good bytes of the bucket", async (
   const content = randomContent(50_000);
   const id = await admin.client.storedId(content);
   await sendQueued();
-  await Bun.write(pathOf(content), randomContent(50_000));
+  await Bun.write(blobPath(content), randomContent(50_000));
   const found = await admin.client.get(`/api/files/${id}/checksum`);
   expect(found.at("data.ok")).toBe(false);
   await sendQueued();
@@ -258,7 +258,7 @@ test("a local copy is kept and sent again if the bucket lost the object", async 
   expect(await s3.has(digest)).toBe(false);
   await evict();
   expect(await s3.has(digest)).toBe(true);
-  expect(existsSync(pathOf(content))).toBe(true);
+  expect(existsSync(blobPath(content))).toBe(true);
 }, 120_000);
 
 test("no local copy is evicted before a database snapshot records it as in the bucket", async () => {
@@ -272,11 +272,11 @@ test("no local copy is evicted before a database snapshot records it as in the b
     changeRows({ server, admin }, `UPDATE remote_blobs SET ${values} WHERE used_at IS NOT NULL`);
   change(`used_at = 1, stored_at = ${inAnHour}`);
   await sendQueued();
-  expect(existsSync(pathOf(content))).toBe(true);
+  expect(existsSync(blobPath(content))).toBe(true);
   change("used_at = 1, stored_at = 1");
   await runJob(admin.client, "snapshot");
   await sendQueued();
-  expect(existsSync(pathOf(content))).toBe(false);
+  expect(existsSync(blobPath(content))).toBe(false);
 }, 120_000);
 
 test("a blob removed by garbage collection is removed from the bucket afterward", async () => {

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type ApiResponse, Client, freshEmail } from "../support/client.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
-import { ApiDocument, objectOf } from "../support/openapi.ts";
+import { testAllResponses } from "../support/response-rules.ts";
+import { ApiDocument, asObject } from "../support/openapi.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -66,10 +66,10 @@ function expectedAccess(rule: string, scope: string): string {
 
 test("every documented endpoint is open to keys with its scope, and to no others", async () => {
   const { operations, document } = await ApiDocument.load();
-  const paths = objectOf(document["paths"]) ?? {};
+  const paths = asObject(document["paths"]) ?? {};
   const [seen, expected]: [string[], string[]] = [[], []];
   for (const { method, template } of operations) {
-    const security = objectOf(objectOf(paths[template])?.[method.toLowerCase()])?.["security"];
+    const security = asObject(asObject(paths[template])?.[method.toLowerCase()])?.["security"];
     const isPublic = Array.isArray(security) && security.length === 0;
     if (!template.startsWith("/api/") || isPublic) continue;
     const path = template.replaceAll(/\{\w+\}/g, "nothing_1");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ApiResponse, Client } from "../support/client.ts";
-import { awayFromMidnight, expectError, expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { avoidMidnight, expectError, expectStatus } from "../support/expect.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -134,7 +134,7 @@ describe("GET /api/files/search: filters", () => {
   });
 
   test("dates: of the change, of the upload, of the capture", async () => {
-    await awayFromMidnight();
+    await avoidMidnight();
     const { client } = await server().signUp();
     await store(client, "old.txt", { capturedAt: "2019-12-31T23:30:00+02:00" });
     await store(client, "new.txt", { capturedAt: "2020-01-01T00:00:00Z" });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, Client } from "../support/client.ts";
-import { confirmed } from "../support/confirm.ts";
-import { eventually, expectError, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
-import { deviceIn, registerDevice, type TestDevice, tryRefresh } from "../support/mobile.ts";
+import { confirmIdentity } from "../support/confirm-identity.ts";
+import { eventually, expectError, expectStatus, sortedStatuses, timestampPattern } from "../support/expect.ts";
+import { testAllResponses } from "../support/response-rules.ts";
+import { readDevice, registerDevice, type TestDevice, tryRefresh } from "../support/mobile.ts";
 import { RawConnection } from "../support/raw-http.ts";
 import { sharedServer } from "../support/server.ts";
 
@@ -110,7 +110,7 @@ describe("sessions of devices", () => {
   test("appear once per device, as the current session of the device that lists them", async () => {
     const account = await server().signUp();
     const first = await registerDevice(server(), account);
-    const second = deviceIn(server(), await tryRefresh(server(), first.tokens.refreshToken, first.deviceId));
+    const second = readDevice(server(), await tryRefresh(server(), first.tokens.refreshToken, first.deviceId));
     for (const { client } of [first, second]) {
       const own = (await client.get("/api/auth/session")).string("session.id");
       const mobile = (await client.get("/api/users/sessions")).list("data.sessions").slice(0, 1);
@@ -124,7 +124,7 @@ describe("sessions of devices", () => {
     const phones = [first];
     for (let i = 0; i < 6; i++) {
       const { tokens, deviceId } = phones.at(-1) ?? first;
-      phones.push(deviceIn(server(), await tryRefresh(server(), tokens.refreshToken, deviceId)));
+      phones.push(readDevice(server(), await tryRefresh(server(), tokens.refreshToken, deviceId)));
     }
     const live = [];
     for (const { client } of phones) live.push((await client.get("/api/auth/session")).status);
@@ -135,7 +135,7 @@ describe("sessions of devices", () => {
     const account = await server().signUp();
     const other = await registerDevice(server(), account);
     const first = await registerDevice(server(), account);
-    const second = deviceIn(server(), await tryRefresh(server(), first.tokens.refreshToken, first.deviceId));
+    const second = readDevice(server(), await tryRefresh(server(), first.tokens.refreshToken, first.deviceId));
     expectStatus(await second.client.post("/api/auth/signout"), 200);
     await expectSignedOut(first);
     await expectSignedOut(second);
@@ -144,7 +144,7 @@ describe("sessions of devices", () => {
     expect((await account.client.get("/api/users/usage")).number("data.devices.count")).toBe(2);
     const { email } = account;
     const again = await server().visitor.post("/api/mobile/auth", { email, password, deviceId: first.deviceId });
-    await expectSignedIn(deviceIn(server(), again));
+    await expectSignedIn(readDevice(server(), again));
   });
 
   test("end with a sign-out everywhere, from any session", async () => {
@@ -199,7 +199,7 @@ describe("sessions of devices", () => {
     await expectSignedIn({ ...phone, client });
     // The first refresh of a lost pair revokes the session, even if that was refreshed in between.
     const other = await registerDevice(server(), await server().signUp());
-    const lost = deviceIn(server(), await tryRefresh(server(), other.tokens.refreshToken, other.deviceId));
+    const lost = readDevice(server(), await tryRefresh(server(), other.tokens.refreshToken, other.deviceId));
     const moved = new Client(server(), (await lost.client.post("/api/auth/refresh")).string("token"));
     expectStatus(await tryRefresh(server(), other.tokens.refreshToken, other.deviceId), 200);
     expectError(await moved.get("/api/auth/session"), 401, "revoked_token");
@@ -306,7 +306,7 @@ describe("credentials that stop working at once", () => {
     // The first responses are cached; the checks below must not rely on that.
     const { web, cookie, mobile, key } = await all.checkAll();
     expect({ web, cookie, mobile, key }).toEqual({ web: "200", cookie: "200", mobile: "200", key: "200" });
-    const fresh = deviceIn(
+    const fresh = readDevice(
       server(),
       await server().visitor.post("/api/mobile/auth", {
         email: all.account.email,
@@ -343,7 +343,7 @@ describe("credentials that stop working at once", () => {
   });
 
   test("an API key ends when it expires", async () => {
-    const { client } = await confirmed(await server().signUp());
+    const { client } = await confirmIdentity(await server().signUp());
     const expiresAt = new Date(Date.now() + 8_000).toISOString();
     const key = (await client.post("/api/users/api-keys", { name: "x", expiresAt })).string("data.key");
     expectStatus(await server().visitor.get("/api/files", { "x-api-key": key }), 200);
@@ -361,7 +361,7 @@ describe("credentials that stop working at once", () => {
     const change = (newPassword: string) =>
       client.put("/api/users/profile", { currentPassword: password, newPassword });
     const responses = await Promise.all([change("the first new password"), change("the second new password")]);
-    expect(statusesOf(responses)).toEqual([200, 401]);
+    expect(sortedStatuses(responses)).toEqual([200, 401]);
     const newPassword = responses[0]?.status === 200 ? "the first new password" : "the second new password";
     expectStatus(await server().visitor.post("/api/auth/signin", { email, password: newPassword }), 200);
   });

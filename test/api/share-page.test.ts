@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { ApiResponse, Client } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
 import { jpegPhoto } from "../support/images.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { field, file, form, formType } from "../support/multipart.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 

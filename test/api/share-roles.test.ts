@@ -2,8 +2,8 @@
 // of caller. Each combination has its own file and folder.
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type ApiResponse, Client } from "../support/client.ts";
-import { testAllResponses } from "../support/laws.ts";
-import { shareWith, soonExpiry, untilExpired } from "../support/received.ts";
+import { testAllResponses } from "../support/response-rules.ts";
+import { shareWith, soonExpiry, waitForExpiry } from "../support/account-shares.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -41,7 +41,7 @@ beforeAll(async () => {
     const given = { permissions, ...(caller === "expired" && { expiresAt: soonExpiry() }) } as const;
     const share = await shareWith(owner.client, caller === "sibling" ? secret : dir, account, given);
     shares.set(caller, share);
-    if (given.expiresAt !== undefined) await untilExpired(given.expiresAt);
+    if (given.expiresAt !== undefined) await waitForExpiry(given.expiresAt);
     if (caller === "revoked") await owner.client.delete(`/api/shares/${share}`);
     if (caller === "viewer") {
       await server().change(account.id, { role: "viewer" });

@@ -7,7 +7,7 @@ import { boundary, formType } from "../support/multipart.ts";
 import { ApiDocument } from "../support/openapi.ts";
 import { RawConnection } from "../support/raw-http.ts";
 import { type TestServer, withServer } from "../support/server.ts";
-import { newTus } from "../support/tus.ts";
+import { createTus } from "../support/tus.ts";
 
 interface SlowRequest {
   method: string;
@@ -63,7 +63,7 @@ test.concurrent("slow bodies of one address never use up the requests of others,
     const box = await dropBoxOf(client);
     const uploads: string[] = [];
     for (let at = 0; at < 4; at++) {
-      uploads.push(await newTus(server.visitor, 9_000, {}, { home: `/api/public/${box}/tus` }));
+      uploads.push(await createTus(server.visitor, 9_000, {}, { home: `/api/public/${box}/tus` }));
     }
     const patch = { "Tus-Resumable": "1.0.0", "Upload-Offset": "0" };
     const kinds: SlowRequest[] = [

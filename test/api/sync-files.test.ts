@@ -3,9 +3,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Account, type ApiResponse, checksumOf, randomContent } from "../support/client.ts";
 import { eventually, expectError, expectStatus, timestampPattern } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
-import { randomOf, seedsToRun } from "../support/random.ts";
+import { seededRandom, seedsToRun } from "../support/random.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -642,7 +642,7 @@ describe("a call", () => {
 test.each(seedsToRun([30077, 30224, 40125, 775843]))(
   "whatever two phones send, sent again it changes nothing and gets the same answer (seed %d)",
   async (seed) => {
-    const pick = randomOf(seed).below;
+    const pick = seededRandom(seed).below;
     const { account, a, b } = await household();
     const contents = ["one", "two", "three", "four"];
     const ids: string[] = [];

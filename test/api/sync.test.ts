@@ -4,8 +4,8 @@ import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Account, type ApiResponse, checksumOf, Client } from "../support/client.ts";
 import { expectError, expectStatus, timestampPattern } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
-import { deviceIn, registerDevice, type TestDevice, tryRegister } from "../support/mobile.ts";
+import { testAllResponses } from "../support/response-rules.ts";
+import { readDevice, registerDevice, type TestDevice, tryRegister } from "../support/mobile.ts";
 import { sharedServer, temporaryDirectory, type TestServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -355,7 +355,7 @@ describe("resetRequired", () => {
       await cp(own.dataDir, copy, { recursive: true });
       change(own.dataDir, "UPDATE accounts SET floor_seq = seq");
       await own.restart();
-      const again = async () => deviceIn(own, await tryRegister(own, account, phone.deviceId));
+      const again = async () => readDevice(own, await tryRegister(own, account, phone.deviceId));
       let device = await again();
       await expectReset(device, old);
       expect((await status(device, { syncToken: fresh })).at("data.resetRequired")).toBeFalse();

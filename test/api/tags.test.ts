@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ApiResponse, Client } from "../support/client.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });

@@ -5,7 +5,7 @@ import sharp from "sharp";
 import { type ApiResponse, type Client, digestOf } from "../support/client.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
 import { describeImage, jpegPhoto, pixelAt, pngBomb, tinyPng } from "../support/images.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });

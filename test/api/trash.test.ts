@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Account, ApiResponse, Client } from "../support/client.ts";
 import { expectError, expectStatus, timestampPattern } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { runLarder, sharedServer } from "../support/server.ts";
 

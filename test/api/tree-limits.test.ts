@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { type ApiResponse, checksumOf, type Client } from "../support/client.ts";
-import { expectError, expectStatus, nextMillisecond } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { expectError, expectStatus, waitForNextMillisecond } from "../support/expect.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { file, form, formType } from "../support/multipart.ts";
-import { shareWith } from "../support/received.ts";
-import { appendTus, beginTus, headTus, newTus } from "../support/tus.ts";
-import { complete, planIn, putBytes, tryInit } from "../support/uploads.ts";
+import { shareWith } from "../support/account-shares.ts";
+import { appendTus, tryCreateTus, headTus, createTus } from "../support/tus.ts";
+import { completeUpload, readPlan, putBytes, tryInit } from "../support/uploads.ts";
 import { sharedServer } from "../support/server.ts";
 
 const MAX_NODES = 40;
@@ -125,9 +125,9 @@ describe("files and folders count against the plan's limit", () => {
     const laptop = await registerDevice(server(), own);
     const ids: string[] = [];
     for (let i = 0; i < MAX_NODES / 2; i++) ids.push(await client.storedId(`${i}`, { name: `${i}` }));
-    await nextMillisecond();
+    await waitForNextMillisecond();
     const last = (await client.get(`/api/files/${ids.at(-1)}`)).string("data.modifiedAt");
-    await nextMillisecond();
+    await waitForNextMillisecond();
     const [renamed = "", ...others] = ids;
     expectStatus(await client.put(`/api/files/${renamed}`, { name: "a new name" }), 200);
     for (const id of others) expectStatus(await laptop.client.delete(`/api/files/${id}`), 200);
@@ -158,12 +158,12 @@ describe("files and folders count against the plan's limit", () => {
     const sent = async (fields: Record<string, unknown>) => {
       const begun = await tryInit(device.client, { name: "new", size: 1, ...fields });
       if (begun.status !== 200) return begun;
-      const { path, uploadId } = planIn(begun);
+      const { path, uploadId } = readPlan(begun);
       const put = await putBytes(device.client, path, "x");
-      return put.status < 400 ? complete(device.client, uploadId) : put;
+      return put.status < 400 ? completeUpload(device.client, uploadId) : put;
     };
     const resumed = (metadata: Record<string, string>) =>
-      beginTus(own.client, { "upload-length": "1" }, metadata, { bytes: "x" });
+      tryCreateTus(own.client, { "upload-length": "1" }, metadata, { bytes: "x" });
     const reasonOf = async (change: object) => {
       const response = await device.client.post("/api/mobile/sync/files", { localChanges: [change] });
       return (response.list("data.results")[0] as { error?: { details: { reason: string } } }).error?.details.reason;
@@ -225,7 +225,7 @@ describe("an account at its limit is rejected before the bytes are sent", () => 
     const begun = await client.post("/api/mobile/upload/init", { files, uploadOptions: { chunkSize: large } });
     expectStatus(begun, 200);
     expect(begun.at("data.files.2.error.details")).toMatchObject({ reason: "quota_exceeded", of: "nodes" });
-    const plan = planIn(begun);
+    const plan = readPlan(begun);
     await fill(own.client, 0);
     expectNodesExceeded(await tryInit(client, entry("new")));
     // Uploads that create no new file are allowed.
@@ -234,27 +234,28 @@ describe("an account at its limit is rejected before the bytes are sent", () => 
     const same = { name: "there", size: 5, checksum: checksumOf("there") };
     expectStatus(await tryInit(client, same), 200);
     expectStatus(await putBytes(client, plan.path, "x"), 200);
-    expectNodesExceeded(await complete(client, plan.uploadId));
+    expectNodesExceeded(await completeUpload(client, plan.uploadId));
     expectStatus(await own.client.delete(`/api/files/${there}`), 200);
-    expectStatus(await complete(client, plan.uploadId), 200);
+    expectStatus(await completeUpload(client, plan.uploadId), 200);
   });
 
   test("when a resumable upload starts, and again when its last bytes arrive", async () => {
     const { client } = await server().addUser(["--plan", "free"]);
     const there = await client.storedId("there", { name: "there" });
     await fill(client, 1);
-    const before = await newTus(client, 2, { filename: "new" });
+    const before = await createTus(client, 2, { filename: "new" });
     expectStatus(await appendTus(client, before, 0, "x"), 204);
-    const parts = [await newTus(client, 1, {}, { headers: { "upload-concat": "partial" } })];
+    const parts = [await createTus(client, 1, {}, { headers: { "upload-concat": "partial" } })];
     expectStatus(await appendTus(client, parts[0] ?? "", 0, "x"), 204);
     await fill(client, 0);
-    const begin = (metadata: Record<string, string>) => beginTus(client, { "upload-length": String(large) }, metadata);
+    const begin = (metadata: Record<string, string>) =>
+      tryCreateTus(client, { "upload-length": String(large) }, metadata);
     expectNodesExceeded(await begin({ filename: "other" }));
     const final = { "upload-concat": `final;${parts.join(" ")}` };
-    expectNodesExceeded(await beginTus(client, final, { filename: "joined" }));
+    expectNodesExceeded(await tryCreateTus(client, final, { filename: "joined" }));
     // Uploads that create no new file are allowed.
     expectStatus(await begin({ filename: "there", onConflict: "version" }), 201);
-    expectStatus(await beginTus(client, final, { filename: "there", onConflict: "version" }), 201);
+    expectStatus(await tryCreateTus(client, final, { filename: "there", onConflict: "version" }), 201);
     expectNodesExceeded(await appendTus(client, before, 1, "y"));
     expectStatus(await client.delete(`/api/files/${there}`), 200);
     expectStatus(await headTus(client, before), 200);
@@ -268,11 +269,11 @@ describe("an account at its limit is rejected before the bytes are sent", () => 
     const home = `/api/public/${box.string("data.token")}/tus`;
     const guest = server().visitor;
     await fill(client, 1);
-    const before = await newTus(guest, 2, { filename: "new" }, { home });
+    const before = await createTus(guest, 2, { filename: "new" }, { home });
     await fill(client, 0);
     for (const response of [
-      await beginTus(guest, { "upload-length": String(large) }, { filename: "other" }, { home }),
-      await beginTus(guest, { "upload-length": "9" }, { filename: "new", onConflict: "version" }, { home }),
+      await tryCreateTus(guest, { "upload-length": String(large) }, { filename: "other" }, { home }),
+      await tryCreateTus(guest, { "upload-length": "9" }, { filename: "new", onConflict: "version" }, { home }),
       await appendTus(guest, before, 0, "xy"),
     ]) {
       expectNodesExceeded(response);
@@ -288,7 +289,7 @@ describe("an account at its limit is rejected before the bytes are sent", () => 
     const share = await shareWith(own.client, folder, guest, { permissions: "write" });
     expect((await server().larder(["user", "set", own.email, "--quota", "1KB"])).code).toBe(0);
     const begin = (length: number) =>
-      beginTus(guest.client, { "upload-length": String(length) }, { filename: "x", share });
+      tryCreateTus(guest.client, { "upload-length": String(length) }, { filename: "x", share });
     const tooLarge = await begin(large);
     expectError(tooLarge, 413, "quota_exceeded");
     expect(tooLarge.at("error.details")).toEqual({ reason: "quota_exceeded", limit: 1024, plan: "free" });

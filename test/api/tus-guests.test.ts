@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { type ApiResponse, checksumOf, type Client, randomContent } from "../support/client.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { RawConnection } from "../support/raw-http.ts";
 import { sharedServer, withServer } from "../support/server.ts";
-import { appendTus, beginTus, headTus, newTus, sendByClient, tusVersion } from "../support/tus.ts";
+import { appendTus, tryCreateTus, headTus, createTus, sendByClient, tusVersion } from "../support/tus.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
@@ -60,8 +60,8 @@ test("unfinished uploads of guests count toward the byte limit of a drop box", a
   const { client } = await server().signUp();
   const { home } = await createDropBox(client, { maxUploadBytes: 10 });
   const { visitor } = server();
-  const one = await newTus(visitor, 8, {}, { home });
-  const other = await newTus(visitor, 8, {}, { home });
+  const one = await createTus(visitor, 8, {}, { home });
+  const other = await createTus(visitor, 8, {}, { home });
   expectStatus(await appendTus(visitor, one, 0, "1234567"), 204);
   expectError(await appendTus(visitor, other, 0, "1234567"), 413, "file_too_large");
   expect(await usedBytes(client)).toBeLessThanOrEqual(10);
@@ -77,7 +77,7 @@ test("a guest continues an upload only at its URL", async () => {
   const other = await server().signUp();
   const otherBox = await createDropBox(other.client);
   const guest = server().visitor;
-  const path = await newTus(guest, 6, { filename: "a.txt" }, { home: box.home });
+  const path = await createTus(guest, 6, { filename: "a.txt" }, { home: box.home });
   const id = path.slice(path.lastIndexOf("/") + 1);
   expect(path.startsWith(`${box.home}/`)).toBe(true);
   expectStatus(await appendTus(guest, path, 0, "abc"), 204);
@@ -96,10 +96,10 @@ test("a locked drop box requires its password with each request, and a deleted o
   const { client } = await server().signUp();
   const { id, token, home } = await createDropBox(client, { password: "open sesame" });
   const guest = server().visitor;
-  expectError(await beginTus(guest, { "upload-length": "3" }, {}, { home }), 401, "password_required");
+  expectError(await tryCreateTus(guest, { "upload-length": "3" }, {}, { home }), 401, "password_required");
   const unlocked = await guest.post(`/api/public/${token}/unlock`, { password: "open sesame" });
   const grant = { "x-share-grant": unlocked.string("data.grant") };
-  const path = await newTus(guest, 3, {}, { home, headers: grant });
+  const path = await createTus(guest, 3, {}, { home, headers: grant });
   expectError(await appendTus(guest, path, 0, "abc"), 401, "password_required");
   expectStatus(await appendTus(guest, path, 0, "a", grant), 204);
   expectStatus(await client.delete(`/api/shares/${id}`), 200);
@@ -112,9 +112,14 @@ test("links other than drop boxes accept no uploads", async () => {
   const folder = await client.folderId("shown");
   const made = await client.post(`/api/files/folders/${folder}/shares`, {});
   const home = `/api/public/${made.string("data.token")}/tus`;
-  const refused = await beginTus(server().visitor, { "upload-length": "1" }, {}, { home });
+  const refused = await tryCreateTus(server().visitor, { "upload-length": "1" }, {}, { home });
   expectError(refused, 403, "share_permission");
-  const unknown = await beginTus(server().visitor, { "upload-length": "1" }, {}, { home: "/api/public/nothing/tus" });
+  const unknown = await tryCreateTus(
+    server().visitor,
+    { "upload-length": "1" },
+    {},
+    { home: "/api/public/nothing/tus" },
+  );
   expectError(unknown, 404, "not_found");
 });
 
@@ -122,14 +127,14 @@ test("the byte limit of a drop box is never exceeded", async () => {
   const { client } = await server().signUp();
   const { home } = await createDropBox(client, { maxUploadBytes: 10 });
   const guest = server().visitor;
-  const begin = (length: number) => beginTus(guest, { "upload-length": String(length) }, {}, { home });
+  const begin = (length: number) => tryCreateTus(guest, { "upload-length": String(length) }, {}, { home });
   expectError(await begin(11), 413, "file_too_large");
-  const [one, two] = [await newTus(guest, 6, {}, { home }), await newTus(guest, 6, {}, { home })];
+  const [one, two] = [await createTus(guest, 6, {}, { home }), await createTus(guest, 6, {}, { home })];
   expectStatus(await appendTus(guest, one, 0, "123456"), 204);
   const refused = await appendTus(guest, two, 0, "123456");
   expectError(refused, 413, "file_too_large");
   expect(await client.names("/box")).toEqual(["file"]);
-  const deferred = await beginTus(guest, { "upload-defer-length": "1" }, {}, { home });
+  const deferred = await tryCreateTus(guest, { "upload-defer-length": "1" }, {}, { home });
   expectError(await appendTus(guest, deferred.header("location"), 0, "12345"), 413, "file_too_large");
 });
 
@@ -138,7 +143,7 @@ test("a declared length uses no quota of the owner, and only received bytes coun
     const { client } = await own.signUp();
     const { home } = await createDropBox(client);
     const begin = (length: number): Promise<ApiResponse> =>
-      beginTus(own.visitor, { "upload-length": String(length) }, {}, { home });
+      tryCreateTus(own.visitor, { "upload-length": String(length) }, {}, { home });
     const large = await begin(999_999_999_999);
     expectError(large, 413, "file_too_large");
     const most = large.number("error.details.limit");
@@ -164,7 +169,7 @@ test("guests with one address can't use all upload slots of a drop box, even wit
     const { home, id } = await createDropBox(client);
     const begin = (address: string, bytes?: string): Promise<ApiResponse> => {
       const headers = { "upload-length": "3", "x-forwarded-for": address };
-      return beginTus(own.visitor, headers, {}, { home, ...(bytes !== undefined && { bytes }) });
+      return tryCreateTus(own.visitor, headers, {}, { home, ...(bytes !== undefined && { bytes }) });
     };
     const readLimit = async () => (await client.get(`/api/shares/${id}`)).at("data.maxUploadsPerAddress");
     const paths: string[] = [];
@@ -208,10 +213,10 @@ test("parts are joined even if their sender has no slot left", async () => {
   const parts: string[] = [];
   for (let count = 0; count < 20; count++) {
     const headers = { "upload-length": "1", "upload-concat": "partial" };
-    parts.push((await beginTus(guest, headers, {}, { home, bytes: "x" })).header("location"));
+    parts.push((await tryCreateTus(guest, headers, {}, { home, bytes: "x" })).header("location"));
   }
-  expectError(await beginTus(guest, { "upload-length": "1" }, {}, { home }), 503, "overloaded");
-  const joined = await beginTus(
+  expectError(await tryCreateTus(guest, { "upload-length": "1" }, {}, { home }), 503, "overloaded");
+  const joined = await tryCreateTus(
     guest,
     { "upload-concat": `final;${parts.join(" ")}` },
     { filename: "x.txt" },
@@ -240,7 +245,7 @@ test("a sender's name is validated before the bytes are sent", async () => {
   const { client } = await server().signUp();
   const { home } = await createDropBox(client);
   const sender = "x".repeat(101);
-  const refused = await beginTus(server().visitor, { "upload-length": "1" }, { sender }, { home });
+  const refused = await tryCreateTus(server().visitor, { "upload-length": "1" }, { sender }, { home });
   expectError(refused, 400, "invalid_field", "sender");
 });
 

@@ -3,10 +3,10 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Client, digestOf, randomContent } from "../support/client.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { RawConnection } from "../support/raw-http.ts";
 import { sharedServer } from "../support/server.ts";
-import { appendTus, beginTus, headTus, newTus, offsetOf, tusMetadata } from "../support/tus.ts";
+import { appendTus, tryCreateTus, headTus, createTus, readOffset, tusMetadata } from "../support/tus.ts";
 
 const server = sharedServer({ hasAccounts: true });
 
@@ -34,9 +34,9 @@ test("a retry with the same Idempotency-Key takes over the upload from the open 
   await silent.write(content.subarray(0, 100_000));
   await eventually("all sent bytes have arrived", async () => {
     const [upload] = (await client.get("/api/tus")).strings("data.uploads", "id");
-    return upload !== undefined && (await offsetOf(client, `/api/tus/${upload}`)) === 100_000;
+    return upload !== undefined && (await readOffset(client, `/api/tus/${upload}`)) === 100_000;
   });
-  const again = await beginTus(client, keyed, metadata, { bytes: content });
+  const again = await tryCreateTus(client, keyed, metadata, { bytes: content });
   expectStatus(again, 201);
   expect(again.header("upload-offset")).toBe("100000");
   const path = again.header("location");
@@ -53,7 +53,7 @@ test("of several concurrent requests that set a deferred length, one wins, and t
   const { client } = await server().signUp();
   const content = randomContent(100);
   for (let round = 0; round < 5; round++) {
-    const path = (await beginTus(client, { "upload-defer-length": "1" })).header("location");
+    const path = (await tryCreateTus(client, { "upload-defer-length": "1" })).header("location");
     const lengths = [40, 100, 60, 80, 20];
     const responses = await Promise.all(
       lengths.map((length) =>
@@ -75,7 +75,7 @@ test("of several concurrent requests that set a deferred length, one wins, and t
 
 test("setting a deferred length below the reserved quota releases the rest", async () => {
   const { client } = await server().signUp();
-  const path = (await beginTus(client, { "upload-defer-length": "1" })).header("location");
+  const path = (await tryCreateTus(client, { "upload-defer-length": "1" })).header("location");
   expectStatus(await appendTus(client, path, 0, randomContent(1_000)), 204);
   expect(await usedBytes(client)).toBeGreaterThan(3_000);
   expectStatus(await appendTus(client, path, 1_000, "", { "upload-length": "3000" }), 204);
@@ -85,10 +85,10 @@ test("setting a deferred length below the reserved quota releases the rest", asy
 test("a repeated concatenation with the same Idempotency-Key returns the file", async () => {
   const { client } = await server().signUp();
   const bytes = randomContent(5_000_000);
-  const part = await newTus(client, bytes.length, {}, { headers: { "upload-concat": "partial" } });
+  const part = await createTus(client, bytes.length, {}, { headers: { "upload-concat": "partial" } });
   expectStatus(await appendTus(client, part, 0, bytes), 204);
   const joined = { "upload-concat": `final;${part}`, "idempotency-key": "join" };
-  const joinParts = () => beginTus(client, joined, { filename: "one.bin" });
+  const joinParts = () => tryCreateTus(client, joined, { filename: "one.bin" });
   const responses = await Promise.all([joinParts(), joinParts(), joinParts()]);
   for (const response of responses) {
     // Never an upload that exists but has no bytes yet.
@@ -105,7 +105,7 @@ test("a repeated concatenation with the same Idempotency-Key returns the file", 
 test("the client has to send bytes again if they were deleted while the server runs", async () => {
   const { client } = await server().signUp();
   const content = randomContent(200_000);
-  const path = await newTus(client, content.length);
+  const path = await createTus(client, content.length);
   const deleteStaged = () =>
     Bun.file(join(server().dataDir, "uploads", path.slice(path.lastIndexOf("/") + 1))).delete();
   expectStatus(await appendTus(client, path, 0, content.subarray(0, 50_000)), 204);
@@ -115,7 +115,7 @@ test("the client has to send bytes again if they were deleted while the server r
   expect(refused.at("error.details.expected")).toBe(0);
   expectStatus(await appendTus(client, path, 0, content.subarray(0, 70_000)), 204);
   await deleteStaged();
-  expect(await offsetOf(client, path)).toBe(0);
+  expect(await readOffset(client, path)).toBe(0);
   const last = await appendTus(client, path, 0, content);
   expectStatus(last, 204);
   await expectContent(client, last.headers.get("larder-file-id"), content);

@@ -2,18 +2,18 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type ApiResponse, bytesOf, checksumOf, type Client, digestOf, randomContent } from "../support/client.ts";
+import { type ApiResponse, toBytes, checksumOf, type Client, digestOf, randomContent } from "../support/client.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { httpChunk, RawConnection } from "../support/raw-http.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 import {
   appendTus,
-  beginTus,
-  clientUpload,
+  tryCreateTus,
+  createClientUpload,
   headTus,
-  newTus,
-  offsetOf,
+  createTus,
+  readOffset,
   sendByClient,
   tusMetadata,
   tusVersion,
@@ -39,7 +39,7 @@ async function listStaged(): Promise<string[]> {
 }
 
 function base64Of(algorithm: string, bytes: string | Uint8Array): string {
-  return createHash(algorithm).update(bytesOf(bytes)).digest("base64");
+  return createHash(algorithm).update(toBytes(bytes)).digest("base64");
 }
 
 function idOf(path: string): string {
@@ -87,7 +87,7 @@ describe("tus-js-client", () => {
     const { client } = await server().signUp();
     const content = randomContent(4 * mebibyte);
     const { promise: reached, resolve } = Promise.withResolvers<void>();
-    const first = clientUpload(client, content, {
+    const first = createClientUpload(client, content, {
       chunkSize: mebibyte,
       onChunkComplete: (_size, accepted) => {
         if (accepted >= 2 * mebibyte) resolve();
@@ -114,10 +114,10 @@ describe("tus-js-client", () => {
     await withServer({ hasAccounts: true }, async (own) => {
       const account = await own.signUp();
       const content = randomContent(3 * mebibyte);
-      const path = await newTus(account.client, content.length, { filename: "a.bin" });
+      const path = await createTus(account.client, content.length, { filename: "a.bin" });
       expectStatus(await appendTus(account.client, path, 0, content.subarray(0, mebibyte)), 204);
       await own.restart();
-      expect(await offsetOf(account.client, path)).toBe(mebibyte);
+      expect(await readOffset(account.client, path)).toBe(mebibyte);
       expectStatus(await appendTus(account.client, path, mebibyte, content.subarray(mebibyte, 2 * mebibyte)), 204);
       await own.kill9();
       await own.start();
@@ -132,7 +132,7 @@ describe("tus-js-client", () => {
     const { client } = await server().signUp();
     const content = randomContent(mebibyte);
     const { promise: started, resolve } = Promise.withResolvers<void>();
-    const upload = clientUpload(client, content, { chunkSize: 1_000, onUploadUrlAvailable: resolve });
+    const upload = createClientUpload(client, content, { chunkSize: 1_000, onUploadUrlAvailable: resolve });
     upload.start();
     await started;
     await upload.abort(true);
@@ -171,7 +171,7 @@ describe("OPTIONS /api/tus", () => {
 describe("POST /api/tus", () => {
   test("returns an unguessable URL, and when it expires", async () => {
     const { client } = await server().signUp();
-    const response = await beginTus(client, { "upload-length": "100" }, { filename: "a.txt" });
+    const response = await tryCreateTus(client, { "upload-length": "100" }, { filename: "a.txt" });
     expectStatus(response, 201);
     expect(response.header("location")).toMatch(/^\/api\/tus\/tus_[\w-]{32}$/);
     expect(response.header("tus-resumable")).toBe("1.0.0");
@@ -197,7 +197,7 @@ describe("POST /api/tus", () => {
       [{ name: "d.txt", relativePath: "null" }, "/", "d.txt"],
       [{}, "/", "file"],
     ] as const) {
-      const response = await beginTus(client, { "upload-length": "3" }, metadata, { bytes: "abc" });
+      const response = await tryCreateTus(client, { "upload-length": "3" }, metadata, { bytes: "abc" });
       expectStatus(response, 201);
       expect(response.at("data.file")).toMatchObject({ folder, name });
       expect(response.header("larder-file-id")).toBe(response.string("data.file.id"));
@@ -206,7 +206,7 @@ describe("POST /api/tus", () => {
 
   test("stores the file's metadata", async () => {
     const { client } = await server().signUp();
-    const response = await beginTus(
+    const response = await tryCreateTus(
       client,
       { "upload-length": "3" },
       {
@@ -234,24 +234,24 @@ describe("POST /api/tus", () => {
     const { client } = await server().signUp();
     const first = await client.storedId("old", { name: "a.txt" });
     const send = (onConflict: string) =>
-      beginTus(client, { "upload-length": "3" }, { filename: "a.txt", onConflict }, { bytes: "new" });
+      tryCreateTus(client, { "upload-length": "3" }, { filename: "a.txt", onConflict }, { bytes: "new" });
     expect((await send("rename")).at("data.file.name")).toBe("a (1).txt");
     expect((await send("version")).at("data.file")).toMatchObject({ id: first, version: 2 });
     expectError(await send("error"), 409, "name_taken");
-    const begun = await newTus(client, 3, { filename: "b.txt", onConflict: "error" });
+    const begun = await createTus(client, 3, { filename: "b.txt", onConflict: "error" });
     await client.storedId("taken in between", { name: "b.txt" });
     expectError(await appendTus(client, begun, 0, "new"), 409, "name_taken");
     // Once the name is free again, the upload completes, and no byte has to be sent again.
     const [other] = (await client.get("/api/files?search=b.txt")).strings("data.files", "id");
     expectStatus(await client.delete(`/api/files/${other}`), 200);
-    expect(await offsetOf(client, begun)).toBe(3);
+    expect(await readOffset(client, begun)).toBe(3);
     expect((await client.get(begun)).at("data.file.name")).toBe("b.txt");
   });
 
   test("rejects invalid headers and metadata, and names the field", async () => {
     const { client } = await server().signUp();
     const expectRejected = async (headers: Record<string, string>, field: string, reason = "invalid_field") =>
-      expectError(await beginTus(client, headers), 400, reason, field);
+      expectError(await tryCreateTus(client, headers), 400, reason, field);
     for (const length of ["-1", "1.5", "NaN", "", "0x10", "9".repeat(16), "1e3", " "])
       await expectRejected({ "upload-length": length }, "Upload-Length");
     await expectRejected({}, "Upload-Length");
@@ -262,7 +262,7 @@ describe("POST /api/tus", () => {
     await expectRejected({ "upload-length": "1", "upload-concat": "final;/api/tus/tus_a" }, "Upload-Length");
     await expectRejected({ "upload-concat": "final;/api/tus/tus_a /api/tus/tus_a" }, "Upload-Concat");
     for (const metadata of ["filename", "filename !!!", "a YQ==,a YQ==", "filename YQ== x", "filename gICA"]) {
-      const response = await beginTus(client, { "upload-length": "1", "upload-metadata": metadata });
+      const response = await tryCreateTus(client, { "upload-length": "1", "upload-metadata": metadata });
       // A key without a value has an empty value.
       if (metadata === "filename") expectStatus(response, 201);
       else expectError(response, 400, "invalid_field", "Upload-Metadata");
@@ -277,21 +277,21 @@ describe("POST /api/tus", () => {
       [{ lastModified: "99999999999999999" }, "invalid_field", "fileModifiedAt"],
       [{ metadata: "[]" }, "invalid_field", "metadata"],
     ] as const)
-      expectError(await beginTus(client, { "upload-length": "1" }, pairs), 400, reason, field);
-    const old = await beginTus(client, { "upload-length": "1", "tus-resumable": "0.2.2" });
+      expectError(await tryCreateTus(client, { "upload-length": "1" }, pairs), 400, reason, field);
+    const old = await tryCreateTus(client, { "upload-length": "1", "tus-resumable": "0.2.2" });
     expectError(old, 412, "precondition_failed");
     expect(old.header("tus-version")).toBe("1.0.0");
     const none = await client.request("POST", "/api/tus", { headers: { "upload-length": "1" } });
     expectError(none, 412, "precondition_failed");
     const type = { "upload-length": "1", "content-type": "text/plain" };
-    expectError(await beginTus(client, type, {}, { bytes: "x" }), 415, "unsupported_media_type");
+    expectError(await tryCreateTus(client, type, {}, { bytes: "x" }), 415, "unsupported_media_type");
     expect(await usedBytes(client)).toBe(1);
   });
 
   test("returns the same upload for the same Idempotency-Key", async () => {
     const { client } = await server().signUp();
     const begin = (length: string) =>
-      beginTus(client, { "upload-length": length, "idempotency-key": "once" }, { filename: "a" });
+      tryCreateTus(client, { "upload-length": length, "idempotency-key": "once" }, { filename: "a" });
     const [first, second] = [await begin("10"), await begin("10")];
     expect(second.header("location")).toBe(first.header("location"));
     expect(await usedBytes(client)).toBe(10);
@@ -301,7 +301,8 @@ describe("POST /api/tus", () => {
   test("returns the completed file for the same key, and starts again after a rejection", async () => {
     const { client } = await server().signUp();
     const metadata = { filename: "a.txt", onConflict: "error" };
-    const begin = () => beginTus(client, { "upload-length": "3", "idempotency-key": "k" }, metadata, { bytes: "abc" });
+    const begin = () =>
+      tryCreateTus(client, { "upload-length": "3", "idempotency-key": "k" }, metadata, { bytes: "abc" });
     const taken = await client.storedId("other", { name: "a.txt" });
     expectError(await begin(), 409, "name_taken");
     expectStatus(await client.delete(`/api/files/${taken}`), 200);
@@ -318,20 +319,20 @@ describe("POST /api/tus", () => {
       "idempotency-key": "other",
       "upload-checksum": `sha1 ${base64Of("sha1", "no")}`,
     };
-    expectError(await beginTus(client, wrong, {}, { bytes: "abc" }), 460, "chunk_checksum");
+    expectError(await tryCreateTus(client, wrong, {}, { bytes: "abc" }), 460, "chunk_checksum");
     const right = { ...wrong, "upload-checksum": `sha1 ${base64Of("sha1", "abc")}` };
-    expectStatus(await beginTus(client, right, {}, { bytes: "abc" }), 201);
+    expectStatus(await tryCreateTus(client, right, {}, { bytes: "abc" }), 201);
   });
 
   test("rejects more than plan and quota allow, and reserves quota for the declared length", async () => {
     const { client } = await server().addUser(["--plan", "free"]);
     const quota = (await client.get("/api/users/usage")).number("data.storage.quota");
-    const tooLarge = await beginTus(client, { "upload-length": "999999999999999" });
+    const tooLarge = await tryCreateTus(client, { "upload-length": "999999999999999" });
     expectError(tooLarge, 413, "file_too_large");
     const each = tooLarge.number("error.details.limit");
     let refused: ApiResponse | undefined;
     for (let reserved = 0; refused === undefined && reserved <= quota + each; reserved += each) {
-      const response = await beginTus(client, { "upload-length": String(each) });
+      const response = await tryCreateTus(client, { "upload-length": String(each) });
       if (response.status !== 201) refused = response;
     }
     if (refused === undefined) throw new Error("uploads reserved more than the quota");
@@ -341,7 +342,7 @@ describe("POST /api/tus", () => {
 
   test("with a deferred length accepts no bytes beyond the quota", async () => {
     const { client } = await server().addUser(["--plan", "free"]);
-    const begun = await beginTus(client, { "upload-defer-length": "1" });
+    const begun = await tryCreateTus(client, { "upload-defer-length": "1" });
     expectStatus(begun, 201);
     expect(begun.header("upload-defer-length")).toBe("1");
     const path = begun.header("location");
@@ -359,7 +360,7 @@ describe("POST /api/tus", () => {
 describe("PATCH /api/tus/{id}", () => {
   test("accepts bytes only at the current offset", async () => {
     const { client } = await server().signUp();
-    const path = await newTus(client, 6);
+    const path = await createTus(client, 6);
     expectError(await appendTus(client, path, 3, "def"), 409, "upload_offset", "Upload-Offset");
     const first = await appendTus(client, path, 0, "abc");
     expectStatus(first, 204);
@@ -388,13 +389,13 @@ describe("PATCH /api/tus/{id}", () => {
   test("stores no bytes that don't match Upload-Checksum", async () => {
     const { client } = await server().signUp();
     const content = randomContent(300_000);
-    const path = await newTus(client, content.length);
+    const path = await createTus(client, content.length);
     let at = 0;
     for (const algorithm of ["sha1", "sha256", "md5"]) {
       const bytes = content.subarray(at, at + 100_000);
       const wrong = `${algorithm} ${base64Of(algorithm, "other")}`;
       expectError(await appendTus(client, path, at, bytes, { "upload-checksum": wrong }), 460, "chunk_checksum");
-      expect(await offsetOf(client, path)).toBe(at);
+      expect(await readOffset(client, path)).toBe(at);
       const right = `${algorithm} ${base64Of(algorithm, bytes)}`;
       expectStatus(await appendTus(client, path, at, bytes, { "upload-checksum": right }), 204);
       at += bytes.length;
@@ -407,13 +408,13 @@ describe("PATCH /api/tus/{id}", () => {
     await expectContent(client, file, content);
     const atOnce = { "upload-length": "1", "upload-checksum": `sha1 ${base64Of("sha1", "other")}` };
     const before = await usedBytes(client);
-    expectError(await beginTus(client, atOnce, {}, { bytes: "x" }), 460, "chunk_checksum");
+    expectError(await tryCreateTus(client, atOnce, {}, { bytes: "x" }), 460, "chunk_checksum");
     expect(await usedBytes(client)).toBe(before);
   });
 
   test("rejected bytes are not part of the file, even if its length is set after them", async () => {
     const { client } = await server().signUp();
-    const begun = await beginTus(client, { "upload-defer-length": "1" });
+    const begun = await tryCreateTus(client, { "upload-defer-length": "1" });
     const path = begun.header("location");
     const wrong = `sha1 ${base64Of("sha1", "other")}`;
     expectError(await appendTus(client, path, 0, randomContent(5_000), { "upload-checksum": wrong }), 460);
@@ -427,7 +428,7 @@ describe("PATCH /api/tus/{id}", () => {
 
   test("deletes an upload whose file doesn't match the declared checksum", async () => {
     const { client } = await server().signUp();
-    const path = await newTus(client, 3, { checksum: checksumOf("abc") });
+    const path = await createTus(client, 3, { checksum: checksumOf("abc") });
     expectError(await appendTus(client, path, 0, "abd"), 400, "checksum_mismatch");
     expectStatus(await headTus(client, path), 404);
     expect(await usedBytes(client)).toBe(0);
@@ -437,21 +438,21 @@ describe("PATCH /api/tus/{id}", () => {
   test("keeps the bytes that arrived before an interruption", async () => {
     const { client, token } = await server().signUp();
     const content = randomContent(400_000);
-    const path = await newTus(client, content.length);
+    const path = await createTus(client, content.length);
     const connection = await RawConnection.open(server().port);
     await connection.write(patchHead(path, token, 0, content.length));
     await connection.write(content.subarray(0, 250_000));
     // While the request is open, HEAD returns the offset that the server has read.
-    await eventually("all sent bytes have arrived", async () => (await offsetOf(client, path)) === 250_000);
+    await eventually("all sent bytes have arrived", async () => (await readOffset(client, path)) === 250_000);
     connection.cut();
-    expect(await offsetOf(client, path)).toBe(250_000);
+    expect(await readOffset(client, path)).toBe(250_000);
     const { fileId } = await sendByClient(client, content, { uploadUrl: server().url + path });
     await expectContent(client, fileId, content);
   });
 
   test("rejects more bytes than declared, even without a Content-Length", async () => {
     const { client, token } = await server().signUp();
-    const path = await newTus(client, 1_000);
+    const path = await createTus(client, 1_000);
     const connection = await RawConnection.open(server().port);
     await connection.write(
       `PATCH ${path} HTTP/1.1\r\nHost: larder.test\r\nAuthorization: Bearer ${token}\r\nTus-Resumable: 1.0.0\r\n` +
@@ -462,18 +463,18 @@ describe("PATCH /api/tus/{id}", () => {
     await connection.write("0\r\n\r\n");
     expectError(await connection.response("PATCH"), 413, "file_too_large");
     connection.cut();
-    expect(await offsetOf(client, path)).toBeLessThanOrEqual(1_000);
+    expect(await readOffset(client, path)).toBeLessThanOrEqual(1_000);
     expect(await client.names()).toEqual([]);
   });
 
   test("a second request takes over at once from a first one that sends nothing", async () => {
     const { client, token } = await server().signUp();
     const content = randomContent(200_000);
-    const path = await newTus(client, content.length);
+    const path = await createTus(client, content.length);
     const silent = await RawConnection.open(server().port);
     await silent.write(patchHead(path, token, 0, content.length));
     await silent.write(content.subarray(0, 120_000));
-    await eventually("the first bytes have arrived", async () => (await offsetOf(client, path)) === 120_000);
+    await eventually("the first bytes have arrived", async () => (await readOffset(client, path)) === 120_000);
     const second = await appendTus(client, path, 120_000, content.subarray(120_000));
     expectStatus(second, 204);
     await expectContent(client, second.headers.get("larder-file-id"), content);
@@ -487,7 +488,7 @@ describe("PATCH /api/tus/{id}", () => {
   test("of concurrent requests with the same bytes at most one succeeds, and the file is complete", async () => {
     const { client } = await server().signUp();
     const content = randomContent(60_000);
-    const path = await newTus(client, content.length);
+    const path = await createTus(client, content.length);
     const responses = await Promise.all(Array.from({ length: 6 }, () => appendTus(client, path, 0, content)));
     const refused = responses.filter(({ status }) => status !== 204);
     for (const response of refused) expect(response.status).toBe(409);
@@ -509,7 +510,7 @@ describe("concatenation", () => {
     const [one, two, three] = [randomContent(1_500_000), randomContent(1), randomContent(2_000_000)];
     const paths = [];
     for (const bytes of [one, two, three]) {
-      const response = await beginTus(client, { ...partial, "upload-length": String(bytes.length) }, {}, { bytes });
+      const response = await tryCreateTus(client, { ...partial, "upload-length": String(bytes.length) }, {}, { bytes });
       expectStatus(response, 201);
       expect(response.at("data")).toMatchObject({ kind: "partial", file: null });
       expect((await headTus(client, response.header("location"))).header("upload-concat")).toBe("partial");
@@ -518,7 +519,7 @@ describe("concatenation", () => {
     const total = one.length + two.length + three.length;
     expect(await usedBytes(client)).toBe(total);
     const list = `final;${paths[2]} ${server().url}${paths[0]} ${paths[1]}`;
-    const joined = await beginTus(client, { "upload-concat": list }, { filename: "joined.bin" });
+    const joined = await tryCreateTus(client, { "upload-concat": list }, { filename: "joined.bin" });
     expectStatus(joined, 201);
     const whole = Buffer.concat([three, one, two]);
     expect(joined.at("data.file")).toMatchObject({ name: "joined.bin", checksum: checksumOf(whole) });
@@ -530,11 +531,11 @@ describe("concatenation", () => {
     expect(await usedBytes(client)).toBe(total);
     for (const path of paths) expect(await listStaged()).not.toContain(idOf(path));
     // Repeated, as if the response was lost.
-    const twice = await beginTus(client, { "upload-concat": list }, { filename: "joined.bin" });
+    const twice = await tryCreateTus(client, { "upload-concat": list }, { filename: "joined.bin" });
     expectStatus(twice, 201);
     expect(twice.header("location")).toBe(joined.header("location"));
     expect(twice.header("larder-file-id")).toBe(joined.header("larder-file-id"));
-    const otherwise = await beginTus(client, { "upload-concat": `final;${paths[0]} ${paths[1]}` });
+    const otherwise = await tryCreateTus(client, { "upload-concat": `final;${paths[0]} ${paths[1]}` });
     expectError(otherwise, 409, "upload_state");
     expect(await client.names()).toEqual(["joined.bin"]);
     expectError(await appendTus(client, joined.header("location"), total, ""), 403, "final_upload");
@@ -543,15 +544,15 @@ describe("concatenation", () => {
   test("keeps the parts if they can't be joined", async () => {
     const { client } = await server().signUp();
     const other = await server().signUp();
-    const whole = await newTus(client, 2);
-    const part = await newTus(client, 2, {}, { headers: partial });
+    const whole = await createTus(client, 2);
+    const part = await createTus(client, 2, {}, { headers: partial });
     const join = (paths: string[], metadata: Record<string, string> = {}) =>
-      beginTus(client, { "upload-concat": `final;${paths.join(" ")}` }, metadata);
+      tryCreateTus(client, { "upload-concat": `final;${paths.join(" ")}` }, metadata);
     expectError(await join([part]), 409, "upload_state");
     expectError(await join([whole]), 400, "invalid_field");
     expectError(await join(["/api/tus/tus_nothing"]), 404, "not_found");
     expectStatus(await appendTus(client, part, 0, "ab"), 204);
-    const strange = await newTus(other.client, 2, {}, { headers: partial });
+    const strange = await createTus(other.client, 2, {}, { headers: partial });
     expectError(await join([part, strange]), 404, "not_found");
     expectError(await join([part], { checksum: checksumOf("other") }), 400, "checksum_mismatch");
     expect(await usedBytes(client)).toBe(4);
@@ -561,9 +562,9 @@ describe("concatenation", () => {
   test("creates one file for concurrent requests", async () => {
     const { client } = await server().signUp();
     const bytes = randomContent(3 * mebibyte);
-    const part = await newTus(client, bytes.length, {}, { headers: partial });
+    const part = await createTus(client, bytes.length, {}, { headers: partial });
     expectStatus(await appendTus(client, part, 0, bytes), 204);
-    const join = () => beginTus(client, { "upload-concat": `final;${part}` }, { filename: "one.bin" });
+    const join = () => tryCreateTus(client, { "upload-concat": `final;${part}` }, { filename: "one.bin" });
     const responses = await Promise.all([join(), join(), join()]);
     expect(responses.filter(({ status }) => status === 201).length).toBeGreaterThan(0);
     const again = await join();
@@ -575,10 +576,10 @@ describe("concatenation", () => {
 
   test("works with parts of a deferred length", async () => {
     const { client } = await server().signUp();
-    const begun = await beginTus(client, { ...partial, "upload-defer-length": "1" });
+    const begun = await tryCreateTus(client, { ...partial, "upload-defer-length": "1" });
     const path = begun.header("location");
     expectStatus(await appendTus(client, path, 0, "abc", { "upload-length": "3" }), 204);
-    const joined = await beginTus(client, { "upload-concat": `final;${path}` });
+    const joined = await tryCreateTus(client, { "upload-concat": `final;${path}` });
     await expectContent(client, joined.header("larder-file-id"), "abc");
   });
 });
@@ -586,7 +587,7 @@ describe("concatenation", () => {
 describe("DELETE and HEAD /api/tus/{id}", () => {
   test("a deleted upload releases its quota and its bytes", async () => {
     const { client } = await server().signUp();
-    const path = await newTus(client, 1_000);
+    const path = await createTus(client, 1_000);
     expectStatus(await appendTus(client, path, 0, randomContent(500)), 204);
     expect(await listStaged()).toContain(idOf(path));
     const ended = await client.request("DELETE", path, { headers: tusVersion });
@@ -599,7 +600,7 @@ describe("DELETE and HEAD /api/tus/{id}", () => {
 
   test("deleting a completed upload keeps the file", async () => {
     const { client } = await server().signUp();
-    const begun = await beginTus(client, { "upload-length": "1" }, {}, { bytes: "x" });
+    const begun = await tryCreateTus(client, { "upload-length": "1" }, {}, { bytes: "x" });
     expectStatus(await client.request("DELETE", begun.header("location"), { headers: tusVersion }), 204);
     await expectContent(client, begun.header("larder-file-id"), "x");
   });
@@ -607,7 +608,7 @@ describe("DELETE and HEAD /api/tus/{id}", () => {
   test("HEAD returns the metadata that the client sent", async () => {
     const { client } = await server().signUp();
     const pairs = { filename: "a.txt", folder: "/x", mine: "my own" };
-    const path = await newTus(client, 10, pairs);
+    const path = await createTus(client, 10, pairs);
     const head = await headTus(client, path);
     expectStatus(head, 200);
     expect(head.header("upload-metadata")).toBe(tusMetadata(pairs));
@@ -620,7 +621,7 @@ describe("DELETE and HEAD /api/tus/{id}", () => {
 
   test("methods can be set with X-HTTP-Method-Override", async () => {
     const { client } = await server().signUp();
-    const path = await newTus(client, 6);
+    const path = await createTus(client, 6);
     const override = (method: string, options: { headers?: Record<string, string>; body?: string } = {}) =>
       client.request("POST", path, {
         ...options,
@@ -636,14 +637,14 @@ describe("DELETE and HEAD /api/tus/{id}", () => {
 
   test("another user's upload is not found, and not listed", async () => {
     const [mine, theirs] = [await server().signUp(), await server().signUp()];
-    const path = await newTus(mine.client, 10);
+    const path = await createTus(mine.client, 10);
     expectStatus(await headTus(theirs.client, path), 404);
     expectError(await appendTus(theirs.client, path, 0, "x"), 404, "not_found");
     expectError(await theirs.client.request("DELETE", path, { headers: tusVersion }), 404, "not_found");
     expectError(await theirs.client.get(path), 404, "not_found");
     expectError(await server().visitor.get(path), 401, "missing_token");
     expect((await theirs.client.get("/api/tus")).at("data.uploads")).toEqual([]);
-    expect(await offsetOf(mine.client, path)).toBe(0);
+    expect(await readOffset(mine.client, path)).toBe(0);
   });
 });
 
@@ -657,17 +658,17 @@ describe("shared folders", () => {
       return made.string("data.id");
     };
     const id = await shareFolder("write");
-    const path = await newTus(guest.client, 5, { filename: "gift.txt", folder: "/deep", share: id });
+    const path = await createTus(guest.client, 5, { filename: "gift.txt", folder: "/deep", share: id });
     expect(await usedBytes(owner.client)).toBe(5);
     const sent = await appendTus(guest.client, path, 0, "hello");
     expectStatus(sent, 204);
     expect(await owner.client.names("/ours/deep")).toEqual(["gift.txt"]);
     expect((await guest.client.get(path)).at("data")).toMatchObject({ folder: "/deep", file: { folder: "/deep" } });
     // Revoking the share ends an upload that started before.
-    const late = await newTus(guest.client, 5, { filename: "late.txt", share: id });
+    const late = await createTus(guest.client, 5, { filename: "late.txt", share: id });
     expectStatus(await owner.client.delete(`/api/shares/${id}`), 200);
     expectError(await appendTus(guest.client, late, 0, "hello"), 404, "not_found");
-    expectError(await beginTus(guest.client, { "upload-length": "1" }, { share: id }), 404, "not_found");
+    expectError(await tryCreateTus(guest.client, { "upload-length": "1" }, { share: id }), 404, "not_found");
   });
 });
 
@@ -685,7 +686,7 @@ test("the audit log has one entry for an uploaded file", async () => {
 test("abandoned uploads expire, and release their quota and bytes", async () => {
   await withServer({ hasAccounts: true }, async (own) => {
     const { client } = await own.signUp();
-    const path = await newTus(client, 1_000);
+    const path = await createTus(client, 1_000);
     expectStatus(await appendTus(client, path, 0, randomContent(10)), 204);
     const admin = await own.addUser(["--admin"]);
     await own.stop();

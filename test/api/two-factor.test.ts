@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, type ApiResponse, Client } from "../support/client.ts";
-import { confirmed } from "../support/confirm.ts";
-import { expectError, expectStatus, statusesOf } from "../support/expect.ts";
-import { testAllResponses } from "../support/laws.ts";
-import { deviceIn, freshDeviceId, registerDevice, tryRefresh, tryRegister } from "../support/mobile.ts";
+import { confirmIdentity } from "../support/confirm-identity.ts";
+import { expectError, expectStatus, sortedStatuses } from "../support/expect.ts";
+import { testAllResponses } from "../support/response-rules.ts";
+import { readDevice, freshDeviceId, registerDevice, tryRefresh, tryRegister } from "../support/mobile.ts";
 import { sharedServer, type TestServer, withServer } from "../support/server.ts";
-import { codeOf, switchOnTwoFactor, wrongCode } from "../support/two-factor.ts";
+import { generateCode, enableTwoFactor, generateWrongCode } from "../support/two-factor.ts";
 
 /** Attempts are limited per address. Tests that need more use several addresses. */
 const server = sharedServer({ hasAccounts: true, env: { LARDER_TRUSTED_PROXIES: "127.0.0.1" } });
@@ -27,7 +27,7 @@ async function readState({ client }: Account): Promise<unknown> {
 /** Creates an account with two-factor sign-in. */
 async function signUpWithTwoFactor(to: TestServer = server()) {
   const account = await to.signUp();
-  return { account, ...(await switchOnTwoFactor(account)) };
+  return { account, ...(await enableTwoFactor(account)) };
 }
 
 describe("setting up", () => {
@@ -47,9 +47,9 @@ describe("setting up", () => {
     expect(url.searchParams.get("issuer")).toBe("Larder");
     // Two-factor sign-in is off until a code was verified.
     expectStatus(await signIn(account), 200);
-    const bad = await account.client.post("/api/users/two-factor/enable", { code: wrongCode(secret) });
+    const bad = await account.client.post("/api/users/two-factor/enable", { code: generateWrongCode(secret) });
     expectError(bad, 401, "invalid_code");
-    const enabled = await account.client.post("/api/users/two-factor/enable", { code: codeOf(secret) });
+    const enabled = await account.client.post("/api/users/two-factor/enable", { code: generateCode(secret) });
     expectStatus(enabled, 200);
     const codes = enabled.list("data.recoveryCodes");
     expect(new Set(codes).size).toBe(10);
@@ -61,7 +61,7 @@ describe("setting up", () => {
     const { client, password } = await server().signUp();
     const first = await client.post("/api/users/two-factor/setup", { currentPassword: password });
     const second = await client.post("/api/users/two-factor/setup", { currentPassword: password });
-    const enable = (secret: string) => client.post("/api/users/two-factor/enable", { code: codeOf(secret) });
+    const enable = (secret: string) => client.post("/api/users/two-factor/enable", { code: generateCode(secret) });
     expectError(await enable(first.string("data.secret")), 401, "invalid_code");
     expectStatus(await enable(second.string("data.secret")), 200);
   });
@@ -71,7 +71,7 @@ describe("setting up", () => {
     const { client, password } = account;
     const setUp = await client.post("/api/users/two-factor/setup", { currentPassword: password });
     expectError(setUp, 400, "invalid_request");
-    const enable = await client.post("/api/users/two-factor/enable", { code: codeOf(secret, 1) });
+    const enable = await client.post("/api/users/two-factor/enable", { code: generateCode(secret, 1) });
     expectError(enable, 400, "invalid_request");
     const other = await server().signUp();
     expectError(await other.client.post("/api/users/two-factor/enable", { code: "123456" }), 400, "invalid_request");
@@ -94,10 +94,10 @@ describe("setting up", () => {
   });
 
   test("keeps sessions and API keys valid, and notifies the account's devices", async () => {
-    const account = await confirmed(await server().signUp());
+    const account = await confirmIdentity(await server().signUp());
     const key = (await account.client.post("/api/users/api-keys", { name: "x" })).string("data.key");
     const phone = await registerDevice(server(), account);
-    await switchOnTwoFactor(account);
+    await enableTwoFactor(account);
     expectStatus(await account.client.get("/api/files"), 200);
     expectStatus(await server().visitor.get("/api/files", { "x-api-key": key }), 200);
     expectStatus(await tryRefresh(server(), phone.tokens.refreshToken, phone.deviceId), 200);
@@ -116,8 +116,8 @@ describe("signing in", () => {
     expect(withoutCode.headers.get("set-cookie")).toBeNull();
     const wrongPassword = { ...account, password: "not the password" };
     expectError(await signIn(wrongPassword), 401, "bad_credentials");
-    expectError(await signIn(wrongPassword, { code: codeOf(secret) }), 401, "bad_credentials");
-    const response = await signIn(account, { code: codeOf(secret), cookie: true });
+    expectError(await signIn(wrongPassword, { code: generateCode(secret) }), 401, "bad_credentials");
+    const response = await signIn(account, { code: generateCode(secret), cookie: true });
     expectStatus(response, 200);
     expect(response.header("set-cookie")).toContain("larder_session=");
     expectStatus(await new Client(server(), response.string("token")).get("/api/files"), 200);
@@ -125,14 +125,20 @@ describe("signing in", () => {
 
   test("accepts a code with spaces", async () => {
     const { account, secret } = await signUpWithTwoFactor();
-    const code = codeOf(secret);
+    const code = generateCode(secret);
     expectStatus(await signIn(account, { code: ` ${code.slice(0, 3)} ${code.slice(3)} ` }), 200);
   });
 
   test("rejects a wrong code, one of another time or account, and malformed ones", async () => {
     const { account, secret } = await signUpWithTwoFactor();
     const other = await signUpWithTwoFactor();
-    const codes = [wrongCode(secret), codeOf(secret, -3), codeOf(secret, 3), codeOf(other.secret), other.codes[0]];
+    const codes = [
+      generateWrongCode(secret),
+      generateCode(secret, -3),
+      generateCode(secret, 3),
+      generateCode(other.secret),
+      other.codes[0],
+    ];
     for (const [at, code] of [...codes, "12345", "1234567", "abc", "'; --"].entries()) {
       expectError(await signIn(account, { code }, server(), fromAddress(at)), 401, "invalid_code");
     }
@@ -143,7 +149,7 @@ describe("signing in", () => {
 
   test("rejects a code that was used, and earlier ones (RFC 6238 §5.2)", async () => {
     const { account, secret } = await signUpWithTwoFactor();
-    const [now, next] = [codeOf(secret, 0), codeOf(secret, 1)];
+    const [now, next] = [generateCode(secret, 0), generateCode(secret, 1)];
     expectStatus(await signIn(account, { code: next }), 200);
     expectError(await signIn(account, { code: next }), 401, "invalid_code");
     expectError(await signIn(account, { code: now }), 401, "invalid_code");
@@ -151,11 +157,11 @@ describe("signing in", () => {
 
   test("lets in one of several concurrent requests with the same code", async () => {
     const { account, secret, codes } = await signUpWithTwoFactor();
-    for (const code of [codeOf(secret), codes[0]]) {
+    for (const code of [generateCode(secret), codes[0]]) {
       const responses = await Promise.all(
         Array.from({ length: 8 }, (_, at) => signIn(account, { code }, server(), fromAddress(at))),
       );
-      expect(statusesOf(responses)).toEqual([200, ...Array.from({ length: 7 }, () => 401)]);
+      expect(sortedStatuses(responses)).toEqual([200, ...Array.from({ length: 7 }, () => 401)]);
     }
   });
 
@@ -176,32 +182,36 @@ describe("signing in", () => {
     const deviceInfo = { deviceId, platform: "ios" };
     const register = (code: string | undefined) =>
       server().visitor.post("/api/mobile/auth/register", { email, password, deviceInfo, code });
-    expectError(await register(wrongCode(secret)), 401, "invalid_code");
-    const phone = deviceIn(server(), await register(codeOf(secret)));
+    expectError(await register(generateWrongCode(secret)), 401, "invalid_code");
+    const phone = readDevice(server(), await register(generateCode(secret)));
     const again = (code?: string) => server().visitor.post("/api/mobile/auth", { email, password, deviceId, code });
     expectError(await again(), 401, "second_factor_required");
-    expectError(await again(codeOf(secret)), 401, "invalid_code");
+    expectError(await again(generateCode(secret)), 401, "invalid_code");
     // Rejected attempts sign no session out.
     expectStatus(await phone.client.get("/api/mobile/devices"), 200);
-    deviceIn(server(), await again(codes[0]));
+    readDevice(server(), await again(codes[0]));
   });
 
   test("counts a wrong code like a wrong password", async () => {
     await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_DEFAULT_PLAN: "free" } }, async (own) => {
       const { account, secret } = await signUpWithTwoFactor(own);
       for (let i = 0; i < 5; i++) {
-        expectError(await signIn(account, { code: wrongCode(secret) }, own), 401, "invalid_code");
+        expectError(await signIn(account, { code: generateWrongCode(secret) }, own), 401, "invalid_code");
       }
-      expectError(await signIn(account, { code: codeOf(secret) }, own), 429, "rate_limited");
+      expectError(await signIn(account, { code: generateCode(secret) }, own), 429, "rate_limited");
     });
   });
 
   test("limits codes to twenty attempts per account and hour, from all addresses together", async () => {
     const { account, secret } = await signUpWithTwoFactor();
     for (let at = 1; at <= 20; at++) {
-      expectError(await signIn(account, { code: wrongCode(secret) }, server(), fromAddress(at)), 401, "invalid_code");
+      expectError(
+        await signIn(account, { code: generateWrongCode(secret) }, server(), fromAddress(at)),
+        401,
+        "invalid_code",
+      );
     }
-    const refused = await signIn(account, { code: codeOf(secret) }, server(), fromAddress(21));
+    const refused = await signIn(account, { code: generateCode(secret) }, server(), fromAddress(21));
     expectError(refused, 429, "rate_limited");
     const retryAfter = Number(refused.header("retry-after"));
     expect(retryAfter).toBeGreaterThan(3_000);
@@ -212,10 +222,10 @@ describe("signing in", () => {
     expect(Math.abs(resetIn - retryAfter)).toBeLessThan(60);
     // Otherwise, anyone with the password could lock the owner out: addresses that have signed in before have their own
     // limit.
-    expectStatus(await signIn(account, { code: codeOf(secret) }), 200);
+    expectStatus(await signIn(account, { code: generateCode(secret) }), 200);
     // Other accounts have their own limit.
     const other = await signUpWithTwoFactor();
-    expectStatus(await signIn(other.account, { code: codeOf(other.secret) }), 200);
+    expectStatus(await signIn(other.account, { code: generateCode(other.secret) }), 200);
   });
 });
 
@@ -226,11 +236,11 @@ describe("with two-factor sign-in on", () => {
       const { client, password } = account;
       const disable = (body: Record<string, unknown>) => client.post("/api/users/two-factor/disable", body);
       expectError(await disable({ currentPassword: password }), 401, "second_factor_required");
-      const wrongPassword = { currentPassword: "not the password", code: codeOf(secret) };
+      const wrongPassword = { currentPassword: "not the password", code: generateCode(secret) };
       expectError(await disable(wrongPassword), 401, "bad_credentials");
-      const wrong = { currentPassword: password, code: wrongCode(secret) };
+      const wrong = { currentPassword: password, code: generateWrongCode(secret) };
       expectError(await disable(wrong), 401, "invalid_code");
-      const right = proof === "code" ? codeOf(secret) : codes[0];
+      const right = proof === "code" ? generateCode(secret) : codes[0];
       expectStatus(await disable({ currentPassword: password, [proof]: right }), 200);
       expect(await readState(account)).toEqual({ enabled: false, recoveryCodesLeft: 0, passkeys: 0 });
       expectStatus(await signIn(account), 200);
@@ -243,7 +253,7 @@ describe("with two-factor sign-in on", () => {
     const { client, password } = account;
     const renew = (body: Record<string, unknown>) => client.post("/api/users/two-factor/recovery-codes", body);
     expectError(await renew({ currentPassword: password }), 401, "second_factor_required");
-    const response = await renew({ currentPassword: password, code: codeOf(secret) });
+    const response = await renew({ currentPassword: password, code: generateCode(secret) });
     expectStatus(response, 200);
     const fresh = response.list("data.recoveryCodes").map(String);
     expect(fresh.filter((code) => codes.includes(code))).toEqual([]);
@@ -261,7 +271,7 @@ describe("with two-factor sign-in on", () => {
     expectStatus(await account.client.put("/api/users/profile", { ...change, code: codes[0] }), 200);
     const changed = { ...account, password: change.newPassword };
     expectError(await signIn(changed), 401, "second_factor_required");
-    expectStatus(await signIn(changed, { code: codeOf(secret) }), 200);
+    expectStatus(await signIn(changed, { code: generateCode(secret) }), 200);
   });
 
   test("the command line can switch it off for a locked-out user", async () => {
@@ -276,7 +286,7 @@ describe("with two-factor sign-in on", () => {
     await withServer({ hasAccounts: true }, async (own) => {
       const { account, secret, codes } = await signUpWithTwoFactor(own);
       await own.restart();
-      const code = codeOf(secret);
+      const code = generateCode(secret);
       expectError(await signIn(account, {}, own), 401, "second_factor_required");
       expectStatus(await signIn(account, { code }, own), 200);
       await own.restart();

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Client, checksumOf, digestOf, randomContent } from "../support/client.ts";
-import { eventually, expectError, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
+import { eventually, expectError, expectStatus, sortedStatuses, timestampPattern } from "../support/expect.ts";
 import { tinyPng } from "../support/images.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { type Part, field, file, form, formType } from "../support/multipart.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
@@ -414,7 +414,7 @@ describe("concurrent uploads", () => {
     const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) => client.upload(`content ${index}`, { name: "same.txt" })),
     );
-    expect(statusesOf(responses)).toEqual(Array.from({ length: 20 }, () => 201));
+    expect(sortedStatuses(responses)).toEqual(Array.from({ length: 20 }, () => 201));
     const expected = ["same.txt", ...Array.from({ length: 19 }, (_, index) => `same (${index + 1}).txt`)];
     expect((await client.names()).sort()).toEqual(expected.sort());
     for (const [index, response] of responses.entries()) {
@@ -430,7 +430,7 @@ describe("concurrent uploads", () => {
         client.upload(`content ${index}`, { name: "one.txt", fields: { onConflict: "error" } }),
       ),
     );
-    expect(statusesOf(responses)).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);
+    expect(sortedStatuses(responses)).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);
   });
 
   test("with onConflict=version create one file with a version for each", async () => {
@@ -440,7 +440,7 @@ describe("concurrent uploads", () => {
         client.upload(`content ${index}`, { name: "one.txt", fields: { onConflict: "version" } }),
       ),
     );
-    expect(statusesOf(responses)).toEqual(Array.from({ length: 8 }, () => 201));
+    expect(sortedStatuses(responses)).toEqual(Array.from({ length: 8 }, () => 201));
     expect(new Set(responses.map((response) => response.string("data.id"))).size).toBe(1);
     const versions = responses.map((response) => response.number("data.version")).sort((a, b) => a - b);
     expect(versions).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
@@ -455,7 +455,7 @@ describe("concurrent uploads", () => {
         (index % 2 === 0 ? a : b).client.upload(content, { name: `${index}.bin` }),
       ),
     );
-    expect(statusesOf(responses)).toEqual(Array.from({ length: 12 }, () => 201));
+    expect(sortedStatuses(responses)).toEqual(Array.from({ length: 12 }, () => 201));
     const blobs = await readdir(join(server().dataDir, "blobs"), { recursive: true });
     expect(blobs.filter((name) => name.endsWith(digestOf(content)))).toHaveLength(1);
     for (const response of responses) expect(response.at("data.checksum")).toBe(checksumOf(content));
@@ -477,7 +477,7 @@ describe("concurrent uploads", () => {
         client.upload("x", { name: `${index}.txt`, fields: { folder: "/new/deep/folder" } }),
       ),
     );
-    expect(statusesOf(responses)).toEqual(Array.from({ length: 10 }, () => 201));
+    expect(sortedStatuses(responses)).toEqual(Array.from({ length: 10 }, () => 201));
     expect(await client.names("/")).toEqual(["new"]);
     expect(await client.names("/new")).toEqual(["deep"]);
     expect(await client.names("/new/deep")).toEqual(["folder"]);

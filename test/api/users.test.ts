@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { Client, freshEmail, randomContent } from "../support/client.ts";
 import { expectClientError, expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
-import { testAllResponses } from "../support/laws.ts";
-import { objectOf } from "../support/openapi.ts";
-import { halfAnUpload } from "../support/raw-http.ts";
+import { testAllResponses } from "../support/response-rules.ts";
+import { asObject } from "../support/openapi.ts";
+import { sendHalfUpload } from "../support/raw-http.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -103,7 +103,7 @@ describe("DELETE /api/users/profile", () => {
     // The next account once got the erased one's row id, and with it the unfinished upload.
     const admin = await server().addUser(["--admin"]);
     const { client, token, password } = await server().signUp();
-    const { connection, rest } = await halfAnUpload(server().port, token);
+    const { connection, rest } = await sendHalfUpload(server().port, token);
     // With this response, the server has started with the upload.
     expectStatus(await client.get("/api/auth/session"), 200);
     expectStatus(await client.delete("/api/users/profile", { password }), 200);
@@ -202,7 +202,7 @@ describe("usage", () => {
     const types = (await client.get("/api/users/usage")).list("data.byType");
     expect(types).toHaveLength(1);
     expect(types[0]).toMatchObject({ files: 2, bytes: 20 });
-    expect(typeof objectOf(types[0])?.["type"]).toBe("string");
+    expect(typeof asObject(types[0])?.["type"]).toBe("string");
   });
 
   test("reports used, remaining and percentage of a quota", async () => {
@@ -231,14 +231,14 @@ describe("settings", () => {
 
   test("are merged deeply with the given ones", async () => {
     const { client } = await server().signUp();
-    const before = objectOf((await client.get("/api/users/settings")).at("data")) ?? {};
+    const before = asObject((await client.get("/api/users/settings")).at("data")) ?? {};
     const put = await client.put("/api/users/settings", {
       timezone: "Europe/Berlin",
       notifications: { shares: false },
       versioning: { keep: 3 },
     });
     expectStatus(put, 200);
-    const after = objectOf((await client.get("/api/users/settings")).at("data")) ?? {};
+    const after = asObject((await client.get("/api/users/settings")).at("data")) ?? {};
     expect(after).toMatchObject({
       timezone: "Europe/Berlin",
       language: before["language"],

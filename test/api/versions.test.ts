@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { type Account, type ApiResponse, checksumOf, Client, randomContent } from "../support/client.ts";
 import { expectError, expectStatus, timestampPattern } from "../support/expect.ts";
 import { tinyPng } from "../support/images.ts";
-import { testAllResponses } from "../support/laws.ts";
+import { testAllResponses } from "../support/response-rules.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 

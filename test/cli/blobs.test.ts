@@ -196,7 +196,7 @@ test("a database made again learns what lies in the bucket alone, and a missing 
   await letGo();
   for (const name of ["larder.db", "larder.db-wal", "larder.db-shm", "snapshots"])
     await rm(join(server.dataDir, name), { recursive: true, force: true });
-  await s3.lose(digestOf(lost));
+  await s3.remove(digestOf(lost));
   const rebuilt = await server.larder(["rebuild", "--json"], { env: s3.settings });
   expect(rebuilt.code).toBe(1);
   expect(JSON.parse(rebuilt.stdout)).toMatchObject({ missing: 1, missingSome: [{ size: 20_000 }] });

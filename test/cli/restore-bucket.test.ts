@@ -9,7 +9,7 @@ import { expectStatus } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
 import { TestS3 } from "../support/s3-server.ts";
 import { dispose, runLarder, startServer, temporaryDirectory, TestServer } from "../support/server.ts";
-import { codeOf, switchOnTwoFactor } from "../support/two-factor.ts";
+import { generateCode, enableTwoFactor } from "../support/two-factor.ts";
 
 const CONTENT = randomContent(50_000);
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
   const shared = await admin.client.post(`/api/files/${fileId}/shares`, {});
   expectStatus(shared, 201);
   link = new URL(shared.string("data.url")).pathname;
-  factor = (await switchOnTwoFactor(admin)).secret;
+  factor = (await enableTwoFactor(admin)).secret;
   await runJob(admin.client, "blob-places");
   await former.stop();
   // What Litestream gives back, and what a careful operator put somewhere safe. Nothing else is left of the machine.
@@ -84,7 +84,7 @@ test("one command makes an empty directory go on where the lost machine ended", 
   expect(digestOf((await session.get(`/api/files/${fileId}/download`)).bytes)).toBe(digestOf(CONTENT));
   expectStatus(await server.visitor.get(link), 200);
   const { email, password } = admin;
-  expectStatus(await server.visitor.post("/api/auth/signin", { email, password, code: codeOf(factor) }), 200);
+  expectStatus(await server.visitor.post("/api/auth/signin", { email, password, code: generateCode(factor) }), 200);
   // It is the bucket's owner: what is deleted here goes there too.
   expectStatus(await session.delete(`/api/files/${fileId}`), 200);
   await server.stop();
@@ -123,7 +123,7 @@ test("without the keys it stops before anything is made, and says what would be 
 }, 120_000);
 
 test("what neither the bucket nor the disk has is named", async () => {
-  await s3.lose(digestOf(CONTENT));
+  await s3.remove(digestOf(CONTENT));
   const { code, stderr, stdout } = await restore("--secrets", join(folder, "secrets"));
   expect([code, stdout]).toEqual([1, expect.stringContaining("Missing: 1 blob.")]);
   expect(stderr).toContain("photo.bin");

@@ -5,7 +5,7 @@ import { Client, freshEmail } from "../support/client.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
 import { runInProcess } from "../support/in-process.ts";
 import { registerDevice } from "../support/mobile.ts";
-import { objectOf } from "../support/openapi.ts";
+import { asObject } from "../support/openapi.ts";
 import { runLarder, sharedServer, temporaryDirectory, withServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -143,7 +143,7 @@ describe("user invite", () => {
     const flags = ["--email", email, "--role", "viewer", "--plan", "pro", "--expires", "2h", "--json"];
     const { code, stdout } = await server().larder(["user", "invite", "--port", String(server().port), ...flags]);
     expect(code).toBe(0);
-    const made = objectOf(JSON.parse(stdout)) ?? {};
+    const made = asObject(JSON.parse(stdout)) ?? {};
     expect(made["url"]).toBe(`${server().url}/invite?token=${String(made["invite"])}`);
     const left = Date.parse(String(made["expiresAt"])) - Date.now();
     expect(left).toBeGreaterThan(7_100_000);
@@ -207,7 +207,7 @@ describe("user list", () => {
     const { code, stdout } = await server().larder(["user", "list", "--json"]);
     expect(code).toBe(0);
     const parsed: unknown = JSON.parse(stdout);
-    const users = Array.isArray(parsed) ? parsed : objectOf(parsed)?.["users"];
+    const users = Array.isArray(parsed) ? parsed : asObject(parsed)?.["users"];
     expect(users).toContainEqual(expect.objectContaining({ id, email, role: "user", plan: "enterprise" }));
     expect(stdout).not.toMatch(/argon2|hash/i);
   });
@@ -229,7 +229,7 @@ describe("user token", () => {
     const { email, id } = await server().signUp();
     const { code, stdout } = await server().larder(["user", "token", email, "--json"]);
     expect(code).toBe(0);
-    const response = objectOf(JSON.parse(stdout)) ?? {};
+    const response = asObject(JSON.parse(stdout)) ?? {};
     expect(response).toMatchObject({ expiresIn: expect.stringMatching(/^\d+[smhd]$/), user: { id, email } });
     expectStatus(await new Client(server(), String(response["token"])).get("/api/auth/session"), 200);
   });

@@ -1,7 +1,7 @@
 // larder verify --bucket, and the nightly reading of the bucket.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { evict, pathOf, withoutCache } from "../support/bucket.ts";
+import { evict, blobPath, withoutCache } from "../support/bucket.ts";
 import { type Account, checksumOf, digestOf, randomContent } from "../support/client.ts";
 import { expectError } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
@@ -22,10 +22,10 @@ beforeAll(async () => {
   ids = [];
   for (const content of contents) ids.push(await admin.client.storedId(content));
   await evict({ server, admin });
-  for (const content of contents) expect(existsSync(pathOf(server, content))).toBe(false);
+  for (const content of contents) expect(existsSync(blobPath(server, content))).toBe(false);
 }, 120_000);
 beforeEach(async () => {
-  s3.mood = "well";
+  s3.behavior = "well";
   for (const content of contents) await s3.put(digestOf(content), content);
 });
 afterAll(async () => {
@@ -42,7 +42,7 @@ async function verify(...flags: string[]) {
 test("reads what lies in the bucket alone, and brings nothing here", async () => {
   const { code, report } = await verify("--rate", "1GB");
   expect({ code, report }).toMatchObject({ code: 0, report: { ok: true, bucket: { contents: 4 }, findings: [] } });
-  for (const content of contents) expect(existsSync(pathOf(server, content))).toBe(false);
+  for (const content of contents) expect(existsSync(blobPath(server, content))).toBe(false);
 }, 120_000);
 
 // Before the tests that read damaged objects: the server reads those again some seconds later.
@@ -56,8 +56,8 @@ test("asks above --max-bytes: without a terminal it reads nothing, and says whic
 }, 120_000);
 
 test("names what is damaged or missing, records it, and resolves it when it is good again", async () => {
-  await s3.rot(digestOf(first));
-  await s3.lose(digestOf(second));
+  await s3.corrupt(digestOf(first));
+  await s3.remove(digestOf(second));
   const bad = await verify("--rate", "1GB");
   expect(bad).toMatchObject({ code: 1, report: { ok: false, damaged: 1, missing: 1 } });
   expect(JSON.stringify(bad.report)).toContain("its bucket object has a different checksum");
@@ -81,11 +81,11 @@ test("keeps to its rate", async () => {
 }, 120_000);
 
 test("an outage is no finding: exit 2", async () => {
-  s3.mood = "failing";
+  s3.behavior = "failing";
   const { code, stderr } = await verify();
   expect(code).toBe(2);
   expect(stderr).toContain("can't serve now");
-  s3.mood = "well";
+  s3.behavior = "well";
   expect((await admin.client.get("/api/admin/findings")).list("data.findings")).toEqual([]);
 }, 120_000);
 
@@ -107,7 +107,7 @@ test("the nightly scrub of the bucket runs only if the settings turn it on", asy
   expect(await result()).toContain("turned off");
   await server.restart({ env: { LARDER_S3_SCRUB: "on", LARDER_S3_VERIFY_RATE: "1GB" } });
   expect(await result()).toContain("4 blobs read");
-  await s3.rot(digestOf(first));
+  await s3.corrupt(digestOf(first));
   expect(await result()).toContain("1 new findings");
   const found = await admin.client.get("/api/admin/findings");
   expect(found.strings("data.findings", "checksum")).toEqual([checksumOf(first)]);

@@ -21,8 +21,8 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { Outbound } from "../../src/net/outbound.ts";
 import {
   ApnsService,
-  type Behaviour,
-  deadPort,
+  type PushBehavior,
+  findUnusedPort,
   FcmService,
   googleError,
   publicPem,
@@ -42,9 +42,9 @@ interface Setup {
   /** The secrets of the target, which must never be logged. */
   readonly secrets: readonly string[];
   /** How this service says that a token is no longer valid. */
-  readonly gone: Behaviour;
+  readonly gone: PushBehavior;
   /** How it says that it will not take this message. */
-  readonly rejected: Behaviour;
+  readonly rejected: PushBehavior;
   /** Whether data reaches the app. */
   readonly carriesData: boolean;
 }
@@ -69,7 +69,7 @@ async function webPush(isTls: boolean): Promise<Setup> {
     service,
     channel,
     target: targetAt(),
-    dead: async () => ({ channel, target: targetAt(`http://127.0.0.1:${await deadPort()}/send/x`) }),
+    dead: async () => ({ channel, target: targetAt(`http://127.0.0.1:${await findUnusedPort()}/send/x`) }),
     secrets: ["secret-of-one-browser", keys.privateKey],
     gone: { status: 410, body: "push subscription has unsubscribed or expired.\n" },
     rejected: { status: 413, body: "payload too large" },
@@ -84,7 +84,7 @@ async function url(platform: string): Promise<Setup> {
     service,
     channel,
     target: { token: `${service.url}/secret-topic`, platform },
-    dead: async () => ({ channel, target: { token: `http://127.0.0.1:${await deadPort()}/x`, platform } }),
+    dead: async () => ({ channel, target: { token: `http://127.0.0.1:${await findUnusedPort()}/x`, platform } }),
     secrets: ["secret-topic"],
     gone: { status: 404, body: "{}" },
     rejected: { status: 413, body: "{}" },
@@ -119,7 +119,7 @@ async function fcm(): Promise<Setup> {
     service,
     channel: await open(service.url),
     target,
-    dead: async () => ({ channel: await open(`http://127.0.0.1:${await deadPort()}`), target }),
+    dead: async () => ({ channel: await open(`http://127.0.0.1:${await findUnusedPort()}`), target }),
     secrets: [target.token, "PRIVATE KEY", "ya29."],
     gone: googleError(404, "NOT_FOUND", detail),
     rejected: googleError(400, "INVALID_ARGUMENT"),
@@ -156,7 +156,7 @@ async function apns(): Promise<Setup> {
     service,
     channel,
     target,
-    dead: async () => ({ channel: await open(`https://127.0.0.1:${await deadPort()}`), target }),
+    dead: async () => ({ channel: await open(`https://127.0.0.1:${await findUnusedPort()}`), target }),
     secrets: [target.token, "PRIVATE KEY"],
     gone: { status: 410, body: JSON.stringify({ reason: "Unregistered", timestamp: 1_700_000_000_000 }) },
     rejected: { status: 400, body: JSON.stringify({ reason: "BadTopic" }) },
@@ -183,10 +183,10 @@ const SETUPS: readonly [string, () => Promise<Setup>][] = [
 ];
 
 describe.each(SETUPS)("%s", (_, open) => {
-  async function set(...behaviours: Behaviour[]): Promise<Setup> {
+  async function set(...behaviors: PushBehavior[]): Promise<Setup> {
     const setup = await open();
     cleanups.push(() => setup.service.stop());
-    setup.service.behaviours = behaviours;
+    setup.service.behaviors = behaviors;
     return setup;
   }
 
@@ -249,20 +249,20 @@ describe.each(SETUPS)("%s", (_, open) => {
 
   test("says gone when the service says so", async () => {
     const setup = await set();
-    setup.service.behaviours = [setup.gone];
+    setup.service.behaviors = [setup.gone];
     expect(await deliver(setup)).toMatchObject({ state: "gone" });
   });
 
   test("says rejected when the service refuses this message", async () => {
     const setup = await set();
-    setup.service.behaviours = [setup.rejected];
+    setup.service.behaviors = [setup.rejected];
     expect(await deliver(setup)).toMatchObject({ state: "rejected" });
   });
 
   test("tries again later when it is too much, after the time that the service asks for", async () => {
     const setup = await set({ status: 429, headers: { "retry-after": "7" }, body: "{}" });
     expect(await deliver(setup)).toMatchObject({ state: "retry", afterMs: 7000 });
-    setup.service.behaviours = [{ status: 503, headers: { "retry-after": "soon" } }];
+    setup.service.behaviors = [{ status: 503, headers: { "retry-after": "soon" } }];
     expect(await deliver(setup)).not.toHaveProperty("afterMs");
   });
 
@@ -271,10 +271,10 @@ describe.each(SETUPS)("%s", (_, open) => {
     expect(await deliver(setup)).toMatchObject({ state: "retry" });
   });
 
-  test.each([["garbage"], ["cut"]] as const)("tries again later after %s, and succeeds then", async (behaviour) => {
-    const setup = await set(behaviour);
+  test.each([["garbage"], ["cut"]] as const)("tries again later after %s, and succeeds then", async (behavior) => {
+    const setup = await set(behavior);
     expect(await deliver(setup)).toMatchObject({ state: "retry" });
-    setup.service.behaviours = [];
+    setup.service.behaviors = [];
     expect(await deliver(setup)).toEqual({ state: "delivered" });
   });
 
@@ -291,14 +291,14 @@ describe.each(SETUPS)("%s", (_, open) => {
     };
     expect(await deliver(setup, MESSAGE, giveUp.signal)).toMatchObject({ state: "retry" });
     expect(await deliver(setup, MESSAGE, AbortSignal.abort())).toMatchObject({ state: "retry" });
-    setup.service.behaviours = [];
+    setup.service.behaviors = [];
     expect(await deliver(setup)).toEqual({ state: "delivered" });
   });
 
   test("doesn't read an answer without end", async () => {
     const setup = await set({ status: 200, body: () => "x".repeat(16_384) });
     expect(await deliver(setup)).toEqual({ state: "delivered" });
-    setup.service.behaviours = [{ status: 500, body: () => "x".repeat(16_384) }];
+    setup.service.behaviors = [{ status: 500, body: () => "x".repeat(16_384) }];
     expect(await deliver(setup)).toMatchObject({ state: "retry" });
   });
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Client, checksumOf, randomContent } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
 import { mountExt4, mountTmpfs, mountingFails, run } from "../support/mounts.ts";
-import { randomOf } from "../support/random.ts";
+import { seededRandom } from "../support/random.ts";
 import { repositoryRoot, runLarder, temporaryDirectory, testCommand, withServer } from "../support/server.ts";
 
 // Each starts several processes.
@@ -43,7 +43,7 @@ test("a restore that is killed at any instant leaves a directory that opens to o
       const taken = (await readdir(join(base, "backup", "snapshots"))).find((name) => name.endsWith(".db")) ?? "";
       for (const suffix of ["", ".sha256"])
         await cp(join(base, "backup", "snapshots", taken + suffix), join(server.dataDir, "snapshots", taken + suffix));
-      const random = randomOf(8);
+      const random = seededRandom(8);
       for (let round = 0; round < 5; round++) {
         const copy = join(base, `copy-${round}`);
         // Of a stopped server: it opens as it is.

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { checksumOf, Client, randomContent } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
-import { clockFails, movableClock } from "../support/faults/preload.ts";
+import { clockFails, createMovableClock } from "../support/faults/preload.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { boundary, formType } from "../support/multipart.ts";
 import { startServer } from "../support/server.ts";
-import { complete, planUpload, sendChunks } from "../support/uploads.ts";
+import { completeUpload, planUpload, sendChunks } from "../support/uploads.ts";
 
 if (clockFails !== undefined) console.warn(`skipped: tests with a clock that jumps: ${clockFails}`);
 
@@ -15,7 +15,7 @@ const YEAR = 365 * 24 * HOUR;
 test.skipIf(clockFails !== undefined)(
   "a clock that jumps back and forth loses nothing, locks nobody out and ends no upload in progress",
   async () => {
-    const clock = await movableClock();
+    const clock = await createMovableClock();
     const server = await startServer({ env: { ...clock.env, LARDER_RATE_LIMITS: "on" } });
     try {
       const account = await server.signUp();
@@ -68,7 +68,7 @@ test.skipIf(clockFails !== undefined)(
         content,
         plan.chunks.map(({ index }) => index).filter((index) => index >= chunksSent),
       );
-      expectStatus(await complete(device, plan.uploadId), 200);
+      expectStatus(await completeUpload(device, plan.uploadId), 200);
       const client = await signIn();
       for (const [id, checksum] of stored)
         expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksum);
@@ -94,7 +94,7 @@ test.skipIf(clockFails !== undefined)(
 test.skipIf(clockFails !== undefined)(
   "a guest's file that is on its way when the hour of the link's password ends still arrives",
   async () => {
-    const clock = await movableClock();
+    const clock = await createMovableClock();
     const server = await startServer({ env: clock.env });
     try {
       const { client } = await server.signUp();

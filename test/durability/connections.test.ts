@@ -6,7 +6,7 @@ import { connect, type Socket } from "node:net";
 import { randomContent } from "../support/client.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { file, form, formType } from "../support/multipart.ts";
-import { halfAnUpload, RawConnection } from "../support/raw-http.ts";
+import { sendHalfUpload, RawConnection } from "../support/raw-http.ts";
 import { type TestServer, withServer } from "../support/server.ts";
 
 const isLinux = process.platform === "linux";
@@ -56,7 +56,7 @@ test.skipIf(!isLinux).each(beginnings)(
     await withServer({ hasAccounts: true, prefix: ["prlimit", "--nofile=256:256"] }, async (server) => {
       const { client, token } = await server.signUp();
       await client.stored("before");
-      const { connection, rest } = await halfAnUpload(server.port, token);
+      const { connection, rest } = await sendHalfUpload(server.port, token);
       await client.get("/api/auth/session");
       const crowd = await openMany(server, 400, beginning);
       await eventually(
@@ -187,11 +187,11 @@ test.skipIf(!isLinux)(
 test("requests beyond maxRequests are turned away, and taken again when there is room", async () => {
   await withServer({ hasAccounts: true, env: { LARDER_MAX_REQUESTS: "16" } }, async (server) => {
     const { client, token } = await server.signUp();
-    const uploads = await Promise.all(Array.from({ length: 17 }, () => halfAnUpload(server.port, token)));
+    const uploads = await Promise.all(Array.from({ length: 17 }, () => sendHalfUpload(server.port, token)));
     await eventually("the refusal", async () => {
       if ((await client.get("/api/auth/session")).status === 503) return true;
       // The question itself may have had a place when the uploads came, and two of them none: one more takes it.
-      uploads.push(await halfAnUpload(server.port, token));
+      uploads.push(await sendHalfUpload(server.port, token));
       return false;
     });
     for (const { connection } of uploads) connection.cut();

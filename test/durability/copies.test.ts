@@ -11,7 +11,7 @@ import { expectError, expectStatus } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { mountingFails, mountTmpfs, run } from "../support/mounts.ts";
-import { randomOf, type SeededRandom, seedsToRun } from "../support/random.ts";
+import { seededRandom, type SeededRandom, seedsToRun } from "../support/random.ts";
 import {
   dispose,
   runLarder,
@@ -21,7 +21,7 @@ import {
   testCommand,
   withServer,
 } from "../support/server.ts";
-import { complete, type PlannedUpload, planUpload, sendChunks, stateOf } from "../support/uploads.ts";
+import { completeUpload, type PlannedUpload, planUpload, sendChunks, getUploadState } from "../support/uploads.ts";
 
 /** How many copies are taken; scripts/rounds/copies sets it. */
 const rounds = Number(process.env["LARDER_TEST_ROUNDS"] ?? 9);
@@ -94,7 +94,7 @@ test(
       let load = await MixedLoad.start(server, seed);
       // One that has the accounts.
       await runJob(admin.client, "snapshot");
-      const random = randomOf(seed);
+      const random = seededRandom(seed);
       let filesSeen = 0;
       const takeOfEach = async (firstRound: number) => {
         const taken: TakenCopy[] = [];
@@ -159,7 +159,7 @@ async function rejectionOf(work: Promise<void>): Promise<never> {
 test("copies by cp, tar and rsync from the first minute on have the account, its password and its files", async () => {
   const { copiers } = await availableCopiers();
   const [seed = 1] = seedsToRun([1]);
-  const random = randomOf(seed);
+  const random = seededRandom(seed);
   const folder = await temporaryDirectory();
   try {
     await withServer({}, async (server) => {
@@ -318,10 +318,10 @@ test("a copy continues from its snapshot: newer files are merged, unfinished upl
         expectError(response, 400, "invalid_field", "syncToken");
       }
       expectStatus(await device.get("/api/mobile/sync/status"), 200);
-      const state = await stateOf(device, upload.plan.uploadId);
+      const state = await getUploadState(device, upload.plan.uploadId);
       expect(state.at("data.missingChunks")).toEqual([0, 1, 2]);
       await sendChunks(device, upload.plan, upload.content);
-      const done = await complete(device, upload.plan.uploadId);
+      const done = await completeUpload(device, upload.plan.uploadId);
       expectStatus(done, 200);
       const arrived = await client.get(`/api/files/${done.string("data.id")}/download`);
       expect(arrived.bytes).toEqual(upload.content);

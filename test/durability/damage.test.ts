@@ -5,9 +5,9 @@ import { checksumOf, Client, randomContent } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
 import { registerDevice } from "../support/mobile.ts";
-import { randomOf, seedsToRun } from "../support/random.ts";
+import { seededRandom, seedsToRun } from "../support/random.ts";
 import { dispose, runLarder, startServer, type TestServer, temporaryDirectory, withServer } from "../support/server.ts";
-import { complete, planUpload, sendChunks } from "../support/uploads.ts";
+import { completeUpload, planUpload, sendChunks } from "../support/uploads.ts";
 
 test("folders of work that vanish while the server runs are made again; what was in them is asked for again", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
@@ -20,14 +20,14 @@ test("folders of work that vanish while the server runs are made again; what was
       await rm(join(server.dataDir, folder), { recursive: true, force: true });
 
     // What was taken is not there any more: the upload says so, or can be sent whole again; it never makes half a file.
-    const ended = await complete(phone.client, begun.uploadId);
+    const ended = await completeUpload(phone.client, begun.uploadId);
     expect(ended.status).toBeGreaterThanOrEqual(400);
     expect(ended.status).toBeLessThan(500);
     await sendChunks(phone.client, begun, content);
-    expectStatus(await complete(phone.client, begun.uploadId), 200);
+    expectStatus(await completeUpload(phone.client, begun.uploadId), 200);
     const next = await planUpload(phone.client, content, { name: "next.bin" });
     await sendChunks(phone.client, next, content);
-    expectStatus(await complete(phone.client, next.uploadId), 200);
+    expectStatus(await completeUpload(phone.client, next.uploadId), 200);
     await admin.client.stored("x");
     await runJob(admin.client, "snapshot");
     expect((await readdir(join(server.dataDir, "snapshots"))).length).toBeGreaterThan(0);
@@ -44,7 +44,7 @@ async function tryStart(dataDir: string): Promise<TestServer | string> {
 
 test("a damaged page of the database stops the start or is reported, never crashes the server; a snapshot restores all", async () => {
   const [seed = 1] = seedsToRun([1]);
-  const random = randomOf(seed);
+  const random = seededRandom(seed);
   await withServer({}, async (server) => {
     const admin = await server.addUser(["--admin"]);
     const stored = new Map<string, string>();

@@ -8,7 +8,7 @@ import { eventually, expectStatus } from "../support/expect.ts";
 import { runInProcess } from "../support/in-process.ts";
 import { runJob } from "../support/jobs.ts";
 import { file, form, formType } from "../support/multipart.ts";
-import { type Portrait, portraitOf } from "../support/portrait.ts";
+import { type AccountContents, readAccountContents } from "../support/account-contents.ts";
 import { type TestServer, withServer } from "../support/server.ts";
 
 const NEW_PASSWORD = "another horse battery";
@@ -74,7 +74,7 @@ test.each(["stopped in order", "killed"])(
       await bert.client.stored("dear anna", { name: "the same content.txt", fields: { folder: "/b" } });
       await gone.client.stored("of an erased account", { name: "x" });
       expect((await server.larder(["user", "erase", gone.email, "--yes"])).code).toBe(0);
-      const before = [await portraitOf(anna.client), await portraitOf(bert.client)];
+      const before = [await readAccountContents(anna.client), await readAccountContents(bert.client)];
       if (how === "killed") {
         // The notes are some seconds behind; a start catches up with what a crash left.
         await server.kill9();
@@ -96,17 +96,17 @@ test.each(["stopped in order", "killed"])(
       const { email, password } = anna;
       expectStatus(await server.visitor.post("/api/auth/signin", { email, password }), 401);
       const [annaAgain, bertAgain] = [await signInAgain(server, anna), await signInAgain(server, bert)];
-      expect([await portraitOf(annaAgain), await portraitOf(bertAgain)]).toEqual(before);
+      expect([await readAccountContents(annaAgain), await readAccountContents(bertAgain)]).toEqual(before);
       expectStatus(await server.visitor.post("/api/auth/signin", { email: gone.email, password: gone.password }), 401);
 
       // The server continues: new changes are recorded as well, and can be rebuilt after the next loss.
       await annaAgain.stored("after", { name: "after.txt" });
-      const after = await portraitOf(annaAgain);
+      const after = await readAccountContents(annaAgain);
       await server.stop();
       await lose(server);
       expect((await server.larder(["rebuild", "--json"])).code).toBe(0);
       await server.start();
-      expect(await portraitOf(await signInAgain(server, anna))).toEqual(after);
+      expect(await readAccountContents(await signInAgain(server, anna))).toEqual(after);
     });
   },
   120_000,
@@ -183,14 +183,14 @@ test("a database that was put back makes no mixture of two pasts: what the objec
     await rm(join(server.dataDir, "larder.state"));
     await server.start();
     await anna.client.stored("3", { name: "three.txt" });
-    const before = await portraitOf(anna.client);
+    const before = await readAccountContents(anna.client);
     await server.stop();
     expect(server.log).toContain("older than the metadata journal");
     expect(await readdir(join(server.dataDir, "blobs", "journal", "newer"))).toHaveLength(1);
     await lose(server);
     expect((await server.larder(["rebuild"])).code).toBe(0);
     await server.start();
-    expect(await portraitOf(await signInAgain(server, anna))).toEqual(before);
+    expect(await readAccountContents(await signInAgain(server, anna))).toEqual(before);
   });
 }, 120_000);
 
@@ -261,7 +261,7 @@ async function awaitNotes(server: TestServer, account: Account, name: string): P
 }
 
 /** Without the time of the last change, which is now, and without the case of tags, which is not recorded. */
-function lasting({ trash, tags, ...portrait }: Portrait): unknown {
+function lasting({ trash, tags, ...portrait }: AccountContents): unknown {
   const dropped = new Set(["modifiedAt", "updatedAt", "trashedAt", "deletedAt", "expiresAt"]);
   const settle = (value: unknown): unknown =>
     JSON.parse(JSON.stringify(value, (key, inner: unknown) => (dropped.has(key) ? undefined : inner)));
@@ -308,7 +308,7 @@ test("a database that was damaged goes back to a snapshot, and all that was ackn
     await bert.client.stored("of a new account", { name: "b.txt", fields: { folder: "/b/c" } });
     await awaitNotes(server, anna, "last.txt");
     await awaitNotes(server, bert, "last of bert.txt");
-    const before = [lasting(await portraitOf(client)), lasting(await portraitOf(bert.client))];
+    const before = [lasting(await readAccountContents(client)), lasting(await readAccountContents(bert.client))];
     await server.kill9();
     await damageDatabase(server);
 
@@ -331,7 +331,7 @@ test("a database that was damaged goes back to a snapshot, and all that was ackn
 
     await server.start();
     const bertAgain = await signInAgain(server, bert);
-    expect([lasting(await portraitOf(client)), lasting(await portraitOf(bertAgain))]).toEqual(before);
+    expect([lasting(await readAccountContents(client)), lasting(await readAccountContents(bertAgain))]).toEqual(before);
     expect((await server.larder(["verify"])).code).toBe(0);
   });
 }, 120_000);

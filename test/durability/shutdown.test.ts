@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { symlink, unlink } from "node:fs/promises";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
-import { RawConnection, halfAnUpload } from "../support/raw-http.ts";
+import { RawConnection, sendHalfUpload } from "../support/raw-http.ts";
 import { runLarder, withServer } from "../support/server.ts";
 
 /** True when nothing listens any more. */
@@ -18,7 +18,7 @@ async function isClosed(port: number): Promise<boolean> {
 test("SIGTERM finishes a running upload, takes no new connection, and ends with 0", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const { client, token } = await server.signUp();
-    const { connection, rest } = await halfAnUpload(server.port, token);
+    const { connection, rest } = await sendHalfUpload(server.port, token);
     // The server must have accepted the request before it stops: later ones are rejected.
     await client.get("/api/auth/session");
     server.signal("SIGTERM");
@@ -41,7 +41,7 @@ test("while it drains, the rejection of a request that had begun has all headers
     // Idle connections are closed at once; this one has begun a request.
     const begun = await RawConnection.open(server.port);
     await begun.write(head.slice(0, 60));
-    const { connection, rest } = await halfAnUpload(server.port, token);
+    const { connection, rest } = await sendHalfUpload(server.port, token);
     await client.get("/api/auth/session");
     server.signal("SIGTERM");
     await eventually("the port is closed", async () => isClosed(server.port));

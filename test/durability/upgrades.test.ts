@@ -5,7 +5,7 @@ import { copyFile, mkdir, readdir, readFile, rename, rm } from "node:fs/promises
 import { join } from "node:path";
 import { Client, digestOf } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
-import { portraitOf } from "../support/portrait.ts";
+import { readAccountContents } from "../support/account-contents.ts";
 import {
   repositoryRoot,
   runLarder,
@@ -67,7 +67,7 @@ async function signIn(server: TestServer, email: string, password: string): Prom
 /** Everything that was put into it is there, byte for byte. */
 async function expectAllThere(server: TestServer, left: Left): Promise<void> {
   const client = await signIn(server, left.email, left.password);
-  const { entries, trash } = await portraitOf(client);
+  const { entries, trash } = await readAccountContents(client);
   expect(Object.keys(entries).sort()).toEqual([...left.folders, ...left.files.map(({ path }) => path)].sort());
   for (const { path, sha256, size, tags, description, versions } of left.files) {
     const { item, info, read } = Object(entries[path]);
@@ -79,7 +79,7 @@ async function expectAllThere(server: TestServer, left: Left): Promise<void> {
   }
   expect(trash).toMatchObject(left.trash.map((name) => ({ name })));
   const other = await signIn(server, left.otherEmail, left.password);
-  expect(Object.keys((await portraitOf(other)).entries)).toEqual([...left.otherFiles]);
+  expect(Object.keys((await readAccountContents(other)).entries)).toEqual([...left.otherFiles]);
   if (left.deviceId !== null) {
     const { email, password, deviceId } = left;
     const device = await server.visitor.post("/api/mobile/auth", { email, password, deviceId });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { eventually, expectStatus } from "../support/expect.ts";
-import { randomOf } from "../support/random.ts";
+import { seededRandom } from "../support/random.ts";
 import { withServer } from "../support/server.ts";
 
 const rounds = 5;
@@ -11,7 +11,7 @@ test("kill -9 under load: each acknowledged change is delivered, in order per fi
   const delivered = new Map<string, number[]>();
   const messages = new Map<string, string>();
   let isShaky = true;
-  const random = randomOf(1);
+  const random = seededRandom(1);
   const target = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,

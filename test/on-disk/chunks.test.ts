@@ -1,12 +1,20 @@
 import { expect, test } from "bun:test";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Client, bytesOf, checksumOf, digestOf, randomContent } from "../support/client.ts";
+import { type Client, toBytes, checksumOf, digestOf, randomContent } from "../support/client.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { RawConnection } from "../support/raw-http.ts";
 import { type TestServer, withServer } from "../support/server.ts";
-import { complete, type PlannedUpload, partOf, planUpload, putBytes, sendChunks, stateOf } from "../support/uploads.ts";
+import {
+  completeUpload,
+  type PlannedUpload,
+  sliceChunk,
+  planUpload,
+  putBytes,
+  sendChunks,
+  getUploadState,
+} from "../support/uploads.ts";
 
 const kibibyte = 1024;
 const mebibyte = 1024 * kibibyte;
@@ -50,7 +58,7 @@ test("kill -9 during chunks loses none that was acknowledged", async () => {
         for (let index = next++; index < plan.chunks.length; index = next++) {
           const chunk = plan.chunks[index];
           if (chunk === undefined) return;
-          const response = await putBytes(client, chunk.path, partOf(content, chunk)).catch(() => undefined);
+          const response = await putBytes(client, chunk.path, sliceChunk(content, chunk)).catch(() => undefined);
           if (response === undefined) return;
           expectStatus(response, 200);
           acknowledged.add(index);
@@ -64,14 +72,14 @@ test("kill -9 during chunks loses none that was acknowledged", async () => {
       await Promise.all(workers);
       for (const connection of hanging) connection.cut();
       await server.start();
-      const there = new Set((await stateOf(client, plan.uploadId)).list("data.completedChunks"));
+      const there = new Set((await getUploadState(client, plan.uploadId)).list("data.completedChunks"));
       expect([...acknowledged].filter((index) => !there.has(index))).toEqual([]);
     }
-    const state = await stateOf(client, plan.uploadId);
+    const state = await getUploadState(client, plan.uploadId);
     const missing = state.list("data.missingChunks").map(Number);
     expect(missing.length).toBeGreaterThan(0);
     await sendChunks(client, plan, content, missing);
-    const done = await complete(client, plan.uploadId);
+    const done = await completeUpload(client, plan.uploadId);
     expectStatus(done, 200);
     const got = await client.get(`/api/files/${done.string("data.id")}/download`);
     expect(digestOf(got.bytes)).toBe(digestOf(content));
@@ -90,19 +98,19 @@ test("a crash around complete leaves one file, or an upload that can be complete
       plans.push({ plan, content });
     }
     for (const [index, { plan }] of plans.entries()) {
-      const response = complete(client, plan.uploadId).catch(() => undefined);
+      const response = completeUpload(client, plan.uploadId).catch(() => undefined);
       // Somewhere between the request's first step and its answer.
       await Bun.sleep(index);
       await server.kill9();
       const before = await response;
       await server.start();
-      const after = await complete(client, plan.uploadId);
+      const after = await completeUpload(client, plan.uploadId);
       expectStatus(after, 200);
       if (before?.status === 200) expect(after.string("data.id")).toBe(before.string("data.id"));
     }
     expect((await client.names()).length).toBe(plans.length);
     for (const { plan, content } of plans) {
-      const again = await complete(client, plan.uploadId);
+      const again = await completeUpload(client, plan.uploadId);
       const got = await client.get(`/api/files/${again.string("data.id")}/download`);
       expect(digestOf(got.bytes)).toBe(digestOf(content));
     }
@@ -133,7 +141,7 @@ test("a chunk replaced by other bytes is the old one or the new one after a cras
       await server.start();
     }
     if (isAcknowledged) candidates.splice(0, candidates.length - 1);
-    const done = await complete(client, plan.uploadId);
+    const done = await completeUpload(client, plan.uploadId);
     expectStatus(done, 200);
     const wholes = candidates.map((middle) => {
       const whole = content.slice();
@@ -148,7 +156,7 @@ test("a chunk replaced by other bytes is the old one or the new one after a cras
 test("what nobody refers to is removed at the start; what is missing must be sent again", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const client = await newPhone(server);
-    const content = bytesOf("0123456789".repeat(300));
+    const content = toBytes("0123456789".repeat(300));
     const plan = await planUpload(client, content);
     const other = await planUpload(client, content);
     await sendChunks(client, plan, content, [0, 1]);
@@ -164,11 +172,11 @@ test("what nobody refers to is removed at the start; what is missing must be sen
     await writeFile(join(uploads, other.uploadId), bytes.subarray(0, 2000));
     await server.start();
     expect(await stagedFiles(server)).toEqual([other.uploadId]);
-    expect((await stateOf(client, plan.uploadId)).at("data.missingChunks")).toEqual([0, 1, 2]);
-    expect((await stateOf(client, other.uploadId)).at("data.missingChunks")).toEqual([1, 2]);
-    expectError(await complete(client, plan.uploadId), 409, "upload_state");
+    expect((await getUploadState(client, plan.uploadId)).at("data.missingChunks")).toEqual([0, 1, 2]);
+    expect((await getUploadState(client, other.uploadId)).at("data.missingChunks")).toEqual([1, 2]);
+    expectError(await completeUpload(client, plan.uploadId), 409, "upload_state");
     await sendChunks(client, plan, content);
-    expectStatus(await complete(client, plan.uploadId, { checksum: checksumOf(content) }), 200);
+    expectStatus(await completeUpload(client, plan.uploadId, { checksum: checksumOf(content) }), 200);
   });
 });
 
@@ -203,7 +211,7 @@ test.skipIf(process.platform !== "linux")(
           connection.cut();
         };
         await Promise.all([worker(), worker(), worker(), worker()]);
-        expectStatus(await complete(client, response.string("data.files.0.uploadId")), 200);
+        expectStatus(await completeUpload(client, response.string("data.files.0.uploadId")), 200);
       };
       await run(4);
       const idle = await memory("VmRSS");

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type Client, bytesOf, digestOf, randomContent } from "../support/client.ts";
+import { type Client, toBytes, digestOf, randomContent } from "../support/client.ts";
 import { checkCopy } from "../support/copies/check.ts";
 import { MixedLoad } from "../support/copies/load.ts";
 import { expectStatus } from "../support/expect.ts";
 import { boundary, formType } from "../support/multipart.ts";
-import { randomOf, seedsToRun } from "../support/random.ts";
+import { seededRandom, seedsToRun } from "../support/random.ts";
 import { RawConnection } from "../support/raw-http.ts";
 import { type TestServer, withServer } from "../support/server.ts";
 
@@ -75,7 +75,7 @@ test("kill -9 during uploads loses nothing that was acknowledged and shows nothi
       };
       const replacer = async () => {
         for (let index = 0; ; index++) {
-          const content = bytesOf(`round ${round}, content ${index}`);
+          const content = toBytes(`round ${round}, content ${index}`);
           underWay = digestOf(content);
           const response = await client.putContent(replaceable, content).catch(() => undefined);
           if (response === undefined) return;
@@ -114,7 +114,7 @@ test(
   `kill -9 at ${rounds} random instants of everything at once loses nothing that was acknowledged`,
   async () => {
     const [seed = 1] = seedsToRun([1]);
-    const random = randomOf(seed);
+    const random = seededRandom(seed);
     // No time of grace: what is deleted goes as early as it may.
     await withServer({ hasAccounts: true, env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
       const admin = await server.addUser(["--admin"]);
@@ -124,13 +124,13 @@ test(
         await Bun.sleep(random.below(400));
         const killedMs = Date.now();
         await server.kill9();
-        await load.crashed();
+        await load.waitForCrash();
         await house;
         await server.start();
         const moment = { fromMs: killedMs, untilMs: killedMs };
         const { files, states } = await checkCopy(server, load.accounts, moment);
         if (rounds > 6) console.warn(`${round + 1}: ${load.done} changes, ${files} files`);
-        for (const [account, seen] of states) account.settle(seen);
+        for (const [account, seen] of states) account.resolvePending(seen);
         load = MixedLoad.resume(load.accounts, 0);
       }
       await load.stop();

@@ -4,7 +4,7 @@ import { mkdir, readdir, rm, stat, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { checksumOf, Client, randomContent } from "../support/client.ts";
 import { eventually, expectError, expectStatus } from "../support/expect.ts";
-import { copyOfOneMoment, makeExt4Image, mountExt4, mountTmpfs, mountingFails, run } from "../support/mounts.ts";
+import { copyConsistently, makeExt4Image, mountExt4, mountTmpfs, mountingFails, run } from "../support/mounts.ts";
 import { runLarder, startServer, temporaryDirectory } from "../support/server.ts";
 
 if (mountingFails !== undefined) console.warn(`skipped: tests on file systems of their own: ${mountingFails}`);
@@ -96,7 +96,7 @@ describe.skipIf(mountingFails !== undefined)("a power cut", () => {
       expectStatus(await account.client.putContent(replaced, "new content"), 200);
       acknowledged.set(replaced, checksumOf("new content"));
       server.signal("SIGSTOP");
-      await copyOfOneMoment(disk.image, copy);
+      await copyConsistently(disk.image, copy);
       await server.kill9();
 
       const after = await mountExt4(0, copy);
@@ -186,7 +186,7 @@ test.skipIf(mountingFails !== undefined)(
     expect(await server.stop()).toBe(0);
     expect((await runLarder(["import", source, "--user", account.email, "--data", dataDir])).code).toBe(0);
     const cut = join(folder, "cut.img");
-    await copyOfOneMoment(image, cut);
+    await copyConsistently(image, cut);
     await disk.unmount();
     const after = await mountExt4(0, cut, join(dataDir, "blobs"));
     try {

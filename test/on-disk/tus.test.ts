@@ -3,10 +3,10 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { checksumOf, digestOf, randomContent } from "../support/client.ts";
 import { expectError, expectStatus } from "../support/expect.ts";
-import { clockFails, movableClock } from "../support/faults/preload.ts";
+import { clockFails, createMovableClock } from "../support/faults/preload.ts";
 import { RawConnection } from "../support/raw-http.ts";
 import { withServer } from "../support/server.ts";
-import { appendTus, beginTus, headTus, newTus, offsetOf, tusVersion } from "../support/tus.ts";
+import { appendTus, tryCreateTus, headTus, createTus, readOffset, tusVersion } from "../support/tus.ts";
 
 const mebibyte = 1024 * 1024;
 const rounds = 4;
@@ -15,11 +15,11 @@ test("kill -9 while bytes come loses none that was told durable, and the whole i
   await withServer({ hasAccounts: true }, async (server) => {
     const { client, token } = await server.signUp();
     const content = randomContent(60 * mebibyte + 33);
-    const path = await newTus(client, content.length, { filename: "film.bin", checksum: checksumOf(content) });
+    const path = await createTus(client, content.length, { filename: "film.bin", checksum: checksumOf(content) });
     const staged = join(server.dataDir, "uploads", path.slice(path.lastIndexOf("/") + 1));
     let told = 0;
     for (let round = 0; round < rounds; round++) {
-      const at = await offsetOf(client, path);
+      const at = await readOffset(client, path);
       expect(at).toBeGreaterThanOrEqual(told);
       // One request is acknowledged, another one is cut by the crash in its midst.
       const acknowledged = await appendTus(client, path, at, content.subarray(at, at + mebibyte));
@@ -34,15 +34,15 @@ test("kill -9 while bytes come loses none that was told durable, and the whole i
       );
       await connection.write(content.subarray(told, told + 7 * mebibyte));
       // Half of the rounds hear by HEAD how far it came, which is durable from then on.
-      if (round % 2 === 0) told = await offsetOf(client, path);
+      if (round % 2 === 0) told = await readOffset(client, path);
       await server.kill9();
       connection.cut();
       await server.start();
-      const after = await offsetOf(client, path);
+      const after = await readOffset(client, path);
       expect(after).toBeGreaterThanOrEqual(told);
       expect((await stat(staged)).size).toBeGreaterThanOrEqual(after);
     }
-    const rest = await offsetOf(client, path);
+    const rest = await readOffset(client, path);
     const done = await appendTus(client, path, rest, content.subarray(rest));
     expectStatus(done, 204);
     const got = await client.get(`/api/files/${done.header("larder-file-id")}/download`);
@@ -58,7 +58,7 @@ test("a crash around the last bytes leaves one file, by whatever the client does
     const sent = [];
     for (let index = 0; index < 4; index++) {
       const content = randomContent(50_000 + index);
-      const path = await newTus(client, content.length, { filename: `${index}.bin` });
+      const path = await createTus(client, content.length, { filename: `${index}.bin` });
       const response = appendTus(client, path, 0, content).catch(() => undefined);
       // Somewhere between the request's first step and its answer.
       await Bun.sleep(index * 3);
@@ -66,7 +66,7 @@ test("a crash around the last bytes leaves one file, by whatever the client does
       await response;
       await server.start();
       // As clients do: they ask, and send the rest if there is any.
-      const at = await offsetOf(client, path);
+      const at = await readOffset(client, path);
       if (at < content.length) expectStatus(await appendTus(client, path, at, content.subarray(at)), 204);
       const head = await headTus(client, path);
       const got = await client.get(`/api/files/${head.header("larder-file-id")}/download`);
@@ -85,12 +85,12 @@ test("a joining that a crash broke off can be made again, and leaves nothing beh
     const paths: string[] = [];
     for (const bytes of parts) {
       const headers = { "upload-concat": "partial", "upload-length": String(bytes.length) };
-      const response = await beginTus(client, headers, {}, { bytes });
+      const response = await tryCreateTus(client, headers, {}, { bytes });
       expectStatus(response, 201);
       paths.push(response.header("location"));
     }
     const joinParts = () =>
-      beginTus(client, { "upload-concat": `final;${paths.join(" ")}` }, { filename: "whole.bin" });
+      tryCreateTus(client, { "upload-concat": `final;${paths.join(" ")}` }, { filename: "whole.bin" });
     const whole = Buffer.concat(parts);
     const broken = joinParts().catch(() => undefined);
     await Bun.sleep(20);
@@ -111,7 +111,7 @@ test("a joining that a crash broke off can be made again, and leaves nothing beh
 test.skipIf(clockFails !== undefined)(
   "where a drop box has no place left, the upload without bytes for longest gives way, and none that has got some",
   async () => {
-    const clock = await movableClock();
+    const clock = await createMovableClock();
     await withServer(
       { hasAccounts: true, env: { ...clock.env, LARDER_TRUSTED_PROXIES: "127.0.0.1,::1" } },
       async (server) => {
@@ -121,7 +121,7 @@ test.skipIf(clockFails !== undefined)(
         const home = `/api/public/${made.string("data.token")}/tus`;
         const guest = server.visitor;
         const begin = (address: string) =>
-          beginTus(guest, { "upload-length": "9", "x-forwarded-for": address }, {}, { home, bytes: "a" });
+          tryCreateTus(guest, { "upload-length": "9", "x-forwarded-for": address }, {}, { home, bytes: "a" });
         const begun: string[] = [];
         for (let at = 0; at < 200; at++)
           begun.push((await begin(`203.0.113.${Math.floor(at / 20)}`)).header("location"));
@@ -136,7 +136,7 @@ test.skipIf(clockFails !== undefined)(
         expectStatus(await headTus(guest, idle), 404);
         for (const path of [alive, next]) expectStatus(await headTus(guest, path), 200);
         // One that was only announced goes before all that have bytes, once it had the time to send some.
-        const announced = await newTus(guest, 9, {}, { home, headers: { "x-forwarded-for": "198.51.100.1" } });
+        const announced = await createTus(guest, 9, {}, { home, headers: { "x-forwarded-for": "198.51.100.1" } });
         expectStatus(await headTus(guest, next), 404);
         expectStatus(await begin("198.51.100.1"), 201);
         expectStatus(await headTus(guest, announced), 200);
@@ -151,12 +151,12 @@ test.skipIf(clockFails !== undefined)(
 test("bytes that are not there any more are asked for again", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
-    const path = await newTus(client, 100);
+    const path = await createTus(client, 100);
     expectStatus(await appendTus(client, path, 0, randomContent(60)), 204);
     await server.stop();
     await Bun.file(join(server.dataDir, "uploads", path.slice(path.lastIndexOf("/") + 1))).delete();
     await server.start();
-    expect(await offsetOf(client, path)).toBe(0);
+    expect(await readOffset(client, path)).toBe(0);
     const content = randomContent(100);
     const done = await appendTus(client, path, 0, content);
     expectStatus(done, 204);

@@ -12,7 +12,7 @@ export interface BucketServer {
 }
 
 /** Where a content lies on the server's disk. */
-export function pathOf(server: TestServer, content: Uint8Array): string {
+export function blobPath(server: TestServer, content: Uint8Array): string {
   const digest = digestOf(content);
   return join(server.dataDir, "blobs/sha256", digest.slice(0, 2), digest.slice(2, 4), digest);
 }

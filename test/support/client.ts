@@ -147,7 +147,7 @@ export class Client {
       response.headers,
       new Uint8Array(await response.arrayBuffer()),
     );
-    this.target.responses.push(recordOf(this.target.url, method, path, apiResponse));
+    this.target.responses.push(toRecord(this.target.url, method, path, apiResponse));
     return apiResponse;
   }
 
@@ -186,7 +186,7 @@ export class Client {
     const form = new FormData();
     for (const [name, value] of Object.entries(options.fields ?? {}))
       for (const one of Array.isArray(value) ? value : [value]) form.append(name, one);
-    form.append("file", new File([bytesOf(content)], options.name ?? "file.txt", { type: options.type ?? "" }));
+    form.append("file", new File([toBytes(content)], options.name ?? "file.txt", { type: options.type ?? "" }));
     return this.request("POST", "/api/files/upload", {
       body: form,
       ...(options.headers === undefined ? {} : { headers: options.headers }),
@@ -223,7 +223,7 @@ export class Client {
     headers: Record<string, string> = {},
   ): Promise<ApiResponse> {
     return this.request("PUT", `/api/files/${id}/content`, {
-      body: bytesOf(content),
+      body: toBytes(content),
       headers: { "content-type": "application/octet-stream", ...headers },
     });
   }
@@ -237,7 +237,7 @@ export class Client {
 }
 
 /** An answer as the rules for all answers read it. */
-export function recordOf(serverUrl: string, method: string, path: string, apiResponse: ApiResponse): RecordedResponse {
+export function toRecord(serverUrl: string, method: string, path: string, apiResponse: ApiResponse): RecordedResponse {
   const { status, headers } = apiResponse;
   // A file that happens to be JSON is content, not an answer's body.
   const isContent = status < 300 && headers.has("content-disposition");
@@ -257,7 +257,7 @@ function jsonOrNone(apiResponse: ApiResponse): unknown {
 }
 
 /** A body's bytes; text as UTF-8. */
-export function bytesOf(content: string | Uint8Array): Uint8Array<ArrayBuffer> {
+export function toBytes(content: string | Uint8Array): Uint8Array<ArrayBuffer> {
   return typeof content === "string" ? new TextEncoder().encode(content) : new Uint8Array(content);
 }
 
@@ -268,7 +268,7 @@ export function checksumOf(content: string | Uint8Array): string {
 
 /** 64 lowercase hex characters of the sha256. */
 export function digestOf(content: string | Uint8Array): string {
-  return createHash("sha256").update(bytesOf(content)).digest("hex");
+  return createHash("sha256").update(toBytes(content)).digest("hex");
 }
 
 /** Bytes that no other test has, and that nothing compresses. */

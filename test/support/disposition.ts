@@ -43,7 +43,7 @@ export function parseDisposition(header: string): Disposition {
 }
 
 /** The name under which a client that follows RFC 6266 §4.3 stores the file. */
-export function fileNameIn(header: string): string | undefined {
+export function readFileName(header: string): string | undefined {
   const { parameters } = parseDisposition(header);
   return parameters.get("filename*") ?? parameters.get("filename");
 }

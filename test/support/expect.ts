@@ -45,7 +45,7 @@ export async function eventually(what: string, look: () => Promise<boolean> | bo
 }
 
 /** Statuses in ascending order, for answers whose order is left to chance. */
-export function statusesOf(responses: ApiResponse[]): number[] {
+export function sortedStatuses(responses: ApiResponse[]): number[] {
   return responses.map((response) => response.status).sort((a, b) => a - b);
 }
 
@@ -56,13 +56,13 @@ export function expectClientError(response: ApiResponse): void {
 }
 
 /** Resolves once the clock shows another millisecond: what comes then is later than all before. */
-export async function nextMillisecond(): Promise<void> {
+export async function waitForNextMillisecond(): Promise<void> {
   const nowMs = Date.now();
   while (Date.now() === nowMs) await new Promise(setImmediate);
 }
 
 /** How long it takes where nothing else comes between: the least of ten times, in milliseconds. */
-export function leastMs(work: () => void): number {
+export function measureLeastMs(work: () => void): number {
   return Math.min(
     ...Array.from({ length: 10 }, () => {
       const startedMs = performance.now();
@@ -73,7 +73,7 @@ export function leastMs(work: () => void): number {
 }
 
 /** Waits for the next day in UTC where this one ends within seconds: for what says "today" more than once. */
-export async function awayFromMidnight(): Promise<void> {
+export async function avoidMidnight(): Promise<void> {
   const dayMs = 24 * 60 * 60 * 1000;
   const leftMs = dayMs - (Date.now() % dayMs);
   if (leftMs < 20_000) await Bun.sleep(leftMs + 10);

@@ -13,10 +13,10 @@ const fixtures = join(import.meta.dir, "../fixtures/tls");
 export const certificateFile = join(fixtures, "certificate.pem");
 
 /** What the server does with a mail, by its recipient or in order: takes it, answers with a status, or cuts the line. */
-export type MailBehaviour = "take" | { status: number; at: "recipient" | "data" } | "cut";
+export type MailBehavior = "take" | { status: number; at: "recipient" | "data" } | "cut";
 
 /** A mail that was taken. */
-export interface TakenMail {
+export interface ReceivedMail {
   readonly to: string[];
   readonly from: string;
   readonly isEncrypted: boolean;
@@ -28,13 +28,13 @@ export interface TakenMail {
 /** See the head of this file. */
 export class MailServer {
   /** In the order in which they were taken. */
-  readonly taken: TakenMail[] = [];
+  readonly received: ReceivedMail[] = [];
   /** Recipients of all attempts, taken or not, in order. */
   readonly attempts: string[] = [];
   /** What the next mails get, one each; when empty they are taken. */
-  behaviours: MailBehaviour[] = [];
+  behaviors: MailBehavior[] = [];
   /** The same for certain recipients, which wins. */
-  readonly behaviourOf = new Map<string, MailBehaviour>();
+  readonly behaviorByRecipient = new Map<string, MailBehavior>();
   password = "mail secret";
   #server: SMTPServer | undefined;
   #port = 0;
@@ -64,14 +64,14 @@ export class MailServer {
       },
       onRcptTo: (address, _session, callback) => {
         this.attempts.push(address.address);
-        const behaviour = this.#next(address.address, "recipient");
-        if (typeof behaviour === "object") callback(rejection(behaviour.status));
+        const behavior = this.#next(address.address, "recipient");
+        if (typeof behavior === "object") callback(rejection(behavior.status));
         else callback();
       },
       onData: (stream, session, callback) => {
         const to = session.envelope.rcptTo.map(({ address }) => address);
-        const behaviour = this.#next(to[0] ?? "", "data");
-        if (behaviour === "cut") {
+        const behavior = this.#next(to[0] ?? "", "data");
+        if (behavior === "cut") {
           stream.once("data", () => this.#cut());
           stream.resume();
           return;
@@ -79,8 +79,8 @@ export class MailServer {
         const chunks: Buffer[] = [];
         stream.on("data", (chunk: Buffer) => chunks.push(chunk));
         stream.on("end", () => {
-          if (typeof behaviour === "object") {
-            callback(rejection(behaviour.status));
+          if (typeof behavior === "object") {
+            callback(rejection(behavior.status));
             return;
           }
           void this.#take(Buffer.concat(chunks).toString("utf8"), to, session);
@@ -115,14 +115,14 @@ export class MailServer {
   }
 
   /** Waits until so many mails were taken in all. */
-  async took(count: number): Promise<TakenMail[]> {
-    await eventually(`${count} mails taken`, () => this.taken.length >= count);
-    return this.taken;
+  async waitForMails(count: number): Promise<ReceivedMail[]> {
+    await eventually(`${count} mails taken`, () => this.received.length >= count);
+    return this.received;
   }
 
   /** The last mail to an address, once it is there. */
-  async mailTo(address: string, count = 1): Promise<TakenMail> {
-    const found = () => this.taken.filter(({ to }) => to.includes(address));
+  async waitForMail(address: string, count = 1): Promise<ReceivedMail> {
+    const found = () => this.received.filter(({ to }) => to.includes(address));
     await eventually(`${count} mails to ${address}`, () => found().length >= count);
     const mail = found()[count - 1];
     if (mail === undefined) throw new Error("no mail");
@@ -131,17 +131,16 @@ export class MailServer {
 
   async #take(raw: string, to: string[], { envelope, secure, user }: SMTPServerSession): Promise<void> {
     const from = envelope.mailFrom === false ? "" : envelope.mailFrom.address;
-    this.taken.push({ to, from, isEncrypted: secure, user, raw, parsed: await PostalMime.parse(raw) });
+    this.received.push({ to, from, isEncrypted: secure, user, raw, parsed: await PostalMime.parse(raw) });
   }
 
-  #next(address: string, at: "recipient" | "data"): MailBehaviour {
-    const own = this.behaviourOf.get(address);
-    const behaviour = own ?? this.behaviours[0] ?? "take";
-    const isHere =
-      at === "data" ? behaviour === "cut" || isAt(behaviour, at) || behaviour === "take" : isAt(behaviour, at);
+  #next(address: string, at: "recipient" | "data"): MailBehavior {
+    const own = this.behaviorByRecipient.get(address);
+    const behavior = own ?? this.behaviors[0] ?? "take";
+    const isHere = at === "data" ? behavior === "cut" || isAt(behavior, at) || behavior === "take" : isAt(behavior, at);
     if (!isHere) return "take";
-    if (own === undefined) this.behaviours.shift();
-    return behaviour;
+    if (own === undefined) this.behaviors.shift();
+    return behavior;
   }
 
   #cut(): void {
@@ -149,8 +148,8 @@ export class MailServer {
   }
 }
 
-function isAt(behaviour: MailBehaviour, at: "recipient" | "data"): boolean {
-  return typeof behaviour === "object" && behaviour.at === at;
+function isAt(behavior: MailBehavior, at: "recipient" | "data"): boolean {
+  return typeof behavior === "object" && behavior.at === at;
 }
 
 function rejection(status: number): Error {

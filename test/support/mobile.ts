@@ -35,7 +35,7 @@ export async function tryRegister(
 }
 
 /** The device that an answer to register, mobile/auth or refresh signed in. */
-export function deviceIn(target: Target, response: ApiResponse): TestDevice {
+export function readDevice(target: Target, response: ApiResponse): TestDevice {
   if (response.status !== 200) throw new Error(`the device was not signed in: ${response.status} ${response.text}`);
   const accessToken = response.string("tokens.accessToken");
   return {
@@ -56,7 +56,7 @@ export async function registerDevice(
   deviceId = freshDeviceId(),
   extra: Record<string, unknown> = {},
 ): Promise<TestDevice> {
-  return deviceIn(target, await tryRegister(target, account, deviceId, extra));
+  return readDevice(target, await tryRegister(target, account, deviceId, extra));
 }
 
 /** POST /api/mobile/auth/refresh, whatever it answers. */

@@ -65,7 +65,7 @@ export async function makeReadOnly({ path }: Mounted): Promise<void> {
  * Copies the image of a mounted file system as it is at one moment. The kernel writes to it whenever it likes; a copy
  * that was made meanwhile, the beginning older than the end, is nothing that a power cut leaves, and is made anew.
  */
-export async function copyOfOneMoment(image: string, copy: string): Promise<void> {
+export async function copyConsistently(image: string, copy: string): Promise<void> {
   await eventually("nothing was written to the image while it was copied", async () => {
     await copyFile(image, copy);
     return (await run(["cmp", image, copy])).code === 0;

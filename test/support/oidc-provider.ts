@@ -170,7 +170,7 @@ export class Browser {
   }
 
   /** Goes through a whole sign-in up to the address by which the provider sends the browser back. */
-  async untilCallback(person: string, query = ""): Promise<string> {
+  async goToCallback(person: string, query = ""): Promise<string> {
     const isBack = (address: string) => address.startsWith(`${publicUrl}/api/auth/oidc/callback`);
     return (await this.go(`${publicUrl}/api/auth/oidc/start${query}`, person, isBack)).address;
   }

@@ -5,14 +5,14 @@ import { join } from "node:path";
 import Ajv, { type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 import type { RecordedResponse } from "./client.ts";
-import { madeOnce } from "./made-once.ts";
+import { buildOnce } from "./build-once.ts";
 import { runLarder, testCommand } from "./server.ts";
 
 /** A JSON object of unknown content. */
 export type JsonObject = Record<string, unknown>;
 
 /** Narrows to a JSON object; undefined for everything else. */
-export function objectOf(value: unknown): JsonObject | undefined {
+export function asObject(value: unknown): JsonObject | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
 }
 
@@ -47,19 +47,19 @@ export class ApiDocument {
     readonly operations: Operation[],
   ) {
     // The schemas alone: nothing else is referred to by them, and the whole document takes the validator ten times as long.
-    const { schemas } = objectOf(document["components"]) ?? {};
+    const { schemas } = asObject(document["components"]) ?? {};
     this.ajv.addSchema({ components: { schemas } }, DOCUMENT_ID);
   }
 
   /** The document of the program under test. Whether it is valid OpenAPI is asked by `faults` alone. */
   static async load(): Promise<ApiDocument> {
     const command = testCommand();
-    const path = await madeOnce("openapi.json", command, async (partial) => {
+    const path = await buildOnce("openapi.json", command, async (partial) => {
       const { code, stdout, stderr } = await runLarder(["openapi"]);
       if (code !== 0) throw new Error(`larder openapi failed:\n${stderr}`);
       await writeFile(partial, stdout);
     });
-    const document = objectOf(await Bun.file(path).json()) ?? {};
+    const document = asObject(await Bun.file(path).json()) ?? {};
     return new ApiDocument(document, operationsOf(document));
   }
 
@@ -68,7 +68,7 @@ export class ApiDocument {
    *
    * @returns the first places that are wrong; empty when it is valid
    */
-  static async faults(baseUrl: string): Promise<string> {
+  static async validate(baseUrl: string): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), "larder-test-openapi-"));
     try {
       const path = join(folder, "openapi.json");
@@ -96,22 +96,22 @@ export class ApiDocument {
    *
    * @returns undefined when nothing is, or when the document does not know the request (unknown paths, wrong methods)
    */
-  complaint(apiResponse: RecordedResponse): string | undefined {
+  findMismatch(apiResponse: RecordedResponse): string | undefined {
     const operation = this.find(apiResponse.method, apiResponse.path);
     if (operation === undefined) return undefined;
     const where = `${operation.method} ${operation.template} ${apiResponse.status}`;
     // The default response is for faults of the server and of the line: what a route refuses has a response of its own.
     const fallback =
       apiResponse.status >= 500 || apiResponse.status === 408 ? operation.responses["default"] : undefined;
-    const response = objectOf(operation.responses[String(apiResponse.status)] ?? fallback);
+    const response = asObject(operation.responses[String(apiResponse.status)] ?? fallback);
     if (response === undefined) return `${where} is not in the document (${reasonOf(apiResponse)})`;
     if (apiResponse.json === undefined) return undefined;
     const reason = reasonOf(apiResponse);
     if (NAMED.has(apiResponse.status) && !GENERAL.has(reason) && !operation.description.includes(reason)) {
       return `${where} is not described with its reason: ${reason}`;
     }
-    const content = objectOf(response["content"]) ?? {};
-    const schema = objectOf(objectOf(content["application/json"])?.["schema"]);
+    const content = asObject(response["content"]) ?? {};
+    const schema = asObject(asObject(content["application/json"])?.["schema"]);
     if (schema === undefined) return `${where} has a JSON body, the document has no schema for it`;
     const validate = this.validator(schema);
     if (validate(apiResponse.json)) return undefined;
@@ -131,12 +131,12 @@ export class ApiDocument {
 
 /** A response, or what its reference stands for. */
 function resolved(document: JsonObject, response: unknown): unknown {
-  const reference = objectOf(response)?.["$ref"];
+  const reference = asObject(response)?.["$ref"];
   if (typeof reference !== "string") return response;
   return reference
     .split("/")
     .slice(1)
-    .reduce<unknown>((at, key) => objectOf(at)?.[key], document);
+    .reduce<unknown>((at, key) => asObject(at)?.[key], document);
 }
 
 /** Statuses whose reasons a client may have to tell apart: each operation names its own. */
@@ -145,7 +145,7 @@ const NAMED = new Set([403, 409, 410, 413]);
 const GENERAL = new Set(["role", "scope", "csrf", "body_too_large"]);
 
 function reasonOf(apiResponse: RecordedResponse): string {
-  const details = objectOf(objectOf(objectOf(apiResponse.json)?.["error"])?.["details"]);
+  const details = asObject(asObject(asObject(apiResponse.json)?.["error"])?.["details"]);
   return textOf(details?.["reason"]) ?? "no reason";
 }
 
@@ -154,21 +154,21 @@ const methods = new Set(["get", "put", "post", "delete", "patch", "head", "optio
 /** All operations, the more literal paths first, so that `/api/files/folders` is not taken for `/api/files/{id}`. */
 function operationsOf(document: JsonObject): Operation[] {
   const operations: Operation[] = [];
-  for (const [template, item] of Object.entries(objectOf(document["paths"]) ?? {})) {
+  for (const [template, item] of Object.entries(asObject(document["paths"]) ?? {})) {
     const source = template
       .split(/\{[^}]+\}/)
       .map((literal) => literal.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
       .join("[^/]+");
-    for (const [method, operation] of Object.entries(objectOf(item) ?? {})) {
+    for (const [method, operation] of Object.entries(asObject(item) ?? {})) {
       if (!methods.has(method)) continue;
       operations.push({
         pattern: new RegExp(`^${source}$`),
         template,
         method: method.toUpperCase(),
-        takesBody: objectOf(operation)?.["requestBody"] !== undefined,
-        description: textOf(objectOf(operation)?.["description"]) ?? "",
+        takesBody: asObject(operation)?.["requestBody"] !== undefined,
+        description: textOf(asObject(operation)?.["description"]) ?? "",
         responses: Object.fromEntries(
-          Object.entries(objectOf(objectOf(operation)?.["responses"]) ?? {}).map(([status, response]) => [
+          Object.entries(asObject(asObject(operation)?.["responses"]) ?? {}).map(([status, response]) => [
             status,
             resolved(document, response),
           ]),

@@ -22,7 +22,7 @@ export const tlsKey = readFileSync(join(fixtures, "key.pem"), "utf8");
 export const tlsCertificate = readFileSync(join(fixtures, "certificate.pem"), "utf8");
 
 /** What a service does with a request that is right. */
-export type Behaviour =
+export type PushBehavior =
   /** Answers. A body that is a function is written again and again, for ever. */
   | {
       status: number;
@@ -52,7 +52,7 @@ export abstract class PushService {
   /** What was wrong with the others. */
   readonly faults: string[] = [];
   /** What the next requests get, the last one for ever. Empty: the service takes them. */
-  behaviours: Behaviour[] = [];
+  behaviors: PushBehavior[] = [];
   /** Called with each request that has arrived whole. */
   onRequest: () => void = () => {};
 
@@ -61,8 +61,8 @@ export abstract class PushService {
   abstract stop(): Promise<void>;
 
   /** The next thing to do; undefined: take the message. */
-  protected next(): Behaviour | undefined {
-    return this.behaviours.length > 1 ? this.behaviours.shift() : this.behaviours[0];
+  protected next(): PushBehavior | undefined {
+    return this.behaviors.length > 1 ? this.behaviors.shift() : this.behaviors[0];
   }
 }
 
@@ -95,26 +95,26 @@ abstract class HttpPushService extends PushService {
   }
 
   /** Reads and judges a request. @returns what the service answers when all is well */
-  protected abstract take(request: IncomingMessage, body: Buffer): Promise<Behaviour>;
+  protected abstract take(request: IncomingMessage, body: Buffer): Promise<PushBehavior>;
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(Buffer.from(chunk));
-    let behaviour: Behaviour;
+    let behavior: PushBehavior;
     try {
-      behaviour = await this.take(request, Buffer.concat(chunks));
+      behavior = await this.take(request, Buffer.concat(chunks));
     } catch (error) {
       this.faults.push(error instanceof Error ? error.message : String(error));
-      behaviour = { status: 400, body: "{}" };
+      behavior = { status: 400, body: "{}" };
     }
     this.onRequest();
-    if (behaviour === "silence") return;
-    if (behaviour === "garbage") {
+    if (behavior === "silence") return;
+    if (behavior === "garbage") {
       request.socket.end("This is no answer of HTTP\r\n\r\n");
-    } else if (behaviour === "cut") {
+    } else if (behavior === "cut") {
       request.socket.destroy();
     } else {
-      const { status, headers = {}, body = "" } = behaviour;
+      const { status, headers = {}, body = "" } = behavior;
       response.writeHead(status, headers);
       if (typeof body === "string") response.end(body);
       else writeForEver(response, body);
@@ -142,7 +142,7 @@ export class WebPushService extends HttpPushService {
     return JSON.stringify({ endpoint, expirationTime: null, keys });
   }
 
-  protected override async take(request: IncomingMessage, body: Buffer): Promise<Behaviour> {
+  protected override async take(request: IncomingMessage, body: Buffer): Promise<PushBehavior> {
     const headers = plainHeaders(request.headers);
     must(request.method === "POST", "POST");
     must(/^\d+$/.test(headers["ttl"] ?? ""), "TTL (RFC 8030 §5.2)");
@@ -152,9 +152,9 @@ export class WebPushService extends HttpPushService {
     must(body.byteLength <= 4096, "at most 4096 bytes (RFC 8291 §4)");
     await this.#verify(headers["authorization"] ?? "");
     const { title, body: text, ...data } = fields(JSON.parse(this.#decrypt(body)));
-    const behaviour = this.next();
+    const behavior = this.next();
     this.received.push({ title: String(title), body: String(text), data, headers });
-    return behaviour ?? { status: 201, headers: { location: `${this.url}/message/1` } };
+    return behavior ?? { status: 201, headers: { location: `${this.url}/message/1` } };
   }
 
   /** RFC 8292 §2 and §3: scheme, signature by the key that it names, audience, at most a day, a subject. */
@@ -193,12 +193,12 @@ export class WebPushService extends HttpPushService {
 
 /** ntfy and UnifiedPush: a body, and headers that say what to do with it. */
 export class UrlPushService extends HttpPushService {
-  protected override async take(request: IncomingMessage, body: Buffer): Promise<Behaviour> {
+  protected override async take(request: IncomingMessage, body: Buffer): Promise<PushBehavior> {
     const headers = plainHeaders(request.headers);
     must(request.method === "POST", "POST");
     must(body.byteLength > 0 && body.byteLength <= 4096, "a body of 1 to 4096 bytes");
     const text = new TextDecoder("utf-8", { fatal: true }).decode(body);
-    const behaviour = this.next();
+    const behavior = this.next();
     if (headers["content-type"] === "application/json") {
       const { title, body: inner, ...data } = fields(JSON.parse(text));
       this.received.push({ title: String(title), body: String(inner), data, headers });
@@ -206,7 +206,7 @@ export class UrlPushService extends HttpPushService {
       must(["high", "default"].includes(headers["priority"] ?? ""), "Priority, as ntfy knows it");
       this.received.push({ title: decodeWords(headers["title"] ?? ""), body: text, data: {}, headers });
     }
-    return behaviour ?? { status: 200, body: "{}" };
+    return behavior ?? { status: 200, body: "{}" };
   }
 }
 
@@ -217,7 +217,7 @@ export class FcmService extends HttpPushService {
   /** Access tokens that were given out and count. */
   readonly tokens: string[] = [];
   /** What the token service does next; empty: it gives a token. */
-  tokenBehaviours: Behaviour[] = [];
+  tokenBehaviors: PushBehavior[] = [];
 
   /** @param publicKeyPem of the service account */
   constructor(publicKeyPem: string) {
@@ -229,7 +229,7 @@ export class FcmService extends HttpPushService {
     return `${this.url}/token`;
   }
 
-  protected override async take(request: IncomingMessage, body: Buffer): Promise<Behaviour> {
+  protected override async take(request: IncomingMessage, body: Buffer): Promise<PushBehavior> {
     must(request.method === "POST", "POST");
     if (request.url === "/token") return this.#giveToken(request, body);
     must(request.url === `/v1/projects/${this.projectId}/messages:send`, "the address of messages:send");
@@ -246,7 +246,7 @@ export class FcmService extends HttpPushService {
     );
     must(Buffer.byteLength(JSON.stringify([notification, data])) <= 4096, "at most 4096 bytes");
     must(/^(HIGH|NORMAL)$/.test(String(fields(android)["priority"])), "android.priority");
-    const behaviour = this.next();
+    const behavior = this.next();
     const { collapse_key: collapseKey } = fields(android);
     this.received.push({
       title: String(title),
@@ -254,11 +254,11 @@ export class FcmService extends HttpPushService {
       data: fields(data),
       headers: { ...headers, priority: String(fields(android)["priority"]), collapseKey: String(collapseKey) },
     });
-    return behaviour ?? { status: 200, body: JSON.stringify({ name: `projects/${this.projectId}/messages/1` }) };
+    return behavior ?? { status: 200, body: JSON.stringify({ name: `projects/${this.projectId}/messages/1` }) };
   }
 
   /** RFC 7523, as Google's documentation of service accounts has it. */
-  async #giveToken(request: IncomingMessage, body: Buffer): Promise<Behaviour> {
+  async #giveToken(request: IncomingMessage, body: Buffer): Promise<PushBehavior> {
     must(request.headers["content-type"] === "application/x-www-form-urlencoded", "a form");
     const form = new URLSearchParams(body.toString("utf8"));
     must(form.get("grant_type") === "urn:ietf:params:oauth:grant-type:jwt-bearer", "grant_type");
@@ -273,8 +273,8 @@ export class FcmService extends HttpPushService {
     });
     must((payload.exp ?? 0) - (payload.iat ?? 0) <= 3600, "exp within an hour");
     must(payload["scope"] === "https://www.googleapis.com/auth/firebase.messaging", "scope");
-    const behaviour = this.tokenBehaviours.length > 1 ? this.tokenBehaviours.shift() : this.tokenBehaviours[0];
-    if (behaviour !== undefined) return behaviour;
+    const behavior = this.tokenBehaviors.length > 1 ? this.tokenBehaviors.shift() : this.tokenBehaviors[0];
+    if (behavior !== undefined) return behavior;
     const token = `ya29.${randomBytes(16).toString("hex")}`;
     this.tokens.push(token);
     return { status: 200, body: JSON.stringify({ access_token: token, expires_in: 3599, token_type: "Bearer" }) };
@@ -287,7 +287,7 @@ export function googleError(
   word: string,
   detail?: Record<string, unknown>,
   headers: Record<string, string> = {},
-): Behaviour {
+): PushBehavior {
   const error = { code: status, message: "refused", status: word, ...(detail !== undefined && { details: [detail] }) };
   return { status, headers, body: JSON.stringify({ error }) };
 }
@@ -348,28 +348,28 @@ export class ApnsService extends PushService {
     const chunks: Buffer[] = [];
     stream.on("data", (chunk: Buffer) => chunks.push(chunk));
     await new Promise<void>((resolve) => stream.on("end", () => resolve()));
-    let behaviour: Behaviour;
+    let behavior: PushBehavior;
     try {
-      behaviour = await this.take(plainHeaders(received), Buffer.concat(chunks));
+      behavior = await this.take(plainHeaders(received), Buffer.concat(chunks));
     } catch (error) {
       this.faults.push(error instanceof Error ? error.message : String(error));
-      behaviour = { status: 400, body: JSON.stringify({ reason: "PayloadEmpty" }) };
+      behavior = { status: 400, body: JSON.stringify({ reason: "PayloadEmpty" }) };
     }
     this.onRequest();
-    if (behaviour === "silence" || stream.destroyed) return;
-    if (behaviour === "garbage") {
+    if (behavior === "silence" || stream.destroyed) return;
+    if (behavior === "garbage") {
       for (const socket of this.sockets) socket.end("This is no frame of HTTP/2\r\n\r\n");
-    } else if (behaviour === "cut") {
+    } else if (behavior === "cut") {
       this.cutAll();
     } else {
-      const { status, headers = {}, body = "" } = behaviour;
+      const { status, headers = {}, body = "" } = behavior;
       stream.respond({ ":status": status, "apns-id": String(received["apns-id"]), ...headers });
       if (typeof body === "string") stream.end(body);
       else writeForEver(stream, body);
     }
   }
 
-  private async take(headers: Record<string, string>, body: Buffer): Promise<Behaviour> {
+  private async take(headers: Record<string, string>, body: Buffer): Promise<PushBehavior> {
     must(headers[":method"] === "POST", ":method");
     must(/^\/3\/device\/[0-9a-f]+$/i.test(headers[":path"] ?? ""), ":path");
     must(headers["apns-topic"] === this.topic, "apns-topic");
@@ -386,16 +386,16 @@ export class ApnsService extends PushService {
     must(Math.abs(Date.now() / 1000 - (payload.iat ?? 0)) < 3600, "iat within the hour");
     if (!this.tokens.includes(token)) this.tokens.push(token);
     if (this.expired.has(token)) return { status: 403, body: JSON.stringify({ reason: "ExpiredProviderToken" }) };
-    const behaviour = this.next();
+    const behavior = this.next();
     const { aps, ...data } = fields(JSON.parse(body.toString("utf8")));
     const { title, body: text } = fields(fields(aps)["alert"]);
     this.received.push({ title: String(title), body: String(text), data, headers });
-    return behaviour ?? { status: 200 };
+    return behavior ?? { status: 200 };
   }
 }
 
 /** A port of this machine on which nobody listens. */
-export async function deadPort(): Promise<number> {
+export async function findUnusedPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
   const port = portOf(server.address());

@@ -17,7 +17,7 @@ export interface SeededRandom {
 }
 
 /** The stream of numbers that a seed decides. */
-export function randomOf(seed: number): SeededRandom {
+export function seededRandom(seed: number): SeededRandom {
   let state = seed >>> 0;
   const fraction = () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -1,11 +1,11 @@
 // Requests byte by byte, for what no proper client sends: malformed heads, cut bodies, paths that a URL parser would repair.
 import { type Socket, connect } from "node:net";
-import { ApiResponse, bytesOf } from "./client.ts";
+import { ApiResponse, toBytes } from "./client.ts";
 import { boundary, formType } from "./multipart.ts";
 
 /** Encodes head lines and a body as one HTTP/1.1 request. */
 export function rawRequest(lines: string[], body: string | Uint8Array = ""): Buffer {
-  return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), bytesOf(body)]);
+  return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), toBytes(body)]);
 }
 
 /** One chunk of a chunked transfer (RFC 9112 §7.1); an empty one ends it. */
@@ -106,7 +106,10 @@ export class RawConnection {
  *
  * @returns the connection, and what must still be written on it
  */
-export async function halfAnUpload(port: number, token: string): Promise<{ connection: RawConnection; rest: string }> {
+export async function sendHalfUpload(
+  port: number,
+  token: string,
+): Promise<{ connection: RawConnection; rest: string }> {
   const start = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="slow.txt"\r\n\r\n01234`;
   const rest = `56789\r\n--${boundary}--\r\n`;
   const connection = await RawConnection.open(port);

@@ -4,7 +4,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
-import { madeOnce } from "./made-once.ts";
+import { buildOnce } from "./build-once.ts";
 
 /** An account whose password is known. */
 export interface ReadyAccount {
@@ -36,7 +36,7 @@ export async function copyReadyAccounts(
   command: string[],
   environment: Record<string, string>,
 ): Promise<ReadyAccounts> {
-  const source = await madeOnce("ready-accounts", command, async (path) => {
+  const source = await buildOnce("ready-accounts", command, async (path) => {
     mkdirSync(path, { mode: 0o700 });
     // A process of its own: it loads the whole source, which no other test needs.
     const maker = Bun.spawnSync([process.execPath, join(import.meta.dir, "make-accounts.ts"), path], {

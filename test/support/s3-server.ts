@@ -14,7 +14,7 @@ import { temporaryDirectory } from "./server.ts";
  * its end, amid what it sends; `whole`: it sends whole objects where parts are asked for; `lying`: it sends other bytes than it
  * has; `mangling`: it keeps other bytes than were sent; `sealing`: its ETags are no sums.
  */
-export type Mood =
+export type S3Behavior =
   | "well"
   | "failing"
   | "hanging"
@@ -70,7 +70,7 @@ function keyOf(digest: string): string {
 
 /** A running service with one bucket. */
 export class TestS3 {
-  mood: Mood = "well";
+  behavior: S3Behavior = "well";
   /** Requests that arrived, as `METHOD path`. */
   readonly requests: string[] = [];
 
@@ -127,7 +127,7 @@ export class TestS3 {
   }
 
   /** Removes a content from the bucket behind everybody's back. */
-  async lose(digest: string): Promise<void> {
+  async remove(digest: string): Promise<void> {
     await fetch(this.urlOf(digest), { method: "DELETE" });
   }
 
@@ -147,12 +147,12 @@ export class TestS3 {
   }
 
   /** Flips a bit of a content: the object has the same length, and another ETag. */
-  async rot(digest: string): Promise<void> {
+  async corrupt(digest: string): Promise<void> {
     await this.replace(digest, (bytes) => bytes.map((byte, index) => (index === 0 ? byte ^ 1 : byte)));
   }
 
   /** Flips a bit of a content as a bad disk does: the service goes on giving the ETag of before. */
-  async rotSilently(digest: string): Promise<void> {
+  async corruptSilently(digest: string): Promise<void> {
     const path = join(this.directory, BUCKET, `${keyOf(digest)}._S3rver_object`);
     const bytes = await readFile(path);
     bytes[0] = (bytes[0] ?? 0) ^ 1;
@@ -191,7 +191,7 @@ export class TestS3 {
 
   /** Empties the bucket, and lets it work well. */
   async clear(): Promise<void> {
-    this.mood = "well";
+    this.behavior = "well";
     this.cut.clear();
     this.failAfter(undefined);
     const url = `http://127.0.0.1:${this.servicePort}/${BUCKET}`;
@@ -220,20 +220,20 @@ export class TestS3 {
   private async reply(request: Request): Promise<Response> {
     const { pathname, search } = new URL(request.url);
     this.requests.push(`${request.method} ${pathname}${search}`);
-    if (this.mood === "failing" || --this.answersLeft < 0)
+    if (this.behavior === "failing" || --this.answersLeft < 0)
       return new Response("<Error><Code>ServiceUnavailable</Code></Error>", { status: 503 });
-    if (this.mood === "hanging") return new Promise(() => {});
+    if (this.behavior === "hanging") return new Promise(() => {});
     const body = new Uint8Array(await request.arrayBuffer());
-    if (this.mood === "mangling" && request.method === "PUT") body[0] = (body[0] ?? 0) ^ 1;
+    if (this.behavior === "mangling" && request.method === "PUT") body[0] = (body[0] ?? 0) ^ 1;
     const headers = new Headers(request.headers);
     headers.delete("host");
-    if (this.mood === "whole") headers.delete("range");
+    if (this.behavior === "whole") headers.delete("range");
     const response = await fetch(`http://127.0.0.1:${this.servicePort}${pathname}${search}`, {
       method: request.method,
       headers,
       ...(body.length > 0 && { body }),
     });
-    if (this.mood === "sealing" && request.method === "HEAD") {
+    if (this.behavior === "sealing" && request.method === "HEAD") {
       const sealed = new Headers(response.headers);
       sealed.set("etag", '"0123456789abcdef0123456789abcdef"');
       return new Response(null, { status: response.status, headers: sealed });
@@ -244,14 +244,14 @@ export class TestS3 {
 
   /** What is sent of a content, as the mood is. */
   private async spoilt(response: Response, isCut: boolean): Promise<Response> {
-    if (!isCut && !["lying", "hanging-amid", "short"].includes(this.mood)) return response;
+    if (!isCut && !["lying", "hanging-amid", "short"].includes(this.behavior)) return response;
     const bytes = new Uint8Array(await response.arrayBuffer());
     const { status, headers } = response;
-    if (this.mood === "lying") {
+    if (this.behavior === "lying") {
       bytes[0] = (bytes[0] ?? 0) ^ 1;
       return new Response(bytes, { status, headers });
     }
-    const isHanging = this.mood === "hanging-amid";
+    const isHanging = this.behavior === "hanging-amid";
     async function* half() {
       yield bytes.subarray(0, bytes.length / 2);
       if (isCut) throw new Error("The object ends here.");

@@ -2,8 +2,8 @@
 // Everything is drawn or written here, so that pictures of the pages show nobody's files, and are the same each time.
 import sharp from "sharp";
 import type { Account, Client } from "./client.ts";
-import { type SeededRandom, randomOf } from "./random.ts";
-import { shareWith } from "./received.ts";
+import { type SeededRandom, seededRandom } from "./random.ts";
+import { shareWith } from "./account-shares.ts";
 
 /** How much there is to be. */
 export interface SampleOptions {
@@ -21,7 +21,7 @@ const PLACES = [
 
 /** A landscape: sky, sun, hills in their distances. The same number draws the same. */
 export async function landscape(seed: number, width = 1200, height = 800): Promise<Buffer> {
-  const random = randomOf(seed);
+  const random = seededRandom(seed);
   const ground = 90 + random.below(140);
   const [zenith, horizon] = random.pick([
     ["hsl(210 65% 62%)", "hsl(200 70% 88%)"],
@@ -154,7 +154,7 @@ async function storePhotos(client: Client, count: number, random: SeededRandom):
 export async function seedSampleLibrary(account: Account, options: SampleOptions = {}): Promise<void> {
   const { client } = account;
   await storeTexts(client);
-  const photos = await storePhotos(client, options.photos ?? 24, randomOf(7));
+  const photos = await storePhotos(client, options.photos ?? 24, seededRandom(7));
   await client.post("/api/files/tags", { fileIds: photos.slice(0, 4), add: ["holiday"] });
   await client.post("/api/files/tags", { fileIds: photos.slice(2, 6), add: ["print"] });
   const old = await client.storedId("old", { name: "Old notes.txt", fields: { folder: "/House" } });

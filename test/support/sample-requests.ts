@@ -1,7 +1,7 @@
 // Requests made from the OpenAPI document, so that an endpoint is met by the general tests the day it is written.
 import type { RequestOptions } from "./client.ts";
 import type { ApiDocument, JsonObject } from "./openapi.ts";
-import { objectOf } from "./openapi.ts";
+import { asObject } from "./openapi.ts";
 
 /** An operation of the document with the places of its request that are to be filled. */
 export interface SampledOperation {
@@ -24,9 +24,9 @@ export interface SampledOperation {
 export function sampleOperations(document: ApiDocument): SampledOperation[] {
   return document.operations.map(({ method, template }) => {
     const operation =
-      objectOf(objectOf(objectOf(document.document["paths"])?.[template])?.[method.toLowerCase()]) ?? {};
-    const parameters = Array.isArray(operation["parameters"]) ? operation["parameters"].map(objectOf) : [];
-    const content = objectOf(objectOf(operation["requestBody"])?.["content"]);
+      asObject(asObject(asObject(document.document["paths"])?.[template])?.[method.toLowerCase()]) ?? {};
+    const parameters = Array.isArray(operation["parameters"]) ? operation["parameters"].map(asObject) : [];
+    const content = asObject(asObject(operation["requestBody"])?.["content"]);
     const security = operation["security"];
     return {
       name: `${method} ${template}`,
@@ -34,7 +34,7 @@ export function sampleOperations(document: ApiDocument): SampledOperation[] {
       template,
       parameters: [...template.matchAll(/\{([^}]+)\}/g)].map(([, name = ""]) => name),
       query: parameters.filter((one) => one?.["in"] === "query").map((one) => String(one?.["name"])),
-      body: objectOf(objectOf(content?.["application/json"])?.["schema"]),
+      body: asObject(asObject(content?.["application/json"])?.["schema"]),
       isPublic: Array.isArray(security) && security.length === 0,
     };
   });
@@ -55,13 +55,13 @@ export function sampleOf(schema: JsonObject | undefined, valueOf: FieldValue, na
   if (given !== undefined && !isList) return given;
   const choices = schema["enum"] ?? schema["anyOf"] ?? schema["oneOf"];
   if (Array.isArray(schema["enum"])) return schema["enum"][0];
-  if (Array.isArray(choices)) return sampleOf(objectOf(choices[0]), valueOf, name);
+  if (Array.isArray(choices)) return sampleOf(asObject(choices[0]), valueOf, name);
   if (Array.isArray(schema["allOf"])) {
-    return Object.assign({}, ...schema["allOf"].map((part) => sampleOf(objectOf(part), valueOf, name)));
+    return Object.assign({}, ...schema["allOf"].map((part) => sampleOf(asObject(part), valueOf, name)));
   }
   if (isList) {
     if (given !== undefined) return [given];
-    return Number(schema["minItems"] ?? 1) > 0 ? [sampleOf(objectOf(schema["items"]), valueOf, name)] : [];
+    return Number(schema["minItems"] ?? 1) > 0 ? [sampleOf(asObject(schema["items"]), valueOf, name)] : [];
   }
   if (schema["type"] === "object" || schema["properties"] !== undefined) return sampleObject(schema, valueOf);
   if (schema["type"] === "boolean") return true;
@@ -88,9 +88,9 @@ export function sampleOptions(operation: SampledOperation, valueOf: FieldValue):
 function sampleObject(schema: JsonObject, valueOf: FieldValue): JsonObject {
   const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
   const made: JsonObject = {};
-  for (const [name, field] of Object.entries(objectOf(schema["properties"]) ?? {})) {
-    if (required.has(name) || valueOf(name) !== undefined || holdsIds(objectOf(field), valueOf)) {
-      made[name] = sampleOf(objectOf(field), valueOf, name);
+  for (const [name, field] of Object.entries(asObject(schema["properties"]) ?? {})) {
+    if (required.has(name) || valueOf(name) !== undefined || holdsIds(asObject(field), valueOf)) {
+      made[name] = sampleOf(asObject(field), valueOf, name);
     }
   }
   return made;
@@ -98,6 +98,6 @@ function sampleObject(schema: JsonObject, valueOf: FieldValue): JsonObject {
 
 /** Whether a list of objects has a field with a value: then it is worth sending. */
 function holdsIds(schema: JsonObject | undefined, valueOf: FieldValue): boolean {
-  const fields = objectOf(objectOf(schema?.["items"])?.["properties"]) ?? {};
+  const fields = asObject(asObject(schema?.["items"])?.["properties"]) ?? {};
   return Object.keys(fields).some((name) => valueOf(name) !== undefined);
 }

@@ -1,7 +1,7 @@
 // Uploads by tus: as raw requests, for what no proper client sends, and by tus-js-client, for what they do.
 import { Upload, type UploadOptions } from "tus-js-client";
 import type { ApiResponse, Client } from "./client.ts";
-import { bytesOf } from "./client.ts";
+import { toBytes } from "./client.ts";
 
 /** The version, which every request but OPTIONS names. */
 export const tusVersion = { "tus-resumable": "1.0.0" };
@@ -14,7 +14,7 @@ export function tusMetadata(pairs: Record<string, string>): string {
 }
 
 /** POST that begins an upload; the answer, whatever it is. @param home /api/tus, or the one of a drop box */
-export async function beginTus(
+export async function tryCreateTus(
   client: Client,
   headers: Record<string, string>,
   metadata: Record<string, string> = {},
@@ -27,19 +27,19 @@ export async function beginTus(
       ...(bytes !== undefined && { "content-type": "application/offset+octet-stream" }),
       ...headers,
     },
-    ...(bytes !== undefined && { body: bytesOf(bytes) }),
+    ...(bytes !== undefined && { body: toBytes(bytes) }),
   });
 }
 
 /** Begins an upload of this length, which must succeed. @returns its path */
-export async function newTus(
+export async function createTus(
   client: Client,
   length: number,
   metadata: Record<string, string> = {},
   options: { home?: string; headers?: Record<string, string> } = {},
 ): Promise<string> {
   const { headers, ...rest } = options;
-  const response = await beginTus(client, { "upload-length": String(length), ...headers }, metadata, rest);
+  const response = await tryCreateTus(client, { "upload-length": String(length), ...headers }, metadata, rest);
   if (response.status !== 201) throw new Error(`tus refused: ${response.status} ${response.text}`);
   return response.header("location");
 }
@@ -59,7 +59,7 @@ export async function appendTus(
       "upload-offset": String(offset),
       ...headers,
     },
-    body: bytesOf(bytes),
+    body: toBytes(bytes),
   });
 }
 
@@ -73,14 +73,14 @@ export async function headTus(
 }
 
 /** How far an upload is, which must be there. */
-export async function offsetOf(client: Client, path: string): Promise<number> {
+export async function readOffset(client: Client, path: string): Promise<number> {
   const response = await headTus(client, path);
   if (response.status !== 200) throw new Error(`no such upload: ${response.status}`);
   return Number(response.header("upload-offset"));
 }
 
 /** What tus-js-client came to. */
-export interface Sent {
+export interface SentUpload {
   url: string;
   fileId: string | undefined;
 }
@@ -90,9 +90,9 @@ export async function sendByClient(
   client: Client,
   content: Uint8Array,
   options: Partial<UploadOptions> = {},
-): Promise<Sent> {
-  const { promise, resolve, reject } = Promise.withResolvers<Sent>();
-  const upload = clientUpload(client, content, {
+): Promise<SentUpload> {
+  const { promise, resolve, reject } = Promise.withResolvers<SentUpload>();
+  const upload = createClientUpload(client, content, {
     ...options,
     onError: reject,
     onSuccess: ({ lastResponse }) =>
@@ -103,7 +103,7 @@ export async function sendByClient(
 }
 
 /** An upload by tus-js-client that is not begun yet. */
-export function clientUpload(client: Client, content: Uint8Array, options: Partial<UploadOptions>): Upload {
+export function createClientUpload(client: Client, content: Uint8Array, options: Partial<UploadOptions>): Upload {
   return new Upload(Buffer.from(content), {
     endpoint: `${client.target.url}/api/tus`,
     headers: client.token === undefined ? {} : { authorization: `Bearer ${client.token}` },

@@ -1,7 +1,7 @@
 // Uploads in chunks as a phone makes them.
 import type { ApiResponse, Client } from "./client.ts";
-import { bytesOf } from "./client.ts";
-import { objectOf } from "./openapi.ts";
+import { toBytes } from "./client.ts";
+import { asObject } from "./openapi.ts";
 
 /** One chunk of a plan. */
 export interface PlannedChunk {
@@ -34,7 +34,7 @@ export async function tryInit(
 }
 
 /** The plan of one file of an answer to upload/init. */
-export function planIn(response: ApiResponse, index = 0): PlannedUpload {
+export function readPlan(response: ApiResponse, index = 0): PlannedUpload {
   const pathOf = (url: string) => {
     const { pathname, search } = new URL(url);
     return pathname + search;
@@ -47,7 +47,7 @@ export function planIn(response: ApiResponse, index = 0): PlannedUpload {
       index: response.number(`${at}.chunks.${position}.index`),
       start: response.number(`${at}.chunks.${position}.start`),
       end: response.number(`${at}.chunks.${position}.end`),
-      path: pathOf(String(objectOf(chunk)?.["uploadUrl"])),
+      path: pathOf(String(asObject(chunk)?.["uploadUrl"])),
     })),
   };
 }
@@ -59,9 +59,9 @@ export async function planUpload(
   file: Record<string, unknown> = {},
   options: Record<string, unknown> = { chunkSize: 1024 },
 ): Promise<PlannedUpload> {
-  const response = await tryInit(client, { size: bytesOf(content).length, ...file }, options);
+  const response = await tryInit(client, { size: toBytes(content).length, ...file }, options);
   if (response.status !== 200) throw new Error(`init refused: ${response.status} ${response.text}`);
-  return planIn(response);
+  return readPlan(response);
 }
 
 /** PUT of raw bytes to an address of a plan. The client's token goes along, if it has one. */
@@ -72,13 +72,13 @@ export async function putBytes(
   headers: Record<string, string> = {},
 ): Promise<ApiResponse> {
   return client.request("PUT", path, {
-    body: bytesOf(bytes),
+    body: toBytes(bytes),
     headers: { "content-type": "application/octet-stream", ...headers },
   });
 }
 
 /** The bytes of one chunk. */
-export function partOf(content: Uint8Array, chunk: PlannedChunk): Uint8Array {
+export function sliceChunk(content: Uint8Array, chunk: PlannedChunk): Uint8Array {
   return content.slice(chunk.start, chunk.end + 1);
 }
 
@@ -92,13 +92,13 @@ export async function sendChunks(
   for (const index of indexes) {
     const chunk = plan.chunks[index];
     if (chunk === undefined) throw new Error(`the plan has no chunk ${index}`);
-    const response = await putBytes(client, chunk.path, partOf(content, chunk));
+    const response = await putBytes(client, chunk.path, sliceChunk(content, chunk));
     if (response.status !== 200) throw new Error(`chunk ${index} refused: ${response.status} ${response.text}`);
   }
 }
 
 /** POST upload/complete, whatever it answers. */
-export async function complete(
+export async function completeUpload(
   client: Client,
   uploadId: string,
   fields: Record<string, unknown> = {},
@@ -107,6 +107,6 @@ export async function complete(
 }
 
 /** GET of an upload's state, whatever it answers. */
-export async function stateOf(client: Client, uploadId: string): Promise<ApiResponse> {
+export async function getUploadState(client: Client, uploadId: string): Promise<ApiResponse> {
   return client.get(`/api/mobile/upload/${uploadId}`);
 }

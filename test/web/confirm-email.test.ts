@@ -31,7 +31,7 @@ describeWeb(
       await web.lookAt(page, "confirm-email-notice");
       await notice.getByRole("button", { name: "Send again" }).click();
       await page.getByText("We sent an email to").waitFor();
-      const mail = await mails.mailTo(account.email, 2);
+      const mail = await mails.waitForMail(account.email, 2);
 
       const link = await web.open({ path: linkIn(mail.parsed.text), context: { javaScriptEnabled: false } });
       await link.getByText(account.email).waitFor();
@@ -54,7 +54,7 @@ describeWeb(
 
     test("the page behind the link looks right: open, done and expired", async () => {
       const account = await web.account();
-      const mail = await mails.mailTo(account.email);
+      const mail = await mails.waitForMail(account.email);
       const page = await web.open({ path: linkIn(mail.parsed.text) });
       await page.getByRole("button", { name: "Confirm email address" }).waitFor();
       await web.lookAt(page, "confirm-email");

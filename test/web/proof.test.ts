@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { freshEmail } from "../support/client.ts";
 import { TestProvider } from "../support/oidc-provider.ts";
-import { switchOnTwoFactor, wrongCode } from "../support/two-factor.ts";
+import { enableTwoFactor, generateWrongCode } from "../support/two-factor.ts";
 import { describeWeb } from "./support/browser.ts";
 import { addAuthenticator } from "./support/passkeys.ts";
 import { proofDialog, prove } from "./support/proof.ts";
@@ -59,13 +59,13 @@ describeWeb(
     test("asks for the code if the account has two-factor authentication", async () => {
       const account = await web.account();
       const page = await web.open({ as: account, path: "/settings" });
-      const { secret, codes } = await switchOnTwoFactor(account);
+      const { secret, codes } = await enableTwoFactor(account);
       await page.getByLabel("Email address").fill(`new-${account.email}`);
       await page.getByRole("button", { name: "Change email" }).click();
       const dialog = proofDialog(page);
       await dialog.getByLabel("Your password").fill(account.password);
       expect(await dialog.getByRole("button", { name: "Confirm" }).isDisabled()).toBe(true);
-      await dialog.getByLabel("Code").fill(wrongCode(secret));
+      await dialog.getByLabel("Code").fill(generateWrongCode(secret));
       await page.keyboard.press("Enter");
       await dialog.locator("[aria-invalid=true][autocomplete=one-time-code]").waitFor();
       await web.lookAt(page, "proof-code");

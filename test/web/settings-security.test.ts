@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Client } from "../support/client.ts";
-import { codeOf, switchOnTwoFactor } from "../support/two-factor.ts";
+import { generateCode, enableTwoFactor } from "../support/two-factor.ts";
 import { describeWeb } from "./support/browser.ts";
 import { addAuthenticator } from "./support/passkeys.ts";
 import { prove } from "./support/proof.ts";
@@ -37,7 +37,7 @@ describeWeb("the security settings", (web) => {
       .waitFor();
     await web.lookAt(page, "settings-totp");
     const secret = await page.getByLabel("Key", { exact: true }).inputValue();
-    await page.getByLabel("6-digit code").fill(codeOf(secret, 0));
+    await page.getByLabel("6-digit code").fill(generateCode(secret, 0));
     await page.getByRole("button", { name: "Turn on" }).click();
 
     await page.getByRole("heading", { name: "Recovery codes", exact: true }).waitFor();
@@ -69,10 +69,10 @@ describeWeb("the security settings", (web) => {
 
   test("creates new recovery codes that replace the old ones", async () => {
     const account = await web.account();
-    const { secret, codes: former } = await switchOnTwoFactor(account);
+    const { secret, codes: former } = await enableTwoFactor(account);
     const page = await web.open({ path: "/sign-in?next=/settings/security" });
     await signInBy(page, account);
-    await page.getByLabel("Code").fill(codeOf(secret));
+    await page.getByLabel("Code").fill(generateCode(secret));
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Create new recovery codes" }).click();
     const dialog = page.getByRole("dialog");

@@ -94,7 +94,7 @@ describeWeb(
       await web.lookAt(page, "sign-in-forgot");
       await page.getByRole("button", { name: "Send link" }).click();
       await page.getByText("we sent it an email with a link").waitFor();
-      const mail = await mails.mailTo(account.email);
+      const mail = await mails.waitForMail(account.email);
       const path = /\/reset-password\?token=[\w-]+/.exec(mail.parsed.text ?? "")?.[0] ?? "";
 
       const reset = await web.open({ path, context: { javaScriptEnabled: false } });
@@ -110,7 +110,7 @@ describeWeb(
     test("the page behind the link looks right: open, done and expired", async () => {
       const account = await web.account();
       await web.server().visitor.post("/api/auth/password/forgot", { email: account.email });
-      const mail = await mails.mailTo(account.email);
+      const mail = await mails.waitForMail(account.email);
       const page = await web.open({ path: /\/reset-password\?token=[\w-]+/.exec(mail.parsed.text ?? "")?.[0] ?? "" });
       await page.getByLabel("New password").waitFor();
       await web.lookAt(page, "reset-password");

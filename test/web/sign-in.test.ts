@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { codeOf, switchOnTwoFactor, wrongCode } from "../support/two-factor.ts";
+import { generateCode, enableTwoFactor, generateWrongCode } from "../support/two-factor.ts";
 import { describeWeb } from "./support/browser.ts";
 import { password, signInBy } from "./support/sign-in.ts";
 
@@ -55,15 +55,15 @@ describeWeb("the sign-in page", (web) => {
 
   test("asks for the code of the authenticator app, and accepts a recovery code instead", async () => {
     const account = await web.account();
-    const { secret, codes } = await switchOnTwoFactor(account);
+    const { secret, codes } = await enableTwoFactor(account);
     const page = await web.open({ path: "/sign-in" });
     await signInBy(page, account);
     await page.getByRole("heading", { name: "Two-factor authentication" }).waitFor();
     await web.lookAt(page, "sign-in-code");
-    await page.getByLabel("Code").fill(wrongCode(secret));
+    await page.getByLabel("Code").fill(generateWrongCode(secret));
     await page.keyboard.press("Enter");
     await page.getByRole("alert").first().waitFor();
-    await page.getByLabel("Code").fill(codeOf(secret));
+    await page.getByLabel("Code").fill(generateCode(secret));
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/files$/);
 

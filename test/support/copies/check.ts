@@ -1,10 +1,10 @@
 // What must be true of a copy that was opened: it is what the original was at one moment, and everything in it can be read.
 import { Client, checksumOf } from "../client.ts";
 import type { TestServer } from "../server.ts";
-import { type FileState, type Interval, type LoadedAccount, whenSeen } from "./load.ts";
+import { type FileState, type Interval, type LoadedAccount, findIntervals } from "./load.ts";
 
 /** What was found in a copy. */
-export interface Checked {
+export interface CheckedCopy {
   readonly files: number;
   readonly bytes: number;
   /** The latest moment of which the copy may be the state, in milliseconds since 1970; of several accounts, the earliest. */
@@ -23,7 +23,7 @@ export async function checkCopy(
   copy: TestServer,
   accounts: readonly LoadedAccount[],
   { fromMs, untilMs }: Interval,
-): Promise<Checked> {
+): Promise<CheckedCopy> {
   const states = new Map<LoadedAccount, ReadonlyMap<string, FileState>>();
   let files = 0;
   let bytes = 0;
@@ -47,7 +47,7 @@ export async function checkCopy(
     for (const [key, happenings] of loaded.histories) {
       const state = seen.get(key) ?? null;
       const what = `${key}: ${JSON.stringify(state)}`;
-      seenIntervals.push({ what, intervals: whenSeen(happenings, state) });
+      seenIntervals.push({ what, intervals: findIntervals(happenings, state) });
       seen.delete(key);
     }
     if (seen.size > 0) throw new Error(`nobody ever sent ${[...seen.keys()].join(", ")}`);

@@ -1,9 +1,9 @@
 // Everything that people do with files, at once, by several accounts, and what was true of each file from when until when.
 import { type Account, type ApiResponse, checksumOf, type Client } from "../client.ts";
 import { registerDevice } from "../mobile.ts";
-import { randomOf, type SeededRandom } from "../random.ts";
+import { seededRandom, type SeededRandom } from "../random.ts";
 import type { TestServer } from "../server.ts";
-import { complete, planUpload, sendChunks } from "../uploads.ts";
+import { completeUpload, planUpload, sendChunks } from "../uploads.ts";
 
 /** What a listing says of a file; null where it lists none. */
 export type FileState = { readonly folder: string; readonly name: string; readonly checksum: string } | null;
@@ -67,7 +67,7 @@ export class LoadedAccount {
   }
 
   /** After a crash: what was under way was done or was not, as is seen; the work can go on from there. */
-  settle(seen: ReadonlyMap<string, FileState>): void {
+  resolvePending(seen: ReadonlyMap<string, FileState>): void {
     for (const [key, happenings] of this.histories) {
       const last = happenings.at(-1);
       if (last === undefined || last.acknowledgedMs !== undefined) continue;
@@ -89,7 +89,7 @@ export class LoadedAccount {
   /** Some contents are everybody's: what one deletes another still has, or brings again. */
   private content(): Uint8Array<ArrayBuffer> {
     const { random } = this;
-    if (random.chance(0.25)) return randomOf(random.below(sharedContents)).bytes(3_000);
+    if (random.chance(0.25)) return seededRandom(random.below(sharedContents)).bytes(3_000);
     return random.bytes(random.chance(0.06) ? 300_000 + random.below(600_000) : 1 + random.below(20_000));
   }
 
@@ -115,7 +115,7 @@ export class LoadedAccount {
     if (this.random.chance(0.2)) return sendChunks(phone, plan, content, [0, 2]);
     await sendChunks(phone, plan, content);
     const state = { folder: "/photos", name, checksum: checksumOf(content) };
-    const response = await this.happen(happenings, state, () => complete(phone, plan.uploadId));
+    const response = await this.happen(happenings, state, () => completeUpload(phone, plan.uploadId));
     this.alive.push({ key, id: response.string("data.id"), happenings, isInTrash: false });
   }
 
@@ -204,7 +204,7 @@ function must(response: ApiResponse): ApiResponse {
 }
 
 /** When a file may have been seen like this: each time that it was. */
-export function whenSeen(happenings: readonly Happening[], seen: FileState): Interval[] {
+export function findIntervals(happenings: readonly Happening[], seen: FileState): Interval[] {
   const text = JSON.stringify(seen);
   const all = [{ state: null, startedMs: Number.NEGATIVE_INFINITY }, ...happenings];
   return all.flatMap(({ state, startedMs }, index) => {
@@ -234,7 +234,7 @@ export class MixedLoad {
         const label = String.fromCodePoint(97 + index);
         const account = await server.signUp();
         const { client: phone } = await registerDevice(server, account);
-        return new LoadedAccount(account, phone, label, randomOf(seed * 31 + index));
+        return new LoadedAccount(account, phone, label, seededRandom(seed * 31 + index));
       }),
     );
     return new MixedLoad(accounts, restMs);
@@ -264,7 +264,7 @@ export class MixedLoad {
   }
 
   /** Waits until every worker has seen that the server is gone. @throws where it refused something before */
-  async crashed(): Promise<void> {
+  async waitForCrash(): Promise<void> {
     for (const ended of await Promise.allSettled(this.working)) {
       if (ended.status === "rejected" && ended.reason instanceof Rejection) throw ended.reason;
     }

@@ -33,7 +33,7 @@ export interface MovableClock {
 }
 
 /** Makes one that goes with the machine's own clock until it is set. */
-export async function movableClock(): Promise<MovableClock> {
+export async function createMovableClock(): Promise<MovableClock> {
   const path = join(await mkdtemp(join(folder, "clock-")), "offset");
   const set = async (seconds: number) => {
     const file = await open(path, "a+").then(async (made) => {

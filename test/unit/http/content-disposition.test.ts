@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { contentDisposition } from "../../../src/http/content-disposition.ts";
-import { fileNameIn, parseDisposition } from "../../support/disposition.ts";
-import { randomOf } from "../../support/random.ts";
+import { readFileName, parseDisposition } from "../../support/disposition.ts";
+import { seededRandom } from "../../support/random.ts";
 
 const HOSTILE = [
   "plain.txt",
@@ -38,13 +38,13 @@ describe("a Content-Disposition header", () => {
       const { type, parameters } = parseDisposition(header);
       expect(type).toBe(inline ? "inline" : "attachment");
       expect([...parameters.keys()].filter((key) => key !== "filename" && key !== "filename*")).toEqual([]);
-      expect(fileNameIn(header)).toBe(name);
+      expect(readFileName(header)).toBe(name);
       expect(header).toContain('filename="');
     }
   });
 
   test("holds for names made at random of what headers are made of", () => {
-    const random = randomOf(6266);
+    const random = seededRandom(6266);
     const fragments = [
       '"',
       "\\",
@@ -63,11 +63,11 @@ describe("a Content-Disposition header", () => {
     ];
     for (let n = 0; n < 5_000; n++) {
       const name = Array.from({ length: 1 + random.below(9) }, () => random.pick(fragments)).join("");
-      expect(fileNameIn(contentDisposition(name, false))).toBe(name);
+      expect(readFileName(contentDisposition(name, false))).toBe(name);
     }
   });
 
   test("writes half a character as the sign for what is none", () => {
-    expect(fileNameIn(contentDisposition("a\ud800b", false))).toBe("a\ufffdb");
+    expect(readFileName(contentDisposition("a\ud800b", false))).toBe("a\ufffdb");
   });
 });

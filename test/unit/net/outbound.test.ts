@@ -10,7 +10,7 @@ import { gzipSync } from "node:zlib";
 import { AppError } from "../../../src/errors.ts";
 import { CidrList, isPublicAddress } from "../../../src/lib/cidr.ts";
 import { RESPONSE_BYTES_MAX, Outbound, OutboundError, type OutboundRequest } from "../../../src/net/outbound.ts";
-import { deadPort, tlsCertificate, tlsKey } from "../../support/push-services.ts";
+import { findUnusedPort, tlsCertificate, tlsKey } from "../../support/push-services.ts";
 
 const HERE = CidrList.parse(["127.0.0.1"]);
 const NOWHERE = CidrList.parse([]);
@@ -265,7 +265,7 @@ describe("a request", () => {
       const outbound = new Outbound({ allow: CidrList.parse(["127.0.0.1"]) });
       const answer = await outbound.send("http://127.0.0.1:${plainPort}/direct", { method: "POST", headers: {} });
       console.log(answer.status);`;
-    const proxy = `http://127.0.0.1:${await deadPort()}`;
+    const proxy = `http://127.0.0.1:${await findUnusedPort()}`;
     const child = Bun.spawn([process.execPath, "-e", script], {
       env: { ...process.env, HTTP_PROXY: proxy, http_proxy: proxy, HTTPS_PROXY: proxy, https_proxy: proxy },
       stdout: "pipe",
@@ -371,7 +371,7 @@ test("a name server that doesn't answer holds nothing else up", async () => {
 
 test("an error tells neither address nor content", async () => {
   const error = await rejection(
-    outbound().outbound.send(`https://127.0.0.1:${await deadPort()}/secret-topic`, {
+    outbound().outbound.send(`https://127.0.0.1:${await findUnusedPort()}/secret-topic`, {
       ...POST,
       headers: { Authorization: "secret-key" },
     }),

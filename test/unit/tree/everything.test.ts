@@ -12,7 +12,7 @@ import type { FileNode, FolderNode, TreeNode } from "../../../src/tree/model/typ
 import type { User } from "../../../src/features/accounts/users/types.ts";
 import { fold } from "../../../src/lib/path.ts";
 import { Turns } from "../../../src/lib/turns.ts";
-import { randomOf, seedsToRun } from "../../support/random.ts";
+import { seededRandom, seedsToRun } from "../../support/random.ts";
 import { blobOf, TestTree } from "./support.ts";
 
 const NAMES = ["a", "b.txt", "B.TXT", "ä.jpg", "c (1)", "c", "fa"];
@@ -25,7 +25,7 @@ const STEPS = 90;
 let tree: TestTree;
 afterEach(() => tree.close());
 
-type Random = ReturnType<typeof randomOf>;
+type Random = ReturnType<typeof seededRandom>;
 
 /** What a device knows that syncs now and then. */
 class Mirror {
@@ -221,7 +221,7 @@ test.each(seedsToRun([1, 2]))(
   async (seed) => {
     tree = new TestTree();
     const accounts = [tree.addAccount(), tree.addAccount()] as const;
-    const random = randomOf(seed);
+    const random = seededRandom(seed);
     const mirrors = accounts.map(() => [new Mirror(3), new Mirror(500)]);
     const shown: (readonly TreeNode[])[] = [[], []];
     const moments: number[] = [tree.clock.nowMs()];

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { compareUtf8 } from "../../../src/tree/model/sorts.ts";
 import type { FileNode, FindQuery, TreeNode } from "../../../src/tree/model/types.ts";
 import { fold } from "../../../src/lib/path.ts";
-import { randomOf } from "../../support/random.ts";
+import { seededRandom } from "../../support/random.ts";
 import { TestTree } from "./support.ts";
 
 const WORDS = [
@@ -55,7 +55,7 @@ beforeAll(() => {
   tree = new TestTree();
   accountId = tree.addAccount();
   const other = tree.addAccount();
-  const random = randomOf(3);
+  const random = seededRandom(3);
   const folders = ["/", "/straße", "/straße/b", "/straße/b/c", "/d", "/d/漢字"];
   tree.run((tx) => {
     for (const path of folders) tree.write.ensureFolder(tx, accountId, path);

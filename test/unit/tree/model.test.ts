@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "bun:test";
 import { compareUtf8 } from "../../../src/tree/model/sorts.ts";
 import type { FolderNode, SortField, SortOrder, TreeNode } from "../../../src/tree/model/types.ts";
 import { fold, joinPath } from "../../../src/lib/path.ts";
-import { randomOf, seedsToRun } from "../../support/random.ts";
+import { seededRandom, seedsToRun } from "../../support/random.ts";
 import { blobOf, TestTree } from "./support.ts";
 
 const SORTS: readonly SortField[] = ["name", "size", "createdAt", "modifiedAt"];
@@ -74,7 +74,7 @@ test.each(seedsToRun([1, 2]))(
     tree = new TestTree();
     const accountId = tree.addAccount();
     const { read, write, clock } = tree;
-    const random = randomOf(seed);
+    const random = seededRandom(seed);
     const model = new Model();
     const refresh = (publicId: string) => {
       const node = read.findNode(accountId, publicId);

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "bun:test";
 import { idsSql } from "../../../src/tree/queries/list.ts";
 import { SORTS } from "../../../src/tree/model/sorts.ts";
 import type { FolderNode, SortField } from "../../../src/tree/model/types.ts";
-import { randomOf } from "../../support/random.ts";
+import { seededRandom } from "../../support/random.ts";
 import { blobOf, TestTree } from "./support.ts";
 
 const FILES = 21_000;
@@ -13,7 +13,7 @@ let tree: TestTree;
 afterEach(() => tree.close());
 
 function fill(accountId: number, count: number): FolderNode {
-  const random = randomOf(7);
+  const random = seededRandom(7);
   tree.run((tx) => {
     for (let i = 0; i < count; i++) {
       tree.clock.advance(random.below(2));
@@ -59,7 +59,7 @@ test("pages through the index equal pages by OFFSET, during random writes", asyn
   tree = new TestTree();
   const accountId = tree.addAccount();
   const folder = fill(accountId, FILES);
-  const random = randomOf(11);
+  const random = seededRandom(11);
   const list = (sort: SortField, order: "asc" | "desc", offset: number, limit: number) =>
     tree.read.list({ accountId, folder, kind: "file", sort, order, offset, limit });
   // Indexes of all sorts, while writes continue.

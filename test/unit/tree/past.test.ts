@@ -5,7 +5,7 @@ import type { Moment, PastListQuery } from "../../../src/tree/queries/past-sql.t
 import type { FolderNode, TreeNode } from "../../../src/tree/model/types.ts";
 import { compareUtf8 } from "../../../src/tree/model/sorts.ts";
 import { fold } from "../../../src/lib/path.ts";
-import { randomOf, seedsToRun } from "../../support/random.ts";
+import { seededRandom, seedsToRun } from "../../support/random.ts";
 import { blobOf, TestTree } from "./support.ts";
 
 const NAMES = ["a", "b.txt", "B.TXT", "ä.jpg", "🦊.png", "c (1)", "c", "d"];
@@ -69,7 +69,7 @@ async function lookBack(moment: Moment): Promise<PastNode[]> {
 }
 
 /** One random change by a person or a device. @returns ids that it deleted permanently */
-function change(accountId: number, random: ReturnType<typeof randomOf>, picture: Picture): readonly string[] {
+function change(accountId: number, random: ReturnType<typeof seededRandom>, picture: Picture): readonly string[] {
   const nodes = [...picture.values()];
   const folders = nodes.filter((node) => node.kind === "folder");
   const folderPath = folders.length > 0 && random.chance(0.7) ? random.pick(folders).path : "/";
@@ -154,7 +154,7 @@ test.each(seedsToRun([1, 2]))("the tree at each moment is what it was then (seed
   const accountId = tree.addAccount();
   const other = tree.addAccount();
   tree.addFile(other, "/fc", "another's");
-  const random = randomOf(seed);
+  const random = seededRandom(seed);
   // A moment is the end of its millisecond.
   const pictures = new Map<number, Picture>();
   const deleted = new Set<string>();
@@ -186,7 +186,7 @@ test.each(seedsToRun([1, 2]))("the tree at each moment is what it was then (seed
 test.each(["name", "size", "createdAt", "modifiedAt"] as const)("pages of the past are sorted by %s", async (sort) => {
   tree = new TestTree();
   const accountId = tree.addAccount();
-  const random = randomOf(9);
+  const random = seededRandom(9);
   for (let i = 0; i < 30; i++) {
     tree.clock.advance(random.below(3));
     const name = `${random.pick(NAMES)}${random.below(99)}`;

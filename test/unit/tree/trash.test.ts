@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type ChangePosition, knownUpTo, NOTHING_KNOWN } from "../../../src/tree/journal/position.ts";
 import type { TreeNode } from "../../../src/tree/model/types.ts";
-import { randomOf, seedsToRun } from "../../support/random.ts";
+import { seededRandom, seedsToRun } from "../../support/random.ts";
 import { blobOf, TestTree } from "./support.ts";
 
 let tree: TestTree;
@@ -229,7 +229,7 @@ describe("sync", () => {
   test.each(seedsToRun([1, 2]))(
     "keeps a device's picture right through random changes and pages (seed %d)",
     async (seed) => {
-      const random = randomOf(seed);
+      const random = seededRandom(seed);
       const known = new Map<string, string>();
       let location: ChangePosition = NOTHING_KNOWN;
       const trashed: TreeNode[] = [];

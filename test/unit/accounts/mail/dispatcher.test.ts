@@ -211,7 +211,7 @@ test("over SMTP, greylisted mails are sent later, a subject ends no line, and on
     if (smtp === undefined) throw new Error("no transport");
     expect(await smtp.probe()).toBeUndefined();
     const bench = mailBench((stored) => smtp.deliver(stored));
-    server.behaviours = [
+    server.behaviors = [
       { status: 450, at: "recipient" },
       { status: 451, at: "data" },
     ];
@@ -226,7 +226,7 @@ test("over SMTP, greylisted mails are sent later, a subject ends no line, and on
     expect(errors[0]?.why).toBe("EMESSAGE 451 4.1.1");
     bench.clock.ms += 2 * 60_000;
     bench.dispatcher.wake();
-    const [taken] = await server.took(1);
+    const [taken] = await server.waitForMails(1);
     expect(taken?.to).toEqual(["ann@example.test"]);
     expect(taken?.parsed.subject).toBe("Hello Bcc: eve@example.test body");
     expect(taken?.parsed.bcc).toBeUndefined();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { SlidingWindow } from "../../../../src/features/accounts/rate-limits/window.ts";
-import { randomOf } from "../../../support/random.ts";
+import { seededRandom } from "../../../support/random.ts";
 
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
@@ -96,7 +96,7 @@ describe("the sliding window", () => {
   });
 
   test.each([1, 2, 3, 4, 5, 6])("agrees with a plain list of instants, sequence %i", (seed) => {
-    const random = randomOf(seed).fraction;
+    const random = seededRandom(seed).fraction;
     const window = new SlidingWindow(MINUTE);
     const naive = new NaiveWindow(MINUTE);
     let limit: number | null = 1 + Math.floor(random() * 40);
@@ -114,7 +114,7 @@ describe("the sliding window", () => {
   });
 
   test("under a large limit never lets more through than the limit, and keeps what Reset promises", () => {
-    const random = randomOf(7).fraction;
+    const random = seededRandom(7).fraction;
     const window = new SlidingWindow(HOUR);
     const limit = 60_000;
     const accepted: number[] = [];

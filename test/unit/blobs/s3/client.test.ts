@@ -26,7 +26,7 @@ beforeAll(async () => {
   client = new S3Client(options);
 });
 afterEach(() => {
-  s3.mood = "well";
+  s3.behavior = "well";
 });
 afterAll(() => s3.stop());
 
@@ -151,16 +151,16 @@ describe("an object of several parts", () => {
 
 describe("an upload is confirmed", () => {
   test("wrong bytes are deleted", async () => {
-    s3.mood = "mangling";
+    s3.behavior = "mangling";
     expect(await problemOf(client.put("wrong", toBody(text)))).toBe("damaged");
     expect(await problemOf(client.putLarge("wrong-too", largeSource(PART_BYTES + 1)))).toBe("damaged");
-    s3.mood = "well";
+    s3.behavior = "well";
     expect(await client.head("wrong")).toBeUndefined();
     expect(await client.head("wrong-too")).toBeUndefined();
   }, 120_000);
 
   test("and read back where the ETag is no checksum of it", async () => {
-    s3.mood = "sealing";
+    s3.behavior = "sealing";
     const before = s3.requests.length;
     await client.put("sealed", toBody(text));
     expect(s3.requests.slice(before).map((request) => request.split(" ")[0])).toEqual(["PUT", "HEAD", "GET"]);
@@ -176,7 +176,7 @@ describe("a transfer", () => {
     ["of an object that is too short", "short", "damaged"],
   ] as const)("%s ends in an error", async (_name, mood, problem) => {
     await client.put(key, toBody(bytes));
-    s3.mood = mood;
+    s3.behavior = mood;
     expect(await problemOf(readAll(key, 0, bytes.length))).toBe(problem);
   });
 
@@ -227,7 +227,7 @@ describe("a transfer", () => {
 
   test("of a whole object where a range was requested is not taken for the range", async () => {
     await client.put(key, toBody(bytes));
-    s3.mood = "whole";
+    s3.behavior = "whole";
     let got = 0;
     const reading = async () => {
       for await (const buffer of await client.get(key, 50_000, 100_000)) got += buffer.length;
@@ -255,14 +255,14 @@ describe("an error names the problem:", () => {
   });
 
   test("a service that fails is tried again, then given up", async () => {
-    s3.mood = "failing";
+    s3.behavior = "failing";
     const before = s3.requests.length;
     expect(await problemOf(client.getSmall("x"))).toBe("unreachable");
     expect(s3.requests.length - before).toBe(3);
   });
 
   test("a silent service times out", async () => {
-    s3.mood = "hanging";
+    s3.behavior = "hanging";
     expect(await problemOf(client.getSmall("x"))).toBe("unreachable");
     expect(await problemOf(client.head("x"))).toBe("unreachable");
     expect(await problemOf(client.get("x", 0, 1))).toBe("unreachable");

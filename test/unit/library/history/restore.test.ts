@@ -6,7 +6,7 @@ import type { RestoreOutcome, RestoreRequest } from "../../../../src/features/li
 import type { FileNode, FolderNode, TreeNode } from "../../../../src/tree/model/types.ts";
 import type { User } from "../../../../src/features/accounts/users/types.ts";
 import { Turns } from "../../../../src/lib/turns.ts";
-import { randomOf, seedsToRun } from "../../../support/random.ts";
+import { seededRandom, seedsToRun } from "../../../support/random.ts";
 import { blobOf, CountedTrials, reasonOf, TestTree } from "../../tree/support.ts";
 
 const NAMES = ["a", "b.txt", "B.TXT", "ä.jpg", "c (1)", "c", "d"];
@@ -61,7 +61,7 @@ function shape(nodes: readonly TreeNode[]): string[] {
 }
 
 /** A random change. @returns ids that it deleted permanently */
-function change(accountId: number, random: ReturnType<typeof randomOf>, nodes: readonly TreeNode[]): string[] {
+function change(accountId: number, random: ReturnType<typeof seededRandom>, nodes: readonly TreeNode[]): string[] {
   const folders = nodes.filter((node) => node.kind === "folder");
   const folderPath = folders.length > 0 && random.chance(0.7) ? random.pick(folders).path : "/";
   const name = random.pick(NAMES);
@@ -101,7 +101,11 @@ function rewrite(accountId: number, file: FileNode, text: string): void {
   tree.run((tx) => tree.write.replaceContent(tx, content));
 }
 
-async function changeMuch(accountId: number, random: ReturnType<typeof randomOf>, steps: number): Promise<Set<string>> {
+async function changeMuch(
+  accountId: number,
+  random: ReturnType<typeof seededRandom>,
+  steps: number,
+): Promise<Set<string>> {
   const deleted = new Set<string>();
   for (let step = 0; step < steps; step++) {
     tree.clock.advance(1 + random.below(5));
@@ -178,7 +182,7 @@ describe("locations that are too deep", () => {
 describe("everything restored", () => {
   test.each(seedsToRun([1, 2]))("is what it was (seed %i)", async (seed) => {
     const { accountId, restore } = open();
-    const random = randomOf(seed);
+    const random = seededRandom(seed);
     await changeMuch(accountId, random, 40);
     const before = await allNodes(accountId);
     const atMs = tree.clock.nowMs();

@@ -8,11 +8,11 @@ import {
   sizeFacet,
   sizeFacets,
 } from "../../../../src/features/library/search/facets.ts";
-import { randomOf } from "../../../support/random.ts";
+import { seededRandom } from "../../../support/random.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-const random = randomOf(1);
+const random = seededRandom(1);
 
 function randomDay(): string {
   return new Date(Date.UTC(1995, 0, 1) + random.below(9_000) * DAY_MS).toISOString().slice(0, 10);

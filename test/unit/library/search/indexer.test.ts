@@ -4,7 +4,7 @@ import { Reader } from "../../../../src/db/reader.ts";
 import { openSearch } from "../../../../src/features/library/search/open.ts";
 import { isAppError } from "./support.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
-import { randomOf, seedsToRun } from "../../../support/random.ts";
+import { seededRandom, seedsToRun } from "../../../support/random.ts";
 import { TestTree } from "../../tree/support.ts";
 
 const trees: TestTree[] = [];
@@ -77,7 +77,7 @@ const QUERIES: [string, (row: Row) => boolean][] = [
 test.each(seedsToRun([1]))(
   "a search finds what reading every file finds, after random changes (seed %d)",
   async (seed) => {
-    const { fraction, below, chance, pick } = randomOf(seed);
+    const { fraction, below, chance, pick } = seededRandom(seed);
     const tree = newTree();
     const accounts = [tree.addAccount(), tree.addAccount()];
     const reader = new Reader(tree.path, silentLog);

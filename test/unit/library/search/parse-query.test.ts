@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { AppError } from "../../../../src/errors.ts";
 import { matchExpression } from "../../../../src/features/library/search/match.ts";
 import { parseQuery, TERMS_MAX } from "../../../../src/features/library/search/parse-query.ts";
-import { randomOf } from "../../../support/random.ts";
+import { seededRandom } from "../../../support/random.ts";
 import { Database } from "bun:sqlite";
 
 /** A parsed query in short form. */
@@ -92,7 +92,7 @@ describe("parseQuery", () => {
       ";",
       ",",
     ];
-    const random = randomOf(1);
+    const random = seededRandom(1);
     let understoodCount = 0;
     for (let round = 0; round < 5_000; round++) {
       const q = Array.from({ length: 1 + (round % 9) }, () => random.pick(parts)).join("");

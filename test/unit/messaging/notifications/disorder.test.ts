@@ -1,7 +1,7 @@
 // Failures, restarts, quiet hours and new tokens in random order. Each failed assertion shows the seed.
 import { expect, test } from "bun:test";
 import type { DeliveryOutcome } from "../../../../src/features/messaging/notifications/channels/channel.ts";
-import { randomOf, seedsToRun } from "../../../support/random.ts";
+import { seededRandom, seedsToRun } from "../../../support/random.ts";
 import { notificationBench } from "./support.ts";
 
 const MINUTE_MS = 60_000;
@@ -15,7 +15,7 @@ function outcomeOf(chance: number): DeliveryOutcome {
 }
 
 async function play(seed: number) {
-  const random = randomOf(seed).fraction;
+  const random = seededRandom(seed).fraction;
   const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)];
   const bench = notificationBench();
   const ann = bench.account();

@@ -5,7 +5,7 @@ import type { RewindOutcome } from "../../../../src/features/mobile/rewind/types
 import type { FileNode, TreeNode } from "../../../../src/tree/model/types.ts";
 import type { User } from "../../../../src/features/accounts/users/types.ts";
 import { Turns } from "../../../../src/lib/turns.ts";
-import { randomOf, seedsToRun } from "../../../support/random.ts";
+import { seededRandom, seedsToRun } from "../../../support/random.ts";
 import { blobOf, CountedTrials, TestTree } from "../../tree/support.ts";
 
 const DEVICE = 5;
@@ -115,7 +115,7 @@ const replace = (file: TreeNode, text: string) =>
   );
 
 /** One change in the name of the device. Names are fresh, so that none is taken when all is put back. */
-function change(random: ReturnType<typeof randomOf>, number: number): void {
+function change(random: ReturnType<typeof seededRandom>, number: number): void {
   const nodes = allNodes();
   const files = nodes.filter((node): node is FileNode => node.kind === "file");
   const folders = nodes.filter((node) => node.kind === "folder");
@@ -149,7 +149,7 @@ function change(random: ReturnType<typeof randomOf>, number: number): void {
 describe("random changes of a device", () => {
   for (const seed of seedsToRun([1, 2])) {
     test(`are undone, all of them (seed ${seed})`, async () => {
-      const random = randomOf(seed);
+      const random = seededRandom(seed);
       const folders = ["/", "/a", "/a/b", "/a/b/c", "/d"];
       for (let at = 0; at < 100; at++) {
         const file = tree.addFile(accountId, random.pick(folders), `f${at}`, {

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SyncTokens } from "../../../../src/features/mobile/sync/cursor.ts";
 import { type SyncResult, SyncService } from "../../../../src/features/mobile/sync/service.ts";
 import type { FolderNode, TreeNode } from "../../../../src/tree/model/types.ts";
-import { randomOf, seedsToRun } from "../../../support/random.ts";
+import { seededRandom, seedsToRun } from "../../../support/random.ts";
 import { blobOf, reasonOf, TestTree } from "../../tree/support.ts";
 
 const SEEDS = seedsToRun(Array.from({ length: 40 }, (_, index) => index + 1));
@@ -23,7 +23,7 @@ const NAMES = ["a", "B", "b", "ä", "c", "dd", "E", "f"];
 /** So many stretches of a run are told apart. */
 const RANGES_KNOWN = 12;
 
-type Random = ReturnType<typeof randomOf>;
+type Random = ReturnType<typeof seededRandom>;
 
 let tree: TestTree;
 let tokens: SyncTokens;
@@ -293,7 +293,7 @@ test(
   async () => {
     for (const seed of SEEDS) {
       try {
-        await playRound(randomOf(seed));
+        await playRound(seededRandom(seed));
       } catch (error) {
         throw new Error(`Round with seed ${seed} (LARDER_TEST_SEED=${seed})`, { cause: error });
       }

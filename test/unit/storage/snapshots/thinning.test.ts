@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Snapshot } from "../../../../src/db/snapshot.ts";
 import { chooseSuperfluous } from "../../../../src/features/storage/snapshots/thinning.ts";
-import { randomOf, seedsToRun } from "../../../support/random.ts";
+import { seededRandom, seedsToRun } from "../../../support/random.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -74,7 +74,7 @@ test("a clock that was set back removes nothing by age", () => {
 
 test("in any case the newest three stay, the bounds hold, and the oldest that may stay does", () => {
   const [seed = 1] = seedsToRun([1]);
-  const random = randomOf(seed);
+  const random = seededRandom(seed);
   for (let round = 0; round < 500; round++) {
     const nowMs = 100 * DAY_MS;
     const spreadMs = random.pick([10 * MINUTE_MS, DAY_MS, 30 * DAY_MS]);

@@ -28,7 +28,7 @@ import { TreeStore } from "../../../../src/tree/tables/store.ts";
 import { TreeWriter } from "../../../../src/tree/writer.ts";
 import type { FileNode, StoredBlob } from "../../../../src/tree/model/types.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
-import { randomOf, seedsToRun } from "../../../support/random.ts";
+import { seededRandom, seedsToRun } from "../../../support/random.ts";
 import { blobOf, TestTree } from "../../tree/support.ts";
 import { journalOf, openJournal } from "./support.ts";
 
@@ -513,7 +513,7 @@ test("a quarantined blob is returned to the store if it matches its digest", asy
 test.each(seedsToRun([1, 2]))(
   "after any changes before and since, no recorded content is lost (seed %i)",
   async (seed) => {
-    const random = randomOf(seed);
+    const random = seededRandom(seed);
     let step = 0;
     const act = (id: number) => {
       for (const end = step + 60; step < end; step++) {

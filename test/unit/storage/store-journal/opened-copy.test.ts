@@ -14,7 +14,7 @@ import { TreeReader } from "../../../../src/tree/reader.ts";
 import { TreeStore } from "../../../../src/tree/tables/store.ts";
 import { TreeWriter } from "../../../../src/tree/writer.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
-import { randomOf, seedsToRun } from "../../../support/random.ts";
+import { seededRandom, seedsToRun } from "../../../support/random.ts";
 import { blobOf, TestTree } from "../../tree/support.ts";
 import { journalOf, openJournal } from "./support.ts";
 
@@ -259,7 +259,7 @@ function publicIdOf(accountId: number): string {
 for (const seed of seedsToRun([1, 2])) {
   test(`random changes, ended at a random transaction and begun again, give the original's state (${seed})`, async () => {
     tree = new TestTree();
-    const random = randomOf(seed);
+    const random = seededRandom(seed);
     const id = tree.addAccount();
     let made = 0;
     const folders = ["/", "/a", "/a/b", "/c", "/c/d/e"];

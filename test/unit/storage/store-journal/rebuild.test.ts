@@ -12,7 +12,7 @@ import { TreeReader } from "../../../../src/tree/reader.ts";
 import { TreeStore } from "../../../../src/tree/tables/store.ts";
 import type { FileNode, FolderNode, TreeNode } from "../../../../src/tree/model/types.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
-import { randomOf, seedsToRun } from "../../../support/random.ts";
+import { seededRandom, seedsToRun } from "../../../support/random.ts";
 import { blobOf, TestTree } from "../../tree/support.ts";
 import { contentsOf, journalOf, openJournal, rebuild } from "./support.ts";
 
@@ -21,7 +21,7 @@ const NAMES = ["a", "b.txt", "B.TXT", "ä.jpg", "c (1)", "c", "ünï code", "�
 const TAGS = ["One", "two", "THREE"];
 const TYPES = ["text/plain", "image/png; x=y", "image/PNG"];
 
-type Random = ReturnType<typeof randomOf>;
+type Random = ReturnType<typeof seededRandom>;
 
 let tree: TestTree;
 afterEach(() => tree.close());
@@ -154,7 +154,7 @@ test.each(seedsToRun([1, 2]))(
   async (seed) => {
     tree = new TestTree();
     const accounts = [tree.addAccount(), tree.addAccount()] as const;
-    const random = randomOf(seed);
+    const random = seededRandom(seed);
     const moments: number[] = [];
     let journal = openJournal(tree);
     for (let step = 0; step < STEPS; step++) {
@@ -221,7 +221,7 @@ test("many small objects are joined, and replaced by a full one once they are tw
   }
   const file = tree.addFile(accountId, "/", "often.txt");
   for (let index = 0; index < 40; index++) {
-    const metadata = { text: Buffer.from(randomOf(index + 1).bytes(30_000)).toString("base64") };
+    const metadata = { text: Buffer.from(seededRandom(index + 1).bytes(30_000)).toString("base64") };
     tree.run((tx) => void tree.write.updateFile(tx, file, { metadata }));
     await journal.flush();
   }
@@ -280,7 +280,7 @@ test("a share that is noted as ended is not restored, even if the objects still 
   tree = new TestTree();
   const accountId = tree.addAccount();
   const file = tree.addFile(accountId, "/", "shared.txt");
-  const random = randomOf(1);
+  const random = seededRandom(1);
   for (let count = 0; count < 3; count++) addShare(accountId, accountId, file, random);
   await openJournal(tree).flush();
   const { sqlite } = tree.db;

@@ -77,7 +77,7 @@ test("a provider token that Apple reports as expired is renewed, once in twenty 
   nowMs += 1000;
   expect(await Promise.all([deliver(), deliver()])).toEqual([{ state: "delivered" }, { state: "delivered" }]);
   expect(service.tokens.length).toBe(2);
-  service.behaviours = [EXPIRED];
+  service.behaviors = [EXPIRED];
   expect(await deliver()).toMatchObject({ state: "retry" });
   expect(service.tokens.length).toBe(2);
 });
@@ -98,7 +98,7 @@ test.each([
   [500, "InternalServerError", "retry"],
   [503, "Shutdown", "retry"],
 ])("the response %d %s means: %s", async (status, reason, state) => {
-  service.behaviours = [{ status, body: JSON.stringify({ reason }) }];
+  service.behaviors = [{ status, body: JSON.stringify({ reason }) }];
   expect(await deliver()).toMatchObject({ state, why: `APNs returned ${status} ${reason}` });
 });
 

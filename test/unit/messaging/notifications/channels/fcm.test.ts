@@ -71,7 +71,7 @@ test("an access token that Google revokes early is renewed once, and the message
 });
 
 test("a message that the project may not send is retried later, after one new access token", async () => {
-  service.behaviours = [googleError(403, "PERMISSION_DENIED")];
+  service.behaviors = [googleError(403, "PERMISSION_DENIED")];
   expect(await deliver()).toEqual({ state: "retry", why: "FCM returned 403 PERMISSION_DENIED" });
   expect(service.received.length).toBe(2);
 });
@@ -83,11 +83,11 @@ test.each([
   ["an invalid token", { status: 200, body: '{"access_token":"a\\r\\nb: c","expires_in":3600}' }],
   ["a token that never expires", { status: 200, body: '{"access_token":"a"}' }],
 ] as const)("after %s instead of an access token, the message waits", async (_, behaviour) => {
-  service.tokenBehaviours = [behaviour];
+  service.tokenBehaviors = [behaviour];
   const outcome = await deliver();
   expect(outcome.state).toBe("retry");
   expect(JSON.stringify(outcome)).not.toContain("secret");
-  service.tokenBehaviours = [];
+  service.tokenBehaviors = [];
   expect(await deliver()).toEqual({ state: "delivered" });
 });
 
@@ -105,7 +105,7 @@ test.each([
   ["retry", googleError(500, "INTERNAL")],
   ["retry", googleError(401, "UNAUTHENTICATED", { "@type": FCM_ERROR, errorCode: "THIRD_PARTY_AUTH_ERROR" })],
 ] as const)("the outcome is %s after %j", async (state, behaviour) => {
-  service.behaviours = [behaviour];
+  service.behaviors = [behaviour];
   expect((await deliver()).state).toBe(state);
 });
 

@@ -73,7 +73,7 @@ test.each([
   [429, "retry"],
   [507, "retry"],
 ])("status %d means: %s", async (status, state) => {
-  service.behaviours = [{ status }];
+  service.behaviors = [{ status }];
   const target = { token: service.subscription(), platform: "web" };
   expect(await channel.deliver(target, MESSAGE, AbortSignal.timeout(20_000))).toMatchObject({ state });
 });

@@ -2,7 +2,7 @@
 import type { Account, Client } from "./client.ts";
 
 /** What a share between accounts is like; read and without end by default. */
-export interface GivenShare {
+export interface ShareSettings {
   permissions?: "read" | "write";
   label?: string;
   versions?: boolean;
@@ -15,7 +15,7 @@ export function soonExpiry(): string {
 }
 
 /** Resolves when that end has come. */
-export async function untilExpired(expiresAt: string): Promise<void> {
+export async function waitForExpiry(expiresAt: string): Promise<void> {
   await Bun.sleep(Math.max(0, Date.parse(expiresAt) - Date.now() + 1));
 }
 
@@ -30,7 +30,7 @@ export async function shareWith(
   owner: Client,
   id: string,
   to: Pick<Account, "email">,
-  given: GivenShare = {},
+  given: ShareSettings = {},
 ): Promise<string> {
   const path = id.startsWith("fold_") ? `/api/files/folders/${id}/shares` : `/api/files/${id}/shares`;
   const response = await owner.post(path, { user: to.email, ...given });

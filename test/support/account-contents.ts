@@ -2,7 +2,7 @@
 import { type Client, digestOf } from "./client.ts";
 
 /** What an account holds, told without what changes by looking at it. */
-export interface Portrait {
+export interface AccountContents {
   /** By path: the listing's record, the file's info, its versions, and the digest of what is downloaded. */
   readonly entries: Readonly<Record<string, unknown>>;
   readonly trash: readonly unknown[];
@@ -26,7 +26,7 @@ const PASSING = new Set([
 ]);
 
 /** Asks for everything that a small account holds, a hundred entries a folder at most. */
-export async function portraitOf(client: Client): Promise<Portrait> {
+export async function readAccountContents(client: Client): Promise<AccountContents> {
   const entries: Record<string, unknown> = {};
   const folders = ["/"];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {

@@ -1,7 +1,7 @@
 // What holds for every answer whatever it answers, checked over all that a file's tests received.
 import { expect, test } from "bun:test";
 import type { RecordedResponse } from "./client.ts";
-import { ApiDocument, objectOf } from "./openapi.ts";
+import { ApiDocument, asObject } from "./openapi.ts";
 import type { TestServer } from "./server.ts";
 
 /** Codes that may go with a status (contract section 1). */
@@ -49,7 +49,7 @@ const categories = new Set([
 ]);
 
 /** Every law that an answer breaks, in words. */
-export function brokenLaws(response: RecordedResponse): string[] {
+export function findBrokenRules(response: RecordedResponse): string[] {
   const broken: string[] = [];
   const { status, headers } = response;
   const law = (holds: boolean, text: string) => {
@@ -79,18 +79,18 @@ export function brokenLaws(response: RecordedResponse): string[] {
     /\bno-store\b/.test(cacheControl) || (isShare && cacheControl === "private, no-cache"),
     `Cache-Control is ${cacheControl}`,
   );
-  const body = objectOf(response.json);
+  const body = asObject(response.json);
   if (status < 400) {
     law(body?.["success"] === true, "success is not true");
-    law(body?.["data"] === undefined || objectOf(body["data"]) !== undefined, "data is no object");
+    law(body?.["data"] === undefined || asObject(body["data"]) !== undefined, "data is no object");
     return broken;
   }
-  const error = objectOf(body?.["error"]);
+  const error = asObject(body?.["error"]);
   const code = error?.["code"];
   law(body?.["success"] === false, "success is not false");
   law(typeof code === "string" && (codesOf[status]?.includes(code) ?? false), `code ${String(code)}`);
   law(typeof error?.["message"] === "string" && error["message"] !== "", "no message");
-  const details = objectOf(error?.["details"]);
+  const details = asObject(error?.["details"]);
   const reason = details?.["reason"];
   law(typeof reason === "string" && /^[a-z][a-z_]*$/.test(reason), `reason ${String(reason)}`);
   if (status === 503) law(Number.isInteger(details?.["retryAfter"]), "no details.retryAfter");
@@ -111,7 +111,7 @@ export function testAllResponses(server: () => TestServer, options: { mayFail?: 
   test("every answer of this file keeps the rules for all answers", () => {
     const responses = server().responses;
     const allowed = new Set([503, ...(options.mayFail ?? [])]);
-    const broken = responses.flatMap(brokenLaws);
+    const broken = responses.flatMap(findBrokenRules);
     for (const response of responses)
       if (response.status >= 500 && !allowed.has(response.status))
         broken.push(`${response.method} ${response.path}: ${response.status} ${JSON.stringify(response.json)}`);
@@ -120,10 +120,10 @@ export function testAllResponses(server: () => TestServer, options: { mayFail?: 
 
   test("every answer of this file is as the OpenAPI document says", async () => {
     const document = await ApiDocument.load();
-    const complaints = server().responses.map((response) => document.complaint(response));
+    const complaints = server().responses.map((response) => document.findMismatch(response));
     const byOperation = new Map<string, string>();
-    for (const complaint of complaints)
-      if (complaint !== undefined) byOperation.set(complaint.split(": ")[0] ?? complaint, complaint);
+    for (const findMismatch of complaints)
+      if (findMismatch !== undefined) byOperation.set(findMismatch.split(": ")[0] ?? findMismatch, findMismatch);
     expect([...byOperation.values()].slice(0, 20)).toEqual([]);
   });
 }

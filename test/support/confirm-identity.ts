@@ -7,7 +7,7 @@ export function tryConfirm({ client, password }: Account, extra: Record<string, 
 }
 
 /** The account, whose session counts as confirmed for ten minutes. */
-export async function confirmed<A extends Account>(account: A): Promise<A> {
+export async function confirmIdentity<A extends Account>(account: A): Promise<A> {
   const response = await tryConfirm(account);
   if (response.status !== 200) throw new Error(`not confirmed: ${response.status} ${response.text}`);
   return account;

@@ -18,7 +18,7 @@ const formerMsMax = 86_400_000;
  * @param make makes it at the path it is given, where nothing is
  * @returns its path; nobody may change what is there
  */
-export async function madeOnce(
+export async function buildOnce(
   name: string,
   command: string[],
   make: (path: string) => Promise<void>,
