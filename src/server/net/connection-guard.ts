@@ -1,91 +1,94 @@
 /**
- * Keeps connections that ask for nothing from taking the place of those that do.
+ * Closes connections without requests, so that connections with requests get their descriptors.
  *
- * Each takes a descriptor, and a process has only so many, for files too. Bun closes by itself what brings no whole request
- * within some ten seconds, and what has been silent for two minutes after an answer. Two things it leaves: a reader that
- * takes nothing of its answer any more, which is ended here after ten minutes, and a crowd. Where room runs short, what waits
- * after an answer is closed at once, then whatever has brought no whole request within seconds. What has a request under
- * way, and a reader that reads, however slowly, are never touched.
+ * Each connection takes a descriptor. A process has a limited number of them, for files too. Bun closes a connection
+ * that sends no complete request within some ten seconds, and one that is idle for two minutes after a response. It
+ * leaves two cases to this guard:
+ * - A client stopped reading its response. The guard closes the connection after ten minutes.
+ * - Too many connections are open. The guard first closes those that are idle after a response, then those that have
+ * sent
+ *   no complete request for five seconds.
+ * The guard never closes a connection whose request is in progress, or whose client reads, even slowly.
  */
 import type { Log } from "../../lib/log.ts";
 import { countOpenDescriptors, readDescriptorLimit } from "../../lib/descriptors.ts";
 import { endConnection, listConnections, type TcpConnection } from "./tcp-connections.ts";
 
-/** What the guard watches over. */
+/** The listener that the guard protects. */
 export interface GuardedListener {
-  /** The ports on which connections arrive; empty for a Unix socket, whose peers are the operator's own. */
+  /** The ports that receive connections; empty for a Unix socket, whose clients are the operator's own programs. */
   readonly ports: ReadonlySet<number>;
-  /** Closes connections that wait for another request after an answer. @returns how many */
+  /** Closes connections that are idle after a response. @returns how many */
   closeIdle(): number;
-  /** The ports at the other end of the requests whose handler has not answered yet. */
+  /** The clients' ports of the requests whose handler has not returned yet. */
   busyPeerPorts(): ReadonlySet<number>;
-  /** Requests under way, those included whose answer is still being sent. */
+  /** Requests in progress, including those whose response is being sent. */
   readonly pendingRequests: number;
 }
 
-/** What the guard works with. */
+/** Dependencies of {@link ConnectionGuard}. */
 export interface ConnectionGuardOptions {
   readonly listener: GuardedListener;
   readonly log: Log;
-  /** Descriptors from which on room is short. */
+  /** At this many open descriptors the guard starts to close connections. */
   readonly descriptorsMax: number;
-  /** Milliseconds that only go forward. */
+  /** A monotonic clock in milliseconds. */
   readonly now?: () => number;
 }
 
-const LOOK_MS = 1_000;
-/** How long a connection may take to bring its first whole request while room is short. */
+const CHECK_MS = 1_000;
+/** How long a connection may take to send its first complete request while descriptors are short. */
 const PATIENCE_MS = 5_000;
-/** How long a reader may take nothing of its answer: a film that somebody paused, say. Less where room is short. */
+/** How long a client may stop reading, for example a paused video. Shorter while descriptors are short. */
 const STALLED_MS = 600_000;
 const STALLED_SHORT_MS = 120_000;
-/** How often it is looked for such readers. */
-const STALLED_LOOK_MS = 30_000;
-/** Share of the limit from which on room is short: the rest is for files. */
+/** How often the guard looks for such clients. */
+const STALLED_CHECK_MS = 30_000;
+/** Share of the descriptor limit that connections may use; the rest is for files. */
 const FULL_SHARE = 0.75;
 
-/** From how many open descriptors on room is short, where there may be `maxConnections` connections. */
+/** The number of open descriptors at which the guard starts to close connections. */
 export function descriptorsMax(maxConnections: number): number {
   return Math.min(maxConnections, Math.floor((readDescriptorLimit() ?? Number.MAX_SAFE_INTEGER) * FULL_SHARE));
 }
 
-/** How much the other end of a connection had taken, and since when it has been so much. */
-interface Taken {
-  readonly takenBytes: bigint;
+/** The progress of a connection: the bytes its client has acknowledged, and since when the number is unchanged. */
+interface ConnectionProgress {
+  readonly acknowledgedBytes: bigint;
   readonly sinceMs: number;
 }
 
-/** See the head of this file. */
+/** Closes connections without requests. */
 export class ConnectionGuard {
   readonly #options: ConnectionGuardOptions;
   readonly #now: () => number;
   readonly #timer: ReturnType<typeof setInterval>;
-  /** Connections without a request that seem to be sent nothing, by descriptor and port at the other end. */
-  #waiting = new Map<string, Taken>();
-  /** Connections that are being sent something. */
-  #readers = new Map<string, Taken>();
-  #lookedForStalledMs: number;
+  /** Connections without a request and without data in transit, by descriptor and client's port. */
+  #waiting = new Map<string, ConnectionProgress>();
+  /** Connections with data in transit. */
+  #readers = new Map<string, ConnectionProgress>();
+  #checkedStalledMs: number;
   #isShort = false;
 
   constructor(options: ConnectionGuardOptions) {
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
-    this.#lookedForStalledMs = this.#now();
-    this.#timer = setInterval(() => this.look(), LOOK_MS);
+    this.#checkedStalledMs = this.#now();
+    this.#timer = setInterval(() => this.check(), CHECK_MS);
     this.#timer.unref();
   }
 
-  /** Looks once, and closes what may go. @returns how many connections were closed */
-  look(): number {
-    return this.#endStalled() + this.#makeRoom();
+  /** Checks once. @returns how many connections were closed */
+  check(): number {
+    return this.#endStalled() + this.#closeIdle();
   }
 
-  /** Looks no longer. */
+  /** Stops the checks. */
   stop(): void {
     clearInterval(this.#timer);
   }
 
-  #makeRoom(): number {
+  #closeIdle(): number {
     const { listener, log } = this.#options;
     const open = countOpenDescriptors();
     const isShort = open !== undefined && open >= this.#options.descriptorsMax;
@@ -106,7 +109,7 @@ export class ConnectionGuard {
     return listener.closeIdle() + this.#endWaiting();
   }
 
-  /** Ends connections that have brought no request for too long. */
+  /** Ends connections that have sent no request for too long. */
   #endWaiting(): number {
     const { listener } = this.#options;
     const nowMs = this.#now();
@@ -117,10 +120,10 @@ export class ConnectionGuard {
     for (const connection of listConnections(listener.ports)) {
       if (connection.isSending || busy.has(connection.peerPort)) continue;
       const key = keyOf(connection);
-      // An answer that is made slowly has nothing on its way now and then, but goes on.
+      // A response that is produced slowly sometimes has no data in transit, but makes progress.
       const sinceMs = sinceUnchanged(known.get(key), connection, nowMs);
       if (nowMs - sinceMs < PATIENCE_MS) {
-        this.#waiting.set(key, { takenBytes: connection.takenBytes, sinceMs });
+        this.#waiting.set(key, { acknowledgedBytes: connection.acknowledgedBytes, sinceMs });
       } else {
         endConnection(connection);
         ended++;
@@ -129,22 +132,22 @@ export class ConnectionGuard {
     return ended;
   }
 
-  /** Ends connections whose answer is not taken any more. */
+  /** Ends connections whose client stopped reading. */
   #endStalled(): number {
     const { listener, log } = this.#options;
     const nowMs = this.#now();
-    if (nowMs - this.#lookedForStalledMs < STALLED_LOOK_MS) return 0;
-    this.#lookedForStalledMs = nowMs;
+    if (nowMs - this.#checkedStalledMs < STALLED_CHECK_MS) return 0;
+    this.#checkedStalledMs = nowMs;
     const known = this.#readers;
     this.#readers = new Map();
     if (listener.pendingRequests === 0) return 0;
     let ended = 0;
     for (const connection of listConnections(listener.ports)) {
       if (!connection.isSending) continue;
-      const { takenBytes } = connection;
+      const { acknowledgedBytes } = connection;
       const sinceMs = sinceUnchanged(known.get(keyOf(connection)), connection, nowMs);
       if (nowMs - sinceMs < (this.#isShort ? STALLED_SHORT_MS : STALLED_MS)) {
-        this.#readers.set(keyOf(connection), { takenBytes, sinceMs });
+        this.#readers.set(keyOf(connection), { acknowledgedBytes, sinceMs });
       } else {
         endConnection(connection);
         ended++;
@@ -155,8 +158,12 @@ export class ConnectionGuard {
   }
 }
 
-function sinceUnchanged(before: Taken | undefined, { takenBytes }: TcpConnection, nowMs: number): number {
-  return before?.takenBytes === takenBytes ? before.sinceMs : nowMs;
+function sinceUnchanged(
+  before: ConnectionProgress | undefined,
+  { acknowledgedBytes }: TcpConnection,
+  nowMs: number,
+): number {
+  return before?.acknowledgedBytes === acknowledgedBytes ? before.sinceMs : nowMs;
 }
 
 function keyOf({ fd, peerPort }: TcpConnection): string {

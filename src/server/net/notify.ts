@@ -1,30 +1,30 @@
 /**
- * Tells a service manager how the server is, by the protocol of sd_notify(3): a datagram to the socket that NOTIFY_SOCKET
- * names. systemd gives one to services of `Type=notify`; container engines pass it on. Bun has no such sockets, so the C
- * library is asked for them, and only where there is somebody to tell.
+ * Reports the state of the server to a service manager with the protocol of sd_notify(3): datagrams to the socket in
+ * NOTIFY_SOCKET. systemd sets it for services of `Type=notify`; container engines pass it on. Bun has no such sockets,
+ * so this module uses the C library, and loads it only if NOTIFY_SOCKET is set.
  */
 import type { Log } from "../../lib/log.ts";
 
-/** Says things to the service manager. Where there is none, every call does nothing. */
+/** Reports to the service manager. Without one, every call does nothing. */
 export interface Notifier {
-  /** What the server is doing, in words: shown by `systemctl status`. */
+  /** Reports what the server is doing; `systemctl status` shows the text. */
   status(text: string): void;
-  /** The server takes requests. */
+  /** Reports that the server accepts requests. */
   ready(text: string): void;
-  /** It stops, and may take this long. */
+  /** Reports that the server is stopping, and how long that may take. */
   stopping(ms: number): void;
-  /** It starts, and needs this much longer than the manager would wait. */
+  /** Asks for more time to start. */
   extend(ms: number): void;
   /**
-   * From now on says twice in each of the manager's intervals that all is well, where it wants to hear that and `check`
-   * throws nothing. A server whose event loop stands still says nothing either, and is started anew.
+   * Starts the watchdog pings, two in each interval of the manager, unless `check` throws. If the pings stop, also
+   * because the event loop hangs, the manager restarts the server.
    */
   watch(check: () => void): void;
-  /** Says no more. */
+  /** Stops the watchdog pings. */
   close(): void;
 }
 
-/** Sends one datagram. @throws Error that says what the system refused */
+/** Sends one datagram. @throws Error with the reason if the system rejects it */
 export type SendDatagram = (message: string) => void;
 
 const SILENT: Notifier = {
@@ -37,8 +37,9 @@ const SILENT: Notifier = {
 };
 
 /**
- * The manager that the environment names. Takes its variables out of the environment: they are for this process alone.
- * @param makeSend how datagrams are sent to a socket; replaced in tests
+ * Connects to the manager named in the environment. Removes its variables from the environment: child processes must
+ * not use them.
+ * @param makeSend opens a socket for datagrams; replaced in tests
  */
 export async function openNotifier(
   environment: Record<string, string | undefined>,
@@ -48,7 +49,7 @@ export async function openNotifier(
   const socket = environment["NOTIFY_SOCKET"];
   const watchdogMs = watchdogInterval(environment);
   for (const name of ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"]) delete environment[name];
-  // Anything else is of a kind that the protocol has and we don't speak, such as vsock.
+  // The protocol has other kinds of sockets, such as vsock. They are not supported.
   if (socket === undefined || !/^[/@]./.test(socket)) return SILENT;
   try {
     return new SocketNotifier(await makeSend(socket), watchdogMs, log);
@@ -58,7 +59,7 @@ export async function openNotifier(
   }
 }
 
-/** How often the manager wants to hear from this process; undefined where it doesn't. */
+/** The interval of the manager's watchdog; undefined if it has none for this process. */
 function watchdogInterval(environment: Record<string, string | undefined>): number | undefined {
   const microseconds = Number(environment["WATCHDOG_USEC"]);
   const pid = environment["WATCHDOG_PID"];
@@ -79,42 +80,42 @@ class SocketNotifier implements Notifier {
   }
 
   status(text: string): void {
-    this.#tell(`STATUS=${oneLine(text)}`);
+    this.#notify(`STATUS=${oneLine(text)}`);
   }
 
   ready(text: string): void {
-    this.#tell(`READY=1\nMAINPID=${process.pid}\nSTATUS=${oneLine(text)}`);
+    this.#notify(`READY=1\nMAINPID=${process.pid}\nSTATUS=${oneLine(text)}`);
   }
 
   stopping(ms: number): void {
-    this.#tell(`STOPPING=1\nEXTEND_TIMEOUT_USEC=${ms * 1000}\nSTATUS=Finishing running requests.`);
+    this.#notify(`STOPPING=1\nEXTEND_TIMEOUT_USEC=${ms * 1000}\nSTATUS=Finishing running requests.`);
   }
 
   extend(ms: number): void {
-    this.#tell(`EXTEND_TIMEOUT_USEC=${ms * 1000}`);
+    this.#notify(`EXTEND_TIMEOUT_USEC=${ms * 1000}`);
   }
 
   watch(check: () => void): void {
     clearInterval(this.#timer);
     if (this.#watchdogMs === undefined) return;
-    const look = () => {
+    const ping = () => {
       try {
         check();
-        this.#tell("WATCHDOG=1");
+        this.#notify("WATCHDOG=1");
       } catch (error) {
         this.#log.error("Could not send the systemd watchdog ping; systemd will restart the server.", { error });
       }
     };
-    this.#timer = setInterval(look, this.#watchdogMs / 2);
+    this.#timer = setInterval(ping, this.#watchdogMs / 2);
     this.#timer.unref();
-    look();
+    ping();
   }
 
   close(): void {
     clearInterval(this.#timer);
   }
 
-  #tell(message: string): void {
+  #notify(message: string): void {
     try {
       this.#send(message);
     } catch (error) {
@@ -131,9 +132,9 @@ const AF_UNIX = 1;
 const SOCK_DGRAM = 2;
 const SOCK_CLOEXEC = 0o2000000;
 const MSG_NOSIGNAL = 0x4000;
-/** Of `sun_path` in `struct sockaddr_un`. */
+/** The length of `sun_path` in `struct sockaddr_un`. */
 const PATH_BYTES_MAX = 108;
-/** glibc's; musl's on Alpine and elsewhere. */
+/** Those of glibc and musl. */
 const C_LIBRARIES = [
   "libc.so.6",
   "libc.so",
@@ -141,7 +142,7 @@ const C_LIBRARIES = [
   process.arch === "arm64" ? "libc.musl-aarch64.so.1" : "libc.musl-x86_64.so.1",
 ];
 
-/** Datagrams by the C library, to a path or, with `@` before it, to a name in Linux's abstract namespace. */
+/** Sends datagrams to a path, or to a name in Linux's abstract namespace, which begins with `@`. */
 async function openDatagrams(socket: string): Promise<SendDatagram> {
   const { libc, ptr } = await openLibrary();
   const { address, length } = addressOf(socket);
@@ -159,7 +160,7 @@ async function openDatagrams(socket: string): Promise<SendDatagram> {
   };
 }
 
-/** `struct sockaddr_un` of unix(7), and how much of it counts. */
+/** `struct sockaddr_un` of unix(7), and its used length. */
 function addressOf(socket: string): { address: Buffer; length: number } {
   const path = Buffer.from(socket);
   if (path.length >= PATH_BYTES_MAX) throw new Error(`The socket path ${socket} is too long.`);
@@ -168,11 +169,11 @@ function addressOf(socket: string): { address: Buffer; length: number } {
   path.copy(address, 2);
   const isAbstract = socket.startsWith("@");
   if (isAbstract) address[2] = 0;
-  // A path is ended by a zero; a name is as long as it is.
+  // A path ends with a zero; an abstract name does not.
   return { address, length: 2 + path.length + (isAbstract ? 0 : 1) };
 }
 
-/** Loaded here alone: whoever is not run by a service manager needs none of it. */
+/** Loads the C library only for a service manager. */
 async function openLibrary() {
   const { dlopen, ptr } = await import("bun:ffi");
   const functions = {

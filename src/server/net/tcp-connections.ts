@@ -1,21 +1,21 @@
 /**
- * The TCP connections of this process as the kernel sees them. Bun tells of requests, not of connections: of one on which
- * no request has come yet, nobody else knows. Linux only; where the C library can't be asked, there are none to be seen.
+ * The TCP connections of this process, read from the kernel. Bun reports requests, but no connection without a request.
+ * Linux only. Without a C library the list is empty.
  */
 import { dlopen, ptr } from "bun:ffi";
 import { listDescriptors } from "../../lib/descriptors.ts";
 
-/** A connection that somebody made to a port of ours. */
+/** A connection from a client to a port of this process. */
 export interface TcpConnection {
   readonly fd: number;
   readonly peerPort: number;
-  /** Whether something that was sent has not arrived yet. */
+  /** Whether sent bytes are not acknowledged yet. */
   readonly isSending: boolean;
-  /** Bytes that the other end has taken so far. */
-  readonly takenBytes: bigint;
+  /** Bytes that the client has acknowledged. */
+  readonly acknowledgedBytes: bigint;
 }
 
-// The numbers of Linux, on x86-64 and arm64 alike.
+// Constants of Linux, the same on x86-64 and arm64.
 const SOL_SOCKET = 1;
 const ATTACH_REUSEPORT_CBPF = 51;
 const BPF_RETURN = 0x06;
@@ -25,9 +25,9 @@ const SHUT_RDWR = 2;
 const ESTABLISHED = 1;
 const CLOSE_WAIT = 8;
 const LISTEN = 10;
-/** Where they stand in `struct tcp_info`. */
+/** Offsets in `struct tcp_info`. */
 const UNACKED_AT = 24;
-const TAKEN_AT = 120;
+const ACKNOWLEDGED_AT = 120;
 const NOT_SENT_AT = 144;
 const INFO_BYTES = 256;
 /** Room for a sockaddr_in6. */
@@ -35,7 +35,7 @@ const ADDRESS_BYTES = 28;
 
 const libc = loadLibc();
 
-/** Open connections that were made to these ports. About a microsecond for each descriptor of this process. */
+/** Lists the open connections to these ports. Takes about a microsecond for each descriptor of this process. */
 export function listConnections(ports: ReadonlySet<number>): TcpConnection[] {
   if (libc === undefined) return [];
   const found: TcpConnection[] = [];
@@ -52,23 +52,29 @@ export function listConnections(ports: ReadonlySet<number>): TcpConnection[] {
     length[0] = ADDRESS_BYTES;
     if (libc.getpeername(fd, ptr(address), ptr(length)) !== 0) continue;
     const isSending = info.getUint32(UNACKED_AT, true) + info.getUint32(NOT_SENT_AT, true) > 0;
-    found.push({ fd, peerPort: address.getUint16(2), isSending, takenBytes: info.getBigUint64(TAKEN_AT, true) });
+    found.push({
+      fd,
+      peerPort: address.getUint16(2),
+      isSending,
+      acknowledgedBytes: info.getBigUint64(ACKNOWLEDGED_AT, true),
+    });
   }
   return found;
 }
 
 /**
- * Ends a connection in both directions; whoever owns it notices and closes it. To be called in the same turn of the event
- * loop in which it was listed: a descriptor may stand for something else in the next.
+ * Shuts a connection down in both directions; Bun notices and closes it. Call it in the same turn of the event loop as
+ * {@link listConnections}: later, the descriptor may belong to something else.
  */
 export function endConnection({ fd }: TcpConnection): void {
   libc?.shutdown(fd, SHUT_RDWR);
 }
 
 /**
- * Gives every new connection to one of the sockets that share a port (SO_REUSEPORT), by their order of arrival, rather
- * than by chance.
- * @returns whether that was possible; else they go on by chance
+ * Directs every new connection to one of the sockets that share a port (SO_REUSEPORT). By default the kernel picks one
+ * by a hash.
+ * @param index position of the socket in the order in which they were opened
+ * @returns whether that was possible
  */
 export function steerConnections(port: number, index: number): boolean {
   if (libc === undefined) return false;
@@ -87,7 +93,7 @@ export function steerConnections(port: number, index: number): boolean {
     if (libc.getsockopt(fd, SOL_TCP, TCP_INFO, ptr(info), ptr(length)) !== 0 || info.getUint8(0) !== LISTEN) continue;
     length[0] = ADDRESS_BYTES;
     if (libc.getsockname(fd, ptr(address), ptr(length)) !== 0 || address.getUint16(2) !== port) continue;
-    // Of one socket it holds for all that share its port.
+    // Setting it on one socket sets it for all that share its port.
     return libc.setsockopt(fd, SOL_SOCKET, ATTACH_REUSEPORT_CBPF, ptr(description), description.byteLength) === 0;
   }
   return false;
@@ -104,7 +110,7 @@ function loadLibc() {
         shutdown: { args: ["i32", "i32"], returns: "i32" },
       }).symbols;
     } catch {
-      continue; // the other C library's name, or none at all
+      continue; // this C library is not installed
     }
   }
   return undefined;

@@ -1,9 +1,9 @@
-/** The certificate of the server and its key, as they lie in two PEM files that some other program renews. */
+/** The certificate of the server and its key, in two PEM files that another program renews. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync, type Stats, statSync } from "node:fs";
 import { StartupError } from "../../config/startup-error.ts";
 
-/** How long before its end a certificate is worth a warning: what renews it has had two weeks for it by then. */
+/** How long before its expiry a certificate is logged. Programs that renew certificates do so two weeks earlier. */
 export const EXPIRY_WARNING_MS = 14 * 24 * 3_600_000;
 
 /** The two files. */
@@ -12,22 +12,22 @@ export interface TlsFiles {
   readonly keyFile: string;
 }
 
-/** A certificate that fits its key. */
+/** A certificate with its key. */
 export interface TlsPair {
   /** PEM, with the chain. */
   readonly cert: string;
   /** PEM. */
   readonly key: string;
-  /** The end of whichever certificate of the chain ends first. */
+  /** The earliest expiry in the chain. */
   readonly expiresAtMs: number;
-  /** What it is made out to, in words. */
+  /** The names in the certificate, as text. */
   readonly names: string;
-  /** What the operator should know though it stops nothing. */
+  /** Problems that do not stop the start. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Reads both files and holds them against each other.
+ * Reads both files and checks that they match.
  * @throws StartupError that names the file at fault and says what to do
  */
 export function readTlsPair({ certFile, keyFile }: TlsFiles): TlsPair {
@@ -56,16 +56,17 @@ export function readTlsPair({ certFile, keyFile }: TlsFiles): TlsPair {
 }
 
 /**
- * What changes when either file is written or replaced, also through links; undefined while one of them is missing.
- * @throws StartupError that names the file that can't be looked at
+ * A text that changes when either file is written or replaced, also behind a link; undefined while one of them is
+ * missing.
+ * @throws StartupError that names the file that can't be read
  */
-export function stampOf({ certFile, keyFile }: TlsFiles): string | undefined {
+export function fileFingerprint({ certFile, keyFile }: TlsFiles): string | undefined {
   const stats = [statOf(certFile, "tls.certFile"), statOf(keyFile, "tls.keyFile")];
   if (stats.some((stat) => stat === undefined)) return undefined;
   return stats.map((stat) => `${stat?.ino}:${stat?.mtimeMs}:${stat?.size}`).join(" ");
 }
 
-/** What is to be said of a certificate's end, where it is near or past; undefined where it isn't. */
+/** A warning if a certificate expires soon or has expired; undefined otherwise. */
 export function expiryWarning({ expiresAtMs }: TlsPair, nowMs: number): string | undefined {
   const leftMs = expiresAtMs - nowMs;
   if (leftMs > EXPIRY_WARNING_MS) return undefined;

@@ -51,7 +51,7 @@ test("once a certificate was replaced, connections of before end with their next
     expect(await ask()).toBe(false);
     copyFileSync(join(fixtures, "renewed-certificate.pem"), certFile);
     copyFileSync(join(fixtures, "renewed-key.pem"), keyFile);
-    listener.readCertificateAgain(true);
+    listener.reloadCertificate(true);
     const closed = once(socket, "close");
     expect(await ask()).toBe(true);
     await closed;
@@ -83,11 +83,11 @@ test("a new certificate that can't be read is told of once, and taken as soon as
     unlinkSync(certFile);
     // As a folder that may not be entered: looking at the file fails.
     symlinkSync(certFile, certFile);
-    for (let look = 0; look < 3; look++) listener.readCertificateAgain();
+    for (let look = 0; look < 3; look++) listener.reloadCertificate();
     expect(told).toEqual([expect.stringContaining(certFile)]);
     unlinkSync(certFile);
     copyFileSync(join(fixtures, "renewed-certificate.pem"), certFile);
-    for (let look = 0; look < 3; look++) listener.readCertificateAgain();
+    for (let look = 0; look < 3; look++) listener.reloadCertificate();
     expect(told).toHaveLength(2);
     expect(listener.certificateEndsMs).toBe(before);
     // What is mended may leave the file's time as it was: chmod does.
@@ -96,7 +96,7 @@ test("a new certificate that can't be read is told of once, and taken as soon as
     expect(renewed.length).toBe(size);
     writeFileSync(keyFile, renewed);
     utimesSync(keyFile, atime, mtime);
-    listener.readCertificateAgain();
+    listener.reloadCertificate();
     expect(listener.certificateEndsMs).not.toBe(before);
     expect(told).toHaveLength(2);
   } finally {

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, mkdtempSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { EXPIRY_WARNING_MS, expiryWarning, readTlsPair, stampOf } from "../../../src/server/net/tls.ts";
+import { EXPIRY_WARNING_MS, expiryWarning, readTlsPair, fileFingerprint } from "../../../src/server/net/tls.ts";
 
 const fixtures = join(import.meta.dir, "../../fixtures/tls");
 const directory = mkdtempSync(join(tmpdir(), "larder-test-tls-"));
@@ -54,12 +54,12 @@ test("the stamp changes when a link is led to other files, and is none while the
   const files = place("");
   const link = { certFile: join(directory, "link.pem"), keyFile: files.keyFile };
   symlinkSync(files.certFile, link.certFile);
-  const before = stampOf(link);
-  expect(stampOf(link)).toBe(before);
+  const before = fileFingerprint(link);
+  expect(fileFingerprint(link)).toBe(before);
   unlinkSync(link.certFile);
-  expect(stampOf(link)).toBeUndefined();
+  expect(fileFingerprint(link)).toBeUndefined();
   symlinkSync(place("renewed-").certFile, link.certFile);
-  expect(stampOf(link)).not.toBe(before);
+  expect(fileFingerprint(link)).not.toBe(before);
 });
 
 test("the end of a certificate is told of two weeks before, and after", () => {
