@@ -17,6 +17,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { syncPath } from "../lib/sync-path.ts";
 import type { Config } from "./settings.ts";
 import { StartupError } from "./startup-error.ts";
 
@@ -248,15 +249,6 @@ function linkOnce(temporary: string, path: string): boolean {
     // The file system has no hard links, such as exFAT.
     renameSync(temporary, path);
     return true;
-  }
-}
-
-function syncPath(directory: string): void {
-  const handle = openSync(directory, "r");
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
   }
 }
 

@@ -6,6 +6,7 @@ import { Database } from "bun:sqlite";
 import * as fs from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { giveToOwnerOf } from "./owner.ts";
+import { syncPath } from "../lib/sync-path.ts";
 
 /** A copy of the database. */
 export interface Snapshot {
@@ -136,13 +137,4 @@ function writeDigest(path: string, digest: string): void {
   fs.writeFileSync(partial, `${digest}  ${basename(path)}\n`, { mode: 0o600, flush: true });
   giveToOwnerOf(dirname(path), partial);
   fs.renameSync(partial, path + DIGEST_SUFFIX);
-}
-
-function syncPath(path: string): void {
-  const fd = fs.openSync(path, "r");
-  try {
-    fs.fsyncSync(fd);
-  } finally {
-    fs.closeSync(fd);
-  }
 }

@@ -20,7 +20,7 @@ import { chooseSample, type Sample } from "../features/storage/backup/sample.ts"
 import { forgetBucket, giveUpOutboxes } from "../features/storage/backup/settle.ts";
 import type { DatabaseCounts, LostContent } from "../features/storage/backup/types.ts";
 import type { Log } from "../lib/log.ts";
-import { originOf } from "./data/backup-origin.ts";
+import { findDatabaseSource } from "./data/database-source.ts";
 import { type DataPaths, dataPaths } from "./data/data-directory.ts";
 import { openForCommand } from "./for-commands.ts";
 import { settleRestored } from "./data/open-copy.ts";
@@ -77,7 +77,7 @@ export async function drill(options: DrillOptions): Promise<DrillReport> {
   const root = makeDirectory(source);
   try {
     const paths = dataPaths(root);
-    const snapshot = originOf(source, 0).take(root);
+    const snapshot = findDatabaseSource(source, 0).take(root);
     fs.renameSync(snapshot.path, paths.database);
     fs.rmSync(`${snapshot.path}.sha256`);
     fs.mkdirSync(paths.blobs, { mode: 0o700 });

@@ -15,7 +15,7 @@ import { explainTarget } from "../../features/storage/backup/target-errors.ts";
 import type { BackupSummary, LostContent, Plan, CopyTotals } from "../../features/storage/backup/types.ts";
 import { toTimestamp } from "../../lib/clock.ts";
 import { createLog } from "../../lib/log.ts";
-import { originOf } from "../../server/data/backup-origin.ts";
+import { findDatabaseSource } from "../../server/data/database-source.ts";
 import { type DataPaths, dataPaths, openDataDirectory, requireReadable } from "../../server/data/data-directory.ts";
 import { openForCommand } from "../../server/for-commands.ts";
 import { acquireServerLock, LockedError, type ServerLock } from "../../server/data/lock.ts";
@@ -143,7 +143,7 @@ async function writeArchive(
   const startedMs = performance.now();
   const folder = makeFolder(source);
   try {
-    const origin = originOf(source, 0);
+    const origin = findDatabaseSource(source, 0);
     const { snapshot, totals } = await writeTar({
       source,
       takeSnapshot: () => origin.take(folder),
@@ -250,7 +250,7 @@ async function withRemote<T>(
 
 /** Where the database comes from: named later than what the target has, so that the newest name is the newest state. */
 function takeFrom(source: DataPaths, target: DataPaths) {
-  const origin = originOf(source, listSnapshots(target.snapshots)[0]?.takenAtMs ?? 0);
+  const origin = findDatabaseSource(source, listSnapshots(target.snapshots)[0]?.takenAtMs ?? 0);
   return { takeSnapshot: (folder: string) => origin.take(folder), isLive: origin.isLive };
 }
 

@@ -13,7 +13,7 @@ import { createLog } from "../../lib/log.ts";
 import { openDataDirectory } from "../../server/data/data-directory.ts";
 import { openForCommand } from "../../server/for-commands.ts";
 import { acquireServerLock } from "../../server/data/lock.ts";
-import { readEpoch, readPutBackAt } from "../../server/data/open-copy.ts";
+import { readEpoch, readRestoredAt } from "../../server/data/open-copy.ts";
 import { EXIT, type ExitCode } from "../shared/command.ts";
 import { describeMissing, describeUnread, presentMissing } from "../shared/lost-contents.ts";
 import { type Terminal, toJson, toTable } from "../shared/output.ts";
@@ -43,7 +43,7 @@ export async function rebuildNewer(config: Config, run: NewerRun, terminal: Term
         layout: new Layout(paths.root),
         root: journalRoot(paths.blobs),
         epoch: readEpoch(services.db.sqlite),
-        restoredAtMs: readPutBackAt(services.db.sqlite),
+        restoredAtMs: readRestoredAt(services.db.sqlite),
         workingFile: newerWorkingFile(paths.root),
         email: run.email,
         isDryRun: run.isDryRun,

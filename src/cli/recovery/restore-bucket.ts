@@ -20,7 +20,7 @@ import type { Log } from "../../lib/log.ts";
 import { type DataPaths, dataPaths, openDataDirectory } from "../../server/data/data-directory.ts";
 import { acquireServerLock } from "../../server/data/lock.ts";
 import { readEpoch } from "../../server/data/open-copy.ts";
-import { MISSING_MAX, putInPlace, type Restored } from "../../server/data/restoring.ts";
+import { MISSING_MAX, restoreDatabase, type Restored } from "../../server/data/restoring.ts";
 import { adoptStore, readStoreId } from "../../server/data/store-identity.ts";
 import type { CommandContext, ExitCode } from "../shared/command.ts";
 import { reportRestored } from "./restore-report.ts";
@@ -78,8 +78,8 @@ export async function restoreFromBucket(
     adoptStore(paths, storeId);
     const takenAtMs = fs.statSync(file).mtimeMs;
     const from = { path: file, name: basename(file), takenAtMs, isUnknown: true };
-    const how = { signOut: options.signOut, isApart: false, nowMs: Date.now() };
-    const local = putInPlace(paths, from, how, log);
+    const how = { signOut: options.signOut, isIndependent: false, nowMs: Date.now() };
+    const local = restoreDatabase(paths, from, how, log);
     const restored = bucket === undefined ? local : await adopt({ bucket, paths, local, storeId, ...options }, context);
     return reportRestored(
       {

@@ -55,7 +55,7 @@ function present({ restored, paths, summary, reduced, secrets, bucket }: Outcome
     contents: summary?.totals.contents ?? null,
     givenUp: restored.givenUp ?? null,
     signedOut: restored.signedOut,
-    keptAs: restored.keptAs ?? null,
+    keptAs: restored.formerSnapshot ?? null,
     setAside: restored.aside ?? null,
     hasNewer: restored.hasNewer,
     ...(secrets !== undefined && { secrets, bucket: bucket ?? null }),
@@ -64,7 +64,7 @@ function present({ restored, paths, summary, reduced, secrets, bucket }: Outcome
 }
 
 function describe({ restored, paths, reduced, secrets, bucket }: Outcome): string {
-  const { counts, givenUp, signedOut, keptAs, aside } = restored;
+  const { counts, givenUp, signedOut, formerSnapshot, aside } = restored;
   const lines = [`Restored from ${restored.snapshot} in ${paths.root}.`];
   if (counts !== undefined) {
     const last = counts.lastChangeMs === undefined ? "" : `; last change ${toTimestamp(counts.lastChangeMs)}`;
@@ -84,7 +84,7 @@ function describe({ restored, paths, reduced, secrets, bucket }: Outcome): strin
     lines.push(`Not sent again: ${mails} emails, ${pushes} push notifications, ${webhooks} webhook deliveries.`);
   }
   if (signedOut > 0) lines.push(`Ended ${signedOut} sessions and refresh tokens.`);
-  if (keptAs !== undefined) lines.push(`Saved the previous state as snapshot ${keptAs}.`);
+  if (formerSnapshot !== undefined) lines.push(`Saved the previous state as snapshot ${formerSnapshot}.`);
   if (aside !== undefined) lines.push(`Moved the previous database to ${aside}. Remove it when everything works.`);
   if (restored.hasNewer) {
     lines.push(`To apply the changes recorded after this snapshot: larder rebuild --newer --data ${paths.root}`);

@@ -16,11 +16,11 @@ import { explainTarget } from "../../features/storage/backup/target-errors.ts";
 import type { DatabaseCounts } from "../../features/storage/backup/types.ts";
 import { toTimestamp } from "../../lib/clock.ts";
 import { createLog, type Log } from "../../lib/log.ts";
-import { findSnapshot, originOf } from "../../server/data/backup-origin.ts";
+import { findSnapshot, findDatabaseSource } from "../../server/data/database-source.ts";
 import { type DataPaths, dataPaths, openDataDirectory, requireReadable } from "../../server/data/data-directory.ts";
 import { acquireServerLock } from "../../server/data/lock.ts";
 import { reduceTo, type Reduced } from "../../server/one-account.ts";
-import { putInPlace, type RestoreFrom } from "../../server/data/restoring.ts";
+import { restoreDatabase, type RestoreFrom } from "../../server/data/restoring.ts";
 import {
   addSettings,
   type CommandContext,
@@ -190,10 +190,10 @@ function goBack(config: Config, given: Given, context: CommandContext): ExitCode
   const lock = acquireServerLock(paths.lock);
   try {
     const from = chooseState(paths, given, context);
-    const restored = putInPlace(
+    const restored = restoreDatabase(
       paths,
       from,
-      { signOut: given.signOut, isApart: false, nowMs: Date.now() },
+      { signOut: given.signOut, isIndependent: false, nowMs: Date.now() },
       logTo(context),
     );
     return reportRestored({ restored, paths }, given.isJson, context.terminal);
@@ -249,7 +249,7 @@ async function restoreFrom(
   const lock = acquireServerLock(paths.lock);
   try {
     const log = logTo(context);
-    const origin = originOf(source, 0, options.snapshot);
+    const origin = findDatabaseSource(source, 0, options.snapshot);
     let reduced: Reduced | undefined;
     const summary = await backUp({
       source,
@@ -272,10 +272,10 @@ async function restoreFrom(
     });
     const path = join(paths.snapshots, summary.snapshot);
     const from = { path, name: summary.snapshot, takenAtMs: summary.takenAtMs, isUnknown: false };
-    const restored = putInPlace(
+    const restored = restoreDatabase(
       paths,
       from,
-      { signOut: options.signOut, isApart: summary.totals.elsewhere === 0, nowMs: Date.now() },
+      { signOut: options.signOut, isIndependent: summary.totals.elsewhere === 0, nowMs: Date.now() },
       log,
     );
     return reportRestored({ restored, paths, summary, reduced }, options.isJson, context.terminal);
@@ -296,10 +296,10 @@ async function restoreArchive(config: Config, options: Given, context: CommandCo
   try {
     await readTar(Bun.stdin.stream(), paths.root);
     const from = chooseState(paths, { ...options, snapshot: options.snapshot ?? "newest" }, context);
-    const restored = putInPlace(
+    const restored = restoreDatabase(
       paths,
       from,
-      { signOut: options.signOut, isApart: true, nowMs: Date.now() },
+      { signOut: options.signOut, isIndependent: true, nowMs: Date.now() },
       logTo(context),
     );
     return reportRestored({ restored, paths }, options.isJson, context.terminal);

@@ -12,7 +12,7 @@ import { type CopyStart, forgetCopyStart } from "../../features/storage/store-jo
 import { toTimestamp } from "../../lib/clock.ts";
 import { newSecretToken } from "../../lib/id.ts";
 import type { Log } from "../../lib/log.ts";
-import { readEpoch, readPutBackAt } from "../data/open-copy.ts";
+import { readEpoch, readRestoredAt } from "../data/open-copy.ts";
 import type { Services } from "./services.ts";
 
 /** Files that are missing are named up to here; the log has room for more important things. */
@@ -46,7 +46,7 @@ async function merge(services: Services, root: string, copyStart: CopyStart): Pr
     layout: new Layout(paths.root),
     root,
     epoch: readEpoch(sqlite),
-    restoredAtMs: readPutBackAt(sqlite),
+    restoredAtMs: readRestoredAt(sqlite),
     workingFile: newerWorkingFile(paths.root),
     email: undefined,
     isDryRun: false,

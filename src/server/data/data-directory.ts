@@ -1,36 +1,37 @@
-/** The data directory: where each thing lies in it, and that the program may write there. */
-import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
+/** The data directory: its paths, and checks that the program can write to it. */
+import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { StartupError } from "../../config/startup-error.ts";
+import { syncPath } from "../../lib/sync-path.ts";
 
-/** Where everything lies. All paths are absolute. */
+/** The paths of a data directory, all absolute. */
 export interface DataPaths {
   readonly root: string;
   /** The database. */
   readonly database: string;
-  /** How the database was left; written by `run-mark.ts` alone. */
+  /** How the database was closed; only `run-mark.ts` writes it. */
   readonly state: string;
-  /** Held by the one running server. */
+  /** The lock of the running server. */
   readonly lock: string;
-  /** Contents, by digest. Made by `store-identity.ts` alone. */
+  /** Blobs by digest. Only `store-identity.ts` creates it. */
   readonly blobs: string;
-  /** Says which database the contents belong to. */
+  /** Contains the identity of the store that the blobs belong to. */
   readonly storeMarker: string;
-  /** Files that arrive in chunks, until they are whole. */
+  /** Unfinished uploads. */
   readonly uploads: string;
-  /** What can be made again. */
+  /** Thumbnails; they can be created again. */
   readonly thumbs: string;
-  /** Where the executable puts its native libraries; made by the thumbnail process, may be deleted at any time. */
+  /** Native libraries, extracted by the thumbnail process; can be deleted at any time. */
   readonly native: string;
-  /** Copies of the database. */
+  /** Snapshots of the database. */
   readonly snapshots: string;
-  /** Databases that another took the place of; nothing here is ever removed by the program. */
+  /** Replaced databases. The program never removes anything here. */
   readonly setAside: string;
-  /** Keys. Made by `config/secrets.ts` alone. */
+  /** Keys. Only `config/secrets.ts` creates it. */
   readonly secrets: string;
 }
 
-/** The paths of a data directory; nothing is looked at. */
+/** The paths of a data directory. Does not access the disk. */
 export function dataPaths(data: string): DataPaths {
   const root = resolve(data);
   return {
@@ -50,26 +51,26 @@ export function dataPaths(data: string): DataPaths {
 }
 
 /**
- * Makes the data directory itself where there is none (for its user alone), and makes sure that everything in it that
- * is there already may be read and written. Owners and modes of what is there are never changed.
- * @throws StartupError with path, owner, own user and the command that helps
+ * Creates the data directory if it is missing, for this user only. Checks that its existing files can be read and
+ * written; never changes their owners and modes.
+ * @throws StartupError with the path, its owner, the user of this process, and a command that fixes the problem
  */
 export function openDataDirectory(data: string): DataPaths {
   const paths = dataPaths(data);
   makeDirectory(paths.root);
   requireAccess(paths.root, "directory");
   for (const path of [paths.blobs, paths.uploads, paths.thumbs, paths.snapshots, paths.secrets]) {
-    if (isThere(path)) requireAccess(path, "directory");
+    if (exists(path)) requireAccess(path, "directory");
   }
   for (const path of [paths.database, `${paths.database}-wal`, `${paths.database}-shm`, paths.lock, paths.state]) {
-    if (isThere(path)) requireAccess(path, "file");
+    if (exists(path)) requireAccess(path, "file");
   }
   return paths;
 }
 
 /**
- * Makes sure that a directory that is only read, as a backup does with the original, is this user's to read.
- * @throws StartupError with path, owner, own user and the command that helps
+ * Checks that this user can read a data directory, for example to back it up.
+ * @throws StartupError with the path, its owner, the user of this process, and a command that fixes the problem
  */
 export function requireReadable(paths: DataPaths): void {
   const { root, blobs, snapshots, secrets, storeMarker, state, database } = paths;
@@ -78,44 +79,35 @@ export function requireReadable(paths: DataPaths): void {
       const mode = statSync(path).isDirectory() ? constants.R_OK | constants.X_OK : constants.R_OK;
       accessSync(path, mode);
     } catch (error) {
-      if (!isCode(error, "EACCES")) continue; // what is not there, or broken, is told by who needs it
+      // A missing or broken file is reported when it is opened.
+      if (!isCode(error, "EACCES")) continue;
       throw notReadable(path, error);
     }
   }
 }
 
 function notReadable(path: string, error: unknown): StartupError {
-  const there = nearestThere(path);
-  const { uid, gid, mode } = statSync(there);
+  const existing = nearestExisting(path);
+  const { uid, gid, mode } = statSync(existing);
   return new StartupError(
     `Cannot read ${path}.\n` +
-      `  ${there} belongs to ${uid}:${gid}, mode ${(mode & 0o7777).toString(8)}\n` +
+      `  ${existing} belongs to ${uid}:${gid}, mode ${(mode & 0o7777).toString(8)}\n` +
       `  this program runs as  ${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}\n` +
       `Run the command as the owner: sudo -u '#${uid}' larder …, or as root.`,
     error,
   );
 }
 
-/** Makes the working folders that may be missing or were deleted: uploads, thumbs, snapshots. @throws StartupError */
+/** Creates the folders uploads, thumbs, and snapshots if they are missing. @throws StartupError */
 export function makeWorkingFolders(paths: DataPaths): void {
   for (const path of [paths.uploads, paths.thumbs, paths.snapshots]) makeDirectory(path);
-}
-
-/** Makes what was made, renamed or removed in a directory last through a power cut. @throws the system's error */
-export function syncDirectory(path: string): void {
-  const handle = openSync(path, "r");
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
 }
 
 function makeDirectory(path: string): void {
   try {
     const first = mkdirSync(path, { recursive: true, mode: 0o700 });
     if (first === undefined) return;
-    for (let made = path; made.length >= first.length; made = dirname(made)) syncDirectory(dirname(made));
+    for (let made = path; made.length >= first.length; made = dirname(made)) syncPath(dirname(made));
   } catch (error) {
     if (isCode(error, "EEXIST") || isCode(error, "ENOTDIR")) {
       throw new StartupError(`${path} must be a directory, but it is a file. Move the file to another place.`, error);
@@ -138,7 +130,6 @@ function requireAccess(path: string, kind: "directory" | "file"): void {
   }
 }
 
-/** Tells what can't be written, whose it is, who we are, and the command that puts it right. */
 function notWritable(path: string, error: unknown): StartupError {
   if (isCode(error, "EROFS")) {
     return new StartupError(
@@ -149,30 +140,30 @@ function notWritable(path: string, error: unknown): StartupError {
   }
   const uid = process.getuid?.() ?? 0;
   const gid = process.getgid?.() ?? 0;
-  const there = nearestThere(path);
-  const { uid: ownerUid, gid: ownerGid, mode } = statSync(there);
+  const existing = nearestExisting(path);
+  const { uid: ownerUid, gid: ownerGid, mode } = statSync(existing);
   const cause = error instanceof Error && !isCode(error, "EACCES") ? ` (${error.message})` : "";
   return new StartupError(
     `Cannot write to ${path}${cause}.\n` +
-      `  ${there} belongs to ${ownerUid}:${ownerGid}, mode ${(mode & 0o7777).toString(8)}\n` +
+      `  ${existing} belongs to ${ownerUid}:${ownerGid}, mode ${(mode & 0o7777).toString(8)}\n` +
       `  this program runs as  ${uid}:${gid}\n` +
-      `Change the owner:       sudo chown -R ${uid}:${gid} ${there}\n` +
+      `Change the owner:       sudo chown -R ${uid}:${gid} ${existing}\n` +
       `or run as the owner (in a container: --user ${ownerUid}:${ownerGid}, or change the owner of the volume on the host).`,
     error,
   );
 }
 
-function nearestThere(path: string): string {
+function nearestExisting(path: string): string {
   let at = path;
-  while (!isThere(at) && at !== "/") at = resolve(at, "..");
+  while (!exists(at) && at !== "/") at = resolve(at, "..");
   return at;
 }
 
-function isThere(path: string): boolean {
+function exists(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch (error) {
-    // A parent that may not be entered is told of when it is opened itself; one that is a file, when it is made.
+    // A parent without access is reported when it is opened; one that is a file, when the folder is created.
     if (isCode(error, "EACCES") || isCode(error, "ENOTDIR")) return false;
     throw error;
   }

@@ -4,32 +4,33 @@ import { join } from "node:path";
 import { StartupError } from "../../config/startup-error.ts";
 import { listSnapshots, type Snapshot, takeSnapshotOf } from "../../db/snapshot.ts";
 import { isDamage } from "../../db/transaction.ts";
+import { syncPath } from "../../lib/sync-path.ts";
 import type { DataPaths } from "./data-directory.ts";
 import { chooseSnapshot } from "./open-copy.ts";
 import { readCloseState } from "./run-mark.ts";
 
-/** What a backup or a restore takes a database from. */
-export interface Origin {
-  /** Whether asking again gives a later state: the directory is in use, or may be. */
+/** Where a backup or a restore gets a database from. */
+export interface DatabaseSource {
+  /** Whether a later call of `take` gives a later state, because the directory may be in use. */
   readonly isLive: boolean;
-  /** Puts a copy of the database into a folder, digest beside it. Blocks. @throws StartupError; SQLiteError */
+  /** Writes a copy of the database and its digest into a folder. Blocks. @throws StartupError; SQLiteError */
   take(folder: string): Snapshot;
 }
 
 const LABEL = "backup";
 
 /**
- * Where the database of a data directory, a copy of one or a backup is to be taken from: the database itself, whether a
- * server runs on it or not, or the snapshot from which a start would begin.
- * @param after copies are named later than this, whatever the clock does
- * @param wanted the snapshot to take instead, by name
- * @throws StartupError where there is nothing to be taken
+ * The source for a data directory, a copy of one, or a backup: the database itself, also while a server runs, or the
+ * snapshot that a start would use.
+ * @param after copies have names with later times than this, even if the clock is set back
+ * @param snapshotName the snapshot to use instead
+ * @throws StartupError if there is no usable database
  */
-export function originOf(paths: DataPaths, after: number, wanted?: string): Origin {
-  if (wanted !== undefined && wanted !== "newest") return fixed(findSnapshot(paths, wanted));
-  // The original is only read, and may be mounted so.
-  const left = readCloseState(paths, false);
-  if (left === "whole") {
+export function findDatabaseSource(paths: DataPaths, after: number, snapshotName?: string): DatabaseSource {
+  if (snapshotName !== undefined && snapshotName !== "newest") return fixed(findSnapshot(paths, snapshotName));
+  // The original is only read, because it may be mounted read-only.
+  const state = readCloseState(paths, false);
+  if (state === "whole") {
     let lastMs = after;
     return {
       isLive: true,
@@ -42,13 +43,13 @@ export function originOf(paths: DataPaths, after: number, wanted?: string): Orig
   const chosen = chooseSnapshot(paths);
   if (chosen !== undefined) return fixed(chosen.snapshot);
   throw new StartupError(
-    left === "absent"
+    state === "absent"
       ? `No database and no intact snapshot found in ${paths.root}. Specify the right directory.`
       : `${paths.root} was copied while a server was running, and it has no intact snapshot. Copy it again.`,
   );
 }
 
-/** The snapshot of that name. @throws StartupError */
+/** Finds a snapshot by its name or path. @throws StartupError */
 export function findSnapshot(paths: DataPaths, name: string): Snapshot {
   const found = listSnapshots(paths.snapshots).find((one) => one.name === name || one.path === name);
   if (found !== undefined) return found;
@@ -57,7 +58,7 @@ export function findSnapshot(paths: DataPaths, name: string): Snapshot {
   );
 }
 
-function fixed(snapshot: Snapshot): Origin {
+function fixed(snapshot: Snapshot): DatabaseSource {
   return {
     isLive: false,
     take(folder) {
@@ -67,7 +68,7 @@ function fixed(snapshot: Snapshot): Origin {
       fs.copyFileSync(snapshot.path, path, COPYFILE_FICLONE);
       for (const one of [path, `${path}.sha256`]) {
         fs.chmodSync(one, 0o600);
-        syncFile(one);
+        syncPath(one);
       }
       return { ...snapshot, path };
     },
@@ -87,20 +88,11 @@ function takeFrom({ root, database }: DataPaths, folder: string, nowMs: number):
       );
     }
     if (!(error instanceof SQLiteError && /^SQLITE_(CANTOPEN|READONLY)/.test(error.code ?? ""))) throw error;
-    // The log of a crash can't be read where nothing may be written beside it, as on a disk mounted for reading.
-    const aside = join(folder, "larder.db");
+    // On a read-only disk SQLite can't read the log that a crash left. Copy both first.
+    const writable = join(folder, "larder.db");
     for (const suffix of ["", "-wal"]) {
-      if (fs.existsSync(database + suffix)) fs.copyFileSync(database + suffix, aside + suffix);
+      if (fs.existsSync(database + suffix)) fs.copyFileSync(database + suffix, writable + suffix);
     }
-    return takeSnapshotOf(aside, folder, LABEL, nowMs);
-  }
-}
-
-function syncFile(path: string): void {
-  const fd = fs.openSync(path, "r");
-  try {
-    fs.fsyncSync(fd);
-  } finally {
-    fs.closeSync(fd);
+    return takeSnapshotOf(writable, folder, LABEL, nowMs);
   }
 }

@@ -1,14 +1,14 @@
-/** What the file system below the data directory is, and how much room it has. */
+/** The kind of file system of the data directory, its free space, and reservations of space. */
 import { statfsSync } from "node:fs";
 import { describeSize } from "../../config/quantities.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import { AppError } from "../../errors.ts";
 
-/** A file system as Linux names it by number (statfs(2), linux/magic.h). */
+/** A kind of file system, by its number on Linux (statfs(2), linux/magic.h). */
 export interface FileSystemKind {
   /** "ext4", "nfs" …, or the number in hexadecimal. */
   readonly name: string;
-  /** Reached over a network or through another program: locks and syncs may not hold there. */
+  /** Whether it is on a network or in user space: locks and syncs may be unreliable there. */
   readonly isForeign: boolean;
 }
 
@@ -37,7 +37,7 @@ const LOCAL_KINDS: Readonly<Record<number, string>> = {
   0x7366746e: "ntfs3",
 };
 
-/** The kind of the file system that holds `path`. @throws the system's error when `path` isn't there. */
+/** The kind of the file system of `path`. @throws the system's error if `path` does not exist */
 export function fileSystemKind(path: string): FileSystemKind {
   const type = statfsSync(path).type >>> 0;
   const foreign = FOREIGN_KINDS[type];
@@ -45,8 +45,8 @@ export function fileSystemKind(path: string): FileSystemKind {
 }
 
 /**
- * Rejects to keep the database on a network or FUSE file system, where SQLite's locks and syncs may not hold.
- * @returns a warning where `isAllowed` has overridden it
+ * Rejects a database on a network or FUSE file system, where SQLite's locks and syncs may be unreliable.
+ * @returns a warning if `isAllowed` overrides the check
  * @throws StartupError
  */
 export function rejectNetworkFileSystem(
@@ -65,7 +65,7 @@ export function rejectNetworkFileSystem(
   );
 }
 
-/** Room that an ordinary user may still fill on the file system of `path`, in bytes. Some microseconds. */
+/** Free space for ordinary users on the file system of `path`, in bytes. Takes some microseconds. */
 export function availableBytes(path: string): number {
   const { bavail, bsize } = statfsSync(path);
   return bavail * bsize;
@@ -82,37 +82,37 @@ const FLOOR_SHARE = 0.02;
 const FLOOR_BYTES_MIN = 8 * MIB;
 const FLOOR_BYTES_MAX = 512 * MIB;
 
-/** What is to be left free on a file system of this size: 2 % of it, from 8 to 512 MiB. */
+/** The space to leave free on a file system of this size: 2%, from 8 to 512 MiB. */
 export function defaultFloorBytes(fileSystemBytes: number): number {
   return Math.min(Math.max(fileSystemBytes * FLOOR_SHARE, FLOOR_BYTES_MIN), FLOOR_BYTES_MAX);
 }
 
-/** What {@link DiskReservations} asks about a disk; replaced in tests. */
+/** Reads the sizes of a disk for {@link DiskReservations}; replaced in tests. */
 export interface DiskProbe {
   availableBytes(path: string): number;
   totalBytes(path: string): number;
 }
 
 /**
- * Gives a reservation back: `bytes` of it, as they reach the disk (from then on the disk's own figures count them), or
- * without argument all that is left. More than is left counts as all; calling again is harmless.
+ * Releases `bytes` of a reservation when they reach the disk, where the system counts them as used. Without an
+ * argument, releases the rest. More than the rest counts as the rest; further calls do nothing.
  */
 export type ReleaseReservation = (bytes?: number) => void;
 
 /**
- * Room on the disk for uploads that have begun. Together they never use up the floor that the database needs to go on,
- * and an upload that doesn't fit is refused before its first byte.
+ * Reserves disk space for uploads. Together they leave the free space that the database needs. An upload that does not
+ * fit is rejected before its first byte.
  */
 export class DiskReservations {
   readonly #path: string;
   readonly #probe: DiskProbe;
-  /** What stays free. */
+  /** The space to leave free. */
   readonly floorBytes: number;
   #reservedBytes = 0;
 
   /**
-   * @param path a directory on the file system that takes the uploads
-   * @param minFreeBytes the floor; {@link defaultFloorBytes} where it isn't given
+   * @param path a directory on the file system of the uploads
+   * @param minFreeBytes the space to leave free; {@link defaultFloorBytes} by default
    */
   constructor(path: string, minFreeBytes?: number | null, probe: DiskProbe = { availableBytes, totalBytes }) {
     this.#path = path;
@@ -120,13 +120,13 @@ export class DiskReservations {
     this.floorBytes = Math.floor(minFreeBytes ?? defaultFloorBytes(probe.totalBytes(path)));
   }
 
-  /** Sum of what is reserved now. */
+  /** The sum of all reservations. */
   get reservedBytes(): number {
     return this.#reservedBytes;
   }
 
   /**
-   * Takes room for an upload; 0 only asks that the floor stands. The caller gives it back in every case.
+   * Reserves space for an upload; 0 only checks the free space. The caller must release the reservation.
    * @throws AppError disk_full with requiredBytes and availableBytes; nothing is reserved then
    */
   reserve(bytes: number): ReleaseReservation {
@@ -143,7 +143,7 @@ export class DiskReservations {
     return this.hold(bytes);
   }
 
-  /** Takes room that was promised before, by an earlier run of the program, without asking whether it is there. */
+  /** Reserves space that an earlier run of the program promised, without checking the free space. */
   hold(bytes: number): ReleaseReservation {
     let left = bytes;
     this.#reservedBytes += bytes;

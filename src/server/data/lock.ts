@@ -1,18 +1,18 @@
 /**
- * One running server per data directory. The lock is one that the kernel holds for a process and drops when the process
- * ends, however it ends: no stale lock can be left behind, and a process number used again (in a container everybody
- * is process 1) can't look like its owner. SQLite takes it for us, on an empty database file; nothing else in
- * the server's process may open that file, because closing it would end the lock (fcntl(2)).
+ * The lock that allows one running server per data directory. The kernel releases it when the process ends, also after
+ * a crash. So a lock never becomes stale, and a reused process ID (in a container, every server is process 1) can't
+ * look like its owner. SQLite takes the lock on an empty database file. Nothing else in the server's process may open
+ * that file: closing it would release the lock (fcntl(2)).
  */
 import { Database } from "bun:sqlite";
 import { readFileSync, statSync } from "node:fs";
 import { StartupError } from "../../config/startup-error.ts";
 import { isBusy } from "../../db/transaction.ts";
 
-/** Somebody else holds the lock. */
+/** Another process holds the lock. */
 export class LockedError extends StartupError {
   override readonly name = "LockedError";
-  /** The process that holds it, where that can be told. */
+  /** The process that holds the lock, if known. */
   readonly pid: number | undefined;
 
   constructor(message: string, pid: number | undefined) {
@@ -21,19 +21,19 @@ export class LockedError extends StartupError {
   }
 }
 
-/** The lock, held until it is released or the process ends. */
+/** A lock, until it is released or the process ends. */
 export interface ServerLock {
-  /** Gives the lock back. Calling again is harmless. */
+  /** Releases the lock. Further calls do nothing. */
   release(): void;
 }
 
-/** How long a lock held by another is waited for: a server that is just ending, or a command's short look. */
+/** How long to wait for the lock: a server may be stopping, or a command may be checking the lock. */
 const WAIT_MS = 500;
 
 /**
  * Takes the lock of a data directory.
- * @param path the file `larder.lock`, made where there is none and never removed
- * @throws LockedError naming the process that holds it; StartupError when the file can't be used
+ * @param path the file `larder.lock`; created if it is missing, and never removed
+ * @throws LockedError with the process that holds the lock; StartupError if the file can't be used
  */
 export function acquireServerLock(path: string, waitMs = WAIT_MS): ServerLock {
   const database = openLockFile(path);
@@ -52,24 +52,24 @@ export function acquireServerLock(path: string, waitMs = WAIT_MS): ServerLock {
       pid,
     );
   }
-  let isHeld = true;
+  let isReleased = false;
   return {
     release() {
-      if (!isHeld) return;
-      isHeld = false;
+      if (isReleased) return;
+      isReleased = true;
       database.run("ROLLBACK");
       database.close();
     },
   };
 }
 
-/** Whether a server holds the lock now, and which process, where that can be told. Disturbs nobody. */
+/** The process that holds the lock now, if known; undefined if no server runs. Does not disturb other processes. */
 export function findRunningServer(path: string): { pid: number | undefined } | undefined {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
   const database = openLockFile(path);
   try {
     database.run("PRAGMA busy_timeout=0");
-    // A shared lock for the length of a read of an empty file: a starting server waits longer than that.
+    // This takes a shared lock for the time of reading an empty file. A starting server waits longer than that.
     database.query("SELECT count(*) FROM sqlite_schema").get();
     return undefined;
   } catch (error) {
@@ -81,21 +81,21 @@ export function findRunningServer(path: string): { pid: number | undefined } | u
 }
 
 /**
- * The process that holds a lock on the file, as the kernel tells it in /proc/locks; undefined where that says nothing,
- * as for a holder in another container.
+ * The process that holds a lock on the file, from /proc/locks; undefined if it is not listed, for example because it
+ * runs in another container.
  */
 function findLockHolder(path: string): number | undefined {
   let locks: string;
   try {
     locks = readFileSync("/proc/locks", "utf8");
   } catch {
-    return undefined; // no /proc: the message goes without a number
+    return undefined; // no /proc
   }
   const inode = String(statSync(path, { bigint: true }).ino);
   for (const line of locks.split("\n")) {
     // "1: POSIX  ADVISORY  WRITE 1234 fe:01:5678 1073741826 1073742335"
-    const [, , , , pid, place] = line.trim().split(/\s+/);
-    if (place?.split(":")[2] === inode && Number(pid) > 0) return Number(pid);
+    const [, , , , pid, file] = line.trim().split(/\s+/);
+    if (file?.split(":")[2] === inode && Number(pid) > 0) return Number(pid);
   }
   return undefined;
 }

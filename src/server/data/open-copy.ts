@@ -1,8 +1,8 @@
 /**
- * Opening a copy of a data directory. Whoever copies a directory from under a running server gets a database
- * and a log of different moments, but whole snapshots of the database, and contents, which never change and stay in the
- * store for longer than any snapshot that names them. So a copy begins from the newest snapshot that is all there, with
- * all contents that it names: one that was taken before the copying began is. What could not be trusted is kept aside.
+ * Opens a copy of a data directory. In a copy that was made while a server ran, the database and its log are from
+ * different moments. But its snapshots are intact, and so are its blobs: they never change, and are stored for longer
+ * than any snapshot that refers to them. So a copy starts from the newest intact snapshot whose blobs are all present,
+ * such as one that was taken before the copying began. The copied database is moved to `set-aside/`.
  */
 import { Database, SQLiteError } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
@@ -14,44 +14,46 @@ import { StartupError } from "../../config/startup-error.ts";
 import { digestOf, isWhole, listSnapshots, type Snapshot } from "../../db/snapshot.ts";
 import { toTimestamp } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
-import { type DataPaths, syncDirectory } from "./data-directory.ts";
-import type { Left } from "./run-mark.ts";
+import { syncPath } from "../../lib/sync-path.ts";
+import type { DataPaths } from "./data-directory.ts";
+import type { CloseState } from "./run-mark.ts";
 
-/** A content that a database names and that is not in the store. */
-export interface MissingContent {
+/** A blob that a database refers to and that is missing in the store. */
+export interface MissingBlob {
   readonly digest: Digest;
   readonly sizeBytes: number;
-  /** Names of files that are or were it, some of them. */
+  /** Names of some files with this content, now or earlier. */
   readonly names: readonly string[];
 }
 
-/** The snapshot from which a directory begins. */
-export interface Chosen {
+/** The snapshot from which a directory starts. */
+export interface ChosenSnapshot {
   readonly snapshot: Snapshot;
-  /** What it names and the store has not; at most {@link MISSING_MAX} of them. */
-  readonly missing: readonly MissingContent[];
+  /** Missing blobs that it refers to, at most {@link MISSING_MAX}. */
+  readonly missing: readonly MissingBlob[];
 }
 
-/** How many missing contents are told by name. */
+/** How many missing blobs are listed. */
 export const MISSING_MAX = 1_000;
-/** How far behind the newest snapshot an older one may lie that is taken because it misses nothing. */
+/** How much older than the newest snapshot the chosen one may be. */
 const LOOK_BACK_MS = 48 * 60 * 60 * 1000;
 const NAMES_MAX = 5;
-/** What SQLite keeps beside a database and would carry over into another one of its name. */
+/** Files that SQLite writes next to a database, and would apply to another database of the same name. */
 const LOG_SUFFIXES = ["-wal", "-journal", "-shm"];
 
 /**
- * The newest whole snapshot of which every content is there. Where the newest ones name contents that the copying missed
- * (they came while it ran), an older one is taken that misses the fewest, of two days before at most. What all of them
- * miss is told: old losses must not throw everything else back.
- * @returns undefined where no snapshot is whole
+ * The newest intact snapshot whose blobs are all present. The newest snapshots may refer to blobs that were stored
+ * during the copying and are missing in the copy. Then an older one is chosen: the one with the fewest missing blobs,
+ * at most two days older. Blobs that all snapshots miss were lost earlier; they are no reason to choose an older
+ * snapshot.
+ * @returns undefined if no snapshot is intact
  */
-export function chooseSnapshot(paths: Pick<DataPaths, "root" | "snapshots">): Chosen | undefined {
-  let best: Chosen | undefined;
+export function chooseSnapshot(paths: Pick<DataPaths, "root" | "snapshots">): ChosenSnapshot | undefined {
+  let best: ChosenSnapshot | undefined;
   let newestMs = Number.POSITIVE_INFINITY;
   for (const snapshot of listSnapshots(paths.snapshots)) {
     if (best !== undefined && snapshot.takenAtMs < newestMs - LOOK_BACK_MS) break;
-    if (best !== undefined && countNamed(snapshot.path, best.missing) >= best.missing.length) continue;
+    if (best !== undefined && countReferenced(snapshot.path, best.missing) >= best.missing.length) continue;
     if (!isWhole(snapshot.path)) continue;
     const missing = findMissing(snapshot.path, paths.root);
     if (missing.length === 0) return { snapshot, missing };
@@ -61,34 +63,34 @@ export function chooseSnapshot(paths: Pick<DataPaths, "root" | "snapshots">): Ch
   return best;
 }
 
-/** How many of these contents a snapshot names, which it can't miss fewer than; all where it can't be read. Quick. */
-function countNamed(snapshotPath: string, contents: readonly MissingContent[]): number {
+/** How many of these blobs a snapshot refers to: it misses at least as many. All of them if it can't be read. Fast. */
+function countReferenced(snapshotPath: string, blobs: readonly MissingBlob[]): number {
   try {
     const sqlite = new Database(snapshotPath, { readonly: true, strict: true });
     try {
       const find = sqlite.query<{ one: 1 }, [Uint8Array]>(
         `SELECT 1 AS one FROM blobs b WHERE digest = ?1 AND refs > 0${notInBucket(sqlite)}`,
       );
-      return contents.filter(({ digest }) => find.get(digestToBytes(digest)) !== null).length;
+      return blobs.filter(({ digest }) => find.get(digestToBytes(digest)) !== null).length;
     } finally {
       sqlite.close();
     }
   } catch (error) {
-    if (error instanceof SQLiteError) return contents.length;
+    if (error instanceof SQLiteError) return blobs.length;
     throw error;
   }
 }
 
 /**
- * What a database names and the store below `root` has not, or has in another length. What the collector had set aside is
- * there: {@link openFromSnapshot} brings it back. The database is opened for reading only, and nothing is changed.
+ * The blobs that a database refers to and that are missing in the store below `root`, or have another length. Blobs in
+ * quarantine are not missing: {@link openFromSnapshot} restores them. Changes nothing.
  * @returns at most {@link MISSING_MAX}
  */
-export function findMissing(databasePath: string, root: string): MissingContent[] {
+export function findMissing(databasePath: string, root: string): MissingBlob[] {
   const sqlite = new Database(databasePath, { readonly: true, strict: true });
   try {
     const layout = new Layout(root);
-    const missing: MissingContent[] = [];
+    const missing: MissingBlob[] = [];
     const rows = sqlite.query<{ id: number; digest: Uint8Array; sizeBytes: number }, []>(
       `SELECT id, digest, size_bytes AS sizeBytes FROM blobs b WHERE refs > 0${notInBucket(sqlite)}`,
     );
@@ -110,29 +112,29 @@ export function findMissing(databasePath: string, root: string): MissingContent[
 }
 
 /**
- * Brings contents back into the store that the present database names and that the collector had set aside: in a copy
- * whose snapshots were copied before its contents, and of which the original has let go meanwhile. Each is read first.
+ * Restores quarantined blobs that the current database refers to. In a copy whose snapshots were copied before its
+ * blobs, the original may have quarantined them in between. Reads each blob first, to check its digest.
  * @returns how many
  */
-export function bringBack(paths: Pick<DataPaths, "root" | "database">): number {
+export function restoreQuarantined(paths: Pick<DataPaths, "root" | "database">): number {
   const layout = new Layout(paths.root);
-  const aside = fs.existsSync(layout.quarantine) ? fs.readdirSync(layout.quarantine) : [];
+  const quarantined = fs.existsSync(layout.quarantine) ? fs.readdirSync(layout.quarantine) : [];
   const sqlite = new Database(paths.database, { readonly: true, strict: true });
   try {
     const find = sqlite.query<{ sizeBytes: number }, [Uint8Array]>(
       "SELECT size_bytes AS sizeBytes FROM blobs WHERE digest = ?1 AND refs > 0",
     );
     let count = 0;
-    for (const name of aside) {
+    for (const name of quarantined) {
       const digest = Layout.digestOf(name);
-      const named = digest && find.get(digestToBytes(digest));
-      if (!digest || !named) continue;
+      const referenced = digest && find.get(digestToBytes(digest));
+      if (!digest || !referenced) continue;
       const [from, to] = [layout.quarantined(digest), layout.blob(digest)];
-      if (isFile(to, named.sizeBytes) || digestOf(from) !== digest) continue;
+      if (isFile(to, referenced.sizeBytes) || digestOf(from) !== digest) continue;
       const [folder, ...above] = layout.foldersOf(digest);
       fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
       fs.renameSync(from, to);
-      for (const place of [folder, ...above]) syncDirectory(place);
+      for (const path of [folder, ...above]) syncPath(path);
       count++;
     }
     return count;
@@ -146,7 +148,7 @@ function isFile(path: string, sizeBytes: number): boolean {
   return found?.isFile() === true && found.size === sizeBytes;
 }
 
-/** What lies in a bucket as well is missed by nobody. A database of an earlier version knows none. */
+/** SQL that excludes blobs in a bucket; they are not missing. A database of an earlier version has no such table. */
 function notInBucket(sqlite: Database): string {
   const known = sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'remote_blobs'").get();
   if (known === null) return "";
@@ -154,33 +156,33 @@ function notInBucket(sqlite: Database): string {
 }
 
 /**
- * Puts a snapshot in the place of the database. What was there is kept in `set-aside/`, its log with it. To be called by
- * the one process that holds the directory's lock; may be ended at any point and done again.
- * @returns where the former database lies now; undefined where there was none
+ * Replaces the database with a snapshot. Moves the former database and its log to `set-aside/`. Only for the process
+ * that holds the directory's lock. After a crash at any point it can be repeated.
+ * @returns the new path of the former database; undefined if there was none
  */
 export function installSnapshot(paths: DataPaths, snapshotPath: string): string | undefined {
   const incoming = `${paths.database}.incoming`;
   fs.rmSync(incoming, { force: true });
   fs.copyFileSync(snapshotPath, incoming, fs.constants.COPYFILE_FICLONE);
   fs.chmodSync(incoming, 0o600);
-  syncFile(incoming);
+  syncPath(incoming);
   const aside = setAside(paths);
   fs.renameSync(incoming, paths.database);
-  syncDirectory(paths.root);
+  syncPath(paths.root);
   return aside;
 }
 
-/** Keys of `meta`: changed whenever a database goes on from a snapshot; and from which. */
+/** Keys of `meta`: an ID that changes when the database is restored from a snapshot, and the name of that snapshot. */
 const EPOCH_KEY = "epoch";
 const OPENED_KEY = "opened_from";
 
-/** What tells a database that went on from a snapshot from itself before; empty for one that never did. */
+/** The epoch of a database, which changes when it is restored from a snapshot; empty if it never was. */
 export function readEpoch(sqlite: Database): string {
   return sqlite.query<{ value: string }, [string]>("SELECT value FROM meta WHERE key = ?1").get(EPOCH_KEY)?.value ?? "";
 }
 
-/** When a database last went on from a snapshot; undefined for one that never did. */
-export function readPutBackAt(sqlite: Database): number | undefined {
+/** When a database was last restored from a snapshot; undefined if it never was. */
+export function readRestoredAt(sqlite: Database): number | undefined {
   const row = sqlite
     .query<{ at: number | null }, [string]>("SELECT value ->> '$.at' AS at FROM meta WHERE key = ?1")
     .get(OPENED_KEY);
@@ -188,9 +190,8 @@ export function readPutBackAt(sqlite: Database): number | undefined {
 }
 
 /**
- * Makes a database that was just taken from a snapshot fit to go on, after it was brought up to date: sync tokens that
- * were given out since the snapshot mean nothing here, and what arrived of unfinished uploads must be sent again, because
- * their files are of another moment.
+ * Prepares a database from a snapshot for use, after its upgrade. Sync tokens that were issued after the snapshot
+ * become invalid. Clients must send unfinished uploads again, because the files in uploads/ are from another moment.
  */
 export function settleRestored(sqlite: Database, snapshotName: string, nowMs: number): void {
   sqlite
@@ -209,19 +210,19 @@ export function settleRestored(sqlite: Database, snapshotName: string, nowMs: nu
 }
 
 /**
- * Makes a copy or a backup openable: chooses a snapshot and puts it in place. Nothing is done in a directory whose own
+ * Prepares a copy or a backup for its start: chooses a snapshot and installs it. Does nothing if the directory's own
  * database can be opened.
- * @returns what it begins from, for {@link settleRestored}; undefined where nothing was to be done
- * @throws StartupError where no snapshot is whole
+ * @returns the snapshot, for {@link settleRestored}; undefined if there was nothing to do
+ * @throws StartupError if no snapshot is intact
  */
-export function openFromSnapshot(paths: DataPaths, left: Left, log: Log): Chosen | undefined {
-  if (left === "whole" || left === "absent") return undefined;
-  const what = left === "backup" ? "a backup" : "a copy taken while a server was running";
+export function openFromSnapshot(paths: DataPaths, state: CloseState, log: Log): ChosenSnapshot | undefined {
+  if (state === "whole" || state === "absent") return undefined;
+  const what = state === "backup" ? "a backup" : "a copy taken while a server was running";
   log.info(`This directory is ${what}. Looking for the newest intact snapshot whose blobs are all present.`);
   const chosen = chooseSnapshot(paths);
-  if (chosen === undefined) throw withoutSnapshot(paths, left);
+  if (chosen === undefined) throw noSnapshotError(paths, state);
   const aside = installSnapshot(paths, chosen.snapshot.path);
-  const broughtBack = bringBack(paths);
+  const broughtBack = restoreQuarantined(paths);
   log.warn("Starting from a snapshot of the database.", {
     snapshot: chosen.snapshot.name,
     takenAt: toTimestamp(chosen.snapshot.takenAtMs),
@@ -232,8 +233,8 @@ export function openFromSnapshot(paths: DataPaths, left: Left, log: Log): Chosen
   return chosen;
 }
 
-/** Says in the log what is not there, by name. */
-export function logMissing(missing: readonly MissingContent[], log: Log): void {
+/** Logs the missing blobs with the names of their files. */
+export function logMissing(missing: readonly MissingBlob[], log: Log): void {
   if (missing.length === 0) return;
   const count = missing.length === MISSING_MAX ? `${MISSING_MAX} or more` : String(missing.length);
   log.error(
@@ -244,18 +245,18 @@ export function logMissing(missing: readonly MissingContent[], log: Log): void {
     log.error("A blob is missing.", { names, sizeBytes, checksum: toChecksum(digest) });
 }
 
-/** Moves database and log out of the way; the log first, because it must never meet another database. */
+/** Moves the database and its log away. The log goes first: SQLite must never apply it to another database. */
 function setAside(paths: DataPaths): string | undefined {
   const logs = LOG_SUFFIXES.filter((suffix) => fs.existsSync(paths.database + suffix));
   const hasDatabase = fs.existsSync(paths.database);
   if (!hasDatabase && logs.length === 0) return undefined;
   const folder = join(paths.setAside, new Date().toISOString().replaceAll(/[:.]/g, "-"));
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const kept = join(folder, "larder.db");
-  if (hasDatabase) linkOrCopy(paths.database, kept);
-  for (const suffix of logs) fs.renameSync(paths.database + suffix, kept + suffix);
-  for (const place of [folder, paths.setAside, paths.root]) syncDirectory(place);
-  return hasDatabase ? kept : undefined;
+  const target = join(folder, "larder.db");
+  if (hasDatabase) linkOrCopy(paths.database, target);
+  for (const suffix of logs) fs.renameSync(paths.database + suffix, target + suffix);
+  for (const path of [folder, paths.setAside, paths.root]) syncPath(path);
+  return hasDatabase ? target : undefined;
 }
 
 function linkOrCopy(from: string, to: string): void {
@@ -263,15 +264,15 @@ function linkOrCopy(from: string, to: string): void {
     fs.linkSync(from, to);
   } catch (error) {
     if (!(error instanceof Error && "code" in error)) throw error;
-    // A file system without second names.
+    // The file system has no hard links.
     fs.copyFileSync(from, to, fs.constants.COPYFILE_FICLONE);
-    syncFile(to);
+    syncPath(to);
   }
 }
 
-function withoutSnapshot(paths: DataPaths, left: Left): StartupError {
+function noSnapshotError(paths: DataPaths, state: CloseState): StartupError {
   const what =
-    left === "backup"
+    state === "backup"
       ? `${paths.root} is a backup without an intact snapshot.`
       : `${paths.root} is a copy taken while a server was running, and it has no intact snapshot.`;
   return new StartupError(
@@ -280,13 +281,4 @@ function withoutSnapshot(paths: DataPaths, left: Left): StartupError {
       "  If no server was running during the copy, for example after a crash, use its database:\n" +
       `    larder restore --database ${paths.database} --data ${paths.root}`,
   );
-}
-
-function syncFile(path: string): void {
-  const fd = fs.openSync(path, "r");
-  try {
-    fs.fsyncSync(fd);
-  } finally {
-    fs.closeSync(fd);
-  }
 }

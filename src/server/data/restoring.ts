@@ -1,7 +1,7 @@
 /**
- * Puts a copy of the database in the place of a data directory's own. The copy is made ready first, aside: brought up to
- * date, settled, with what is not to be sent again given up. Then it takes the place of the former one, which is kept. Ended
- * at any point, the next start opens one whole state or the other.
+ * Replaces the database of a data directory with a copy. The copy is first prepared in another folder: upgraded,
+ * settled, and without stale queued messages. Then it replaces the former database, which is saved. After a crash at
+ * any point, the next start opens either the former or the new state.
  */
 import * as fs from "node:fs";
 import { join } from "node:path";
@@ -25,74 +25,77 @@ import { journalRoot } from "../../features/storage/store-journal/open.ts";
 import type { Log } from "../../lib/log.ts";
 import { toTimestamp } from "../../lib/clock.ts";
 import type { DataPaths } from "./data-directory.ts";
-import { bringBack, installSnapshot, readEpoch, settleRestored } from "./open-copy.ts";
+import { restoreQuarantined, installSnapshot, readEpoch, settleRestored } from "./open-copy.ts";
 import { readCloseState, markOpen } from "./run-mark.ts";
 import { checkStore } from "./store-identity.ts";
 
-/** A database that is to be put in place. */
+/** The database to restore. */
 export interface RestoreFrom {
   readonly path: string;
-  /** What it is called afterwards. */
+  /** Its name in messages and in the restored database. */
   readonly name: string;
   readonly takenAtMs: number;
-  /** Nobody vouches for it: it is looked through whole before. */
+  /** Whether its digest is unknown. Then it is checked completely first. */
   readonly isUnknown: boolean;
 }
 
-/** How it is to be changed. */
+/** How the database is changed when it is restored. */
 export interface RestoreOptions {
-  /** Ends all sessions: what was revoked since comes back otherwise. */
+  /** Ends all sessions. Otherwise, sessions that were revoked since then become valid again. */
   readonly signOut: boolean;
-  /** Whether it goes on apart from the original, with all contents on its own disk and none in the original's bucket. */
-  readonly isApart: boolean;
+  /**
+   * Whether the restored server is independent of the original: its blobs are all on its disk, not in the original's
+   * bucket.
+   */
+  readonly isIndependent: boolean;
   readonly nowMs: number;
 }
 
-/** What became of it. */
+/** The result of a restore. */
 export interface Restored {
   readonly snapshot: string;
   readonly counts: DatabaseCounts | undefined;
-  /** Contents that it names and the store has not, and some of them by name. */
+  /** Number of missing blobs that the database refers to, with details of some. */
   readonly missing: { readonly count: number; readonly some: readonly LostContent[] };
   readonly givenUp: GivenUp | undefined;
-  /** Sessions and refresh tokens that were ended. */
+  /** Number of ended sessions and refresh tokens. */
   readonly signedOut: number;
-  /** The former database, as a snapshot; undefined where there was none, or it could not be read. */
-  readonly keptAs: string | undefined;
-  /** Where the former database's own files lie; undefined where there was none. */
+  /** The snapshot of the former database; undefined if there was none, or it was unreadable. */
+  readonly formerSnapshot: string | undefined;
+  /** The new path of the former database's files; undefined if there was none. */
   readonly aside: string | undefined;
-  /** Whether something that came after the state is noted beside the contents: `larder rebuild --newer` brings it. */
+  /** Whether the metadata journal has newer changes: `larder rebuild --newer` applies them. */
   readonly hasNewer: boolean;
 }
 
-/** How many missing contents are listed by name. */
+/** How many missing blobs are listed by name. */
 export const MISSING_MAX = 1_000;
 const WORKING = ".restoring";
 
 /**
- * See the head of this file. For the process that holds the directory's lock.
- * @throws StartupError where the copy is damaged, of another store, or of a newer program; nothing has changed then
+ * Replaces the database of a data directory. Only for the process that holds the directory's lock.
+ * @throws StartupError if the copy is damaged, or belongs to another store or a newer version; nothing has changed then
  */
-export function putInPlace(paths: DataPaths, from: RestoreFrom, options: RestoreOptions, log: Log): Restored {
+export function restoreDatabase(paths: DataPaths, from: RestoreFrom, options: RestoreOptions, log: Log): Restored {
   const working = join(paths.snapshots, WORKING);
   fs.rmSync(working, { recursive: true, force: true });
   fs.mkdirSync(working, { recursive: true, mode: 0o700 });
   try {
-    const ready = join(working, "larder.db");
-    copyDatabase(from.path, ready);
-    const { givenUp, signedOut } = makeReady(paths, ready, from, options, log);
-    const keptAs = keepPresent(paths, options.nowMs, log);
-    // So that the newest snapshot is what is there from now on: a copy of the directory begins from it.
-    takeSnapshotOf(ready, paths.snapshots, "restored", laterThanAll(paths, options.nowMs));
-    const aside = installSnapshot(paths, ready);
+    const prepared = join(working, "larder.db");
+    copyDatabase(from.path, prepared);
+    const { givenUp, signedOut } = prepareCopy(paths, prepared, from, options, log);
+    const formerSnapshot = saveCurrent(paths, options.nowMs, log);
+    // A copy of the directory starts from its newest snapshot, which must be this state.
+    takeSnapshotOf(prepared, paths.snapshots, "restored", laterThanAll(paths, options.nowMs));
+    const aside = installSnapshot(paths, prepared);
     markOpen(paths);
-    bringBack(paths);
+    restoreQuarantined(paths);
     const db = openReadOnly(paths.database);
     try {
       const missing = findAbsent(db.sqlite, new Layout(paths.root), MISSING_MAX);
       const counts = countDatabase(db.sqlite);
       const hasNewer = hasNewerObjects(db.sqlite, journalRoot(paths.blobs), readEpoch(db.sqlite));
-      return { snapshot: from.name, counts, missing, givenUp, signedOut, keptAs, aside, hasNewer };
+      return { snapshot: from.name, counts, missing, givenUp, signedOut, formerSnapshot, aside, hasNewer };
     } finally {
       db.close();
     }
@@ -101,7 +104,7 @@ export function putInPlace(paths: DataPaths, from: RestoreFrom, options: Restore
   }
 }
 
-/** Copies a database that nobody has open, with the log of a crash where there is one. */
+/** Copies a database that no process has open, with its log if a crash left one. */
 function copyDatabase(from: string, to: string): void {
   const { COPYFILE_FICLONE } = fs.constants;
   fs.copyFileSync(from, to, COPYFILE_FICLONE);
@@ -109,19 +112,19 @@ function copyDatabase(from: string, to: string): void {
   for (const path of [to, `${to}-wal`]) if (fs.existsSync(path)) fs.chmodSync(path, 0o600);
 }
 
-function makeReady(
+function prepareCopy(
   paths: DataPaths,
-  ready: string,
+  copy: string,
   from: RestoreFrom,
-  { signOut, isApart, nowMs }: RestoreOptions,
+  { signOut, isIndependent, nowMs }: RestoreOptions,
   log: Log,
 ): { givenUp: GivenUp | undefined; signedOut: number } {
-  const db = openSound(ready, from);
+  const db = openIntact(copy, from);
   try {
     checkStore(db.sqlite, paths);
     migrate(db.sqlite, log);
     settleRestored(db.sqlite, from.name, nowMs);
-    if (isApart) forgetBucket(db.sqlite);
+    if (isIndependent) forgetBucket(db.sqlite);
     return {
       givenUp: isStale(from.takenAtMs, nowMs) ? giveUpOutboxes(db.sqlite, nowMs) : undefined,
       signedOut: signOut ? signOutAll(db.sqlite) : 0,
@@ -134,8 +137,8 @@ function makeReady(
   }
 }
 
-/** Opens a database after a look through it. @throws StartupError where it is none, or damaged */
-function openSound(path: string, { path: original, isUnknown }: RestoreFrom): Db {
+/** Checks and opens a database. @throws StartupError if it is not a database, or is damaged */
+function openIntact(path: string, { path: original, isUnknown }: RestoreFrom): Db {
   try {
     const db = openDatabase(path);
     const check = isUnknown ? "integrity_check(20)" : "quick_check(20)";
@@ -149,13 +152,13 @@ function openSound(path: string, { path: original, isUnknown }: RestoreFrom): Db
     throw new StartupError(`${original} is damaged: ${problems.join("; ")}. Nothing was changed. Use another one.`);
   } catch (error) {
     if (error instanceof StartupError) throw error;
-    const said = error instanceof Error ? error.message : String(error);
-    throw new StartupError(`${original} is not a database or is damaged (${said}). Nothing was changed.`, error);
+    const cause = error instanceof Error ? error.message : String(error);
+    throw new StartupError(`${original} is not a database or is damaged (${cause}). Nothing was changed.`, error);
   }
 }
 
-/** Keeps the present database as a snapshot, where it can be trusted. Its files are set aside in any case. */
-function keepPresent(paths: DataPaths, nowMs: number, log: Log): string | undefined {
+/** Saves the current database as a snapshot if it is intact. Its files are moved to `set-aside/` in any case. */
+function saveCurrent(paths: DataPaths, nowMs: number, log: Log): string | undefined {
   if (!fs.existsSync(paths.database) || readCloseState(paths) !== "whole") return undefined;
   try {
     return takeSnapshotOf(paths.database, paths.snapshots, "before-restore", laterThanAll(paths, nowMs)).name;
@@ -165,15 +168,12 @@ function keepPresent(paths: DataPaths, nowMs: number, log: Log): string | undefi
   }
 }
 
-/** The order of snapshots is that of their names, whatever the clock does. */
+/** A time after all snapshots, even if the clock was set back: their names define their order. */
 function laterThanAll({ snapshots }: DataPaths, nowMs: number): number {
   return Math.max(nowMs, (listSnapshots(snapshots)[0]?.takenAtMs ?? 0) + 1);
 }
 
-/**
- * For a directory that has just begun from a snapshot by itself: says in the log what it holds, and gives up what an
- * old one still had to send.
- */
+/** Logs what a database that was just opened from a snapshot contains, and drops its stale queued messages. */
 export function reportRestored(db: Db, takenAtMs: number, nowMs: number, log: Log): void {
   const counts = countDatabase(db.sqlite);
   if (counts === undefined) return;

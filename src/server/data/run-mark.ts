@@ -1,67 +1,71 @@
 /**
- * `larder.state`: how the database file of a data directory was left, so that the next start tells three things apart.
- * It was closed in order; the machine or the program died (the write-ahead log holds the rest, and recovery is right); or
- * this is a copy that was taken while a server ran, whose database and log don't belong together, however whole they look.
- * A copy has the mark of the original, and its file another identity.
+ * `larder.state` records how the database file of a data directory was closed. It lets the next start distinguish three
+ * cases:
+ * - The database was closed properly.
+ * - The machine or the program crashed. The write-ahead log has the rest, and SQLite recovers it.
+ * - The directory is a copy that was made while a server ran. Its database and its log do not belong together, even if
+ *   they look intact. The copy has the mark of the original, but its database file has another identity.
  */
 import * as fs from "node:fs";
 import { type FileIdentity, identifyFile, isSameFile } from "../../db/file-identity.ts";
 import { isOlderThanMarks } from "../../db/migrate.ts";
 import { giveToOwnerOf } from "../../db/owner.ts";
 import { digestOf } from "../../db/snapshot.ts";
-import { type DataPaths, syncDirectory } from "./data-directory.ts";
+import { syncPath } from "../../lib/sync-path.ts";
+import type { DataPaths } from "./data-directory.ts";
 
-/** What is found at the start. */
-export type Left =
-  /** Closed, or recoverable by its log: opens as it is. */
+/** How the database was closed. */
+export type CloseState =
+  /** Closed properly, or recoverable from its log. */
   | "whole"
-  /** Taken from under a running server: only its snapshots can be trusted. */
+  /** Copied while a server was running: only its snapshots are reliable. */
   | "copied"
-  /** A backup, which consists of snapshots and contents. */
+  /** A backup, which consists of snapshots and blobs. */
   | "backup"
   /** There is no database. */
   | "absent";
 
-/** What the file says. */
+/** The content of the file. */
 type Mark =
   | { readonly state: "open"; readonly database: FileIdentity }
   | { readonly state: "closed"; readonly database: FileIdentity; readonly digest: string }
   | { readonly state: "backup" };
 
 /**
- * How the database of a data directory was left. Reads a database whole where only its digest can tell, which is the case
- * in a copy of a directory whose server had been stopped. Changes nothing.
+ * How the database of a data directory was closed. Changes nothing. In a copy of a directory whose server was stopped,
+ * it reads the whole database to compare its digest.
+ * @param mayTouch whether the file system may be written to, for the identity of the file
  */
-export function readCloseState(paths: Pick<DataPaths, "database" | "state">, mayTouch = true): Left {
+export function readCloseState(paths: Pick<DataPaths, "database" | "state">, mayTouch = true): CloseState {
   const mark = readMark(paths.state);
   if (mark?.state === "backup") return "backup";
   const database = identifyFile(paths.database, mayTouch);
   if (database === undefined) return "absent";
-  // Of a time before there were marks, or put here by hand.
+  // The database is from a version without marks, or the operator put it here.
   if (mark === undefined || isSameFile(mark.database, database)) return "whole";
   if (mark.state === "closed" && !hasLog(paths.database) && digestOf(paths.database) === mark.digest) return "whole";
-  // Somebody went back to an earlier program, which leaves no marks: this one is about the database of before.
+  // The operator went back to an earlier version, which writes no marks. This mark is for the database before that.
   return isOlderThanMarks(paths.database) ? "whole" : "copied";
 }
 
 /**
- * Whether a database that was closed in order has other bytes now: its disk, or a program that is not ours, changed them.
- * False where that can't be told, as of one that is open or was left by a crash. Reads it whole, changes nothing.
+ * Whether a properly closed database has changed since, because of its disk or of another program. False if that is not
+ * known, because the database is open or the program crashed. Reads the whole database, and changes nothing.
  */
 export function isAltered(paths: Pick<DataPaths, "database" | "state">): boolean {
   const mark = readMark(paths.state);
   if (mark?.state !== "closed" || hasLog(paths.database) || isOlderThanMarks(paths.database)) return false;
   if (digestOf(paths.database) === mark.digest) return false;
-  // Opened meanwhile.
+  // Another process may have opened the database since.
   return !hasLog(paths.database) && JSON.stringify(readMark(paths.state)) === JSON.stringify(mark);
 }
 
-/** A log beside a copy of a closed database is of a server that was started while the copying ran. */
+/** Whether the database has a log. In a copy of a closed database, the log is from a server that started later. */
 function hasLog(database: string): boolean {
   return ["-wal", "-journal"].some((suffix) => fs.existsSync(database + suffix));
 }
 
-/** Notes, durably, that the database is about to be written. Beside another process that has done so: nothing. */
+/** Records durably that the database is open. Does nothing if another process has done so. */
 export function markOpen(paths: DataPaths): void {
   const database = identifyFile(paths.database);
   if (database === undefined) throw new Error(`${paths.database} does not exist.`);
@@ -70,13 +74,13 @@ export function markOpen(paths: DataPaths): void {
   writeMark(paths, { state: "open", database });
 }
 
-/** Notes that the database was closed, with its digest: by the last process that had it open, its log folded back. */
+/** Records that the database was closed, with its digest. Called by the last process, after it merged the log. */
 export function markClosed(paths: DataPaths): void {
   const database = identifyFile(paths.database);
   if (database === undefined) return;
   const before = changedNs(paths.database);
   const digest = digestOf(paths.database);
-  // Opened by a command meanwhile: it marks the end itself.
+  // A command has opened the database since. It will record the end itself.
   if (hasLog(paths.database) || changedNs(paths.database) !== before) return;
   writeMark(paths, { state: "closed", database, digest });
 }
@@ -85,12 +89,14 @@ function changedNs(path: string): bigint | undefined {
   return fs.statSync(path, { bigint: true, throwIfNoEntry: false })?.mtimeNs;
 }
 
-/** Makes a directory of snapshots and contents a backup: the next start opens the newest snapshot. Durable on return. */
+/**
+ * Marks a directory of snapshots and blobs as a backup: the next start opens the newest snapshot. Durable on return.
+ */
 export function markBackup(paths: Pick<DataPaths, "root" | "state">): void {
   writeMark(paths, { state: "backup" });
 }
 
-/** A torn or foreign file counts as that of a copy: its identity is nobody's. */
+/** Reads the mark. An incomplete or foreign file counts as the mark of a copy: its identity matches no file. */
 function readMark(path: string): Mark | undefined {
   let text: string;
   try {
@@ -132,5 +138,5 @@ function writeMark(paths: Pick<DataPaths, "root" | "state">, mark: Mark): void {
   fs.writeFileSync(temporary, `${JSON.stringify(mark)}\n`, { mode: 0o600, flush: true });
   giveToOwnerOf(paths.root, temporary);
   fs.renameSync(temporary, paths.state);
-  syncDirectory(paths.root);
+  syncPath(paths.root);
 }

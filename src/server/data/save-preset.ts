@@ -2,7 +2,7 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { CONFIG_FILE } from "../../config/load.ts";
 import type { Config } from "../../config/settings.ts";
-import { syncDirectory } from "./data-directory.ts";
+import { syncPath } from "../../lib/sync-path.ts";
 
 /** Writes the household preset, chosen on the set-up page, into larder.toml: durably, above its other lines. */
 export function savePreset(config: Config): void {
@@ -15,5 +15,5 @@ export function savePreset(config: Config): void {
     flush: true,
   });
   fs.renameSync(partial, path);
-  syncDirectory(config.data);
+  syncPath(config.data);
 }

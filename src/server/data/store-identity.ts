@@ -1,7 +1,7 @@
 /**
- * That the database and the folder of contents belong together. Both carry the same identity: the database in
- * its table `meta`, the folder in the file `.larder-store`. An empty folder where a disk was not mounted, or a new
- * database beside old contents, is told at the start and while running, and nothing is made over it.
+ * Checks that the database and the folder of blobs belong together. Both contain the same identity: the database in its
+ * table `meta`, the folder in the file `.larder-store`. So a disk that is not mounted, or a new database next to old
+ * blobs, is found at the start and while the server runs, and nothing is created there.
  */
 import type { Database } from "bun:sqlite";
 import { randomBytes, randomUUID } from "node:crypto";
@@ -21,15 +21,16 @@ import {
 import { dirname, join } from "node:path";
 import { StartupError } from "../../config/startup-error.ts";
 import { AppError } from "../../errors.ts";
-import { type DataPaths, syncDirectory } from "./data-directory.ts";
+import { syncPath } from "../../lib/sync-path.ts";
+import type { DataPaths } from "./data-directory.ts";
 
 const META_KEY = "store_id";
 
-/** What lies in an empty folder without meaning anything: the file system's own, and a marker that a crash left unfinished. */
+/** Entries of an otherwise empty folder: the file system's own, and an unfinished marker after a crash. */
 const IGNORED_ENTRY = /^(lost\+found|\.larder-store\..*\.tmp)$/;
 
 /**
- * Rejects contents without a database. For the moment before anything is opened or made: nothing is changed.
+ * Rejects blobs without a database. Runs before anything is opened or created; changes nothing.
  * @throws StartupError
  */
 export function rejectOrphanedStore(paths: DataPaths): void {
@@ -39,9 +40,9 @@ export function rejectOrphanedStore(paths: DataPaths): void {
 }
 
 /**
- * Rejects a database and a folder of contents that don't belong together. To be called before the database is brought
- * up to date, so that a wrong pair is left as it is; only reads.
- * @throws StartupError explaining what was found and how to recover
+ * Rejects a database and a folder of blobs that don't belong together. Runs before the database is upgraded; changes
+ * nothing.
+ * @throws StartupError with the problem and how to recover
  */
 export function checkStore(sqlite: Database, paths: DataPaths): void {
   const id = readStoreId(sqlite);
@@ -56,8 +57,8 @@ export function checkStore(sqlite: Database, paths: DataPaths): void {
 }
 
 /**
- * Ties a new database and an empty folder together, or finishes what a crash left half done. Both are on disk on return.
- * To be called once the tables are there.
+ * Gives a new database and an empty folder the same identity, or completes that after a crash. Both are on disk on
+ * return. Runs after the database is upgraded.
  * @returns the identity of the store
  * @throws StartupError as {@link checkStore}
  */
@@ -66,7 +67,7 @@ export function bindStore(sqlite: Database, paths: DataPaths): string {
   let id = readStoreId(sqlite);
   if (id === undefined) {
     id = randomUUID();
-    // The database first: one with an identity and no contents may be given a new folder, a folder never a new database.
+    // The database first: a database without blobs may get a new folder, but a folder never gets a new database.
     sqlite.run("INSERT INTO meta (key, value) VALUES (?, ?)", [META_KEY, id]);
   }
   if (readMarker(paths.storeMarker) === undefined) writeMarker(paths, id);
@@ -74,8 +75,8 @@ export function bindStore(sqlite: Database, paths: DataPaths): string {
 }
 
 /**
- * Gives a data directory without contents the identity of the store that a database belongs to: its contents lie in a bucket.
- * @throws StartupError where there are contents already, or the marker of another store
+ * Gives a data directory without blobs the identity of a database whose blobs are in a bucket.
+ * @throws StartupError if there are blobs, or the marker of another store
  */
 export function adoptStore(paths: DataPaths, id: string): void {
   const marker = readMarker(paths.storeMarker);
@@ -85,16 +86,14 @@ export function adoptStore(paths: DataPaths, id: string): void {
   writeMarker(paths, id);
 }
 
-/**
- * Watches while the server runs that the contents are still those it started with: the disk may be taken away under it.
- */
+/** Checks while the server runs that the blobs are still those of the start: their disk may be unmounted. */
 export class StoreGuard {
   readonly #path: string;
   readonly #id: string;
   #device: bigint;
   #inode: bigint;
 
-  /** @param id what {@link bindStore} gave. @throws AppError store_missing */
+  /** @param id the identity from {@link bindStore}. @throws AppError store_missing */
   constructor(paths: DataPaths, id: string) {
     this.#path = paths.storeMarker;
     this.#id = id;
@@ -104,19 +103,19 @@ export class StoreGuard {
   }
 
   /**
-   * To be called before each commit that names contents: one look at the marker, some microseconds.
-   * @throws AppError store_missing when the folder is gone, or another is in its place
+   * Call before each commit that refers to blobs. Checks the marker, which takes some microseconds.
+   * @throws AppError store_missing if the folder is missing, or another one is mounted there
    */
   check(): void {
-    const found = this.#look();
+    const found = this.#statMarker();
     if (found.dev === this.#device && found.ino === this.#inode) return;
-    // Mounted anew, or a file system that gives its numbers anew: what the marker says decides.
-    if (this.#read() !== this.#id) throw storeMissing(undefined);
+    // The disk was mounted again, or the file system changed its inode numbers. The content of the marker decides.
+    if (this.#readMarker() !== this.#id) throw storeMissing(undefined);
     this.#device = found.dev;
     this.#inode = found.ino;
   }
 
-  #look(): { dev: bigint; ino: bigint } {
+  #statMarker(): { dev: bigint; ino: bigint } {
     try {
       const found = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
       if (found !== undefined) return found;
@@ -126,7 +125,7 @@ export class StoreGuard {
     throw storeMissing(undefined);
   }
 
-  #read(): string | undefined {
+  #readMarker(): string | undefined {
     try {
       return readMarker(this.#path);
     } catch (error) {
@@ -144,7 +143,7 @@ function storeMissing(cause: unknown): AppError {
   );
 }
 
-/** The store that a database belongs to; undefined for one that no server has opened. */
+/** The identity of the store that a database belongs to; undefined if no server has opened the database. */
 export function readStoreId(sqlite: Database): string | undefined {
   if (!hasTable(sqlite, "meta")) return undefined;
   return sqlite.query<{ value: string }, [string]>("SELECT value FROM meta WHERE key = ?").get(META_KEY)?.value;
@@ -158,7 +157,7 @@ function hasTable(sqlite: Database, name: string): boolean {
   return sqlite.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== null;
 }
 
-/** The identity in the marker file; undefined where there is no file. A torn or foreign file reads as its own text. */
+/** The identity in the marker file; undefined without a file. An incomplete or foreign file gives its own text. */
 function readMarker(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8").trim();
@@ -168,7 +167,7 @@ function readMarker(path: string): string | undefined {
   }
 }
 
-/** Whether there is any file in the folder, however deep; empty folders don't count. */
+/** Whether the folder or a folder below it has a file. */
 function holdsFiles(folder: string): boolean {
   if (!existsSync(folder)) return false;
   return readdirSync(folder, { withFileTypes: true }).some(
@@ -180,7 +179,7 @@ function writeMarker(paths: DataPaths, id: string): void {
   const temporary = join(paths.blobs, `.larder-store.${randomBytes(6).toString("hex")}.tmp`);
   try {
     mkdirSync(paths.blobs, { recursive: true, mode: 0o700 });
-    syncDirectory(dirname(paths.blobs));
+    syncPath(dirname(paths.blobs));
     const file = openSync(temporary, "wx", 0o600);
     try {
       writeSync(file, `${id}\n`);
@@ -189,7 +188,7 @@ function writeMarker(paths: DataPaths, id: string): void {
       closeSync(file);
     }
     renameSync(temporary, paths.storeMarker);
-    syncDirectory(paths.blobs);
+    syncPath(paths.blobs);
   } catch (error) {
     rmSync(temporary, { force: true });
     const cause = error instanceof Error ? error.message : String(error);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "../../../src/db/open.ts";
 import { takeSnapshotOf } from "../../../src/db/snapshot.ts";
-import { originOf } from "../../../src/server/data/backup-origin.ts";
+import { findDatabaseSource } from "../../../src/server/data/database-source.ts";
 import { dataPaths } from "../../../src/server/data/data-directory.ts";
 import { markOpen } from "../../../src/server/data/run-mark.ts";
 
@@ -36,7 +36,7 @@ test("a copy that is only read is not touched, however new its database is: it m
     fs.writeFileSync(copy.database, bytes);
   }
   const { mtimeNs, ctimeNs } = look();
-  const origin = originOf(copy, 0);
+  const origin = findDatabaseSource(copy, 0);
   expect([origin.isLive, origin.take(folder).name]).toEqual([false, snapshot.name]);
   expect([look().mtimeNs, look().ctimeNs]).toEqual([mtimeNs, ctimeNs]);
 });
