@@ -1,6 +1,6 @@
 /**
- * What a row is given: where to work, how often to measure, where to put the figures, and the contest, which lets
- * servers take turns so that what changes on the machine meanwhile strikes all of them.
+ * The tools of a row: a place to work, options, figures, and comparisons of servers. Servers are measured in turns, so
+ * that a change on the machine affects all of them.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -16,8 +16,8 @@ export interface BenchOptions {
 }
 
 /**
- * What a figure has to reach, as the issue of the first release states it. `against` names the baseline that the factor
- * is of, `number` an amount in the figure's own unit. "Above" is better where the figure says `higher`, else "below".
+ * A target of a figure: `reach` is required, `aim` is optional. Both are multiples of the baseline that `against`
+ * names, or amounts in the figure's unit with `number`. The figure's `better` says if they are a minimum or a maximum.
  */
 export interface Target {
   against: "number" | Exclude<Subject, "larder">;
@@ -35,26 +35,26 @@ export interface FigureSpec {
 export interface Figure extends FigureSpec {
   row: string;
   samples: Partial<Record<Subject, number[]>>;
-  /** Server CPU beside the figure: what one operation cost. */
+  /** Server CPU time for one operation. */
   cpu: Partial<Record<Subject, number[]>>;
   cpuUnit?: string;
-  /** In place of samples: why there are none. */
+  /** The reason why a subject has no samples. */
   failures: Partial<Record<Subject, string>>;
 }
 
 export interface Row {
-  /** As `--only` names it. */
+  /** The name for `--only`. */
   id: string;
   title: string;
-  /** Free disk space that it takes at most. */
+  /** The maximum disk space that it needs. */
   diskGib: (options: BenchOptions) => number;
   run(bench: Bench): Promise<void>;
 }
 
-/** One row's run. */
+/** A run of one row. */
 export class Bench {
   readonly figures: Figure[] = [];
-  /** Whatever else is worth keeping; goes into the JSON only. */
+  /** Further data for the JSON file only. */
   readonly details: Record<string, unknown> = {};
   readonly notes: string[] = [];
   private isAbandoned = false;
@@ -64,20 +64,20 @@ export class Bench {
     private readonly rowId: string,
   ) {}
 
-  /** From here on nothing is started for this row any more: its time is over. */
+  /** Ends the row after its time limit: it can start nothing more. */
   abandon(): void {
     this.isAbandoned = true;
   }
 
-  /** A line of progress, on standard error. */
-  say(text: string): void {
+  /** Writes a line of progress to standard error. */
+  log(text: string): void {
     const time = new Date().toTimeString().slice(0, 8);
     process.stderr.write(`${time}  ${this.rowId.padEnd(13)} ${text}\n`);
   }
 
-  /** A new empty directory in the work directory. */
+  /** Creates an empty directory in the work directory. */
   directory(name: string): string {
-    if (this.isAbandoned) throw new Error("the row's time is over");
+    if (this.isAbandoned) throw new Error("the row has reached its time limit");
     return mkdtempSync(join(this.options.workDirectory, `${name}-`));
   }
 
@@ -101,7 +101,7 @@ export class Bench {
   }
 }
 
-/** Adds a measurement, and what one operation cost where that was measured with it. */
+/** Adds a sample, and the CPU time of one operation if it was measured. */
 export function record(figure: Figure, subject: Subject, value: number, cpu?: { value: number; unit: string }): void {
   (figure.samples[subject] ??= []).push(value);
   if (cpu !== undefined) {
@@ -110,50 +110,51 @@ export function record(figure: Figure, subject: Subject, value: number, cpu?: { 
   }
 }
 
-/** Short text of whatever was thrown. */
+/** The message of a thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-export interface Contestant {
+export interface Participant {
   subject: Subject;
   measure(round: number): Promise<void>;
   finish?(): Promise<void>;
 }
 
 /**
- * Lets contestants take turns for as many rounds as the options say, each round beginning with another one. Who fails
- * is out; the others go on, and the figures tell why. With `warmUp` a round 0 comes first that is not recorded.
+ * Measures the participants in turns, for the number of rounds in the options. Each round begins with another one. A
+ * participant that fails is left out of later rounds, and the figures record why. `warmUp` adds a round 0 without
+ * samples.
  */
-export async function alternate(
+export async function measureInTurns(
   bench: Bench,
   figures: Figure[],
-  contestants: Contestant[],
+  participants: Participant[],
   warmUp = false,
 ): Promise<void> {
-  const left = [...contestants];
+  const remaining = [...participants];
   try {
     for (let round = warmUp ? 0 : 1; round <= bench.options.rounds; round += 1) {
-      for (const contestant of left.slice()) {
+      for (const participant of remaining.slice()) {
         const name = round === 0 ? "warming up" : `round ${round} of ${bench.options.rounds}`;
-        bench.say(`${name}: ${contestant.subject}`);
+        bench.log(`${name}: ${participant.subject}`);
         try {
-          await contestant.measure(round);
+          await participant.measure(round);
         } catch (error) {
-          fail(bench, figures, contestant.subject, error);
-          left.splice(left.indexOf(contestant), 1);
+          fail(bench, figures, participant.subject, error);
+          remaining.splice(remaining.indexOf(participant), 1);
         }
       }
-      const first = left.shift();
-      if (first !== undefined) left.push(first);
+      const first = remaining.shift();
+      if (first !== undefined) remaining.push(first);
       if (round === 0) for (const figure of figures) Object.assign(figure, { samples: {}, cpu: {} });
     }
   } finally {
-    for (const contestant of contestants) {
+    for (const participant of participants) {
       try {
-        await contestant.finish?.();
+        await participant.finish?.();
       } catch (error) {
-        bench.notes.push(`${contestant.subject} did not end well: ${messageOf(error)}`);
+        bench.notes.push(`${participant.subject} did not stop cleanly: ${messageOf(error)}`);
       }
     }
   }
@@ -162,28 +163,28 @@ export async function alternate(
 function fail(bench: Bench, figures: Figure[], subject: Subject, error: unknown): void {
   const message = messageOf(error);
   for (const figure of figures) figure.failures[subject] = message;
-  if (!(error instanceof NotInstalledError)) bench.say(`${subject} failed: ${message}`);
+  if (!(error instanceof NotInstalledError)) bench.log(`${subject} failed: ${message}`);
 }
 
 /**
- * A contest of servers that each run for the whole row, on directories that are removed at its end. `measure` gets the
- * server and the round; `prepare` is called once before its first round.
+ * Compares servers that each run for the whole row; their directories are removed at its end. `prepare` is called once
+ * for each server, before its first round.
  */
-export async function contest<Prepared>(
+export async function compareServers<Prepared>(
   bench: Bench,
   figures: Figure[],
   subjects: Subject[],
   prepare: (server: Server) => Promise<Prepared>,
   measure: (server: Server, round: number, prepared: Prepared) => Promise<void>,
 ): Promise<void> {
-  const contestants: Contestant[] = [];
+  const participants: Participant[] = [];
   for (const subject of subjects) {
     let server: Server | undefined;
     try {
       server = await bench.start(subject);
       const prepared = await prepare(server);
       const ready = server;
-      contestants.push({
+      participants.push({
         subject,
         measure: (round) => measure(ready, round, prepared),
         finish: () => stopAndRemove(ready),
@@ -193,21 +194,21 @@ export async function contest<Prepared>(
       if (server !== undefined) await stopAndRemove(server);
     }
   }
-  await alternate(bench, figures, contestants);
+  await measureInTurns(bench, figures, participants);
 }
 
 /**
- * As contest, with a new server on a new directory in each round: for peaks of memory, and for large files. `measure`
- * is called with round 0 first where `warmUp` is set, and what it records then is forgotten.
+ * Compares servers that start on a new directory in each round, for peak memory and large files. With `warmUp`,
+ * `measure` is first called with round 0, whose samples are discarded.
  */
-export async function freshContest(
+export async function compareFreshServers(
   bench: Bench,
   figures: Figure[],
   subjects: Subject[],
   measure: (server: Server, round: number) => Promise<void>,
   warmUp = false,
 ): Promise<void> {
-  await alternate(
+  await measureInTurns(
     bench,
     figures,
     subjects.map((subject) => ({
@@ -225,7 +226,7 @@ export async function freshContest(
   );
 }
 
-/** Ends a server and removes its data. */
+/** Stops a server and removes its data. */
 export async function stopAndRemove(server: Server): Promise<void> {
   await server.stop();
   rmSync(server.directory, { recursive: true, force: true });

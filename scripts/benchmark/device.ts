@@ -1,27 +1,26 @@
 /**
- * A phone as the bench has one: registered with the bench's account, asking with its own token.
+ * A phone of the benchmark's account, with its own token.
  */
 import { type Larder, PASSWORD } from "./larder.ts";
 
-/** What a device's requests need. */
 export interface Device {
   token: string;
-  /** `Authorization` as a header line, ended by CRLF. */
+  /** The `Authorization` header line, with CRLF. */
   headers: string;
 }
 
-/** Registers a device of the bench's account. */
+/** Registers a device of the benchmark's account. */
 export async function registerDevice(larder: Larder, deviceId: string): Promise<Device> {
-  const answer = await call(larder, "/api/mobile/auth/register", undefined, {
+  const response = await call(larder, "/api/mobile/auth/register", undefined, {
     email: larder.email,
     password: PASSWORD,
     deviceInfo: { deviceId, platform: "android", model: "Bench" },
   });
-  const token = textAt(answer, "tokens", "accessToken");
+  const token = textAt(response, "tokens", "accessToken");
   return { token, headers: `Authorization: Bearer ${token}\r\n` };
 }
 
-/** A request that must succeed; POST where it has a body. @returns the parsed answer */
+/** Sends a request, by POST if it has a body. @returns the parsed response @throws Error if it fails */
 export async function call(larder: Larder, path: string, device?: Device, body?: object): Promise<unknown> {
   const response = await fetch(`http://127.0.0.1:${larder.port}${path}`, {
     method: body === undefined ? "GET" : "POST",
@@ -32,21 +31,21 @@ export async function call(larder: Larder, path: string, device?: Device, body?:
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const text = await response.text();
-  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text.slice(0, 400)}`);
-  const answer: unknown = JSON.parse(text);
-  return answer;
+  if (!response.ok) throw new Error(`${path} responded with ${response.status}: ${text.slice(0, 400)}`);
+  const parsed: unknown = JSON.parse(text);
+  return parsed;
 }
 
-/** What lies in an answer under these keys. */
-export function at(answer: unknown, ...keys: (string | number)[]): unknown {
-  let value = answer;
+/** Reads the value at a path of keys in a response. */
+export function at(response: unknown, ...keys: (string | number)[]): unknown {
+  let value = response;
   for (const key of keys) value = typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
   return value;
 }
 
-/** The same, where it must be a text. */
-export function textAt(answer: unknown, ...keys: (string | number)[]): string {
-  const value = at(answer, ...keys);
-  if (typeof value !== "string") throw new Error(`${keys.join(".")} is no text in ${JSON.stringify(answer)}`);
+/** Reads the string at a path of keys in a response. @throws Error if it is none */
+export function textAt(response: unknown, ...keys: (string | number)[]): string {
+  const value = at(response, ...keys);
+  if (typeof value !== "string") throw new Error(`${keys.join(".")} is not a string in ${JSON.stringify(response)}`);
   return value;
 }

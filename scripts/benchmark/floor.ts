@@ -1,11 +1,13 @@
 /**
- * The floor: the least that a durable file server in Bun has to do, and nothing else. No accounts, no limits, no forms.
+ * The floor: the minimum work of a durable file server in Bun. It has no accounts, limits or forms.
  *
  *   POST /files/{folder}/{name}  stream → sha256 → temporary file → fdatasync → rename → fsync of the folder → one row
  *   GET  /files/{id}             the file by sendfile, ranges included
- *   GET  /info/{id}              one prepared query as JSON; a token is checked where one is sent
+ *   GET  /info/{id}              one prepared query as JSON; a token is checked if one is sent
  *
- * The final folder is one of 256, by the first byte of the digest, made when {folder} is first named.
+ * Files are stored in 256 subfolders by the first byte of their digest, which are created with the first file of
+ * {folder}.
+ *
  * Usage: bun floor.ts DIRECTORY PORT SECRET
  */
 import { Database } from "bun:sqlite";
@@ -36,7 +38,7 @@ const findInfo = database.query<Record<string, string | number>, [number]>(
   "SELECT id, name, digest, size_bytes, created_at FROM files WHERE id = ?",
 );
 
-/** Descriptors of final folders stay open: their fsync needs one each time. */
+/** Open descriptors of the subfolders, as each fsync needs one. */
 const folders = new Map<string, number>();
 
 function prepareFolder(folder: string): void {
@@ -48,8 +50,8 @@ function prepareFolder(folder: string): void {
   }
 }
 
-/** Whether a bearer's JWT is signed by SECRET with HS256 and has not expired. */
-function isGenuine(authorization: string): boolean {
+/** Whether a bearer token is a JWT signed with SECRET by HS256 that has not expired. */
+function isValidToken(authorization: string): boolean {
   const [head = "", claims = "", signature = ""] = authorization.slice("Bearer ".length).split(".");
   const expected = createHmac("sha256", secret).update(`${head}.${claims}`).digest();
   const given = Buffer.from(signature, "base64url");
@@ -68,10 +70,10 @@ async function receive(request: Request, folder: string, name: string): Promise<
   const descriptor = openSync(temporary, "wx");
   const hasher = new Bun.CryptoHasher("sha256");
   let sizeBytes = 0;
-  for await (const piece of request.body ?? []) {
-    hasher.update(piece);
-    for (let at = 0; at < piece.length; ) at += writeSync(descriptor, piece, at);
-    sizeBytes += piece.length;
+  for await (const bytes of request.body ?? []) {
+    hasher.update(bytes);
+    for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
+    sizeBytes += bytes.length;
   }
   await syncData(descriptor);
   closeSync(descriptor);
@@ -103,7 +105,7 @@ const server = Bun.serve({
     "/info/:id": {
       GET: (request) => {
         const authorization = request.headers.get("authorization");
-        if (authorization !== null && !isGenuine(authorization)) return new Response(null, { status: 401 });
+        if (authorization !== null && !isValidToken(authorization)) return new Response(null, { status: 401 });
         const row = findInfo.get(Number(request.params.id));
         return row === null ? new Response(null, { status: 404 }) : Response.json(row);
       },

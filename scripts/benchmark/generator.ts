@@ -1,38 +1,38 @@
 /**
- * The load generator: a process of its own, as it shares the cores with the server that it measures. It keeps its
- * sockets open, sends requests that were built before the clock starts, and reads no more of an answer than its status
- * and its length. Usage: a Job as JSON on stdin, the Outcome as JSON on stdout.
+ * The load generator. It runs as a separate process and does as little as possible, as it shares the cores with the
+ * measured server: it keeps its sockets open, builds requests before the clock starts, and parses only the status and
+ * length of a response. Usage: a Job as JSON on stdin, the Outcome as JSON on stdout.
  */
 import { readFileSync } from "node:fs";
 import type { Socket } from "bun";
-import type { Answer, Job, Outcome, RequestTemplate } from "./job.ts";
+import type { RecordedResponse, Job, Outcome, RequestTemplate } from "./job.ts";
 import { percentile } from "./measure.ts";
 
 const STREAM_BLOCK_BYTES = 1 << 20;
 const STORED_BODY_BYTES_MAX = 64 << 10;
 const HEAD_END = Buffer.from("\r\n\r\n");
 
-interface Stamp {
+interface Placeholder {
   offset: number;
   width: number;
 }
 
-/** A request in memory: all of it, or its opening and closing where the body is larger than a block. */
-interface Prepared {
+/** A request in memory: complete, or its beginning and end if the body is larger than a block. */
+interface PreparedRequest {
   opening: Buffer;
-  stamps: Stamp[];
+  placeholders: Placeholder[];
   streamedBytes: number;
   closing: Buffer;
 }
 
-function findStamps(text: Buffer, from: number, to: number): Stamp[] {
+function findPlaceholders(text: Buffer, from: number, to: number): Placeholder[] {
   return [...text.toString("latin1", from, to).matchAll(/#{8}|#{4}/g)].map((match) => ({
     offset: from + match.index,
     width: match[0].length,
   }));
 }
 
-function prepare(template: RequestTemplate, block: Buffer): Prepared {
+function prepare(template: RequestTemplate, block: Buffer): PreparedRequest {
   const prefix = Buffer.from(template.prefix ?? "");
   const suffix = Buffer.from(template.suffix ?? "");
   const file = template.body !== undefined && "file" in template.body ? readFileSync(template.body.file) : undefined;
@@ -46,13 +46,19 @@ function prepare(template: RequestTemplate, block: Buffer): Prepared {
   if (file === undefined && body.length >= 8) body.write("########", 0, "latin1");
   const closing = streamed ? suffix : Buffer.alloc(0);
   const opening = Buffer.concat(streamed ? [head, prefix] : [head, prefix, body, suffix]);
-  const stampedUntil = Math.min(opening.length, head.length + prefix.length + 256);
-  return { opening, stamps: findStamps(opening, 0, stampedUntil), streamedBytes: streamed ? bodyBytes : 0, closing };
+  const searchedBytes = Math.min(opening.length, head.length + prefix.length + 256);
+  return {
+    opening,
+    placeholders: findPlaceholders(opening, 0, searchedBytes),
+    streamedBytes: streamed ? bodyBytes : 0,
+    closing,
+  };
 }
 
-function writeStamps(buffer: Buffer, stamps: Stamp[], number: number): void {
+function fillPlaceholders(buffer: Buffer, placeholders: Placeholder[], number: number): void {
   const digits = number.toString(16).padStart(8, "0");
-  for (const stamp of stamps) buffer.write(digits.slice(8 - stamp.width), stamp.offset, "latin1");
+  for (const placeholder of placeholders)
+    buffer.write(digits.slice(8 - placeholder.width), placeholder.offset, "latin1");
 }
 
 class Connection {
@@ -62,8 +68,8 @@ class Connection {
   private closing: Buffer = Buffer.alloc(0);
   private head: Buffer = Buffer.alloc(0);
   private bodyLeft = -1;
-  private keeps = false;
-  private kept: Buffer[] = [];
+  private isBodyStored = false;
+  private bodyParts: Buffer[] = [];
   private status = 0;
   private startedAt = 0;
   private number = 0;
@@ -72,7 +78,7 @@ class Connection {
 
   constructor(
     private readonly load: Load,
-    private readonly requests: Prepared[],
+    private readonly requests: PreparedRequest[],
     block: Buffer,
   ) {
     this.block = Buffer.from(block);
@@ -85,8 +91,8 @@ class Connection {
       socket: {
         data: (_, data) => this.receive(data),
         drain: () => this.flush(),
-        close: () => this.lost("the server closed the connection"),
-        error: (_, error) => this.lost(error.message),
+        close: () => this.disconnect("the server closed the connection"),
+        error: (_, error) => this.disconnect(error.message),
       },
     });
   }
@@ -98,7 +104,7 @@ class Connection {
     this.number = number;
     this.startedAt = dueAt;
     this.bodyLeft = -1;
-    writeStamps(request.opening, request.stamps, number);
+    fillPlaceholders(request.opening, request.placeholders, number);
     this.queue = [request.opening];
     this.streamedLeft = request.streamedBytes;
     this.closing = request.closing;
@@ -115,11 +121,11 @@ class Connection {
       const next = this.queue[0];
       if (next === undefined) {
         if (this.streamedLeft > 0) {
-          const piece = this.block.subarray(0, Math.min(this.block.length, this.streamedLeft));
-          piece.writeUInt32LE(this.number, 0);
-          piece.writeUIntLE(this.streamedLeft, 4, 6);
-          this.streamedLeft -= piece.length;
-          this.queue.push(piece);
+          const buffer = this.block.subarray(0, Math.min(this.block.length, this.streamedLeft));
+          buffer.writeUInt32LE(this.number, 0);
+          buffer.writeUIntLE(this.streamedLeft, 4, 6);
+          this.streamedLeft -= buffer.length;
+          this.queue.push(buffer);
           if (this.streamedLeft === 0 && this.closing.length > 0) this.queue.push(this.closing);
           continue;
         }
@@ -155,32 +161,32 @@ class Connection {
       }
       const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1];
       if (length === undefined && this.status !== 204 && this.status !== 304) {
-        this.lost(`an answer ${this.status} without Content-Length`);
+        this.disconnect(`a response ${this.status} without Content-Length`);
         return;
       }
       this.bodyLeft = Number(length ?? 0);
-      this.keeps = this.bodyLeft <= STORED_BODY_BYTES_MAX && this.load.wantsBody(this.status);
-      this.kept = [];
+      this.isBodyStored = this.bodyLeft <= STORED_BODY_BYTES_MAX && this.load.needsBody(this.status);
+      this.bodyParts = [];
       rest = rest.subarray(end + 4);
     }
-    if (this.keeps) this.kept.push(Buffer.from(rest));
+    if (this.isBodyStored) this.bodyParts.push(Buffer.from(rest));
     this.bodyLeft -= rest.length;
     if (this.bodyLeft > 0) return;
     if (this.queue.length > 0 || this.streamedLeft > 0) {
-      this.lost(
-        `answered ${this.status} before the body was sent: ${Buffer.concat(this.kept).toString().slice(0, 300)}`,
+      this.disconnect(
+        `responded with ${this.status} before the body was sent: ${Buffer.concat(this.bodyParts).toString().slice(0, 300)}`,
       );
       return;
     }
     this.busy = false;
-    this.load.answered(this, this.number, this.status, this.startedAt, this.kept);
+    this.load.onResponse(this, this.number, this.status, this.startedAt, this.bodyParts);
   }
 
-  private lost(cause: string): void {
+  private disconnect(cause: string): void {
     if (!this.busy) return;
     this.busy = false;
     this.socket?.terminate();
-    this.load.broken(cause);
+    this.load.onDisconnect(cause);
   }
 }
 
@@ -188,13 +194,13 @@ class Load {
   bytesReceived = 0;
   private readonly latenciesMs: number[] = [];
   private readonly statuses: Record<string, number> = {};
-  private readonly answers: Answer[] = [];
+  private readonly responses: RecordedResponse[] = [];
   private readonly idle: Connection[] = [];
   private readonly due: number[] = [];
   private failures = 0;
   private firstFailure: string | undefined;
-  private begun = 0;
-  private broke = 0;
+  private startedCount = 0;
+  private disconnectedCount = 0;
   private startedAt = 0;
   private lastAt = 0;
   private finish: () => void = () => undefined;
@@ -206,12 +212,12 @@ class Load {
     const block = Buffer.alloc(STREAM_BLOCK_BYTES);
     for (let at = 0; at < block.length; at += 65_536) crypto.getRandomValues(block.subarray(at, at + 65_536));
     const connections: Connection[] = [];
-    // Templates are stamped in place, so each connection has its own. A long list is shared, to save memory: one of its
-    // templates comes up again only after all others, when its former request has long left.
-    const shared = this.job.templates.length > this.job.connections;
-    const everyone = shared ? this.job.templates.map((template) => prepare(template, block)) : [];
+    // Numbers are written into the templates, so each connection has its own. A long list is shared to save memory: a
+    // template is used again only after all others, when its last request has been sent.
+    const isShared = this.job.templates.length > this.job.connections;
+    const sharedRequests = isShared ? this.job.templates.map((template) => prepare(template, block)) : [];
     for (let index = 0; index < this.job.connections; index += 1) {
-      const own = shared ? everyone : this.job.templates.map((template) => prepare(template, block));
+      const own = isShared ? sharedRequests : this.job.templates.map((template) => prepare(template, block));
       connections.push(new Connection(this, own, block));
     }
     await Promise.all(connections.map((connection) => connection.open(this.job.host, this.job.port)));
@@ -219,8 +225,8 @@ class Load {
       this.finish = resolve;
       this.startedAt = performance.now();
       this.lastAt = this.startedAt;
-      if (this.job.ratePerSecond !== undefined) this.pace(connections, this.job.ratePerSecond);
-      else for (const connection of connections) this.next(connection);
+      if (this.job.ratePerSecond !== undefined) this.startPacing(connections, this.job.ratePerSecond);
+      else for (const connection of connections) this.sendNext(connection);
     });
     for (const connection of connections) connection.end();
     const sorted = this.latenciesMs.toSorted((a, b) => a - b);
@@ -234,34 +240,34 @@ class Load {
       maxMs: sorted.at(-1) ?? 0,
       bytesReceived: this.bytesReceived,
       statuses: this.statuses,
-      answers: this.answers,
+      responses: this.responses,
     };
   }
 
-  wantsBody(status: number): boolean {
-    return this.job.keepBodies === true || this.answers.length === 0 || status >= 300;
+  needsBody(status: number): boolean {
+    return this.job.storeBodies === true || this.responses.length === 0 || status >= 300;
   }
 
-  answered(connection: Connection, number: number, status: number, startedAt: number, kept: Buffer[]): void {
+  onResponse(connection: Connection, number: number, status: number, startedAt: number, bodyParts: Buffer[]): void {
     this.lastAt = performance.now();
     this.latenciesMs.push(this.lastAt - startedAt);
     this.statuses[status] = (this.statuses[status] ?? 0) + 1;
-    const good = (status >= 200 && status < 300) || this.job.accept?.includes(status) === true;
-    if (!good) this.fail(`${status} ${Buffer.concat(kept).toString().slice(0, 400)}`);
-    else if (this.job.keepBodies === true || this.answers.length === 0) {
-      this.answers.push({ number, body: Buffer.concat(kept).toString() });
+    const isSuccess = (status >= 200 && status < 300) || this.job.accept?.includes(status) === true;
+    if (!isSuccess) this.fail(`${status} ${Buffer.concat(bodyParts).toString().slice(0, 400)}`);
+    else if (this.job.storeBodies === true || this.responses.length === 0) {
+      this.responses.push({ number, body: Buffer.concat(bodyParts).toString() });
     }
-    if (this.job.ratePerSecond === undefined) this.next(connection);
+    if (this.job.ratePerSecond === undefined) this.sendNext(connection);
     else {
       this.idle.push(connection);
-      this.serveDue();
+      this.sendDue();
     }
   }
 
-  broken(cause: string): void {
+  onDisconnect(cause: string): void {
     this.fail(cause);
-    this.broke += 1;
-    if (this.broke === this.job.connections || this.finished()) this.stop();
+    this.disconnectedCount += 1;
+    if (this.disconnectedCount === this.job.connections || this.isFinished()) this.stop();
   }
 
   private fail(cause: string): void {
@@ -269,13 +275,13 @@ class Load {
     this.firstFailure ??= cause;
   }
 
-  private mayBegin(): boolean {
-    if (this.job.count !== undefined && this.begun >= this.job.count) return false;
+  private mayStart(): boolean {
+    if (this.job.count !== undefined && this.startedCount >= this.job.count) return false;
     return this.job.durationMs === undefined || performance.now() - this.startedAt < this.job.durationMs;
   }
 
-  private finished(): boolean {
-    return this.latenciesMs.length + this.broke >= this.begun && !this.mayBegin();
+  private isFinished(): boolean {
+    return this.latenciesMs.length + this.disconnectedCount >= this.startedCount && !this.mayStart();
   }
 
   private stop(): void {
@@ -283,29 +289,29 @@ class Load {
     this.finish();
   }
 
-  private next(connection: Connection): void {
-    if (this.mayBegin()) {
-      this.begun += 1;
-      connection.send(this.job.firstNumber + this.begun - 1, performance.now());
-    } else if (this.finished()) this.stop();
+  private sendNext(connection: Connection): void {
+    if (this.mayStart()) {
+      this.startedCount += 1;
+      connection.send(this.job.firstNumber + this.startedCount - 1, performance.now());
+    } else if (this.isFinished()) this.stop();
   }
 
-  private pace(connections: Connection[], ratePerSecond: number): void {
+  private startPacing(connections: Connection[], ratePerSecond: number): void {
     this.idle.push(...connections);
     const gapMs = 1000 / ratePerSecond;
     let nextAt = this.startedAt;
     this.timer = setInterval(() => {
       const now = performance.now();
-      for (; nextAt <= now && this.mayBegin(); nextAt += gapMs) {
-        this.begun += 1;
+      for (; nextAt <= now && this.mayStart(); nextAt += gapMs) {
+        this.startedCount += 1;
         this.due.push(nextAt);
       }
-      this.serveDue();
-      if (this.due.length === 0 && this.finished()) this.stop();
+      this.sendDue();
+      if (this.due.length === 0 && this.isFinished()) this.stop();
     }, 1);
   }
 
-  private serveDue(): void {
+  private sendDue(): void {
     while (this.idle.length > 0 && this.due.length > 0) {
       const dueAt = this.due.shift() ?? performance.now();
       this.idle.pop()?.send(this.job.firstNumber + this.sent(), dueAt);

@@ -1,6 +1,6 @@
 /**
- * Makes JPEGs like those of a 12-megapixel camera: 4000 × 3000, about 3 MB, all different, with a comment in their head
- * that the load generator numbers, so that each upload is a content never seen.
+ * Makes different JPEGs like those of a 12-megapixel camera: 4000 × 3000 pixels, about 3 MB. The load generator writes
+ * a number into a comment of each, so that every upload has new content.
  *
  * Usage: bun images.ts DIRECTORY COUNT
  */
@@ -10,7 +10,7 @@ import sharp from "sharp";
 
 const WIDTH = 4000;
 const HEIGHT = 3000;
-/** Start of image; a comment segment of two length bytes and 16 characters follows it (ITU-T T.81, B.2.4.5). */
+/** A comment segment with two length bytes and 16 characters, to follow the start of image (ITU-T T.81, B.2.4.5). */
 const COMMENT = Buffer.concat([Buffer.from([0xff, 0xfe, 0x00, 0x12]), Buffer.from("number: ########")]);
 
 async function makeImages(directory: string, count: number): Promise<void> {

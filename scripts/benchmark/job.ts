@@ -1,15 +1,15 @@
 /**
- * What the load generator is told and what it tells back. Both travel as JSON, over the generator's stdin and stdout.
+ * Input and output of the load generator, which are sent as JSON over its stdin and stdout.
  */
 
 /**
- * One request that is sent again and again. Every run of four or eight `#` in `head`, `prefix` and the first 256 bytes
- * of a file body becomes the number of the request in hexadecimal, so that names and contents are distinct.
+ * A request that is sent repeatedly. Every run of four or eight `#` in `head`, `prefix` and the first 256 bytes of a
+ * file body is replaced by the request's number in hexadecimal, so that names and contents are distinct.
  */
 export interface RequestTemplate {
-  /** Request line and header lines, each ended by CRLF, without Content-Length and without the empty line. */
+  /** Request line and header lines, each with CRLF, without Content-Length and the empty line. */
   head: string;
-  /** What precedes the body's bytes, such as the opening of a multipart form. */
+  /** Bytes before the body, such as the beginning of a multipart form. */
   prefix?: string;
   body?: { random: number } | { file: string };
   suffix?: string;
@@ -19,23 +19,23 @@ export interface Job {
   host: string;
   port: number;
   connections: number;
-  /** Taken in turn. */
+  /** Used in turn. */
   templates: RequestTemplate[];
-  /** No request is begun after so many. */
+  /** The maximum number of requests. */
   count?: number;
-  /** No request is begun after so long. */
+  /** The time after which no request starts. */
   durationMs?: number;
-  /** Open loop: so many requests a second are due whatever the server does, and latency counts from when one was due. */
+  /** Open loop: requests are due at this rate, however slow the server is. Latency counts from the due time. */
   ratePerSecond?: number;
-  /** The first request's number; the next ones count up from it. */
+  /** The first request's number; later ones count up. */
   firstNumber: number;
-  /** Return the body of each answer, not only of the first. */
-  keepBodies?: boolean;
-  /** Statuses that are no failure besides 2xx. */
+  /** Return the body of each response instead of the first only. */
+  storeBodies?: boolean;
+  /** Successful statuses in addition to 2xx. */
   accept?: number[];
 }
 
-export interface Answer {
+export interface RecordedResponse {
   number: number;
   body: string;
 }
@@ -43,14 +43,14 @@ export interface Answer {
 export interface Outcome {
   requests: number;
   failures: number;
-  /** Status and start of the body of the first answer that was a failure. */
+  /** Status and first bytes of the first failed response. */
   firstFailure?: string;
-  /** From the first request to the end of the last answer. */
+  /** From the first request to the end of the last response. */
   elapsedMs: number;
   p50Ms: number;
   p99Ms: number;
   maxMs: number;
   bytesReceived: number;
   statuses: Record<string, number>;
-  answers: Answer[];
+  responses: RecordedResponse[];
 }

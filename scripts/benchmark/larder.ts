@@ -1,13 +1,13 @@
 /**
- * Larder as the bench starts it: the built executable, every guard on, an ordinary account whose limits are only high.
+ * Starts the built executable with all checks on, and an ordinary account with high limits.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { freePort, run, type Started, startProcess, stopProcess, waitForResponse } from "./processes.ts";
+import { freePort, run, type StartedProcess, startProcess, stopProcess, waitForResponse } from "./processes.ts";
 import { form, getTemplate, type Server } from "./server.ts";
 
 const EMAIL = "bench@example.com";
-/** Of the account that the bench makes for itself in a directory that it removes. */
+/** The password of the account, which exists only in a directory that the benchmark removes. */
 export const PASSWORD = "a-password-for-the-bench";
 const LIMIT = "1000000000";
 const CATEGORIES = [
@@ -24,7 +24,7 @@ const CATEGORIES = [
   "GENERAL",
 ];
 
-/** The limits stay on: each request is counted, only against a number that is never reached. */
+/** The limits stay on, but are never reached: each request is still counted. */
 const ENVIRONMENT: Record<string, string> = {
   LARDER_PLANS_ENTERPRISE_MAX_FILE_SIZE: String(64 * 2 ** 30),
   LARDER_MASS_CHANGE_FILES: LIMIT,
@@ -35,7 +35,7 @@ const ENVIRONMENT: Record<string, string> = {
 export interface Larder extends Server {
   subject: "larder";
   email: string;
-  /** `Authorization` and what else every request carries, each line ended by CRLF. */
+  /** Header lines for every request, each with CRLF. */
   headers: string;
   token: string;
 }
@@ -43,13 +43,13 @@ export interface Larder extends Server {
 export interface LarderOptions {
   executable: string;
   directory: string;
-  /** Set where the directory was used before: the account is there and its token still good. */
+  /** The valid token of an account that already exists in the directory. */
   token?: string;
 }
 
 /**
- * Starts Larder and signs the bench's account in. `startMs` is taken with a token only: without one the account has to
- * be made first, and it is the time to the first answer of /health/live.
+ * Starts Larder and signs in. With a token, `startMs` is the time to the first listing. Without one, the account has to
+ * be created first, and `startMs` is the time to the first response of /health/live.
  */
 export async function startLarder(options: LarderOptions): Promise<Larder> {
   const { executable, directory } = options;
@@ -69,15 +69,15 @@ export async function startLarder(options: LarderOptions): Promise<Larder> {
   if (options.token === undefined) await waitForResponse(started, `${origin}/health/live`, {}, logPath);
   else await waitForResponse(started, `${origin}/api/files?limit=20`, bearer(options.token), logPath);
   const startMs = performance.now() - startedAt;
-  const token = options.token ?? (await makeAccount(executable, data));
-  return describe(started, { port, directory, startMs, token });
+  const token = options.token ?? (await createAccount(executable, data));
+  return createServer(started, { port, directory, startMs, token });
 }
 
 function bearer(token: string): Record<string, string> {
   return { Authorization: `Bearer ${token}` };
 }
 
-async function makeAccount(executable: string, data: string): Promise<string> {
+async function createAccount(executable: string, data: string): Promise<string> {
   const environment = { ...ENVIRONMENT, LARDER_DATA: data };
   await run(
     [executable, "user", "add", EMAIL, "--plan", "enterprise", "--password-stdin"],
@@ -87,20 +87,20 @@ async function makeAccount(executable: string, data: string): Promise<string> {
   return (await run([executable, "user", "token", EMAIL], "", environment)).trim();
 }
 
-interface Place {
+interface Instance {
   port: number;
   directory: string;
   startMs: number;
   token: string;
 }
 
-function describe(started: Started, place: Place): Larder {
-  const headers = `Authorization: Bearer ${place.token}\r\n`;
+function createServer(started: StartedProcess, instance: Instance): Larder {
+  const headers = `Authorization: Bearer ${instance.token}\r\n`;
   return {
     subject: "larder",
     pid: started.pid,
     host: "127.0.0.1",
-    ...place,
+    ...instance,
     email: EMAIL,
     headers,
     uploadTemplate: (upload) => {
@@ -112,17 +112,17 @@ function describe(started: Started, place: Place): Larder {
         suffix,
       };
     },
-    downloadTemplate: (answer, _, more = "") =>
-      getTemplate(`/api/files/${fileId(answer.body)}/download`, `${headers}${more}`),
-    infoTemplate: (answer) => getTemplate(`/api/files/${fileId(answer.body)}`, headers),
-    signedInfoTemplate: (answer) => getTemplate(`/api/files/${fileId(answer.body)}`, headers),
+    downloadTemplate: (response, _, moreHeaders = "") =>
+      getTemplate(`/api/files/${fileId(response.body)}/download`, `${headers}${moreHeaders}`),
+    infoTemplate: (response) => getTemplate(`/api/files/${fileId(response.body)}`, headers),
+    signedInfoTemplate: (response) => getTemplate(`/api/files/${fileId(response.body)}`, headers),
     stop: () => stopProcess(started),
   };
 }
 
-/** The id in an upload's answer. */
+/** Reads the file id from the response to an upload. */
 export function fileId(body: string): string {
   const id = /"id":"(file_[^"]+)"/.exec(body)?.[1];
-  if (id === undefined) throw new Error(`no file id in the answer to an upload: ${body.slice(0, 300)}`);
+  if (id === undefined) throw new Error(`no file id in the response to an upload: ${body.slice(0, 300)}`);
   return id;
 }

@@ -1,5 +1,5 @@
 /**
- * Load on a server, by the generator in a process of its own, together with the CPU time that the server spent on it.
+ * Runs the load generator against a server, and measures the server's CPU time.
  */
 import { join } from "node:path";
 import type { Job, Outcome } from "./job.ts";
@@ -7,9 +7,9 @@ import { cpuSeconds } from "./measure.ts";
 import { run } from "./processes.ts";
 import type { Server } from "./server.ts";
 
-/** Numbers are never used twice in one run, so that every name and every content is new to every server. */
+/** Numbers are used once in a run, so that all names and contents are new to each server. */
 let nextNumber = 1;
-/** No job begins more requests than this. */
+/** The maximum number of requests in a job. */
 const NUMBERS_PER_JOB = 1 << 20;
 
 function takeNumbers(): number {
@@ -18,24 +18,24 @@ function takeNumbers(): number {
 }
 
 export interface LoadPlan extends Omit<Job, "host" | "port" | "firstNumber"> {
-  /** Gives way to others on the CPU: for load whose own latency isn't measured, beside one whose latency is. */
+  /** Runs at a lower CPU priority: for load whose latency isn't measured, while the latency of other load is. */
   isBackground?: boolean;
-  /** Begins with the first template, whose order counts; contents are then not new to a server that saw such a load. */
+  /** Sends the templates in order, beginning with the first. The numbers, and so the contents, repeat in each load. */
   isInOrder?: boolean;
 }
 
-export interface Loaded extends Outcome {
-  /** Of the server and its children, from before the generator started until after it ended. */
+export interface LoadResult extends Outcome {
+  /** CPU time of the server and its children, from before the generator starts until after it ends. */
   cpuSeconds: number;
   perSecond: number;
 }
 
 /**
- * Puts load on a server until the plan is done.
+ * Sends the planned load to a server.
  *
- * @throws Error where any request failed: a rate with failures in it measures nothing
+ * @throws Error if any request failed, as a rate with failures is not comparable
  */
-export async function load(server: Server, plan: LoadPlan): Promise<Loaded> {
+export async function load(server: Server, plan: LoadPlan): Promise<LoadResult> {
   const loaded = await loadLeniently(server, plan);
   if (loaded.failures > 0) {
     throw new Error(`${loaded.failures} of ${loaded.requests} requests failed, the first: ${loaded.firstFailure}`);
@@ -43,8 +43,8 @@ export async function load(server: Server, plan: LoadPlan): Promise<Loaded> {
   return loaded;
 }
 
-/** As load, but requests may fail; `failures` tells how many. */
-export async function loadLeniently(server: Server, plan: LoadPlan): Promise<Loaded> {
+/** Sends the planned load to a server, and counts failed requests in `failures`. */
+export async function loadLeniently(server: Server, plan: LoadPlan): Promise<LoadResult> {
   const { isBackground = false, isInOrder = false, ...rest } = plan;
   const job: Job = { ...rest, host: server.host, port: server.port, firstNumber: isInOrder ? 0 : takeNumbers() };
   const before = cpuSeconds(server.pid);
@@ -55,7 +55,7 @@ export async function loadLeniently(server: Server, plan: LoadPlan): Promise<Loa
   return { ...outcome, cpuSeconds: spent, perSecond: (outcome.requests / outcome.elapsedMs) * 1000 };
 }
 
-/** Writes out what a file system holds in memory (syncfs), and returns the milliseconds it took. */
+/** Writes a file system's cached data to the disk (syncfs). @returns the time in milliseconds */
 export async function syncFileSystem(directory: string): Promise<number> {
   const startedAt = performance.now();
   await run(["sync", "-f", directory]);

@@ -1,5 +1,5 @@
 /**
- * What the figures were measured on: a rate without its machine means nothing.
+ * Describes the machine, which the figures depend on.
  */
 import { readFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
@@ -15,7 +15,7 @@ export interface Machine {
   versions: Record<string, string>;
 }
 
-/** Describes this machine, the disk that `directory` is on, and the programs that take part. */
+/** Describes this machine, the disk with `directory`, and the versions of the programs. */
 export async function describeMachine(directory: string, executable: string): Promise<Machine> {
   return {
     processor: cpus()[0]?.model ?? "unknown",
@@ -33,7 +33,7 @@ export async function describeMachine(directory: string, executable: string): Pr
   };
 }
 
-/** Device, type and options of the mount that holds a path. */
+/** Device, type and options of the mount with a path. */
 function fileSystemOf(path: string): string {
   const mounts = readFileSync("/proc/mounts", "utf8").trim().split("\n");
   const holding = mounts

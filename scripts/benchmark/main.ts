@@ -1,12 +1,12 @@
 /**
- * `scripts/bench`: options, the rows in their order, the table and the JSON.
+ * `scripts/bench`: its options, the rows in order, the table and the JSON file.
  */
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { Bench, type BenchOptions, type Figure, messageOf, type Row } from "./bench.ts";
 import { describeMachine, type Machine } from "./machine.ts";
-import { killAll, killAllForGood } from "./processes.ts";
+import { killAll, killAllAndClose } from "./processes.ts";
 import { archive } from "./rows/archive.ts";
 import { downloadLarge } from "./rows/download-large.ts";
 import { chunks } from "./rows/chunks.ts";
@@ -22,7 +22,7 @@ import { thumbnails } from "./rows/thumbnails.ts";
 import { tus } from "./rows/tus.ts";
 import { uploadLarge } from "./rows/upload-large.ts";
 import { uploadSmall } from "./rows/upload-small.ts";
-import { middle, ratio, renderTable, verdict } from "./table.ts";
+import { medianOf, ratio, renderTable, checkTargets } from "./table.ts";
 
 const ROWS: Row[] = [
   uploadLarge,
@@ -47,31 +47,31 @@ const PROJECT = resolve(import.meta.dir, "..", "..");
 
 const HELP = `Usage: scripts/bench [options]
 
-Starts dist/larder and measures it over HTTP against baselines in the same run: the "floor", a bare Bun server that does
-only the physical work (hash, write, fsync, rename, one row), nginx with its DAV module where it is installed (it never
-syncs), and sharp alone. They take turns, round by round; the table shows medians, and Larder's as a multiple of theirs.
-Generator and servers share the machine's cores, so the servers' CPU time stands beside each rate. Leave the machine
-alone meanwhile. Larder runs with every guard on; its limits are only set high.
+Starts dist/larder and measures it over HTTP. Compares it with baselines in the same run: the "floor", a bare Bun server
+that does only the physical work (hash, write, fsync, rename, one row); nginx with its DAV module if it is installed (it
+never syncs); and sharp alone. They are measured in turns, round by round. The table shows medians, and Larder's as a
+multiple of theirs. Load generator and servers share the machine's cores, so the table also shows the servers' CPU time.
+Don't use the machine during a run. Larder runs with all checks on; its limits are set high.
 
   --only ROW,ROW      measure only these rows
   --rounds N          measure each N times (default 5, with --quick 3)
-  --quick             smaller sizes and fewer rounds: a look, not a result (targets still refer to the full sizes)
+  --quick             smaller sizes and fewer rounds, for a first look (targets refer to the full sizes)
   --full              adds a 10 GiB upload
-  --larder FILE       another executable than dist/larder
-  --help              this text
+  --larder FILE       measure this executable instead of dist/larder
+  --help              print this text
 
 Rows:
 ${ROWS.map((row) => `  ${row.id.padEnd(18)}  ${row.title}`).join("\n")}
 
-Progress goes to standard error, the table to standard output, all samples to bench-results/<time>.json. Everything else
-is written below $TMPDIR (default /var/tmp) and removed at the end; it should be on the disk that the server will use.
+Progress goes to standard error, the table to standard output, and all samples to bench-results/<time>.json. Everything
+else is written below $TMPDIR (default /var/tmp) and removed at the end. Use the disk that the server will use.
 
-In the table: "floor" and "nginx" are medians of the same unit; "÷ floor" and "÷ nginx" are Larder's figure as a multiple
-of theirs (the median of each round's own ratio, so that a busy moment of the machine weighs little); server CPU is a
-median for one operation (l Larder, f floor, s sharp, n nginx). The last column: "aim" all targets met, also those aimed
-at; "ok" all that have to be reached; "SHORT" not.
+Columns: "floor" and "nginx" are medians in the same unit. "÷ floor" and "÷ nginx" are Larder's figure as a multiple of
+theirs: the median of the ratios of each round, so that a busy moment of the machine has little effect. "server CPU" is
+the median for one operation (l Larder, f floor, s sharp, n nginx). "reach" lists required targets, "aim" further ones.
+The last column says which are reached: "aim" all, "ok" the required ones, "SHORT" not all required ones.
 
-Exit codes: 0 all targets reached, 1 one or more not, or not measured, 2 the bench could not run.
+Exit codes: 0 all required targets reached, 1 some not reached or not measured, 2 the benchmark could not run.
 Example: scripts/bench --quick --only small-upload,small-read
 `;
 
@@ -92,12 +92,13 @@ function parseCommandLine(): CommandLine | undefined {
   });
   if (values.help) return undefined;
   const rounds = Number(values.rounds ?? (values.quick ? 3 : 5));
-  if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds takes a number from 1, not ${values.rounds}`);
-  const wanted = values.only?.split(",");
-  for (const id of wanted ?? []) {
-    if (!ROWS.some((row) => row.id === id)) throw new Error(`there is no row ${id}; see scripts/bench --help`);
+  if (!Number.isInteger(rounds) || rounds < 1)
+    throw new Error(`--rounds must be a whole number of at least 1, not ${values.rounds}`);
+  const selected = values.only?.split(",");
+  for (const id of selected ?? []) {
+    if (!ROWS.some((row) => row.id === id)) throw new Error(`unknown row ${id}; see scripts/bench --help`);
   }
-  const rows = ROWS.filter((row) => wanted?.includes(row.id) ?? true);
+  const rows = ROWS.filter((row) => selected?.includes(row.id) ?? true);
   return { rows, rounds, quick: values.quick, full: values.full, executable: resolve(values.larder) };
 }
 
@@ -108,7 +109,7 @@ function makeWorkDirectory(rows: Row[], options: Omit<BenchOptions, "workDirecto
   const neededGib = 1 + Math.max(...rows.map((row) => row.diskGib({ ...options, workDirectory: parent })));
   if (freeGib < neededGib) {
     throw new Error(
-      `${parent} has ${freeGib.toFixed(1)} GiB free and ${neededGib} are needed: free some, or name another in TMPDIR`,
+      `${parent} has ${freeGib.toFixed(1)} GiB free, but ${neededGib} GiB are needed. Free some space, or set TMPDIR.`,
     );
   }
   return mkdtempSync(join(parent, "larder-bench-"));
@@ -124,22 +125,22 @@ interface RowResult {
 
 async function runRow(row: Row, options: BenchOptions): Promise<RowResult> {
   const bench = new Bench(options, row.id);
-  bench.say(row.title);
+  bench.log(row.title);
   const startedAt = performance.now();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       bench.abandon();
-      reject(new Error(`not done after ${ROW_MINUTES_MAX} minutes`));
+      reject(new Error(`not finished after ${ROW_MINUTES_MAX} minutes`));
     }, ROW_MINUTES_MAX * 60_000);
   });
   try {
     await Promise.race([row.run(bench), timeout]);
   } catch (error) {
-    bench.say(`failed: ${messageOf(error)}`);
+    bench.log(`failed: ${messageOf(error)}`);
     if (bench.figures.length === 0) bench.figure({ task: row.title, unit: "", better: "higher" });
     for (const figure of bench.figures) {
-      if (middle(figure, "larder") === undefined) figure.failures.larder ??= messageOf(error);
+      if (medianOf(figure, "larder") === undefined) figure.failures.larder ??= messageOf(error);
     }
     await killAll();
   } finally {
@@ -163,9 +164,9 @@ function notesOf(results: RowResult[], options: BenchOptions, machine: Machine):
   return [
     ...failures,
     ...results.flatMap(({ notes }) => notes),
-    ...(options.quick ? ["--quick: smaller sizes and fewer rounds; no result to quote."] : []),
-    ...(machine.fileSystem.includes(" tmpfs ") ? ["The work directory is in memory: syncs cost nothing there."] : []),
-    "Other file servers (copyparty, @tus/server, rclone, Directus) are not started here; none of them syncs a file before it answers.",
+    ...(options.quick ? ["--quick: smaller sizes and fewer rounds; don't publish these results."] : []),
+    ...(machine.fileSystem.includes(" tmpfs ") ? ["The work directory is in memory, where syncs cost nothing."] : []),
+    "Other file servers (copyparty, @tus/server, rclone, Directus) are not measured; none of them syncs a file before it responds.",
   ];
 }
 
@@ -191,10 +192,10 @@ function writeJson(results: RowResult[], options: BenchOptions, machine: Machine
     figures: result.figures.map((figure) => ({
       ...figure,
       medians: Object.fromEntries(
-        (["larder", "floor", "nginx", "sharp"] as const).map((subject) => [subject, middle(figure, subject)]),
+        (["larder", "floor", "nginx", "sharp"] as const).map((subject) => [subject, medianOf(figure, subject)]),
       ),
       ratios: Object.fromEntries((["floor", "nginx", "sharp"] as const).map((base) => [base, ratio(figure, base)])),
-      verdict: verdict(figure),
+      result: checkTargets(figure),
     })),
   }));
   mkdirSync(dirname(path), { recursive: true });
@@ -211,7 +212,7 @@ async function main(): Promise<number> {
   const { rows, ...rest } = commandLine;
   const workDirectory = makeWorkDirectory(rows, rest);
   const cleanUp = async () => {
-    await killAllForGood();
+    await killAllAndClose();
     rmSync(workDirectory, { recursive: true, force: true });
   };
   for (const [signal, code] of [
@@ -228,8 +229,8 @@ async function main(): Promise<number> {
     const path = writeJson(results, options, machine);
     printResults(results, options, machine);
     process.stderr.write(`all samples: ${path}\n`);
-    const verdicts = results.flatMap((result) => result.figures.map(verdict));
-    return verdicts.some((each) => each === "SHORT" || each === "failed" || each === "not measured") ? 1 : 0;
+    const targetResults = results.flatMap((result) => result.figures.map(checkTargets));
+    return targetResults.some((each) => each === "SHORT" || each === "failed" || each === "not measured") ? 1 : 0;
   } finally {
     await cleanUp();
   }

@@ -1,5 +1,5 @@
 /**
- * Figures of a process tree from /proc, and the arithmetic of samples.
+ * CPU time and memory of a process tree from /proc, and statistics of samples.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 
@@ -15,14 +15,14 @@ export function median(samples: number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** The smallest sample that is not below `share` of them (nearest rank); `sorted` ascends. 0 without samples. */
+/** The percentile of samples by nearest rank; `share` is from 0 to 1, and `sorted` is ascending. 0 without samples. */
 export function percentile(sorted: number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
 }
 
 function statFields(pid: number): string[] {
   const text = readFileSync(`/proc/${pid}/stat`, "latin1");
-  // The command's name stands in brackets and may hold spaces: fields are counted from the last bracket on.
+  // The command's name is in parentheses and can contain spaces, so fields are counted from the last parenthesis.
   return text.slice(text.lastIndexOf(")") + 2).split(" ");
 }
 
@@ -48,7 +48,7 @@ function parentOf(pid: number): number | undefined {
   return unlessGone(() => Number(statFields(pid)[1]));
 }
 
-/** A process may end between the listing and the reading; then it counts no longer. */
+/** Reads from /proc; undefined if the process has ended in the meantime. */
 function unlessGone<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -59,12 +59,12 @@ function unlessGone<T>(read: () => T): T | undefined {
   }
 }
 
-/** CPU seconds (user and system) spent so far by a process, its living descendants and those that it has reaped. */
+/** CPU seconds (user and system) of a process, its running descendants, and the children that it waited for. */
 export function cpuSeconds(root: number): number {
   let ticks = 0;
   for (const pid of processTree(root)) {
     const fields = unlessGone(() => statFields(pid));
-    // utime, stime, cutime, cstime: fields 14 to 17 of proc_pid_stat(5), of which the first two are cut off here.
+    // utime, stime, cutime, cstime: fields 14 to 17 in proc_pid_stat(5); statFields begins with the third one.
     if (fields !== undefined) for (const field of fields.slice(11, 15)) ticks += Number(field);
   }
   return ticks / TICKS_PER_SECOND;
@@ -79,17 +79,17 @@ function statusMib(root: number, key: "VmRSS" | "VmHWM"): number {
   return (kib * 1024) / MIB;
 }
 
-/** Resident memory of a process tree now, in MiB. */
+/** The current resident memory of a process tree in MiB. */
 export function residentMib(root: number): number {
   return statusMib(root, "VmRSS");
 }
 
-/** Peak resident memory of a process tree since the last reset, in MiB: the sum of each process' own peak. */
+/** The peak resident memory of a process tree since the last reset in MiB: the sum of each process's peak. */
 export function peakResidentMib(root: number): number {
   return statusMib(root, "VmHWM");
 }
 
-/** Lets the peaks start again from what is resident now. */
+/** Resets the peaks to the current resident memory. */
 export function resetPeakResident(root: number): void {
   for (const pid of processTree(root)) unlessGone(() => writeFileSync(`/proc/${pid}/clear_refs`, "5"));
 }

@@ -1,39 +1,39 @@
 /**
- * Every process that the bench starts goes through here, so that none outlives it.
+ * Starts all processes of the benchmark, and ends them with it.
  */
 import { openSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { processTree } from "./measure.ts";
 
-export interface Started {
+export interface StartedProcess {
   pid: number;
   exited: Promise<number>;
   kill(signal: NodeJS.Signals): void;
 }
 
-/** Without the settings of whoever runs the bench: they would change what is measured. */
+/** The environment without settings of Larder and Bun, which would change the results. */
 function cleanEnvironment(): Record<string, string> {
   const entries = Object.entries(process.env).filter(([key]) => !/^(LARDER|BUN)_/.test(key));
   return Object.fromEntries(entries.map(([key, value]) => [key, value ?? ""]));
 }
 
-const running = new Set<Started>();
+const running = new Set<StartedProcess>();
 let isClosed = false;
 
 export interface SpawnOptions {
   command: string[];
-  /** Standard output and error go into this file: a pipe would cost this process CPU while it measures. */
+  /** The file for standard output and error; a pipe would use CPU of the benchmark during measurements. */
   logPath: string;
   directory?: string;
   environment?: Record<string, string>;
 }
 
 function rejectWhenClosed(): void {
-  if (isClosed) throw new Error("the bench is ending");
+  if (isClosed) throw new Error("the benchmark is stopping");
 }
 
-/** Starts a process whose life ends with the bench's at the latest. */
-export function startProcess(options: SpawnOptions): Started {
+/** Starts a process that ends with the benchmark at the latest. */
+export function startProcess(options: SpawnOptions): StartedProcess {
   rejectWhenClosed();
   const log = openSync(options.logPath, "a");
   const child = Bun.spawn(options.command, {
@@ -43,34 +43,34 @@ export function startProcess(options: SpawnOptions): Started {
     ...(options.directory === undefined ? {} : { cwd: options.directory }),
     env: { ...cleanEnvironment(), ...options.environment },
   });
-  const started: Started = { pid: child.pid, exited: child.exited, kill: (signal) => child.kill(signal) };
+  const started: StartedProcess = { pid: child.pid, exited: child.exited, kill: (signal) => child.kill(signal) };
   track(started);
   return started;
 }
 
-/** Counts a process among those that are killed at the end. */
-export function track(started: Started): void {
+/** Adds a process to those that are killed at the end. */
+export function track(started: StartedProcess): void {
   running.add(started);
   void started.exited.finally(() => running.delete(started));
 }
 
-/** Ends a process politely, then by force after `graceMs`. */
-export async function stopProcess(started: Started, graceMs = 35_000): Promise<void> {
+/** Sends a process SIGTERM, and SIGKILL after `graceMs`. */
+export async function stopProcess(started: StartedProcess, graceMs = 35_000): Promise<void> {
   started.kill("SIGTERM");
   const timer = setTimeout(() => processTree(started.pid).forEach(killNow), graceMs);
   await started.exited;
   clearTimeout(timer);
 }
 
-/** Kills whatever still runs, with all descendants: nginx's workers would live on without their master. */
+/** Kills all running processes with their descendants; nginx's workers would otherwise survive their parent. */
 export async function killAll(): Promise<void> {
-  const left = [...running];
-  for (const pid of left.flatMap((started) => processTree(started.pid))) killNow(pid);
-  await Promise.all(left.map((started) => started.exited));
+  const remaining = [...running];
+  for (const pid of remaining.flatMap((started) => processTree(started.pid))) killNow(pid);
+  await Promise.all(remaining.map((started) => started.exited));
 }
 
-/** As killAll, and from here on nothing can be started any more. */
-export async function killAllForGood(): Promise<void> {
+/** Kills all running processes, and lets none start afterward. */
+export async function killAllAndClose(): Promise<void> {
   isClosed = true;
   await killAll();
 }
@@ -83,7 +83,7 @@ function killNow(pid: number): void {
   }
 }
 
-/** Runs a command to its end and returns its standard output. @throws Error with what it said where it failed */
+/** Runs a command, and returns its standard output. @throws Error with its last lines if it fails */
 export async function run(command: string[], input = "", environment: Record<string, string> = {}): Promise<string> {
   rejectWhenClosed();
   const child = Bun.spawn(command, {
@@ -99,7 +99,7 @@ export async function run(command: string[], input = "", environment: Record<str
     child.exited,
   ]);
   if (code !== 0)
-    throw new Error(`${command.slice(0, 3).join(" ")} ended with ${code}: ${lastLines(errors || output)}`);
+    throw new Error(`${command.slice(0, 3).join(" ")} exited with ${code}: ${lastLines(errors || output)}`);
   return output;
 }
 
@@ -107,23 +107,23 @@ function lastLines(text: string): string {
   return text.trim().split("\n").slice(-3).join(" | ").slice(-500);
 }
 
-/** A port of the loopback address that was free a moment ago. */
+/** Returns a free port of the loopback address. */
 export async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
   const address = probe.address();
   await new Promise<void>((resolve) => probe.close(() => resolve()));
-  if (address === null || typeof address === "string") throw new Error("the system gave no port");
+  if (address === null || typeof address === "string") throw new Error("the system assigned no port");
   return address.port;
 }
 
 /**
- * Waits for the first 200 at `url`, asking every half a millisecond or so.
+ * Requests `url` about every half a millisecond until the status is 200.
  *
- * @throws Error with the end of the process' log where it ends first or `limitMs` pass
+ * @throws Error with the end of the process's log if the process exits or `limitMs` pass before
  */
 export async function waitForResponse(
-  started: Started,
+  started: StartedProcess,
   url: string,
   headers: Record<string, string>,
   logPath: string,
@@ -148,6 +148,7 @@ export async function waitForResponse(
     await Bun.sleep(0.5);
   }
   const log = lastLines(readFileSync(logPath, "utf8"));
-  const cause = state.code === undefined ? `gave no 200 in ${limitMs / 1000} s (${last})` : `ended with ${state.code}`;
+  const cause =
+    state.code === undefined ? `had no status 200 in ${limitMs / 1000} s (${last})` : `exited with ${state.code}`;
   throw new Error(`${url} ${cause}: ${log}`);
 }

@@ -1,12 +1,12 @@
 /**
- * The baseline of thumbnails: sharp alone, 12-megapixel JPEGs from disk to WebP of 512 pixels, two at a time.
+ * The baseline for thumbnails: sharp alone converts 12-megapixel JPEGs to WebP with 512 pixels, two at a time.
  *
- * Usage: bun raw-sharp.ts DIRECTORY COUNT, prints {"elapsedMs", "cpuSeconds"}.
+ * Usage: bun raw-sharp.ts DIRECTORY COUNT. Prints {"elapsedMs", "cpuSeconds"}.
  */
 import { join } from "node:path";
 import sharp from "sharp";
 
-const AT_ONCE = 2;
+const CONCURRENCY = 2;
 const SIDE_PIXELS = 512;
 
 const [directory, count] = process.argv.slice(2);
@@ -24,7 +24,7 @@ async function work(folder: string): Promise<void> {
 }
 
 const startedAt = performance.now();
-await Promise.all(Array.from({ length: AT_ONCE }, () => work(directory)));
+await Promise.all(Array.from({ length: CONCURRENCY }, () => work(directory)));
 const elapsedMs = performance.now() - startedAt;
 const { user, system } = process.cpuUsage();
 console.log(JSON.stringify({ elapsedMs, cpuSeconds: (user + system) / 1e6 }));

@@ -1,7 +1,7 @@
 /**
- * Fills a folder with many files by writing rows straight into the database of a stopped server: 1,000,000 uploads
- * would take half an hour. All share the content of the one file that the folder holds already, and are copies of its
- * row but for what a listing shows. Only for directories that the bench removes: sizes are made up.
+ * Fills a folder with many files by writing rows directly into the database of a stopped server, as 1,000,000 uploads
+ * would take half an hour. The rows are copies of the folder's only file, with the same content and different names,
+ * sizes and times. Only for directories that the benchmark removes, as the sizes are wrong.
  *
  * Usage: bun seed.ts DATA_DIRECTORY FOLDER_NAME COUNT
  */
@@ -10,14 +10,14 @@ import { join } from "node:path";
 import { newId } from "../../src/lib/id.ts";
 import { fold } from "../../src/lib/path.ts";
 
-/** Words that are in the names of one file, of 1,000 and of every second one, and in no others. */
+/** Words in the names of exactly one file, 1,000 files, and every second file. */
 export const MARKERS = { one: "quixotic", thousand: "zephyr", half: "summer" };
 
 const WORDS = ["beach", "invoice", "garden", "report", "party", "contract", "lake", "recipe", "kitchen", "notes"];
 const FOREIGN = ["größe", "été", "Пляж", "写真", "صور", "ñandú", "Ærø", "Ελλάδα", "한국", "🌊"];
 const EXTENSIONS = ["jpg", "pdf", "png", "docx", "mp4", "txt"];
 
-/** The name of file `index` of `count`: 28 characters on average, a tenth not ASCII, in no order. */
+/** The name of file `index` of `count`: 28 characters on average, a tenth of them not ASCII, in random order. */
 export function seededName(index: number, count: number): string {
   // Multiplying by an odd number scatters the indices over 32 bits without a collision.
   const scattered = Math.imul(index + 1, 2_654_435_761) >>> 0;
@@ -42,7 +42,7 @@ function seed(data: string, folderName: string, count: number): void {
   const template = database
     .query<{ id: number; blob_id: number }, [number]>("SELECT id, blob_id FROM nodes WHERE parent_id = ? AND kind = 1")
     .get(folder.id);
-  if (template === null) throw new Error(`the folder ${folderName} holds no file to copy`);
+  if (template === null) throw new Error(`the folder ${folderName} contains no file to copy`);
   const account = database
     .query<{ seq: number }, [number]>("SELECT seq FROM accounts WHERE id = ?")
     .get(folder.account_id);
@@ -98,7 +98,7 @@ function seed(data: string, folderName: string, count: number): void {
     database
       .prepare("UPDATE usage_types SET files = files + ?1, bytes = bytes + ?2 WHERE account_id = ?3")
       .run(count, bytes, folder.account_id);
-    // Who measures searches by words lets them be indexed; all others are not to be disturbed by that.
+    // Marks all rows as indexed, so that search indexing doesn't disturb the measurements. The search row resets this.
     database.run("INSERT OR REPLACE INTO search_cursors (account_id, seq) SELECT id, seq FROM accounts");
     database.run("INSERT OR IGNORE INTO search_fill (id, format, next_id, until_id) VALUES (1, 1, 1, 0)");
   })();

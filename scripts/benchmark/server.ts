@@ -1,24 +1,24 @@
 /**
- * What the rows know of a server under test, and the two baselines that need no account: the floor and nginx.
+ * The interface of a measured server, and the baselines without accounts: the floor and nginx.
  */
 import { createHmac } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Answer, RequestTemplate } from "./job.ts";
+import type { RecordedResponse, RequestTemplate } from "./job.ts";
 import { freePort, startProcess, stopProcess, waitForResponse } from "./processes.ts";
 
 export type Subject = "larder" | "floor" | "nginx" | "sharp";
 
 export interface Upload {
-  /** One path segment; a fresh one for each round, as ext4 is slow for a while in folders that lost many entries. */
+  /** One path segment, new in each round: ext4 is slow for a while in folders from which many files were removed. */
   folder: string;
   body: { random: number } | { file: string };
-  /** Upload files as `name`; `########` in it becomes the request's number. */
+  /** The file name; `########` in it is replaced by the request's number. */
   name: string;
   mediaType?: string;
   /**
-   * What a server without forms gets: the bytes of the whole form, so that as many cross the wire, or only the file's
-   * content, so that equal files can be read back.
+   * The body for a server without forms: the whole form, for the same number of sent bytes, or only the file content,
+   * so that the same file can be downloaded.
    */
   rawAs: "form" | "content";
 }
@@ -28,23 +28,23 @@ export interface Server {
   pid: number;
   host: string;
   port: number;
-  /** Its data, on the file system that `syncfs` is asked for. */
+  /** The directory of its data, whose file system is synced. */
   directory: string;
-  /** Milliseconds from the start of the process to its first answer with status 200. */
+  /** Milliseconds from the start of the process to its first response with status 200. */
   startMs: number;
   uploadTemplate(upload: Upload): RequestTemplate;
-  /** GET of the content that `answer` acknowledged, with these further header lines. */
-  downloadTemplate(answer: Answer, upload: Upload, headers?: string): RequestTemplate;
-  /** GET of the file's metadata; undefined where the server has none. */
-  infoTemplate(answer: Answer): RequestTemplate | undefined;
-  /** The same with a token that is checked; undefined where the server can't. */
-  signedInfoTemplate(answer: Answer): RequestTemplate | undefined;
+  /** A request for the content that `response` acknowledged, with further header lines. */
+  downloadTemplate(response: RecordedResponse, upload: Upload, headers?: string): RequestTemplate;
+  /** A request for the file's metadata; undefined if the server has none. */
+  infoTemplate(response: RecordedResponse): RequestTemplate | undefined;
+  /** A request for the file's metadata with a token; undefined if the server can't check one. */
+  signedInfoTemplate(response: RecordedResponse): RequestTemplate | undefined;
   stop(): Promise<void>;
 }
 
 const BOUNDARY = "----larder-benchmark-4f9d2c1b7a";
 
-/** The opening and closing of a form with a folder and one file. */
+/** The beginning and end of a form with a folder and one file. */
 export function form(upload: Upload, folderPath: string): { prefix: string; suffix: string; contentType: string } {
   return {
     prefix:
@@ -63,18 +63,18 @@ function rawUpload(method: string, path: string, upload: Upload): RequestTemplat
   return { head, prefix, body: upload.body, suffix };
 }
 
-/** GET of a path. */
+/** A GET request for a path. */
 export function getTemplate(path: string, headers = ""): RequestTemplate {
   return { head: `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers}` };
 }
 
-function field(answer: Answer, name: string): string {
-  const value: unknown = JSON.parse(answer.body);
+function field(response: RecordedResponse, name: string): string {
+  const value: unknown = JSON.parse(response.body);
   const found = typeof value === "object" && value !== null ? Object.entries(value) : [];
   return String(found.find(([key]) => key === name)?.[1]);
 }
 
-/** Protects nothing: it lets the floor do the work of a check. */
+/** Protects nothing; the floor only does the work of the check. */
 const FLOOR_SECRET = "secret-of-the-floor";
 
 const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
@@ -104,15 +104,15 @@ export async function startFloor(directory: string, bun: string): Promise<Server
     directory,
     startMs: performance.now() - startedAt,
     uploadTemplate: (upload) => rawUpload("POST", `/files/${upload.folder}/${upload.name}`, upload),
-    downloadTemplate: (answer, _, headers) => getTemplate(`/files/${field(answer, "id")}`, headers),
-    infoTemplate: (answer) => getTemplate(`/info/${field(answer, "id")}`),
-    signedInfoTemplate: (answer) =>
-      getTemplate(`/info/${field(answer, "id")}`, `Authorization: Bearer ${floorToken()}\r\n`),
+    downloadTemplate: (response, _, headers) => getTemplate(`/files/${field(response, "id")}`, headers),
+    infoTemplate: (response) => getTemplate(`/info/${field(response, "id")}`),
+    signedInfoTemplate: (response) =>
+      getTemplate(`/info/${field(response, "id")}`, `Authorization: Bearer ${floorToken()}\r\n`),
     stop: () => stopProcess(started, 5000),
   };
 }
 
-/** Starts nginx with its DAV module on an empty directory. @throws Error "not installed" where it is missing */
+/** Starts nginx with its DAV module on an empty directory. @throws NotInstalledError if nginx is missing */
 export async function startNginx(directory: string): Promise<Server> {
   const nginx = Bun.which("nginx", { PATH: `${process.env.PATH ?? ""}:/usr/sbin:/usr/local/sbin` });
   if (nginx === null) throw new NotInstalledError();
@@ -159,8 +159,8 @@ http {
     directory,
     startMs: performance.now() - startedAt,
     uploadTemplate: (upload) => rawUpload("PUT", `/${upload.folder}/${upload.name}`, upload),
-    downloadTemplate: (answer, upload, headers) => {
-      const name = upload.name.replaceAll("########", answer.number.toString(16).padStart(8, "0"));
+    downloadTemplate: (response, upload, headers) => {
+      const name = upload.name.replaceAll("########", response.number.toString(16).padStart(8, "0"));
       return getTemplate(`/${upload.folder}/${name}`, headers);
     },
     infoTemplate: () => undefined,
@@ -169,7 +169,7 @@ http {
   };
 }
 
-/** A baseline that this machine lacks; the table says so and nothing fails. */
+/** A baseline is not installed on this machine. The table says so, and the run doesn't fail. */
 export class NotInstalledError extends Error {
   constructor() {
     super("not installed");

@@ -1,21 +1,21 @@
 /**
- * The figures as a table for people.
+ * Prints the figures as a table.
  */
 import type { Figure, Target } from "./bench.ts";
 import { median } from "./measure.ts";
 import type { Subject } from "./server.ts";
 
-export type Verdict = "aim" | "ok" | "SHORT" | "failed" | "not measured" | "";
+export type TargetResult = "aim" | "ok" | "SHORT" | "failed" | "not measured" | "";
 
-/** Median of what one subject did; undefined where it was not measured. */
-export function middle(figure: Figure, subject: Subject): number | undefined {
+/** The median of a subject's samples; undefined if it was not measured. */
+export function medianOf(figure: Figure, subject: Subject): number | undefined {
   const samples = figure.samples[subject];
   return samples === undefined || samples.length === 0 ? undefined : median(samples);
 }
 
 /**
- * Larder as a multiple of a baseline: the median of the rounds' own ratios, as what else the machine does changes more
- * from round to round than within one.
+ * Larder's figure as a multiple of a baseline's: the median of the ratios of each round, as other load on the machine
+ * changes more between rounds than within one.
  */
 export function ratio(figure: Figure, against: Subject): number | undefined {
   const own = figure.samples.larder ?? [];
@@ -27,26 +27,26 @@ export function ratio(figure: Figure, against: Subject): number | undefined {
   return ratios.length === 0 ? undefined : median(ratios);
 }
 
-function isMet(figure: Figure, target: Target, goal: number): boolean | undefined {
-  const value = target.against === "number" ? middle(figure, "larder") : ratio(figure, target.against);
+function isReached(figure: Figure, target: Target, goal: number): boolean | undefined {
+  const value = target.against === "number" ? medianOf(figure, "larder") : ratio(figure, target.against);
   if (value === undefined) return undefined;
   return figure.better === "higher" ? value >= goal : value <= goal;
 }
 
-/** Whether the targets are met: all that have to be reached (`ok`), and all that are aimed at as well (`aim`). */
-export function verdict(figure: Figure): Verdict {
+/** Checks if the required targets (`ok`) and the further ones (`aim`) are reached. */
+export function checkTargets(figure: Figure): TargetResult {
   if (figure.failures.larder !== undefined) return "failed";
   const targets = figure.targets ?? [];
   if (targets.length === 0) return "";
-  const met = (key: "reach" | "aim") =>
+  const checkGoals = (key: "reach" | "aim") =>
     targets.flatMap((target) => {
       const goal = target[key];
-      return goal === undefined ? [] : [isMet(figure, target, goal)];
+      return goal === undefined ? [] : [isReached(figure, target, goal)];
     });
-  const reached = met("reach");
+  const reached = checkGoals("reach");
   if (reached.includes(undefined)) return "not measured";
   if (reached.includes(false)) return "SHORT";
-  const aimed = met("aim");
+  const aimed = checkGoals("aim");
   return aimed.length > 0 && aimed.every((each) => each === true) ? "aim" : "ok";
 }
 
@@ -59,7 +59,7 @@ function amount(value: number | undefined): string {
 function cell(figure: Figure, subject: Subject): string {
   const failure = figure.failures[subject];
   if (failure !== undefined) return failure === "not installed" ? failure : "failed";
-  return amount(middle(figure, subject)) || "–";
+  return amount(medianOf(figure, subject)) || "–";
 }
 
 function baselineCell(figure: Figure): string {
@@ -96,7 +96,7 @@ function goalCell(figure: Figure, key: "reach" | "aim"): string {
 
 const NUMBER_COLUMNS = new Set([2, 3, 4, 5, 6]);
 
-/** One line a figure; medians, with Larder's as a multiple of the baselines'. */
+/** Renders one line for each figure: medians, and Larder's as a multiple of the baselines'. */
 export function renderTable(figures: Figure[]): string {
   const header = ["task", "unit", "larder", "floor", "nginx", "÷ floor", "÷ nginx", "server CPU", "reach", "aim", ""];
   const lines = figures.map((figure) => [
@@ -110,7 +110,7 @@ export function renderTable(figures: Figure[]): string {
     cpuCell(figure),
     goalCell(figure, "reach"),
     goalCell(figure, "aim"),
-    verdict(figure),
+    checkTargets(figure),
   ]);
   const widths = header.map((_, column) => Math.max(...[header, ...lines].map((line) => line[column]?.length ?? 0)));
   const render = (line: string[]) =>

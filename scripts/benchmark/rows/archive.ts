@@ -1,8 +1,8 @@
 /**
- * Folders as archives: ten large files as one ZIP against the same files one after the other, and the time to the first
- * byte and the memory for a folder of very many small ones.
+ * Folders as archives: ten large files as one ZIP compared with ten downloads, and the time to the first byte and the
+ * peak memory for a folder with many small files.
  */
-import { alternate, type Bench, record, type Row, stopAndRemove } from "../bench.ts";
+import { measureInTurns, type Bench, record, type Row, stopAndRemove } from "../bench.ts";
 import { at, call, registerDevice, textAt } from "../device.ts";
 import { fileId, type Larder } from "../larder.ts";
 import { load } from "../load.ts";
@@ -11,7 +11,7 @@ import { peakResidentMib, resetPeakResident, residentMib } from "../measure.ts";
 const MB = 1e6;
 const MIB = 1 << 20;
 const LARGE_FILES = 10;
-/** Files of the folder that is copied until there are many. */
+/** Files in the folder that is copied many times. */
 const SEED_FILES = 1_000;
 
 export const archive: Row = {
@@ -45,7 +45,7 @@ async function measureLarge(bench: Bench, larder: Larder, token: string): Promis
     rawAs: "content",
   } as const;
   const sent = await load(larder, { connections: 1, count: LARGE_FILES, templates: [larder.uploadTemplate(upload)] });
-  const files = sent.answers.map(({ body }) => `/api/files/${fileId(body)}/download`);
+  const files = sent.responses.map(({ body }) => `/api/files/${fileId(body)}/download`);
   const path = `/api/files/folders/${await folderId(larder, "/", "large", token)}/archive`;
   const measure = async () => {
     const idleMib = residentMib(larder.pid);
@@ -56,7 +56,7 @@ async function measureLarge(bench: Bench, larder: Larder, token: string): Promis
     const each = await readAll(larder, files, token);
     record(single, "larder", each.bytes / MB / (each.ms / 1000));
   };
-  await alternate(bench, [whole, single, peak], [{ subject: "larder", measure }], true);
+  await measureInTurns(bench, [whole, single, peak], [{ subject: "larder", measure }], true);
 }
 
 async function measureMany(bench: Bench, larder: Larder, token: string): Promise<void> {
@@ -79,7 +79,7 @@ async function measureMany(bench: Bench, larder: Larder, token: string): Promise
   }
   let changes = 0;
   const measure = async () => {
-    // What was planned before holds no more once the account has changed.
+    // A change in the account makes the cached plan of the archive invalid.
     await call(larder, "/api/files/folders", device, { name: `changed ${(changes += 1)}` });
     const idleMib = residentMib(larder.pid);
     resetPeakResident(larder.pid);
@@ -87,10 +87,10 @@ async function measureMany(bench: Bench, larder: Larder, token: string): Promise
     record(first, "larder", read.firstMs);
     record(peak, "larder", Math.max(0, peakResidentMib(larder.pid) - idleMib));
   };
-  await alternate(bench, [first, peak], [{ subject: "larder", measure }], true);
+  await measureInTurns(bench, [first, peak], [{ subject: "larder", measure }], true);
 }
 
-/** Reads what lies at these paths one after the other, and keeps nothing. */
+/** Downloads these paths one after the other, and discards the bytes. */
 async function readAll(larder: Larder, paths: readonly string[], token: string) {
   const startedMs = performance.now();
   let bytes = 0;
@@ -99,19 +99,19 @@ async function readAll(larder: Larder, paths: readonly string[], token: string) 
     const response = await fetch(`http://127.0.0.1:${larder.port}${path}`, {
       headers: { authorization: `Bearer ${token}` },
     });
-    if (!response.ok || response.body === null) throw new Error(`${path} answered ${response.status}`);
-    for await (const piece of response.body) {
+    if (!response.ok || response.body === null) throw new Error(`${path} responded with ${response.status}`);
+    for await (const bytesRead of response.body) {
       if (bytes === 0) firstMs = performance.now() - startedMs;
-      bytes += piece.length;
+      bytes += bytesRead.length;
     }
   }
   return { bytes, firstMs, ms: performance.now() - startedMs };
 }
 
 async function folderId(larder: Larder, folder: string, name: string, token: string): Promise<string> {
-  const answer = await call(larder, `/api/files?folder=${folder}&type=folder&search=${name}&recursive=false`, {
+  const response = await call(larder, `/api/files?folder=${folder}&type=folder&search=${name}&recursive=false`, {
     token,
     headers: "",
   });
-  return textAt(at(answer, "data", "files", 0), "id");
+  return textAt(at(response, "data", "files", 0), "id");
 }

@@ -1,8 +1,8 @@
 /**
- * One large file in chunks by several connections, as a phone or a browser sends it, against one raw upload of as many
- * bytes to the floor: each chunk is on the disk before it is acknowledged.
+ * One large file in chunks over several connections, as a phone or a browser sends it, compared with one raw upload of
+ * the same size to the floor. Each chunk is on the disk before it is acknowledged.
  */
-import { type Bench, freshContest, record, type Row } from "../bench.ts";
+import { type Bench, compareFreshServers, record, type Row } from "../bench.ts";
 import { at, call, type Device, registerDevice, textAt } from "../device.ts";
 import type { RequestTemplate } from "../job.ts";
 import type { Larder } from "../larder.ts";
@@ -40,7 +40,7 @@ export const chunks: Row = {
       better: "lower",
       targets: [{ against: "number", reach: 96 }],
     });
-    await freshContest(
+    await compareFreshServers(
       bench,
       [speed, complete, peak],
       ["floor", "larder"],

@@ -1,7 +1,7 @@
 /**
- * A large file read whole, and read in pieces of 64 KiB as a video player does.
+ * A large file, downloaded whole and in ranges of 64 KiB as by a video player.
  */
-import { type Bench, contest, record, type Row } from "../bench.ts";
+import { type Bench, compareServers, record, type Row } from "../bench.ts";
 import { load } from "../load.ts";
 
 const MB = 1e6;
@@ -39,24 +39,24 @@ export const downloadLarge: Row = {
       body: { random: sizeBytes },
       rawAs: "content",
     } as const;
-    await contest(
+    await compareServers(
       bench,
       [whole, ranges],
       ["floor", "larder", "nginx"],
       async (server) => {
         const sent = await load(server, { connections: 1, count: 1, templates: [server.uploadTemplate(upload)] });
-        const answer = sent.answers[0];
-        if (answer === undefined) throw new Error("the upload had no answer");
-        // A first read, so that the page cache holds it for everyone.
-        await load(server, { connections: 1, count: 1, templates: [server.downloadTemplate(answer, upload)] });
-        return answer;
+        const response = sent.responses[0];
+        if (response === undefined) throw new Error("the upload had no response");
+        // The first download puts the file into the page cache for all servers.
+        await load(server, { connections: 1, count: 1, templates: [server.downloadTemplate(response, upload)] });
+        return response;
       },
-      async (server, _, answer) => {
+      async (server, _, response) => {
         const count = 3;
         const read = await load(server, {
           connections: 1,
           count,
-          templates: [server.downloadTemplate(answer, upload)],
+          templates: [server.downloadTemplate(response, upload)],
         });
         record(whole, server.subject, (sizeBytes * count) / MB / (read.elapsedMs / 1000), {
           value: read.cpuSeconds / ((sizeBytes * count) / GIB),
@@ -64,12 +64,12 @@ export const downloadLarge: Row = {
         });
         const templates = Array.from({ length: RANGES }, () => {
           const start = Math.floor(Math.random() * (sizeBytes - RANGE_BYTES));
-          return server.downloadTemplate(answer, upload, `Range: bytes=${start}-${start + RANGE_BYTES - 1}\r\n`);
+          return server.downloadTemplate(response, upload, `Range: bytes=${start}-${start + RANGE_BYTES - 1}\r\n`);
         });
-        const pieces = await load(server, { connections: 16, durationMs: 2000, templates });
-        if (pieces.statuses["206"] !== pieces.requests) throw new Error(`not all ranges were answered 206`);
-        const cpuUs = (pieces.cpuSeconds / pieces.requests) * 1e6;
-        record(ranges, server.subject, pieces.perSecond, { value: cpuUs, unit: "µs" });
+        const rangeReads = await load(server, { connections: 16, durationMs: 2000, templates });
+        if (rangeReads.statuses["206"] !== rangeReads.requests) throw new Error("not all ranges had status 206");
+        const cpuUs = (rangeReads.cpuSeconds / rangeReads.requests) * 1e6;
+        record(ranges, server.subject, rangeReads.perSecond, { value: cpuUs, unit: "µs" });
       },
     );
   },

@@ -1,8 +1,8 @@
 /**
- * Doing nothing: resident memory, size of the executable.
+ * Resident memory of an idle server, and the size of the executable.
  */
 import { statSync } from "node:fs";
-import { type Bench, freshContest, record, type Row } from "../bench.ts";
+import { type Bench, compareFreshServers, record, type Row } from "../bench.ts";
 import { residentMib } from "../measure.ts";
 
 const SETTLE_MS = 3000;
@@ -18,7 +18,7 @@ export const idle: Row = {
       better: "lower",
       targets: [{ against: "number", reach: 80, aim: 60 }],
     });
-    await freshContest(bench, [resident], ["floor", "larder", "nginx"], async (server) => {
+    await compareFreshServers(bench, [resident], ["floor", "larder", "nginx"], async (server) => {
       await Bun.sleep(SETTLE_MS);
       record(resident, server.subject, residentMib(server.pid));
     });

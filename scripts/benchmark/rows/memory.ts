@@ -1,7 +1,7 @@
 /**
- * Peak memory over idle while large uploads come in: it must not grow with the size of a file.
+ * Peak memory above idle during large uploads. It must not grow with the file size.
  */
-import { type Bench, freshContest, record, type Row } from "../bench.ts";
+import { type Bench, compareFreshServers, record, type Row } from "../bench.ts";
 import { load } from "../load.ts";
 import { peakResidentMib, resetPeakResident, residentMib } from "../measure.ts";
 
@@ -43,7 +43,7 @@ export const memory: Row = {
     for (const { task, connections, sizeBytes, targetMib } of cases(bench)) {
       const target = { against: "number", reach: targetMib, aim: targetMib } as const;
       const figure = bench.figure({ task, unit: "MiB", better: "lower", targets: [target] });
-      await freshContest(bench, [figure], ["floor", "larder", "nginx"], async (server, round) => {
+      await compareFreshServers(bench, [figure], ["floor", "larder", "nginx"], async (server, round) => {
         await Bun.sleep(1000);
         const idleMib = residentMib(server.pid);
         resetPeakResident(server.pid);

@@ -1,14 +1,14 @@
 /**
- * A folder of 1,000,000 files: its pages in each order, searches for names in it, and what it costs at the start.
+ * A folder with 1,000,000 files: its pages in each order, searches for names in it, and the server's start.
  */
 import { rmSync } from "node:fs";
-import { alternate, type Bench, type Figure, record, type Row } from "../bench.ts";
-import type { Answer } from "../job.ts";
+import { measureInTurns, type Bench, type Figure, record, type Row } from "../bench.ts";
+import type { RecordedResponse } from "../job.ts";
 import { type Larder, startLarder } from "../larder.ts";
 import { load, loadLeniently } from "../load.ts";
 import { MARKERS } from "../seed.ts";
 import { getTemplate, startFloor, startNginx } from "../server.ts";
-import { type Seeded, SEEDED_FOLDER, seedLarder } from "./seeded.ts";
+import { type SeededAccount, SEEDED_FOLDER, seedLarder } from "./seeded.ts";
 
 const LIMIT = 100;
 const SORTS = ["name", "size", "createdAt", "modifiedAt"];
@@ -26,11 +26,11 @@ export const million: Row = {
   },
 };
 
-async function measureStart(bench: Bench, count: number, seeded: Seeded): Promise<void> {
+async function measureStart(bench: Bench, count: number, seeded: SeededAccount): Promise<void> {
   const { executable } = bench.options;
   const [empty, full] = ["empty", `${count.toLocaleString("en")} files`].map((content) =>
     bench.figure({
-      task: `start to first answer, ${content}`,
+      task: `start to first response, ${content}`,
       unit: "ms",
       better: "lower",
       targets: [{ against: "number", reach: 100, aim: 50 }],
@@ -44,7 +44,7 @@ async function measureStart(bench: Bench, count: number, seeded: Seeded): Promis
     record(figure, "larder", larder.startMs);
     await larder.stop();
   };
-  await alternate(
+  await measureInTurns(
     bench,
     [empty, full],
     [
@@ -92,8 +92,8 @@ function readFigures(bench: Bench, task: string, targets: { reach: number; aim: 
   };
 }
 
-async function measureReads(bench: Bench, count: number, seeded: Seeded): Promise<void> {
-  // The file that the others are copies of is on a page of its own behind these.
+async function measureReads(bench: Bench, count: number, seeded: SeededAccount): Promise<void> {
+  // One more page follows, with the file that the others are copies of.
   const lastPage = Math.floor(count / LIMIT);
   const pages = [
     { page: 1, figures: readFigures(bench, "page 1, slowest of 8 orders", { reach: 10, aim: 2 }) },
@@ -110,12 +110,12 @@ async function measureReads(bench: Bench, count: number, seeded: Seeded): Promis
   ];
   const half = count / 2;
   const dense = bench.figure({
-    task: `name search, ${half.toLocaleString("en")} hits, nothing remembered`,
+    task: `name search, ${half.toLocaleString("en")} hits, uncached`,
     unit: "ms",
     better: "lower",
     targets: [{ against: "number", reach: 300, aim: 100 }],
   });
-  const beside = bench.figure({ task: "file info beside that search, p99", unit: "ms", better: "lower" });
+  const during = bench.figure({ task: "file info during that search, p99", unit: "ms", better: "lower" });
   const figures = [...pages, ...searches].flatMap((entry) => [entry.figures.p50, entry.figures.p99]);
 
   const { executable } = bench.options;
@@ -125,14 +125,14 @@ async function measureReads(bench: Bench, count: number, seeded: Seeded): Promis
     for (const { word, hits, figures } of searches) {
       const search = searchTemplate(larder, word);
       const found = await load(larder, { connections: 1, count: 200, templates: [search] });
-      checkTotal(found.answers[0], hits);
+      checkTotal(found.responses[0], hits);
       record(figures.p50, "larder", found.p50Ms, cpuOf(found));
       record(figures.p99, "larder", found.p99Ms, cpuOf(found));
     }
-    await measureDense(larder, half, seeded.answer, dense, beside);
+    await measureDense(larder, half, seeded.response, dense, during);
   };
-  const all = [...figures, dense, beside];
-  await alternate(bench, all, [{ subject: "larder", measure, finish: () => larder.stop() }]);
+  const all = [...figures, dense, during];
+  await measureInTurns(bench, all, [{ subject: "larder", measure, finish: () => larder.stop() }]);
 }
 
 async function measurePage(
@@ -155,17 +155,17 @@ async function measurePage(
   record(figures.p99, "larder", slowest.p99Ms, cpuOf(slowest));
 }
 
-/** Each search comes after a change of the account, so that no remembered result can answer it. */
+/** Changes the account before each search, so that no cached result can be used. */
 async function measureDense(
   larder: Larder,
   hits: number,
-  answer: Answer,
+  response: RecordedResponse,
   dense: Figure,
-  beside: Figure,
+  during: Figure,
 ): Promise<void> {
   const head = `POST /api/files/folders HTTP/1.1\r\nHost: 127.0.0.1\r\n${larder.headers}Content-Type: application/json\r\n`;
   const change = { head, prefix: '{"name":"change ########","path":"/"}' };
-  const info = larder.infoTemplate(answer);
+  const info = larder.infoTemplate(response);
   const others = loadLeniently(larder, {
     connections: 4,
     durationMs: 2500,
@@ -176,10 +176,10 @@ async function measureDense(
     await load(larder, { connections: 1, count: 1, templates: [change] });
     const templates = [searchTemplate(larder, MARKERS.half)];
     const found = await load(larder, { connections: 1, count: 1, templates });
-    checkTotal(found.answers[0], hits);
+    checkTotal(found.responses[0], hits);
     record(dense, "larder", found.maxMs);
   }
-  record(beside, "larder", (await others).p99Ms);
+  record(during, "larder", (await others).p99Ms);
 }
 
 function searchTemplate(larder: Larder, word: string) {
@@ -190,8 +190,8 @@ function cpuOf(read: { cpuSeconds: number; requests: number }): { value: number;
   return { value: (read.cpuSeconds / read.requests) * 1000, unit: "ms" };
 }
 
-/** A fast answer that misses files is no answer. */
-function checkTotal(answer: Answer | undefined, expected: number): void {
-  const total = Number(/"total":(\d+)/.exec(answer?.body ?? "")?.[1]);
+/** Checks that a search found all files. */
+function checkTotal(response: RecordedResponse | undefined, expected: number): void {
+  const total = Number(/"total":(\d+)/.exec(response?.body ?? "")?.[1]);
   if (total !== expected) throw new Error(`a search found ${total} instead of ${expected}`);
 }

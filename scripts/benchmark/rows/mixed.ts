@@ -1,11 +1,11 @@
 /**
- * How long everyone else waits while the server is busy: eight large uploads, two streams of photos whose thumbnails
- * are made, and a sign-in storm from many addresses. File info and a listing are asked for at a steady rate beside it.
- * The busy clients run at a lower priority than that, as in life they have a processor of their own.
+ * The latency of file info and listings, requested at a steady rate, while the server is busy: with eight large
+ * uploads, two connections that upload photos with thumbnails, and many sign-ins from different addresses. The clients
+ * of that load run at a lower priority, as real ones have their own processors.
  */
-import { type Bench, freshContest, record, type Row } from "../bench.ts";
+import { type Bench, compareFreshServers, record, type Row } from "../bench.ts";
 import { type Larder, PASSWORD } from "../larder.ts";
-import { load, type Loaded, loadLeniently } from "../load.ts";
+import { load, type LoadResult, loadLeniently } from "../load.ts";
 import type { RequestTemplate } from "../job.ts";
 import { getTemplate, type Server } from "../server.ts";
 import { makePhotos } from "./thumbnails.ts";
@@ -26,12 +26,12 @@ export const mixed: Row = {
       targets: [{ against: "number", reach: 50, aim: 20 }],
     });
     const upload = { folder: "small", name: "small-########.bin", body: { random: 10 << 10 }, rawAs: "form" } as const;
-    await freshContest(bench, [p50, p99], ["larder"], async (server, round) => {
+    await compareFreshServers(bench, [p50, p99], ["larder"], async (server, round) => {
       if (!isLarder(server)) return;
       const templates = [server.uploadTemplate(upload)];
-      const sent = await load(server, { connections: 4, count: 200, templates, keepBodies: true });
-      const others = sent.answers.flatMap((answer) => [
-        server.infoTemplate(answer) ?? [],
+      const sent = await load(server, { connections: 4, count: 200, templates, storeBodies: true });
+      const others = sent.responses.flatMap((response) => [
+        server.infoTemplate(response) ?? [],
         getTemplate("/api/files?folder=/small&limit=50", server.headers),
       ]);
       const durationMs = bench.options.quick ? 5000 : 10_000;
@@ -71,7 +71,7 @@ function photo(larder: Larder, file: string): RequestTemplate {
   });
 }
 
-/** From an IPv6 network of its own each time: from one address the ceiling on sign-ins would end the storm at once. */
+/** Each sign-in comes from another IPv6 network, as the limit per address would otherwise reject nearly all. */
 function signin(larder: Larder): RequestTemplate {
   return {
     head:
@@ -81,7 +81,7 @@ function signin(larder: Larder): RequestTemplate {
   };
 }
 
-function summary(name: string, loaded: Loaded | undefined): Record<string, unknown> {
+function summary(name: string, loaded: LoadResult | undefined): Record<string, unknown> {
   return {
     name,
     requests: loaded?.requests,

@@ -1,7 +1,7 @@
 /**
- * 10,000 operations of an offline queue in 20 calls, each deleting a file, and how long another client waits meanwhile.
+ * 10,000 operations of an offline queue in 20 requests, each deleting a file, and the latency of other requests.
  */
-import { type Bench, freshContest, record, type Row } from "../bench.ts";
+import { type Bench, compareFreshServers, record, type Row } from "../bench.ts";
 import { at, call, registerDevice } from "../device.ts";
 import { fileId, type Larder } from "../larder.ts";
 import { load } from "../load.ts";
@@ -19,20 +19,20 @@ export const queue: Row = {
     const name = `${total.toLocaleString("en")} queue operations`;
     const accepted = bench.figure({ task: `${name} accepted`, unit: "op/s", better: "higher" });
     const carriedOut = bench.figure({ task: `${name} carried out`, unit: "op/s", better: "higher" });
-    const p50 = bench.figure({ task: `other requests beside ${name}, p50`, unit: "ms", better: "lower" });
+    const p50 = bench.figure({ task: `other requests during ${name}, p50`, unit: "ms", better: "lower" });
     const p99 = bench.figure({
-      task: `other requests beside ${name}, p99`,
+      task: `other requests during ${name}, p99`,
       unit: "ms",
       better: "lower",
       targets: [{ against: "number", reach: 50 }],
     });
-    await freshContest(bench, [accepted, carriedOut, p50, p99], ["larder"], async (server) => {
+    await compareFreshServers(bench, [accepted, carriedOut, p50, p99], ["larder"], async (server) => {
       if (!isLarder(server)) return;
       const device = await registerDevice(server, "bench-phone");
       const upload = { folder: "queue", name: "file-########.txt", body: { random: 100 }, rawAs: "form" } as const;
       const templates = [server.uploadTemplate(upload)];
-      const sent = await load(server, { connections: 16, count: total + 1, templates, keepBodies: true });
-      const [first, ...ids] = sent.answers.map((answer) => fileId(answer.body));
+      const sent = await load(server, { connections: 16, count: total + 1, templates, storeBodies: true });
+      const [first, ...ids] = sent.responses.map((response) => fileId(response.body));
       const info = getTemplate(`/api/files/${first}`, server.headers);
       const others = load(server, { connections: 8, durationMs: 8000, ratePerSecond: 200, templates: [info] });
       const startedAt = performance.now();
@@ -55,9 +55,9 @@ export const queue: Row = {
       const doneMs = performance.now() - startedAt;
       record(accepted, "larder", total / (acceptedMs / 1000));
       record(carriedOut, "larder", total / (doneMs / 1000));
-      const beside = await others;
-      record(p50, "larder", beside.p50Ms);
-      record(p99, "larder", beside.p99Ms);
+      const otherRequests = await others;
+      record(p50, "larder", otherRequests.p50Ms);
+      record(p99, "larder", otherRequests.p99Ms);
     });
   },
 };

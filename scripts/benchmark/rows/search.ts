@@ -1,16 +1,16 @@
 /**
- * An account of 1,000,000 files: building its index of words, searches by words and filters with nothing remembered, the
- * list of tags, and tags for 1,000 files in one call.
+ * An account with 1,000,000 files: building its search index, searches by words and filters without cached results, the
+ * list of tags, and a tag for 1,000 files in one request.
  */
 import { Database } from "bun:sqlite";
 import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { alternate, type Bench, type Figure, record, type Row } from "../bench.ts";
+import { measureInTurns, type Bench, type Figure, record, type Row } from "../bench.ts";
 import { type Larder, startLarder } from "../larder.ts";
 import { load } from "../load.ts";
 import { MARKERS } from "../seed.ts";
 import { getTemplate } from "../server.ts";
-import { type Seeded, SEEDED_FOLDER, seedLarder } from "./seeded.ts";
+import { type SeededAccount, SEEDED_FOLDER, seedLarder } from "./seeded.ts";
 
 const SEARCHES_EACH = 40;
 const BUILD_SECONDS_MAX = 900;
@@ -28,8 +28,8 @@ export const search: Row = {
   },
 };
 
-/** Gives the files types, labels, descriptions and days, and leaves them to be indexed. */
-function describeFiles(seeded: Seeded): void {
+/** Gives the files types, tags, descriptions and dates, and marks them as not indexed. */
+function describeFiles(seeded: SeededAccount): void {
   const database = new Database(join(seeded.directory, "data", "larder.db"), { readwrite: true, strict: true });
   database.run("PRAGMA cache_size = -262144");
   database.transaction(() => {
@@ -60,10 +60,10 @@ function describeFiles(seeded: Seeded): void {
   database.close();
 }
 
-async function measureBuild(bench: Bench, seeded: Seeded): Promise<void> {
+async function measureBuild(bench: Bench, seeded: SeededAccount): Promise<void> {
   const path = join(seeded.directory, "data", "larder.db");
-  const built = bench.figure({ task: "index of words, to build behind", unit: "s", better: "lower" });
-  const grown = bench.figure({ task: "index of words, size", unit: "MB", better: "lower" });
+  const built = bench.figure({ task: "search index, built in the background", unit: "s", better: "lower" });
+  const grown = bench.figure({ task: "search index, size", unit: "MB", better: "lower" });
   const before = statSync(path).size;
   const larder = await startLarder({
     executable: bench.options.executable,
@@ -76,7 +76,8 @@ async function measureBuild(bench: Bench, seeded: Seeded): Promise<void> {
   for (;;) {
     await Bun.sleep(500);
     if (state.get()?.left === 0) break;
-    if (performance.now() - startedMs > BUILD_SECONDS_MAX * 1000) throw new Error("the index was not built in time");
+    if (performance.now() - startedMs > BUILD_SECONDS_MAX * 1000)
+      throw new Error("the search index was not built in time");
   }
   record(built, "larder", (performance.now() - startedMs) / 1000);
   state.finalize();
@@ -85,7 +86,7 @@ async function measureBuild(bench: Bench, seeded: Seeded): Promise<void> {
   record(grown, "larder", (statSync(path).size - before) / 1e6);
 }
 
-async function measureSearches(bench: Bench, seeded: Seeded): Promise<void> {
+async function measureSearches(bench: Bench, seeded: SeededAccount): Promise<void> {
   const queries = [
     MARKERS.one,
     MARKERS.thousand,
@@ -124,10 +125,10 @@ async function measureSearches(bench: Bench, seeded: Seeded): Promise<void> {
     await measureBulk(larder, round++, bulk);
   };
   const all = [...figures.flatMap(({ p50, p99 }) => [p50, p99]), tags, bulk];
-  await alternate(bench, all, [{ subject: "larder", measure, finish: () => larder.stop() }]);
+  await measureInTurns(bench, all, [{ subject: "larder", measure, finish: () => larder.stop() }]);
 }
 
-/** Each search comes after a change of the account, so that no remembered result can answer it. */
+/** Changes the account before each search, so that no cached result can be used. */
 async function measureSearch(larder: Larder, q: string, p50: Figure, p99: Figure): Promise<void> {
   const head = `POST /api/files/folders HTTP/1.1\r\nHost: 127.0.0.1\r\n${larder.headers}Content-Type: application/json\r\n`;
   const change = { head, prefix: '{"name":"change ########","path":"/"}' };
@@ -148,7 +149,7 @@ async function measureBulk(larder: Larder, round: number, figure: Figure): Promi
   for (let page = 1; page <= 10; page += 1) {
     const path = `/api/files?folder=/${SEEDED_FOLDER}&limit=100&page=${page}`;
     const listed = await load(larder, { connections: 1, count: 1, templates: [getTemplate(path, larder.headers)] });
-    for (const [, id] of (listed.answers[0]?.body ?? "").matchAll(/"id":"(file_[^"]+)"/g)) if (id) fileIds.push(id);
+    for (const [, id] of (listed.responses[0]?.body ?? "").matchAll(/"id":"(file_[^"]+)"/g)) if (id) fileIds.push(id);
   }
   const head = `POST /api/files/tags HTTP/1.1\r\nHost: 127.0.0.1\r\n${larder.headers}Content-Type: application/json\r\n`;
   const prefix = JSON.stringify({ fileIds, add: [`round ${round} ########`] });

@@ -1,34 +1,34 @@
 /**
- * Larder with a folder of very many files: one that was uploaded, and the others written as rows beside it.
+ * An account with a folder of many files: one is uploaded, and the others are written as rows of the database.
  */
 import { dirname, join } from "node:path";
 import type { Bench } from "../bench.ts";
-import type { Answer } from "../job.ts";
+import type { RecordedResponse } from "../job.ts";
 import { load } from "../load.ts";
 import { run } from "../processes.ts";
 
-/** The folder that holds them. */
+/** The name of the folder. */
 export const SEEDED_FOLDER = "million";
 
-/** A data directory to start Larder on, and what is needed to ask it. */
-export interface Seeded {
+/** A data directory for Larder, and the account's token. */
+export interface SeededAccount {
   directory: string;
   token: string;
-  /** The upload of the first file. */
-  answer: Answer;
+  /** The response to the upload of the first file. */
+  response: RecordedResponse;
 }
 
-/** Makes an account whose folder has `count` files besides the first; nothing runs on return. */
-export async function seedLarder(bench: Bench, count: number): Promise<Seeded> {
+/** Creates an account whose folder has `count` files in addition to the first, and stops the server. */
+export async function seedLarder(bench: Bench, count: number): Promise<SeededAccount> {
   const larder = await bench.startLarder();
   const upload = { folder: SEEDED_FOLDER, name: "first.txt", body: { random: 1000 }, rawAs: "form" } as const;
   const sent = await load(larder, { connections: 1, count: 1, templates: [larder.uploadTemplate(upload)] });
-  const answer = sent.answers[0];
+  const response = sent.responses[0];
   await larder.stop();
-  if (answer === undefined) throw new Error("the upload had no answer");
-  bench.say(`writing ${count.toLocaleString("en")} rows`);
+  if (response === undefined) throw new Error("the upload had no response");
+  bench.log(`writing ${count.toLocaleString("en")} rows`);
   const data = join(larder.directory, "data");
   const script = join(dirname(import.meta.dir), "seed.ts");
   await run([process.execPath, script, data, SEEDED_FOLDER, String(count)]);
-  return { directory: larder.directory, token: larder.token, answer };
+  return { directory: larder.directory, token: larder.token, response };
 }

@@ -1,9 +1,9 @@
 /**
- * What has changed since a device asked last: nothing, and 500 changes, on accounts of very different sizes. It must not
- * depend on the size, and asking for nothing must be as cheap as asking who one is.
+ * The status of a sync without changes and with 500 changes, on accounts of different sizes. Its cost must not depend
+ * on the size, and without changes it must be about as low as that of reading the session.
  */
 import { rmSync } from "node:fs";
-import { alternate, type Bench, record, type Row } from "../bench.ts";
+import { measureInTurns, type Bench, record, type Row } from "../bench.ts";
 import { call, type Device, registerDevice, textAt } from "../device.ts";
 import { type Larder, startLarder } from "../larder.ts";
 import { load } from "../load.ts";
@@ -14,7 +14,7 @@ const CHANGES = 500;
 
 export const sync: Row = {
   id: "sync",
-  title: "what has changed since the last sync",
+  title: "changes since the last sync",
   diskGib: () => 4,
   run: async (bench: Bench) => {
     const sizes = bench.options.quick ? [10_000, 100_000] : [10_000, 100_000, 1_000_000];
@@ -23,17 +23,17 @@ export const sync: Row = {
 };
 
 async function measureSize(bench: Bench, count: number): Promise<void> {
-  const of = `${count.toLocaleString("en")} files`;
-  const session = bench.figure({ task: `GET session, ${of}, p99`, unit: "ms", better: "lower" });
-  const nothing = bench.figure({ task: `sync/status, nothing new, ${of}, p99`, unit: "ms", better: "lower" });
+  const size = `${count.toLocaleString("en")} files`;
+  const session = bench.figure({ task: `GET session, ${size}, p99`, unit: "ms", better: "lower" });
+  const nothing = bench.figure({ task: `sync/status, nothing new, ${size}, p99`, unit: "ms", better: "lower" });
   const ratio = bench.figure({
-    task: `sync/status, nothing new, ${of}: p99 as a multiple of GET session`,
+    task: `sync/status, nothing new, ${size}: p99 as a multiple of GET session`,
     unit: "×",
     better: "lower",
     targets: [{ against: "number", reach: 2 }],
   });
   const changed = bench.figure({
-    task: `sync/status, ${CHANGES} changes, ${of}, p99`,
+    task: `sync/status, ${CHANGES} changes, ${size}, p99`,
     unit: "ms",
     better: "lower",
     targets: [{ against: "number", reach: 15 }],
@@ -49,20 +49,20 @@ async function measureSize(bench: Bench, count: number): Promise<void> {
   await load(larder, { connections: 8, count: CHANGES, templates: [larder.uploadTemplate(upload)] });
   const after = await syncToken(larder, device);
   const measure = async () => {
-    const who = await read("/api/auth/session", 2_000);
+    const sessionRead = await read("/api/auth/session", 2_000);
     const status = await read(`/api/mobile/sync/status?syncToken=${after}`, 2_000);
-    record(session, "larder", who.p99Ms);
+    record(session, "larder", sessionRead.p99Ms);
     record(nothing, "larder", status.p99Ms);
-    record(ratio, "larder", status.p99Ms / who.p99Ms);
+    record(ratio, "larder", status.p99Ms / sessionRead.p99Ms);
     const many = await read(`/api/mobile/sync/status?syncToken=${before}&limit=${CHANGES}`, 200);
     record(changed, "larder", many.p99Ms);
   };
   const figures = [session, nothing, ratio, changed];
-  await alternate(bench, figures, [{ subject: "larder", measure, finish: () => larder.stop() }], true);
+  await measureInTurns(bench, figures, [{ subject: "larder", measure, finish: () => larder.stop() }], true);
   rmSync(seeded.directory, { recursive: true, force: true });
 }
 
-/** The place in the journal where everything up to now is known. */
+/** A sync token that includes all changes so far. */
 async function syncToken(larder: Larder, device: Device): Promise<string> {
   const now = new Date(Date.now() + 60_000).toISOString();
   return textAt(await call(larder, `/api/mobile/sync/status?lastSync=${now}`, device), "data", "nextSyncToken");

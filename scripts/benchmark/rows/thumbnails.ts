@@ -1,9 +1,9 @@
 /**
- * Photos uploaded four at a time, until the medium thumbnail of each is served, against sharp alone.
+ * Photos uploaded over four connections, until the medium thumbnail of each is served, compared with sharp alone.
  */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { alternate, type Bench, type Contestant, messageOf, record, type Row, stopAndRemove } from "../bench.ts";
+import { measureInTurns, type Bench, type Participant, messageOf, record, type Row, stopAndRemove } from "../bench.ts";
 import { fileId, type Larder } from "../larder.ts";
 import { load } from "../load.ts";
 import { cpuSeconds } from "../measure.ts";
@@ -11,11 +11,11 @@ import { run } from "../processes.ts";
 
 const WAIT_MS_MAX = 120_000;
 
-/** Makes photos in a new directory of the row, and returns their paths. */
+/** Creates photos in a new directory of the row, and returns their paths. */
 export async function makePhotos(bench: Bench, count: number): Promise<string[]> {
   const directory = join(bench.directory("photos"), "photos");
   mkdirSync(directory);
-  bench.say(`making ${count} photos`);
+  bench.log(`making ${count} photos`);
   await run([process.execPath, join(dirname(import.meta.dir), "images.ts"), directory, String(count)]);
   return Array.from({ length: count }, (_, index) => join(directory, `${index}.jpg`));
 }
@@ -34,7 +34,7 @@ export const thumbnails: Row = {
       better: "higher",
       targets: [{ against: "sharp", reach: 0.8, aim: 0.95 }],
     });
-    const contestants: Contestant[] = [
+    const participants: Participant[] = [
       {
         subject: "sharp",
         measure: async () => {
@@ -49,7 +49,7 @@ export const thumbnails: Row = {
     ];
     try {
       const larder = await bench.startLarder();
-      contestants.push({
+      participants.push({
         subject: "larder",
         measure: async (round) => {
           const before = cpuSeconds(larder.pid);
@@ -62,7 +62,7 @@ export const thumbnails: Row = {
     } catch (error) {
       rate.failures.larder = messageOf(error);
     }
-    await alternate(bench, [rate], contestants);
+    await measureInTurns(bench, [rate], participants);
   },
 };
 
@@ -77,10 +77,10 @@ async function uploadAndWait(larder: Larder, photos: string[], round: number): P
     }),
   );
   const startedAt = performance.now();
-  const sent = await load(larder, { connections: 4, count: photos.length, templates, keepBodies: true });
-  // The generator's own start and its reading of the photos are no work of the server's.
+  const sent = await load(larder, { connections: 4, count: photos.length, templates, storeBodies: true });
+  // The time in which the generator starts and reads the photos doesn't count for the server.
   const overheadMs = performance.now() - startedAt - sent.elapsedMs;
-  for (const answer of sent.answers) await waitForThumbnail(larder, fileId(answer.body));
+  for (const response of sent.responses) await waitForThumbnail(larder, fileId(response.body));
   return performance.now() - startedAt - overheadMs;
 }
 
@@ -92,7 +92,7 @@ async function waitForThumbnail(larder: Larder, id: string): Promise<void> {
     await response.arrayBuffer();
     const type = response.headers.get("content-type");
     if (response.status === 200 && type === "image/webp") return;
-    if (response.status !== 503) throw new Error(`a thumbnail was answered ${response.status} ${type}`);
+    if (response.status !== 503) throw new Error(`the response for a thumbnail was ${response.status} ${type}`);
     await Bun.sleep(10);
   }
   throw new Error(`a thumbnail took more than ${WAIT_MS_MAX / 1000} s`);

@@ -1,8 +1,8 @@
 /**
- * One large file by tus in one request, against the same file by the plain upload right before and after, and against one
- * raw upload of as many bytes to the floor: each answer comes when the file is on the disk and has its name.
+ * One large file by tus in one request, compared with a plain upload of the same size right before and after it, and
+ * with a raw upload to the floor. Each response comes after the file is on the disk under its name.
  */
-import { type Bench, freshContest, record, type Row } from "../bench.ts";
+import { type Bench, compareFreshServers, record, type Row } from "../bench.ts";
 import { type Larder, PASSWORD } from "../larder.ts";
 import { load } from "../load.ts";
 import { peakResidentMib, resetPeakResident, residentMib } from "../measure.ts";
@@ -37,7 +37,7 @@ export const tus: Row = {
       better: "lower",
       targets: [{ against: "number", reach: 96 }],
     });
-    await freshContest(
+    await compareFreshServers(
       bench,
       [speed, share, peak],
       ["floor", "larder"],
@@ -76,7 +76,7 @@ async function sendPlain(
   return (await load(server, { connections: 1, count: 1, templates })).elapsedMs;
 }
 
-/** @returns milliseconds from the first request, which begins the upload, to the answer of the last, which makes the file */
+/** @returns milliseconds from the request that creates the upload to the response that completes it */
 async function sendByTus(larder: Larder, sizeBytes: number): Promise<number> {
   const home = `http://127.0.0.1:${larder.port}`;
   const signedIn = await fetch(`${home}/api/auth/signin`, {
@@ -86,16 +86,17 @@ async function sendByTus(larder: Larder, sizeBytes: number): Promise<number> {
   });
   const authorization = `Bearer ${textAt(await signedIn.json(), "token")}`;
   const startedAt = performance.now();
-  const begun = await fetch(`${home}/api/tus`, {
+  const created = await fetch(`${home}/api/tus`, {
     method: "POST",
     headers: { authorization, "tus-resumable": "1.0.0", "upload-length": String(sizeBytes) },
   });
-  const location = begun.headers.get("location");
-  if (location === null) throw new Error(`tus answered ${begun.status}: ${(await begun.text()).slice(0, 400)}`);
-  const beganMs = performance.now() - startedAt;
+  const location = created.headers.get("location");
+  if (location === null)
+    throw new Error(`tus responded with ${created.status}: ${(await created.text()).slice(0, 400)}`);
+  const createMs = performance.now() - startedAt;
   const head =
     `PATCH ${location} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${authorization}\r\nTus-Resumable: 1.0.0\r\n` +
     "Content-Type: application/offset+octet-stream\r\nUpload-Offset: 0\r\n";
   const sent = await load(larder, { connections: 1, count: 1, templates: [{ head, body: { random: sizeBytes } }] });
-  return beganMs + sent.elapsedMs;
+  return createMs + sent.elapsedMs;
 }

@@ -1,7 +1,7 @@
 /**
- * One large upload at a time: how fast it is acknowledged, how fast it is on the disk, and what it costs.
+ * One large upload: the rates until it is acknowledged and until it is synced, and its CPU time.
  */
-import { type Bench, freshContest, record, type Row } from "../bench.ts";
+import { type Bench, compareFreshServers, record, type Row } from "../bench.ts";
 import { load, syncFileSystem } from "../load.ts";
 
 const MB = 1e6;
@@ -27,14 +27,14 @@ export const uploadLarge: Row = {
       better: "lower",
       targets: [{ against: "floor", reach: 1.25 }],
     });
-    // The warm-up also fills memory for the page cache once: a virtual machine gets its memory only when it first uses it.
-    await freshContest(
+    // The warm-up also fills the page cache once, as a virtual machine gets its memory only on first use.
+    await compareFreshServers(
       bench,
       [acknowledged, synced, cpu],
       ["floor", "larder", "nginx"],
       async (server, round) => {
         const upload = { folder: `r${round}`, name: "large-########.bin", rawAs: "form" } as const;
-        // A first small one, so that neither compilation nor the making of folders is in the figure.
+        // Small uploads first, so that the figure includes neither compilation nor the creation of folders.
         await load(server, {
           connections: 1,
           count: 20,

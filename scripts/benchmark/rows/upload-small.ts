@@ -1,7 +1,7 @@
 /**
- * Many small uploads, each acknowledged durable: sixteen at a time, and 1,000 one after the other.
+ * Many small uploads, each durable when acknowledged: over 16 connections, and 1,000 one after the other.
  */
-import { type Bench, contest, record, type Row } from "../bench.ts";
+import { type Bench, compareServers, record, type Row } from "../bench.ts";
 import { load, syncFileSystem } from "../load.ts";
 
 const SIZE_BYTES = 10 << 10;
@@ -28,12 +28,11 @@ export const uploadSmall: Row = {
       better: "lower",
       targets: [{ against: "number", reach: 20 }],
     });
-    // D21: the same files side by side and one after the other.
     const parallel = bench.figure({ task: "1,000 × 10 KiB, 16 at a time", unit: "s", better: "lower" });
     const single = bench.figure({ task: "1,000 × 10 KiB, one by one", unit: "s", better: "lower" });
     const figures = [rate, synced, p50, p99, parallel, single];
     const upload = { name: "small-########.bin", body: { random: SIZE_BYTES }, rawAs: "form" } as const;
-    await contest(
+    await compareServers(
       bench,
       figures,
       ["floor", "larder", "nginx"],
