@@ -13,7 +13,7 @@ import { silentLog } from "../../../src/lib/log.ts";
 
 const LIMIT = { limitBytes: 64 * 1024 * 1024, tooLarge: () => new AppError("file_too_large", "too large") };
 
-/** A disk on which chosen calls fail as the system would have them fail. */
+/** A disk on which the given calls fail with system errors. */
 function faultyDisk(faults: Partial<Record<keyof Disk, string>>): Disk {
   const fail = (call: keyof Disk) => {
     const code = faults[call];

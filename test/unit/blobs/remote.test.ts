@@ -15,7 +15,7 @@ const BUFFER_BYTES = 64 * 1024;
 let root: string;
 let store: DiskBlobStore;
 let disk: Disk;
-/** The blobs of the remote store, the reads that it got, and what was noted. */
+/** The blobs of the remote store, its read requests, and its notifications. */
 const remoteBlobs = new Map<Digest, Uint8Array>();
 const named = new Map<Digest, number>();
 let reads: number;
@@ -79,8 +79,8 @@ afterEach(() => {
   fs.rmSync(root, { recursive: true, force: true });
 });
 
-/** Files in `incoming/`. */
-function leftovers(): string[] {
+/** Lists the files in `incoming/`. */
+function listIncoming(): string[] {
   return fs.readdirSync(join(root, "blobs/incoming"));
 }
 
@@ -99,7 +99,7 @@ describe("fetching a blob", () => {
     expect(store.fetchLocal(digest)).toBeUndefined();
     expect(store.readRange(digest, 1_000, 10)).toEqual(Buffer.from(content.subarray(1_000, 1_010)));
     expect(verified).toEqual([digest]);
-    expect(leftovers()).toEqual([]);
+    expect(listIncoming()).toEqual([]);
   });
 
   test("stores nothing that does not match its digest", async () => {
@@ -107,7 +107,7 @@ describe("fetching a blob", () => {
     expect(store.fetchLocal(digest) ?? Promise.resolve()).rejects.toMatchObject({ reason: "content_damaged" });
     await store.fetchLocal(digest)?.catch(() => {});
     expect(store.statLocal(digest)).toBeUndefined();
-    expect(leftovers()).toEqual([]);
+    expect(listIncoming()).toEqual([]);
   });
 
   test("rejects a blob that no row names", async () => {
@@ -134,14 +134,14 @@ describe("on a full disk", () => {
 });
 
 describe("streaming a blob", () => {
-  test("stores it when all of it was read", async () => {
+  test("stores it when it was read completely", async () => {
     const content = randomContent(700_000);
     const digest = putRemote(content);
     expect(await joined(await store.open(digest, 0, content.length))).toEqual(Buffer.from(content));
     expect(store.statLocal(digest)).toEqual({ sizeBytes: content.length });
   });
 
-  test("stores nothing of a range, nor of a read that was cancelled", async () => {
+  test("stores nothing of a range or a canceled read", async () => {
     const content = randomContent(700_000);
     const digest = putRemote(content);
     expect(await joined(await store.open(digest, 100_000, 200_000))).toEqual(
@@ -153,7 +153,7 @@ describe("streaming a blob", () => {
     expect(store.statLocal(digest)).toBeUndefined();
   });
 
-  test("fails before the last buffer where the blob is damaged", async () => {
+  test("fails before the last buffer if the blob is damaged", async () => {
     const content = randomContent(300_000);
     const digest = putRemote(content, toDigest(digestOf("something else")));
     let got = 0;

@@ -187,7 +187,7 @@ describe("Staging", () => {
   });
 });
 
-describe("a staged file is adopted as a blob", () => {
+describe("adopting a staged file as a blob", () => {
   const content = bytesOf(MIB);
   const sums = { ...sumsOf(content), sizeBytes: content.length };
   let rows: Map<string, { sizeBytes: number; isDamaged: boolean }>;
@@ -216,7 +216,7 @@ describe("a staged file is adopted as a blob", () => {
     rows = new Map();
   });
 
-  test("without a copy, and the staged name stays until its owner deletes it", async () => {
+  test("needs no copy, and keeps the staged name until its owner deletes it", async () => {
     const store = openStore();
     const path = await stage();
     const lease = await store.adopt(path, sums);
@@ -230,7 +230,7 @@ describe("a staged file is adopted as a blob", () => {
     store.close();
   });
 
-  test("again after a crash between the rename and the row", async () => {
+  test("works again after a crash between the rename and the row", async () => {
     const path = await stage();
     const before = openStore();
     await before.adopt(path, sums);
@@ -243,7 +243,7 @@ describe("a staged file is adopted as a blob", () => {
     store.close();
   });
 
-  test("and stays as it was where the upload is rejected at the last moment", async () => {
+  test("leaves the staged file unchanged if the upload is rejected at the end", async () => {
     const store = openStore();
     const path = await stage();
     (await store.adopt(path, sums)).release(false);
@@ -252,7 +252,7 @@ describe("a staged file is adopted as a blob", () => {
     store.close();
   });
 
-  test("once: a blob that is stored already is not written again", async () => {
+  test("does not write a blob again that is already stored", async () => {
     const store = openStore();
     const path = await stage();
     (await store.adopt(path, sums)).release(true);
@@ -262,7 +262,7 @@ describe("a staged file is adopted as a blob", () => {
     store.close();
   });
 
-  test("by a copy where the store is on another file system", async () => {
+  test("copies it if the store is on another file system", async () => {
     const store = openStore({
       ...realDisk,
       link: () => {

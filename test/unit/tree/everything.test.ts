@@ -37,7 +37,7 @@ class Mirror {
     this.#limit = limit;
   }
 
-  /** Reads one page, or all that is left. */
+  /** Reads one page, or all remaining ones. */
   ask(accountId: number, wantsAll: boolean): void {
     // A node that changes during a run may be reported as updated although it is new; otherwise the kind is exact.
     const isExact = this.#position.ranges.length === 0;
@@ -167,7 +167,7 @@ function change(accountId: number, otherId: number, random: Random, nodes: reado
     }
   };
   tree.run((tx) => {
-    // Cut-off nodes count for nothing, and their content may be released at any time.
+    // Detached nodes don't count, and their content may be released at any time.
     while (tree.write.reapSome(tx, 3) > 0 && random.chance(0.7)) isDestructive = true;
   });
   tree.run((tx) => tree.write.by(deviceId, () => void change(tx)));
@@ -267,7 +267,7 @@ test.each(seedsToRun([1, 2]))(
           await rewinding.rewind(user, { devicePublicId: "d", sinceMs, isDryRun: false });
         } else isDestructive = change(accountId, otherId, random, shown[turn] ?? []);
       } catch (error) {
-        // A name that is taken, a folder into itself: nothing has changed.
+        // A taken name, or a folder moved into itself: nothing has changed.
         if (!(error instanceof Error && "reason" in error)) throw error;
       }
       for (const [index, id] of accounts.entries()) {

@@ -18,7 +18,7 @@ function replace(file: FileNode, text: string): FileNode {
   return tree.run((tx) => tree.write.replaceContent(tx, content));
 }
 
-function lookAt(atMs: number, publicId: string) {
+function readAt(atMs: number, publicId: string) {
   return tree.read.past.findFile(tree.read.past.momentOf(accountId, atMs), publicId);
 }
 
@@ -42,9 +42,9 @@ test("a sweep deletes rows in slices, oldest first", () => {
   }
   const lastMs = tree.clock.nowMs();
   expect(tree.run((tx) => tree.write.sweepHistory(tx, accountId, lastMs, 3))).toBe(3);
-  expect(lookAt(lastMs - 1, file.publicId)?.node.name).toBe("4");
+  expect(readAt(lastMs - 1, file.publicId)?.node.name).toBe("4");
   expect(tree.run((tx) => tree.write.sweepHistory(tx, accountId, lastMs, 3))).toBe(1);
-  expect(lookAt(lastMs - 1, file.publicId)?.node.name).toBe("4");
+  expect(readAt(lastMs - 1, file.publicId)?.node.name).toBe("4");
   expect(tree.run((tx) => tree.write.sweepHistory(tx, accountId + 1, lastMs + 1, 3))).toBe(0);
   expect(rows()).toBe(1);
 });
@@ -64,9 +64,9 @@ test("nodes of a large copy exist from when the copy appeared", async () => {
   const after = tree.clock.nowMs();
   tree.clock.advance(10);
   tree.run((tx) => tree.write.move(tx, file, "/"));
-  expect(lookAt(before, file.publicId)).toBeUndefined();
-  expect(lookAt(after, file.publicId)?.node.folder).toBe("/to/from/deep");
-  expect(lookAt(tree.clock.nowMs(), file.publicId)?.node.folder).toBe("/");
+  expect(readAt(before, file.publicId)).toBeUndefined();
+  expect(readAt(after, file.publicId)?.node.folder).toBe("/to/from/deep");
+  expect(readAt(tree.clock.nowMs(), file.publicId)?.node.folder).toBe("/");
 });
 
 function page(path: string) {
@@ -88,7 +88,7 @@ test("a version that a share is pinned to outlives its age", () => {
   expect(tree.read.listVersions(file).map(({ version }) => version)).toEqual([3, 1]);
 });
 
-test("age counts from when a version was replaced: an old one that was current until now stays", () => {
+test("age counts from when a version was replaced: an old version that was current until now stays", () => {
   const file = tree.addFile(accountId, "/", "a");
   tree.clock.advance(1_000_000);
   const replacedMs = tree.clock.nowMs();
@@ -107,6 +107,6 @@ test("a clock that is set back hides no version", () => {
   tree.clock.advance(-500);
   replace(file, "third");
   for (const atMs of [moment - 1_000, moment - 1, moment, moment + 10_000]) {
-    expect(lookAt(atMs, file.publicId)?.isContentAvailable).toBe(true);
+    expect(readAt(atMs, file.publicId)?.isContentAvailable).toBe(true);
   }
 });

@@ -55,8 +55,8 @@ function backfillAsMigrated(sqlite: Database): void {
   }
 }
 
-describe("how deep a folder may lie", () => {
-  test("is 256 levels and 4,096 bytes, by making, moving, renaming and copying", async () => {
+describe("the depth of folders", () => {
+  test("is limited to 256 levels and 4,096 bytes, when creating, moving, renaming and copying", async () => {
     open();
     ensure(chain(256));
     expect(reasonOf(() => ensure(chain(257, "e")))).toBe("path_too_long");
@@ -81,7 +81,7 @@ describe("how deep a folder may lie", () => {
     await expectNoDrift();
   });
 
-  test("follows from current folders, not former ones", async () => {
+  test("depends on current folders, not on former ones", async () => {
     open();
     ensure(`/a${chain(200)}`);
     ensure("/a/b/c");
@@ -93,7 +93,7 @@ describe("how deep a folder may lie", () => {
     await expectNoDrift();
   });
 
-  test("applies to restoring from the trash, but not into the former folder", async () => {
+  test("is checked when restoring from the trash, except into the former folder", async () => {
     open();
     ensure(chain(200));
     ensure(`${chain(100)}/x`);
@@ -109,7 +109,7 @@ describe("how deep a folder may lie", () => {
     await expectNoDrift();
   });
 
-  test("applies to two moves that are each allowed alone", () => {
+  test("is checked for two moves that are each allowed alone", () => {
     open();
     ensure(`/a${chain(150)}`);
     ensure(`/b${chain(150)}`);
@@ -120,7 +120,7 @@ describe("how deep a folder may lie", () => {
   });
 });
 
-describe("a tree that is too deep already", () => {
+describe("a tree that is already too deep", () => {
   test("allows every change that makes no path longer", async () => {
     open();
     deepen(1_000);
@@ -139,13 +139,13 @@ describe("a tree that is too deep already", () => {
   });
 });
 
-describe("how many nodes an account may hold", () => {
+describe("the number of nodes in an account", () => {
   const expectFull = (change: () => unknown) =>
     expect(change).toThrow(
       expect.objectContaining({ reason: "quota_exceeded", details: expect.objectContaining({ of: "nodes" }) }),
     );
 
-  test("counts files, folders and the trash, and rejects more of them", async () => {
+  test("includes files, folders and the trash, and is limited", async () => {
     open(10);
     ensure("/a/b/c");
     for (let i = 0; i < 5; i++) tree.addFile(accountId, "/a", `f ${i}`);
@@ -161,7 +161,7 @@ describe("how many nodes an account may hold", () => {
     await expectNoDrift();
   });
 
-  test("an account above it still moves, renames, trashes, restores and deletes", async () => {
+  test("above the limit still allows moves, renames, trash, restores and deletions", async () => {
     open();
     ensure("/a/b/c");
     const file = tree.addFile(accountId, "/a", "f");

@@ -69,7 +69,7 @@ const expectReason = (change: () => unknown, reason: string) =>
   expect(change).toThrow(expect.objectContaining({ reason }));
 
 test.each(seedsToRun([1, 2]))(
-  "random changes leave what a plain model says (seed %d)",
+  "random changes equal those of a plain model (seed %d)",
   async (seed) => {
     tree = new TestTree();
     const accountId = tree.addAccount();

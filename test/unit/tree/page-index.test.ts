@@ -98,7 +98,7 @@ test("pages through the index equal pages by OFFSET, during random writes", asyn
     const run = { folderId: folder.id, kind: 1, sort };
     if (tree.store.pageIndex.locate(run, row?.rev ?? 0, row?.files ?? 0, 0) !== undefined) located++;
   }
-  // The indexes stayed valid throughout: the pages above did not fall back.
+  // The indexes stayed valid during the whole test: the pages above were read through them.
   expect(located).toBe(60);
 }, 120_000);
 

@@ -16,33 +16,33 @@ let tree: TestTree;
 afterEach(() => tree.close());
 
 /** Everything at one moment, by id. */
-type Picture = ReadonlyMap<string, TreeNode>;
+type Snapshot = ReadonlyMap<string, TreeNode>;
 
-async function takePicture(accountId: number): Promise<Picture> {
-  const picture = new Map<string, TreeNode>();
+async function takeSnapshot(accountId: number): Promise<Snapshot> {
+  const snapshot = new Map<string, TreeNode>();
   const walk = async (folder: FolderNode): Promise<void> => {
     const query = { accountId, folder, sort: "name", order: "asc", offset: 0, limit: 1_000 } as const;
     for (const node of (await tree.read.list(query)).nodes) {
-      picture.set(node.publicId, node);
+      snapshot.set(node.publicId, node);
       if (node.kind === "folder") await walk(node);
     }
   };
   await walk(tree.read.getRoot(accountId));
-  return picture;
+  return snapshot;
 }
 
-/** The snapshot without nodes permanently deleted since, and without everything below them. */
-function withoutDeleted(picture: Picture, deleted: ReadonlySet<string>): TreeNode[] {
-  const byRowId = new Map([...picture.values()].map((node) => [node.id, node]));
+/** The snapshot without nodes that were permanently deleted since, and everything below them. */
+function withoutDeleted(snapshot: Snapshot, deleted: ReadonlySet<string>): TreeNode[] {
+  const byRowId = new Map([...snapshot.values()].map((node) => [node.id, node]));
   const isShown = (node: TreeNode): boolean => {
     if (deleted.has(node.publicId)) return false;
     const parent = byRowId.get(node.parentId ?? 0);
     return parent === undefined || isShown(parent);
   };
-  return [...picture.values()].filter(isShown);
+  return [...snapshot.values()].filter(isShown);
 }
 
-/** What the history promises of a node. */
+/** The fields of a node that the history guarantees. */
 function summary(node: TreeNode) {
   const { publicId, kind, name, folder } = node;
   if (node.kind === "folder") return { publicId, kind, name, folder, path: node.path };
@@ -54,7 +54,7 @@ function sorted(nodes: readonly TreeNode[]) {
   return nodes.map(summary).sort((a, b) => compareUtf8(a.publicId, b.publicId));
 }
 
-async function lookBack(moment: Moment): Promise<PastNode[]> {
+async function readPast(moment: Moment): Promise<PastNode[]> {
   const found: PastNode[] = [];
   const walk = async (path: string): Promise<void> => {
     const folder = await tree.read.past.findFolder(moment, path);
@@ -69,8 +69,8 @@ async function lookBack(moment: Moment): Promise<PastNode[]> {
 }
 
 /** One random change by a person or a device. @returns ids that it deleted permanently */
-function change(accountId: number, random: ReturnType<typeof seededRandom>, picture: Picture): readonly string[] {
-  const nodes = [...picture.values()];
+function change(accountId: number, random: ReturnType<typeof seededRandom>, snapshot: Snapshot): readonly string[] {
+  const nodes = [...snapshot.values()];
   const folders = nodes.filter((node) => node.kind === "folder");
   const folderPath = folders.length > 0 && random.chance(0.7) ? random.pick(folders).path : "/";
   const name = random.pick(NAMES);
@@ -112,7 +112,7 @@ function change(accountId: number, random: ReturnType<typeof seededRandom>, pict
       else if (kind === 7 && random.chance(0.6)) {
         if (node.kind === "file") tree.write.deleteFile(tx, node);
         else tree.write.deleteFolder(tx, node);
-        if (deviceId === undefined) gone = [node.publicId, ...below(picture, node)];
+        if (deviceId === undefined) gone = [node.publicId, ...below(snapshot, node)];
       } else if (kind === 8) {
         const options = {
           onConflict: "rename",
@@ -144,9 +144,9 @@ function belowInTrash(folder: TreeNode): string[] {
     .map((row) => row.public_id);
 }
 
-function below(picture: Picture, folder: TreeNode): string[] {
-  const direct = [...picture.values()].filter(({ parentId }) => parentId === folder.id);
-  return direct.flatMap((node) => [node.publicId, ...below(picture, node)]);
+function below(snapshot: Snapshot, folder: TreeNode): string[] {
+  const direct = [...snapshot.values()].filter(({ parentId }) => parentId === folder.id);
+  return direct.flatMap((node) => [node.publicId, ...below(snapshot, node)]);
 }
 
 test.each(seedsToRun([1, 2]))("the tree at each moment is what it was then (seed %i)", async (seed) => {
@@ -156,24 +156,24 @@ test.each(seedsToRun([1, 2]))("the tree at each moment is what it was then (seed
   tree.addFile(other, "/fc", "another's");
   const random = seededRandom(seed);
   // A moment is the end of its millisecond.
-  const pictures = new Map<number, Picture>();
+  const pictures = new Map<number, Snapshot>();
   const deleted = new Set<string>();
-  let picture: Picture = new Map();
+  let snapshot: Snapshot = new Map();
   for (let step = 0; step < 120; step++) {
     if (random.chance(0.7)) tree.clock.advance(1 + random.below(5));
     try {
-      for (const publicId of change(accountId, random, picture)) deleted.add(publicId);
+      for (const publicId of change(accountId, random, snapshot)) deleted.add(publicId);
     } catch (error) {
-      // A name that is taken, a folder into itself: nothing has changed.
+      // A taken name, or a folder moved into itself: nothing has changed.
       if (!(error instanceof Error && "reason" in error)) throw error;
     }
-    picture = await takePicture(accountId);
-    pictures.set(tree.clock.nowMs(), picture);
+    snapshot = await takeSnapshot(accountId);
+    pictures.set(tree.clock.nowMs(), snapshot);
   }
   for (const [atMs, was] of [...pictures].filter((_, index) => index % 3 === 0)) {
     const moment = tree.read.past.momentOf(accountId, atMs);
     const expected = withoutDeleted(was, deleted);
-    const found = await lookBack(moment);
+    const found = await readPast(moment);
     expect(sorted(found.map(({ node }) => node))).toEqual(sorted(expected));
     for (const node of expected) {
       if (node.kind !== "file") continue;
@@ -203,7 +203,7 @@ test.each(["name", "size", "createdAt", "modifiedAt"] as const)("pages of the pa
     expect(past?.total).toBe(now.total);
     expect(past?.nodes.map(({ node }) => node.publicId)).toEqual(now.nodes.map((node) => node.publicId));
   }
-  // All of it was renamed since; the history still shows the former names.
+  // All files were renamed since; the history still has the former names.
   const before = await tree.read.list({ accountId, folder, sort, order: "asc", offset: 0, limit: 100 });
   tree.clock.advance(10);
   for (const node of before.nodes) {

@@ -105,7 +105,7 @@ export class TestTree {
     return this.run((tx) => this.write.createFolder(tx, { accountId, parentPath, name, metadata: {} }));
   }
 
-  /** Waits until a large copy has begun. */
+  /** Waits until a large copy has started. */
   async untilStaged(): Promise<void> {
     const staged = this.db.sqlite.query("SELECT id FROM nodes WHERE parent_id IS NULL AND name <> '/'");
     while (staged.get() === null) await this.writer.run(() => undefined);

@@ -19,7 +19,7 @@ const purge = (node: { accountId: number; publicId: string }) => tree.run((tx) =
 const reapAll = () => {
   while (tree.run((tx) => tree.write.reapSome(tx)) > 0);
 };
-const noDrift = async () => {
+const expectNoDrift = async () => {
   expect(await tree.read.recount(accountId)).toEqual([]);
   expect(await tree.read.recountBlobs()).toEqual([]);
 };
@@ -50,7 +50,7 @@ describe("a file in the trash", () => {
     expect(tree.read.usageByType(accountId)).toEqual([]);
     expect(tree.read.tagsOf(accountId, 10)).toEqual([]);
     expect(tree.addFile(accountId, "/a", "x.txt").name).toBe("x.txt");
-    await noDrift();
+    await expectNoDrift();
   });
 
   test("is restored unchanged, under a numbered name if its own is taken", async () => {
@@ -61,7 +61,7 @@ describe("a file in the trash", () => {
     expect(back).toMatchObject({ publicId: file.publicId, name: "x (1).txt", folder: "/a", tags: ["red"] });
     expect(tree.read.tagsOf(accountId, 10)).toEqual([{ tag: "red", count: 1 }]);
     expect(tree.read.usage(accountId)).toMatchObject({ files: 2, fileBytes: 10, trashBytes: 0 });
-    await noDrift();
+    await expectNoDrift();
   });
 
   test("is restored into its folder even if that moved, and if that is gone, into the nearest existing one", () => {
@@ -84,12 +84,12 @@ describe("a file in the trash", () => {
     tree.run((tx) => tree.write.replaceContent(tx, { file, ...next }));
     trash(file);
     expect(tree.read.usage(accountId)).toMatchObject({ versionBytes: 0, trashBytes: 11 });
-    await noDrift();
+    await expectNoDrift();
     purge(file);
     expect(tree.read.usage(accountId)).toMatchObject({ usedBytes: 0 });
     expect(tree.read.findBlob(file.digest)?.refs).toBe(0);
     expect(() => restore(file)).toThrow(expect.objectContaining({ reason: "not_found" }));
-    await noDrift();
+    await expectNoDrift();
   });
 
   test("counts as deleted content, not as content the account has", () => {
@@ -135,21 +135,21 @@ describe("a folder in the trash", () => {
     expect(tree.read.usageByType(accountId)).toEqual([]);
     expect(tree.read.tagsOf(accountId, 10)).toEqual([]);
     expect(tree.read.findFileById(inside?.id ?? 0)).toBeUndefined();
-    // `reapSome` leaves it alone.
+    // `reapSome` doesn't delete it.
     expect(tree.run((tx) => tree.write.reapSome(tx))).toBe(0);
-    await noDrift();
+    await expectNoDrift();
     restore(folder);
     expect(tree.read.usage(accountId)).toEqual(before);
     expect(tree.read.usageByType(accountId)).toEqual(types);
     expect(tree.read.tagsOf(accountId, 10)).toEqual([{ tag: "Red", count: 50 }]);
     expect(tree.read.findFileNamed(accountId, "/big/1", "f1")?.publicId).toBe(inside?.publicId ?? "");
-    await noDrift();
+    await expectNoDrift();
     trash(folder);
     purge(folder);
     reapAll();
     expect(tree.read.usage(accountId)).toMatchObject({ files: 0, usedBytes: 0 });
     expect(tree.db.sqlite.query("SELECT count(*) AS n FROM nodes").get()).toEqual({ n: 1 });
-    await noDrift();
+    await expectNoDrift();
   });
 
   test("uses the totals measured before, unless something changed since", async () => {
@@ -165,7 +165,7 @@ describe("a folder in the trash", () => {
     const fresh = await measureInReader(tree.store, accountId, folder.id);
     expect(fresh.totals).toMatchObject({ files: 2, folders: 1, fileBytes: 3 });
     tree.run((tx) => tree.write.trash(tx, folder, fresh));
-    await noDrift();
+    await expectNoDrift();
   });
 
   test("is deleted when its account is erased", () => {
@@ -227,7 +227,7 @@ describe("sync", () => {
   });
 
   test.each(seedsToRun([1, 2]))(
-    "keeps a device's picture right through random changes and pages (seed %d)",
+    "keeps a device correct during random changes and pages (seed %d)",
     async (seed) => {
       const random = seededRandom(seed);
       const known = new Map<string, string>();
@@ -298,7 +298,7 @@ describe("sync", () => {
         expect(Object.fromEntries(known)).toEqual(
           Object.fromEntries(nodes().map((node) => [node.publicId, pathOf(node)])),
         );
-        await noDrift();
+        await expectNoDrift();
       }
       expect(location).toEqual(knownUpTo(tree.read.headOf(accountId)));
     },

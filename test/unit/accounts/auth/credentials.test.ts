@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { CLIENT, HOUR_MS, openCredentials, PASSWORD, reasonOf } from "./support.ts";
 
 describe("a token", () => {
-  test("ends with its session, also when it is cached", async () => {
+  test("ends with its session, even if it is cached", async () => {
     const { auth, clock } = await openCredentials();
     const checked = await auth.checkPassword("ada@example.org", PASSWORD);
     const { token } = await auth.signIn(checked, CLIENT);
@@ -17,8 +17,8 @@ describe("a token", () => {
 });
 
 describe("a password that was checked", () => {
-  test("begins no session once the account asks for a second factor", async () => {
-    // A client with the right password just before it was switched on must not get in without a code.
+  test("starts no session once the account requires a second factor", async () => {
+    // The password was checked just before two-factor sign-in was switched on; it must not be enough.
     const { auth, db, user } = await openCredentials();
     const checked = await auth.checkPassword("ada@example.org", PASSWORD);
     db.sqlite.run("INSERT INTO two_factors (user_id, sealed_secret, created_at, enabled_at) VALUES (?1, x'00', 1, 1)", [
@@ -28,7 +28,7 @@ describe("a password that was checked", () => {
     expect(auth.listSessions(user.id)).toEqual([]);
   });
 
-  test("begins no session once it was replaced, or the account disabled", async () => {
+  test("starts no session once it was replaced, or the account disabled", async () => {
     const { auth, users, user } = await openCredentials();
     const checked = await auth.checkPassword("ada@example.org", PASSWORD);
     await users.update(user.id, { isDisabled: true });
@@ -38,8 +38,8 @@ describe("a password that was checked", () => {
   });
 });
 
-describe("a user who proved themselves otherwise", () => {
-  test("is signed in without password and code, unless the account is disabled or gone", async () => {
+describe("a user signed in by another method", () => {
+  test("needs neither password nor code, unless the account is disabled or deleted", async () => {
     const { auth, users, user } = await openCredentials();
     const { token } = await auth.signInConfirmed(user, CLIENT);
     expect((await auth.identify(token)).user.publicId).toBe(user.publicId);
@@ -59,7 +59,7 @@ describe("a user who proved themselves otherwise", () => {
 });
 
 describe("an API key", () => {
-  test("expires on time, also when it is cached", async () => {
+  test("expires on time, even if it is cached", async () => {
     const { apiKeys, clock, user } = await openCredentials();
     const { key } = await apiKeys.add({ name: "x", expiresAtMs: clock.ms + HOUR_MS }, () => user);
     expect(apiKeys.identify(key).user.id).toBe(user.id);
@@ -70,7 +70,7 @@ describe("an API key", () => {
     expect(apiKeys.list(user.id)).toHaveLength(1);
   });
 
-  test("that was deleted is reported as deleted for 90 days, and as unknown after that", async () => {
+  test("is reported as revoked for 90 days after its deletion, then as unknown", async () => {
     const { apiKeys, clock, user } = await openCredentials();
     const { key, apiKey } = await apiKeys.add({ name: "x" }, () => user);
     await apiKeys.revoke(user.id, apiKey.publicId);
@@ -82,7 +82,7 @@ describe("an API key", () => {
     expect(await reasonOf(() => apiKeys.identify(key))).toBe("invalid_token");
   });
 
-  test("notes its use at most once a minute", async () => {
+  test("records its use at most once a minute", async () => {
     const { apiKeys, clock, user, writer } = await openCredentials();
     const { key } = await apiKeys.add({ name: "x" }, () => user);
     const used = async () => {
@@ -101,7 +101,7 @@ describe("an API key", () => {
     expect(await used()).toBe(clock.ms);
   });
 
-  test("of an administrator is one no longer once they are not", async () => {
+  test("loses administrator access together with its owner", async () => {
     const { apiKeys, users } = await openCredentials();
     const input = { password: PASSWORD, role: "admin", plan: "free" } as const;
     await users.add({ ...input, email: "root@example.org" });

@@ -1,4 +1,4 @@
-// Proof is checked again when the transaction begins: checking a password takes a while.
+// Proof is checked again in the transaction, because checking a password takes a while.
 import { describe, expect, test } from "bun:test";
 import type { Access } from "../../../../src/features/accounts/auth/guard.ts";
 import { type GivenProof, ProofService } from "../../../../src/features/accounts/auth/proof.ts";
@@ -6,7 +6,7 @@ import { CLIENT, HOUR_MS, openCredentials, PASSWORD, reasonOf } from "./support.
 
 const MINUTE_MS = 60_000;
 
-/** One of two administrators, signed in. */
+/** Signs in one of two administrators. */
 async function open(access: Access = "self") {
   const opened = await openCredentials();
   const { auth, users, writer, twoFactor, user } = opened;
@@ -18,7 +18,7 @@ async function open(access: Access = "self") {
     writer,
     users,
     auth,
-    // The limit of attempts has its own tests.
+    // Limits of attempts are tested elsewhere.
     rateGate: { guardPassword: (_request, _headers, _email, check) => check() },
     hasPasskeys: () => false,
     isLinked: () => true,
@@ -32,13 +32,13 @@ async function open(access: Access = "self") {
   });
   const require = (given: GivenProof) => proof.require(access, contextOf(given));
   const confirm = () => proof.confirm(access, contextOf({ currentPassword: PASSWORD }));
-  /** Why the transaction rejects what was proven before `change`. */
-  const after = async (given: GivenProof, change: () => unknown): Promise<unknown> => {
+  /** Why the transaction rejects a proof given before `change`; the user if it doesn't. */
+  const rejectionAfter = async (given: GivenProof, change: () => unknown): Promise<unknown> => {
     const proven = await require(given);
     await change();
     return reasonOf(() => writer.run((tx) => void proven(tx)));
   };
-  return { ...opened, proof, require, confirm, principal, after };
+  return { ...opened, proof, require, confirm, principal, rejectionAfter };
 }
 
 const ways: [string, boolean][] = [
@@ -51,37 +51,37 @@ describe.each(ways)("by %s", (_way, isConfirmed) => {
     const opened = await open(access);
     if (isConfirmed) await opened.confirm();
     const given = isConfirmed ? {} : { currentPassword: PASSWORD };
-    return { ...opened, after: (change: () => unknown) => opened.after(given, change) };
+    return { ...opened, rejectionAfter: (change: () => unknown) => opened.rejectionAfter(given, change) };
   };
 
-  test("it holds if nothing changes, and returns the user", async () => {
-    const { after, users, user } = await begin();
-    expect(await after(() => users.update(user.id, { name: "Grace" }))).toBe("none");
+  test("it is valid if nothing changes, and returns the user", async () => {
+    const { rejectionAfter, users, user } = await begin();
+    expect(await rejectionAfter(() => users.update(user.id, { name: "Grace" }))).toBe("none");
   });
 
   test("it ends with the session", async () => {
-    const { after, auth, principal } = await begin();
-    expect(await after(() => auth.signOut(principal, false))).toBe("revoked_token");
+    const { rejectionAfter, auth, principal } = await begin();
+    expect(await rejectionAfter(() => auth.signOut(principal, false))).toBe("revoked_token");
   });
 
   test("it ends when the account is disabled", async () => {
-    const { after, users, user } = await begin();
-    expect(await after(() => users.update(user.id, { isDisabled: true }))).toBe("revoked_token");
+    const { rejectionAfter, users, user } = await begin();
+    expect(await rejectionAfter(() => users.update(user.id, { isDisabled: true }))).toBe("revoked_token");
   });
 
-  test("it fails for a former administrator, and for a viewer who wants to write", async () => {
+  test("it is rejected for a former administrator, and for a viewer's write", async () => {
     for (const [access, role] of [
       ["admin", "user"],
       ["writer", "viewer"],
     ] as const) {
-      const { after, users, user } = await begin(access);
-      expect(await after(() => users.update(user.id, { role }))).toBe("role");
+      const { rejectionAfter, users, user } = await begin(access);
+      expect(await rejectionAfter(() => users.update(user.id, { role }))).toBe("role");
     }
   });
 });
 
 describe("a confirmation", () => {
-  test("counts for ten minutes, and ends if the clock is set back", async () => {
+  test("is valid for ten minutes, and ends if the clock is set back", async () => {
     const { require, confirm, auth, clock, principal } = await open();
     await confirm();
     clock.ms += 10 * MINUTE_MS - 1;
@@ -93,35 +93,37 @@ describe("a confirmation", () => {
     expect(auth.confirmedUntil(principal.session)).toBeUndefined();
   });
 
-  test("that ends before the transaction proves nothing", async () => {
-    const { confirm, after, clock, auth, writer, user } = await open();
+  test("that expires before the transaction proves nothing", async () => {
+    const { confirm, rejectionAfter, clock, auth, writer, user } = await open();
     await confirm();
-    expect(await after({}, () => void (clock.ms += 10 * MINUTE_MS))).toBe("password_required");
+    expect(await rejectionAfter({}, () => void (clock.ms += 10 * MINUTE_MS))).toBe("password_required");
     await confirm();
-    expect(await after({}, () => writer.run((tx) => auth.endConfirmations(tx, user.id)))).toBe("password_required");
+    expect(await rejectionAfter({}, () => writer.run((tx) => auth.endConfirmations(tx, user.id)))).toBe(
+      "password_required",
+    );
   });
 });
 
 describe("a password", () => {
   test("that was replaced while it was checked proves nothing", async () => {
-    const { after, users, user } = await open();
+    const { rejectionAfter, users, user } = await open();
     const given = { currentPassword: PASSWORD };
-    expect(await after(given, () => users.update(user.id, { password: "another long password" }))).toBe(
+    expect(await rejectionAfter(given, () => users.update(user.id, { password: "another long password" }))).toBe(
       "bad_credentials",
     );
   });
 
-  test("is not enough once a second factor was switched on", async () => {
-    const { after, db, user } = await open();
+  test("is not enough once a second factor is switched on", async () => {
+    const { rejectionAfter, db, user } = await open();
     const switchOn = () =>
       db.sqlite.run(
         "INSERT INTO two_factors (user_id, sealed_secret, created_at, enabled_at) VALUES (?1, x'00', 1, 1)",
         [user.id],
       );
-    expect(await after({ currentPassword: PASSWORD }, switchOn)).toBe("second_factor_required");
+    expect(await rejectionAfter({ currentPassword: PASSWORD }, switchOn)).toBe("second_factor_required");
   });
 
-  test("that nobody knows leaves the provider as the way to prove it", async () => {
+  test("that is unknown leaves the provider as the only method", async () => {
     const { proof, users, user } = await open();
     expect(proof.methodsOf(user)).toEqual(["password"]);
     const made = await users.add({ email: "new@example.org", password: undefined, role: "user", plan: "free" });

@@ -3,7 +3,7 @@ import { mountedRoutes } from "../../server/mounted-routes.ts";
 
 const routes = await mountedRoutes();
 
-/** `open`: public, where a key counts as nobody. What has no route is open to no key. */
+/** `open`: public, where a key is ignored. A path without a route is closed to every key. */
 const rows: [method: string, path: string, rule: string][] = [
   ["GET", "/api/files", "files:read"],
   ["HEAD", "/api/files/file_1/download", "files:read"],
@@ -71,7 +71,7 @@ const rows: [method: string, path: string, rule: string][] = [
   ["GET", "/s/token", "open"],
 ];
 
-test.each(rows)("%s %s asks a key for %s", (method, path, rule) => {
+test.each(rows)("the scope rule of %s %s is %s", (method, path, rule) => {
   const route = routes.find(method, path);
   expect(route === undefined ? "no route" : (route.declaration.scope ?? "open")).toBe(rule);
 });

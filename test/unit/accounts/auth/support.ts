@@ -12,16 +12,16 @@ import { TwoFactorService } from "../../../../src/features/accounts/two-factor/s
 import { UserService } from "../../../../src/features/accounts/users/service.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
 
-/** An hour in ms. */
+/** An hour in milliseconds. */
 export const HOUR_MS = 60 * 60 * 1000;
 
-/** Where sign-ins of these tests come from. */
+/** The client of all sign-ins. */
 export const CLIENT = { address: "192.0.2.1", userAgent: undefined };
 
-/** The password of the one account. */
+/** The password of the account. */
 export const PASSWORD = "correct horse battery";
 
-/** All that signs somebody in, over an empty database with one account, and a clock to be moved. */
+/** Opens the sign-in services on an empty database with one account, and a clock that tests can set. */
 export async function openCredentials() {
   const db = openDatabase(":memory:");
   migrate(db.sqlite, silentLog);
@@ -63,7 +63,7 @@ export async function openCredentials() {
   return { db, writer, clock, users, passkeys, twoFactor, openTwoFactor, apiKeys, auth, user, emitted };
 }
 
-/** The reason of the rejection; `none` where there was none. */
+/** The reason of the rejection; `none` if the call succeeds. */
 export async function reasonOf(attempt: () => unknown): Promise<unknown> {
   try {
     await attempt();

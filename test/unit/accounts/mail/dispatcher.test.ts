@@ -11,7 +11,7 @@ import { memoryDatabase, TestClock } from "../rate-limits/support.ts";
 
 const HOUR_MS = 60 * 60_000;
 
-/** Mails in a database in memory, and a server that does what the test says. */
+/** Opens an outbox in memory, and a mail server with the given behavior. */
 function mailBench(deliver?: (mail: StoredMail) => Promise<MailOutcome>) {
   const { db, writer } = memoryDatabase();
   const clock = new TestClock();
@@ -35,7 +35,7 @@ function mailBench(deliver?: (mail: StoredMail) => Promise<MailOutcome>) {
       .query<{ state: string }, []>("SELECT state FROM mails ORDER BY id")
       .all()
       .map(({ state }) => state);
-  /** Lets all that is due be done. */
+  /** Sends all due mails. */
   const settle = async () => {
     dispatcher.wake();
     for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
@@ -43,7 +43,7 @@ function mailBench(deliver?: (mail: StoredMail) => Promise<MailOutcome>) {
   return { db, clock, writer, outbox, attempts, outcomes, dispatcher, mail, send, states, settle };
 }
 
-test("mails to one recipient leave in order, also past a failure; others don't wait for them", async () => {
+test("mails to one recipient are sent in order, even after a failure; others don't wait for them", async () => {
   const bench = mailBench();
   bench.outcomes.push({ state: "retry", why: "451" });
   await bench.send("ann@example.test", "first");
@@ -61,7 +61,7 @@ test("mails to one recipient leave in order, also past a failure; others don't w
   expect(bench.states()).toEqual(["sent", "sent", "sent", "sent"]);
 });
 
-test("what is rejected for good is given up, and what stood in it is forgotten", async () => {
+test("a permanently rejected mail is not retried, and its text is deleted", async () => {
   const bench = mailBench();
   bench.outcomes.push({ state: "refused", why: "550" });
   await bench.send("ann@example.test", "lost");
@@ -72,7 +72,7 @@ test("what is rejected for good is given up, and what stood in it is forgotten",
   expect(bench.db.sqlite.query("SELECT text, html FROM mails WHERE text <> '' OR html <> ''").all()).toEqual([]);
 });
 
-test("while the server is away it is asked seldom, by one mail at a time; then all leave", async () => {
+test("an unreachable server is tried rarely, with one mail at a time; then all are sent", async () => {
   const bench = mailBench();
   for (let count = 0; count < 5; count++) await bench.send(`user${count}@example.test`, `mail ${count}`);
   bench.outcomes.push(...Array.from({ length: 3 }, () => ({ state: "unreachable", why: "ECONNECTION" }) as const));
@@ -84,14 +84,14 @@ test("while the server is away it is asked seldom, by one mail at a time; then a
   bench.outcomes.push({ state: "unreachable", why: "ECONNECTION" });
   bench.clock.ms += 60_000;
   await bench.settle();
-  // Another one's turn.
+  // The attempt moves on to the next mail.
   expect(bench.attempts.slice(3).map(({ subject }) => subject)).toEqual(["mail 3"]);
   bench.clock.ms += 60_000;
   await bench.settle();
   expect(bench.states()).toEqual(["sent", "sent", "sent", "sent", "sent"]);
 });
 
-test("a mail that makes the server break off holds the others up for no longer than its own attempt", async () => {
+test("a mail that makes the server disconnect delays others only by its own attempts", async () => {
   const bench = mailBench(async ({ subject }) =>
     subject === "poison" ? { state: "unreachable", why: "ESOCKET" } : { state: "sent" },
   );
@@ -106,7 +106,7 @@ test("a mail that makes the server break off holds the others up for no longer t
   expect(bench.states()).toEqual(["waiting", "sent", "sent", "sent", "sent", "sent"]);
 });
 
-test("it is tried for 48 hours, or for as long as it is of use", async () => {
+test("a mail is retried for 48 hours, or until it is no longer useful", async () => {
   const bench = mailBench(async () => ({ state: "retry", why: "451" }));
   await bench.send("ann@example.test", "long");
   await bench.send("bob@example.test", "short", HOUR_MS / 2);
@@ -126,7 +126,7 @@ test("it is tried for 48 hours, or for as long as it is of use", async () => {
   expect(bench.attempts.length).toBeGreaterThan(40);
 });
 
-test("what was put down while the clock was ahead doesn't wait until it comes there again", async () => {
+test("a mail queued while the clock was ahead doesn't wait for that time", async () => {
   const bench = mailBench();
   bench.clock.ms += 1_000 * HOUR_MS;
   await bench.send("ann@example.test", "early");
@@ -136,7 +136,7 @@ test("what was put down while the clock was ahead doesn't wait until it comes th
   expect(bench.states()).toEqual(["sent"]);
 });
 
-test("one address gets twenty of a kind within an hour; where no mail is sent, nothing is put down", async () => {
+test("an address gets at most twenty mails of a kind per hour; without mail settings, nothing is queued", async () => {
   const bench = mailBench();
   const sent: boolean[] = [];
   for (let count = 0; count < 21; count++) sent.push(await bench.send("ann@example.test", "again"));
@@ -154,7 +154,7 @@ test("one address gets twenty of a kind within an hour; where no mail is sent, n
   expect(bench.states()).toHaveLength(22);
 });
 
-test("a mail in progress at shutdown is finished; no other begins", async () => {
+test("a mail in progress at shutdown is finished, and no other starts", async () => {
   const { promise, resolve } = Promise.withResolvers<MailOutcome>();
   const bench = mailBench(() => promise);
   await bench.send("ann@example.test", "first");
@@ -169,7 +169,7 @@ test("a mail in progress at shutdown is finished; no other begins", async () => 
   expect(bench.states()).toEqual(["sent", "waiting"]);
 });
 
-test("a transaction that is rolled back sends nothing", async () => {
+test("a rolled-back transaction sends nothing", async () => {
   const bench = mailBench();
   bench.dispatcher.start();
   const undone = bench.writer.run((tx) => {
@@ -181,7 +181,7 @@ test("a transaction that is rolled back sends nothing", async () => {
   expect(bench.attempts).toEqual([]);
 });
 
-test("what became of mails is forgotten after a week", async () => {
+test("finished mails are deleted after a week", async () => {
   const bench = mailBench();
   await bench.send("ann@example.test", "sent");
   bench.dispatcher.start();
@@ -192,7 +192,7 @@ test("what became of mails is forgotten after a week", async () => {
   expect(await sweep()).toBe(1);
 });
 
-test("over SMTP, greylisted mails are sent later, a subject ends no line, and only codes are logged", async () => {
+test("over SMTP, greylisted mails are retried, subjects contain no line breaks, and only codes are logged", async () => {
   const server = new MailServer();
   await server.start();
   try {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { oneLine, pageOf, quoteName, renderMail } from "../../../../src/features/accounts/mail/render-mail.ts";
 import { inviteMail, resetMail } from "../../../../src/features/accounts/mail/mail-templates.ts";
 
-test("a letter says the same as text and as a page", () => {
+test("a mail has the same content as text and as HTML", () => {
   const mailMessage = renderMail({
     subject: "Hello",
     paragraphs: ["First & foremost.", "Then <b>more</b>."],
@@ -20,7 +20,7 @@ test.each([
   ["a\u2028b\u0000c\u001b[1m", "a b c [1m"],
   ["ab\u202egpj.exe", "ab gpj.exe"],
   ["  a   b  ", "a b"],
-])("%j is one line", (text, line) => {
+])("%j becomes one line", (text, line) => {
   expect(oneLine(text)).toBe(line);
 });
 
@@ -33,7 +33,7 @@ test.each([
   expect(quoteName(name)).toBe(quoted);
 });
 
-test("a long name is cut between characters", () => {
+test("a long name is cut between graphemes", () => {
   const name = "👩‍🚀".repeat(100);
   expect([...quoteName(name)].length).toBe(62);
   expect(quoteName(name).isWellFormed()).toBe(true);
@@ -43,7 +43,7 @@ test("plain text becomes paragraphs", () => {
   expect(pageOf("one\ntwo\n\n<three>")).toContain("<p>one<br>two</p><p>&#60;three&#62;</p>");
 });
 
-test("letters that somebody asked for carry their link", () => {
+test("invitations and reset mails contain their link", () => {
   expect(resetMail("https://larder.test/r", 30 * 60_000).text).toContain("expires in 30 minutes");
   const invite = inviteMail({ link: "https://larder.test/i", from: "Ada", expiresAtMs: Date.UTC(2026, 0, 2) });
   expect(invite.text).toStartWith("“Ada” invited you to store files on this Larder server.");

@@ -23,7 +23,7 @@ test.each([
   expect(outcomeOf(failure(code, response))).toEqual({ state, why } as never);
 });
 
-test("an error of other code reveals nothing", () => {
+test("errors of other libraries reveal nothing", () => {
   expect(outcomeOf("secret")).toEqual({ state: "unreachable", why: "unknown cause" });
 });
 
@@ -40,7 +40,7 @@ const mail = {
 };
 const publicUrl = "https://files.example.test";
 
-test("a password never crosses a network in the clear", () => {
+test("a password is never sent over a network in plain text", () => {
   for (const host of ["mail.example.test", "192.168.1.2", "8.8.8.8", "localhost.example"]) {
     expect(() => openSmtp({ mail: { ...mail, host }, publicUrl })).toThrow("unencrypted");
   }
@@ -51,6 +51,6 @@ test("a password never crosses a network in the clear", () => {
   expect(openSmtp({ mail: { ...mail, user: null, password: null }, publicUrl })).toBeDefined();
 });
 
-test("without settings there is no mail", () => {
+test("without settings there is no transport", () => {
   expect(openSmtp({ mail: { ...mail, host: null, from: null }, publicUrl: null })).toBeUndefined();
 });

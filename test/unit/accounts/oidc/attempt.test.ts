@@ -18,13 +18,13 @@ const attempt: Attempt = {
 };
 const seal = new AttemptSeal(new Uint8Array(32).fill(7));
 
-test("an attempt is opened as it was sealed, until it expires", () => {
+test("a sealed attempt can be opened until it expires", () => {
   const sealed = seal.seal(attempt);
   expect(seal.open(sealed, 999)).toEqual(attempt);
   expect(seal.open(sealed, 1_000)).toBeUndefined();
 });
 
-test("what was sealed by another server, or changed, is none", () => {
+test("an attempt sealed by another server, or modified, is rejected", () => {
   const sealed = seal.seal(attempt);
   expect(new AttemptSeal(new Uint8Array(32)).open(sealed, 0)).toBeUndefined();
   for (let index = 0; index < sealed.length; index += 7) {
@@ -34,14 +34,14 @@ test("what was sealed by another server, or changed, is none", () => {
   for (const text of ["", "AAAA", "%%%", "A".repeat(10_000)]) expect(seal.open(text, 0)).toBeUndefined();
 });
 
-test("nothing of an attempt can be read", () => {
+test("a sealed attempt is unreadable and different each time", () => {
   const sealed = Buffer.from(seal.seal(attempt), "base64url").toString("latin1");
   expect(sealed).not.toContain("larder.test");
   expect(seal.seal(attempt)).not.toBe(seal.seal(attempt));
 });
 
 test.each(["/", "/docs", "/a/b?c=d#e", "/a%20b", "/?next=https://x.test", "/%2f%2fevil.example"])(
-  "%j is a path of ours",
+  "%j is a valid return path",
   (path) => {
     expect(readReturnPath(path)).toBe(path);
   },
@@ -60,20 +60,20 @@ test.each([
   "/.//evil.example",
   "/a/..//evil.example",
   `/${"a".repeat(1_024)}`,
-])("%j leads nowhere", (path) => {
+])("%j is rejected as a return path", (path) => {
   expect(readReturnPath(path)).toBeUndefined();
 });
 
-test("what passes is given away once, and not after its time", () => {
+test("a stored value can be taken once, before it expires", () => {
   const clock = new TestClock();
-  const things = new ExpiringMap<string>({ clock, lifetimeMs: 100, countMax: 2 });
-  things.put("a", "1");
-  expect(things.take("a")).toBe("1");
-  expect(things.take("a")).toBeUndefined();
-  things.put("b", "2");
+  const values = new ExpiringMap<string>({ clock, lifetimeMs: 100, countMax: 2 });
+  values.put("a", "1");
+  expect(values.take("a")).toBe("1");
+  expect(values.take("a")).toBeUndefined();
+  values.put("b", "2");
   clock.ms += 100;
-  expect(things.has("b")).toBe(false);
-  expect(things.take("b")).toBeUndefined();
-  for (const key of ["c", "d", "e"]) things.put(key, key);
-  expect(["c", "d", "e"].map((key) => things.has(key))).toEqual([false, true, true]);
+  expect(values.has("b")).toBe(false);
+  expect(values.take("b")).toBeUndefined();
+  for (const key of ["c", "d", "e"]) values.put(key, key);
+  expect(["c", "d", "e"].map((key) => values.has(key))).toEqual([false, true, true]);
 });

@@ -3,7 +3,7 @@ import { Challenges } from "../../../../src/features/accounts/passkeys/challenge
 
 const MINUTE_MS = 60_000;
 
-test("a challenge is good once, for what it was made for, and for five minutes", () => {
+test("a challenge is valid once, for its purpose, for five minutes", () => {
   const clock = { ms: 0, nowMs: () => clock.ms };
   const challenges = new Challenges(clock);
   const [first, second, third, last] = [

@@ -53,13 +53,13 @@ afterEach(() => tree.close());
 const count = (table: "reset_requests" | "mails" | "password_resets") =>
   tree.db.sqlite.query<{ count: number }, []>(`SELECT count(*) AS count FROM ${table}`).get()?.count ?? 0;
 
-/** Asks, and waits until it was looked whether there is an account. */
-async function ask(email: string): Promise<void> {
+/** Requests a link, and waits until the request was processed. */
+async function request(email: string): Promise<void> {
   await resets.request(email);
-  await eventually("it was looked at", () => count("reset_requests") === 0);
+  await eventually("the request is processed", () => count("reset_requests") === 0);
 }
 
-test("a link works for 30 minutes and not a moment longer", async () => {
+test("a link works for exactly 30 minutes", async () => {
   const token = await resets.issueNow(ada.id);
   tree.clock.advance(30 * MINUTE_MS - 1);
   expect(resets.isOpen(token)).toBe(true);
@@ -70,7 +70,7 @@ test("a link works for 30 minutes and not a moment longer", async () => {
   expect(await tree.writer.run(() => resets.sweep(10))).toBe(1);
 });
 
-test("a link that ends while the password is hashed changes nothing", async () => {
+test("a link replaced while the password is hashed changes nothing", async () => {
   const token = await resets.issueNow(ada.id);
   const before = users.findCredentials(ada.email)?.passwordHash;
   const rejection = resets.reset(token, "a new password", false).catch((error: unknown) => error);
@@ -80,49 +80,49 @@ test("a link that ends while the password is hashed changes nothing", async () =
   expect(endedSessionsOf).toEqual([]);
 });
 
-test("neither the token nor a link to it is in the table of links", async () => {
+test("the table contains neither the token nor the link", async () => {
   const token = await resets.issueNow(ada.id);
   const [row] = tree.db.sqlite.query<Record<string, unknown>, []>("SELECT * FROM password_resets").all();
   expect(JSON.stringify(row)).not.toContain(token);
 });
 
-test("a disabled account, and none, get no link", async () => {
+test("a disabled or missing account gets no link", async () => {
   await users.update(ada.id, { isDisabled: true });
   await expect(resets.issueNow(ada.id)).rejects.toThrow("This account is disabled");
   await expect(resets.issueNow(4_711)).rejects.toThrow("no longer exists");
-  await ask(ada.email);
-  await ask("nobody@example.test");
+  await request(ada.email);
+  await request("nobody@example.test");
   expect([count("mails"), count("password_resets")]).toEqual([0, 0]);
 });
 
-test("three mails leave within the time of a link: nobody who asks for others keeps theirs away", async () => {
+test("an account gets three mails within the lifetime of a link, so that others can't block its requests", async () => {
   for (let times = 0; times < 5; times++) {
-    await ask(ada.email);
+    await request(ada.email);
     tree.db.sqlite.run("UPDATE mails SET state = 'sent', finished_at = 1 WHERE finished_at IS NULL");
     tree.clock.advance(MINUTE_MS);
   }
   expect(count("mails")).toBe(3);
-  // The last link, of two minutes after the first, is still good when one may be asked for again.
+  // When another link can be requested, the last one, sent two minutes after the first, is still valid.
   tree.clock.advance(25 * MINUTE_MS);
   const [link] = tree.db.sqlite.query<{ expires_at: number }, []>("SELECT expires_at FROM password_resets").all();
   expect(link?.expires_at).toBe(tree.clock.nowMs() + 2 * MINUTE_MS);
-  await ask(ada.email);
+  await request(ada.email);
   expect(count("mails")).toBe(4);
 });
 
 test("a newer mail replaces an earlier one that is still queued", async () => {
-  await ask(ada.email);
-  await ask(ada.email);
+  await request(ada.email);
+  await request(ada.email);
   expect(count("mails")).toBe(1);
 });
 
-test("a flood of requests leaves a bounded number behind", async () => {
+test("a flood of requests leaves no data behind", async () => {
   tree.db.sqlite.run(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
      INSERT INTO reset_requests SELECT 'user' || i || '@example.test', 0 FROM n`,
   );
   const requests = resets.request("one-more@example.test");
   await requests;
-  await eventually("all were looked at", () => count("reset_requests") === 0);
+  await eventually("all requests are processed", () => count("reset_requests") === 0);
   expect(count("mails")).toBe(0);
 });

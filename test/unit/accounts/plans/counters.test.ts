@@ -37,7 +37,7 @@ function setUp(pendingMax = 50_000) {
 }
 
 describe("download counts of files", () => {
-  test("are exact at once, before and after they are written", async () => {
+  test("are exact immediately, before and after they are written", async () => {
     const { access, count } = setUp();
     expect(access.read(1, "file_1")).toEqual({ downloads: 0, lastAccessedAtMs: null });
     access.note(1, 1000);
@@ -52,7 +52,7 @@ describe("download counts of files", () => {
     expect(access.read(1, "file_1")).toEqual({ downloads: 2, lastAccessedAtMs: 2000 });
   });
 
-  test("are exact also while they are written with other transactions", async () => {
+  test("are exact while they are written with other transactions", async () => {
     const { access, writer } = setUp();
     access.note(1, 1000);
     const seen = [
@@ -65,7 +65,7 @@ describe("download counts of files", () => {
     expect(access.read(1, "file_1").downloads).toBe(2);
   });
 
-  test("lie over what a listing has read itself", () => {
+  test("are added to the counts that a listing has read", () => {
     const { access } = setUp();
     expect(access.overlay(1, undefined)).toEqual({ downloads: 0, lastAccessedAtMs: null });
     access.note(1, 1000);
@@ -76,7 +76,7 @@ describe("download counts of files", () => {
     });
   });
 
-  test("of deleted files leave nothing behind", async () => {
+  test("of deleted files are removed", async () => {
     const { access, db, count } = setUp();
     access.note(1, 1000);
     access.note(2, 1000);
@@ -88,7 +88,7 @@ describe("download counts of files", () => {
     expect(access.read(2, "file_2").downloads).toBe(0);
   });
 
-  test("that can't be written are kept, within bounds", async () => {
+  test("that can't be written are retried, up to a limit", async () => {
     const { access, db } = setUp(2);
     db.sqlite.run("ALTER TABLE node_access RENAME TO elsewhere");
     access.note(1, 1000);
@@ -103,7 +103,7 @@ describe("download counts of files", () => {
 });
 
 describe("transfers of accounts", () => {
-  test("add up by month, exact at once", async () => {
+  test("are summed by month, exact immediately", async () => {
     const { transfers, clock } = setUp();
     transfers.noteUpload(1, 100);
     transfers.noteDownload(1, 10);
@@ -125,7 +125,7 @@ describe("transfers of accounts", () => {
     expect(transfers.read(2).uploads).toBe(0);
   });
 
-  test("of erased accounts leave nothing behind", async () => {
+  test("of erased accounts are removed", async () => {
     const { transfers, db, count } = setUp();
     transfers.noteUpload(1, 100);
     transfers.noteUpload(2, 100);
@@ -135,7 +135,7 @@ describe("transfers of accounts", () => {
     expect(count("transfers")).toBe(0);
   });
 
-  test("that can't be written are kept", async () => {
+  test("that can't be written are retried", async () => {
     const { transfers, db } = setUp();
     db.sqlite.run("ALTER TABLE transfers RENAME TO elsewhere");
     transfers.noteUpload(1, 100);
@@ -147,7 +147,7 @@ describe("transfers of accounts", () => {
     expect(transfers.read(1).uploadedBytes).toBe(101);
   });
 
-  test("are by month in UTC", () => {
+  test("use months in UTC", () => {
     expect(periodOf(START_MS)).toBe("2026-01");
     expect(periodOf(START_MS + 1000)).toBe("2026-02");
   });

@@ -4,7 +4,7 @@ import { buildPlans } from "../../../../src/features/accounts/plans/plans.ts";
 import { accountUsage, percentageOf } from "../../../../src/features/accounts/plans/usage.ts";
 
 describe("plans", () => {
-  test("have the numbers of the API", () => {
+  test("have the documented numbers", () => {
     const { free, pro, enterprise, signinCeiling } = buildPlans();
     const column = (plan: typeof free) => RATE_CATEGORIES.map((category) => plan.limits[category]);
     expect(column(free)).toEqual([5, 3, 10, 10, 50, 100, 50, 100, 50, 200, 1000]);
@@ -18,7 +18,7 @@ describe("plans", () => {
     expect(signinCeiling).toBe(20);
   });
 
-  test("take numbers from configuration, and null as none", () => {
+  test("accept numbers from the configuration, and null for no limit", () => {
     const { free, pro } = buildPlans({
       overrides: { free: { maxFileSizeBytes: 1, quotaBytes: null, devices: 0, limits: { uploads: 7, sync: null } } },
     });
@@ -27,7 +27,7 @@ describe("plans", () => {
     expect(pro.limits.uploads).toBe(100);
   });
 
-  test("are multiplied but for numbers given outright", () => {
+  test("are multiplied, except for configured limits", () => {
     const plans = buildPlans({ limitMultiplier: 100, overrides: { free: { limits: { uploads: 7 } } } });
     expect(plans.free.limits).toMatchObject({ uploads: 7, downloads: 5000, signin: 500 });
     expect(plans.enterprise.limits.downloads).toBeNull();
@@ -46,7 +46,7 @@ describe("plans", () => {
     expect(plans.pro.devices).toBe(1);
   });
 
-  test("raise the ceiling of sign-ins with the limit of one account", () => {
+  test("raise the sign-in limit per address along with that of an account", () => {
     expect(buildPlans({ overrides: { pro: { limits: { signin: 50 } } } }).signinCeiling).toBe(50);
     expect(buildPlans({ overrides: { pro: { limits: { signin: null } } } }).signinCeiling).toBeNull();
     expect(buildPlans({ overrides: { enterprise: { limits: { signin: 2 } } } }).signinCeiling).toBe(20);
@@ -67,7 +67,7 @@ describe("usage of an account", () => {
     quotaBytes: undefined,
   };
 
-  test("adds up files, versions and trash against the plan's quota", () => {
+  test("sums files, versions and trash, and compares them with the plan's quota", () => {
     expect(accountUsage({ ...input, quotaBytes: 10_000 })).toEqual({
       storage: {
         used: 1230,
@@ -90,18 +90,18 @@ describe("usage of an account", () => {
     expect(accountUsage(input).storage.quota).toBe(5_368_709_120);
   });
 
-  test("without a quota has nothing left and nothing used in percent", () => {
+  test("without a quota has no remaining bytes and a percentage of 0", () => {
     const { storage } = accountUsage({ ...input, quotaBytes: null });
     expect(storage).toMatchObject({ quota: null, remaining: null, percentage: 0 });
     expect(accountUsage({ ...input, plan: buildPlans().enterprise }).storage.quota).toBeNull();
   });
 
-  test("over a lowered quota says so, and nothing is left", () => {
+  test("above a reduced quota has a percentage over 100, and nothing remaining", () => {
     expect(accountUsage({ ...input, quotaBytes: 615 }).storage).toMatchObject({ remaining: 0, percentage: 200 });
   });
 });
 
-test("a percentage has two decimals, and is 0 of no limit", () => {
+test("a percentage has two decimals, and is 0 without a limit", () => {
   expect(percentageOf(1, 3)).toBe(33.33);
   expect(percentageOf(2, 3)).toBe(66.67);
   expect(percentageOf(5, null)).toBe(0);

@@ -4,7 +4,7 @@ import { StorageMarks } from "../../../../src/features/accounts/plans/storage-ma
 
 const tx = { afterCommit: () => {} };
 
-/** Growths of one account, and the marks that were emitted. */
+/** Simulates the growth of an account, and collects the emitted marks. */
 function bench(quotaBytes: number | null) {
   const events = new Events();
   const emitted: number[] = [];

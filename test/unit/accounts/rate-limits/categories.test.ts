@@ -6,7 +6,7 @@ import { mountedRoutes } from "../../server/mounted-routes.ts";
 const routes = await mountedRoutes();
 const ruleOf = (method: string, path: string) => routes.find(method, path)?.declaration.rate;
 
-/** Every endpoint of the API and the contract: method, path, category. */
+/** Every endpoint: method, path, category. */
 const endpoints: [string, string, Category | undefined][] = [
   ["POST", "/api/auth/signin", "signin"],
   ["POST", "/api/auth/signup", "signup"],
@@ -154,7 +154,7 @@ describe("the category", () => {
     expect(categoryOf(ruleOf(method, path), path, query)).toBe(category);
   });
 
-  test("of sign-in and the start of an upload session is counted by their handlers", () => {
+  test("of sign-in and of starting an upload session is counted by their handlers", () => {
     expect(isCountedByHandler(ruleOf("POST", "/api/auth/signin"))).toBe(true);
     expect(isCountedByHandler(ruleOf("POST", "/api/auth/signin/"))).toBe(true);
     expect(isCountedByHandler(ruleOf("POST", "/api/mobile/upload/init"))).toBe(true);

@@ -26,7 +26,7 @@ test("ranges continue a whole download, and each whole download restarts the hou
   expect(ledger.begin("u:1", "digest", true, HOUR + 1)).toBe("continues");
 });
 
-test("a look notes nothing", () => {
+test("reading the next step changes nothing", () => {
   const ledger = new DownloadLedger();
   expect(ledger.stepOf("u:1", "digest", true, 0)).toBe("counts");
   expect(ledger.begin("u:1", "digest", true, 0)).toBe("counts");
@@ -34,7 +34,7 @@ test("a look notes nothing", () => {
   expect(ledger.stepOf("u:1", "digest", false, 0)).toBe("counts");
 });
 
-test("the oldest are forgotten where too many come", () => {
+test("the oldest entries are removed if there are too many", () => {
   const ledger = new DownloadLedger(2);
   for (const name of ["a", "b", "c"]) ledger.begin("u:1", name, true, 0);
   expect(ledger.stepOf("u:1", "a", true, 1)).toBe("counts");
@@ -42,7 +42,7 @@ test("the oldest are forgotten where too many come", () => {
   expect(ledger.stepOf("u:1", "c", true, 1)).toBe("continues");
 });
 
-test("what began after a clock that was set back counts once more", () => {
+test("a download from before the clock was set back counts again", () => {
   const ledger = new DownloadLedger();
   ledger.begin("u:1", "digest", true, 10 * HOUR);
   expect(ledger.begin("u:1", "digest", true, 0)).toBe("counts");

@@ -23,7 +23,7 @@ describe("the rate limiter", () => {
     expect(limiter.check(BOB, "listing", 3).allowed).toBe(true);
   });
 
-  test("says what the headers need", () => {
+  test("returns what the headers need", () => {
     const { limiter, clock } = testLimiter();
     clock.ms += 10;
     const first = {
@@ -39,7 +39,7 @@ describe("the rate limiter", () => {
     expect(limiter.check(ADA, "downloads", null)).toMatchObject({ allowed: true, limit: null, remaining: null });
   });
 
-  test("a look changes nothing", () => {
+  test("peek changes nothing", () => {
     const { limiter } = testLimiter();
     expect(limiter.peek(ADA, "general", 2)).toMatchObject({ allowed: true, remaining: 2, resetAtMs: START_MS + HOUR });
     limiter.check(ADA, "general", 2);
@@ -48,7 +48,7 @@ describe("the rate limiter", () => {
     expect(limiter.subjects).toBe(1);
   });
 
-  test("takes for several files at once and rejects the rest", () => {
+  test("accepts as many of several files as allowed", () => {
     const { limiter } = testLimiter();
     expect(limiter.takeUpTo(ADA, "uploads", 10, 8)).toMatchObject({ taken: 8, limitResult: { remaining: 2 } });
     expect(limiter.takeUpTo(ADA, "uploads", 10, 8)).toMatchObject({
@@ -59,7 +59,7 @@ describe("the rate limiter", () => {
     expect(limiter.totals(ADA)).toEqual({ accepted: 10, rejected: 14 });
   });
 
-  test("sums up the last hour, rejected ones apart", () => {
+  test("totals the last hour, with rejections separate", () => {
     const { limiter, clock } = testLimiter();
     for (let i = 0; i < 4; i++) limiter.check(ADA, "signup", 3);
     clock.ms += HOUR / 2;
@@ -74,7 +74,7 @@ describe("the rate limiter", () => {
 });
 
 describe("rate limits on disk", () => {
-  test("are one row for each subject and category with its latest instant, and nothing while idle", async () => {
+  test("are one row for each subject and category with its latest time, and nothing while idle", async () => {
     const { limiter, clock, db } = testLimiter();
     for (let i = 0; i < 4; i++) {
       limiter.check(ADA, "signup", 3);
@@ -98,7 +98,7 @@ describe("rate limits on disk", () => {
     expect(rows(db)).toHaveLength(2500);
   });
 
-  test("survive a restart, on the careful side", async () => {
+  test("survive a restart, and never allow more", async () => {
     const before = testLimiter();
     for (let i = 0; i < 3; i++) {
       before.limiter.check(ADA, "signup", 3);
@@ -114,7 +114,7 @@ describe("rate limits on disk", () => {
     expect(limiter.check(ADA, "signup", 3).allowed).toBe(true);
   });
 
-  test("written before the clock was set back hold for one window at most", async () => {
+  test("written before the clock was set back apply for at most one window", async () => {
     const before = testLimiter({ clock: new TestClock(START_MS + 365 * 24 * HOUR) });
     for (let i = 0; i < 3; i++) before.limiter.check(ADA, "signup", 3);
     await before.limiter.flush();
@@ -128,7 +128,7 @@ describe("rate limits on disk", () => {
     expect(rows(before.db).filter((row) => row.at > clock.ms)).toEqual([]);
   });
 
-  test("that can't be written are kept and written later", async () => {
+  test("that can't be written are retried", async () => {
     const { limiter, db } = testLimiter();
     limiter.check(ADA, "signup", 3);
     db.sqlite.run("ALTER TABLE rate_hits RENAME TO elsewhere");
@@ -139,7 +139,7 @@ describe("rate limits on disk", () => {
     expect(rows(db)).toMatchObject([{ subject: ADA, hits: 2 }]);
   });
 
-  test("go after an hour, with their subjects", async () => {
+  test("are deleted after an hour, with their subjects", async () => {
     const { limiter, clock, db } = testLimiter();
     limiter.check(ADA, "signup", 3);
     await limiter.flush();
@@ -152,7 +152,7 @@ describe("rate limits on disk", () => {
     expect(limiter.subjects).toBe(1);
   });
 
-  test("give nobody a fresh window by pressing other subjects through memory", async () => {
+  test("are not reset if other subjects push a subject out of memory", async () => {
     const { limiter, clock } = testLimiter({ subjectsMax: 50 });
     for (let i = 0; i < 3; i++) limiter.check(ADA, "signup", 3);
     await limiter.flush();
@@ -165,7 +165,7 @@ describe("rate limits on disk", () => {
     expect(limiter.check(ADA, "signup", 3)).toMatchObject({ allowed: false, resetAtMs: START_MS + HOUR });
   });
 
-  test("stay bounded in memory where the database can't be written", () => {
+  test("stay limited in memory if the database can't be written", () => {
     const { limiter, db } = testLimiter({ subjectsMax: 50 });
     db.sqlite.run("CREATE TRIGGER full BEFORE INSERT ON rate_hits BEGIN SELECT RAISE(ABORT, 'full'); END");
     for (let i = 0; i < 1000; i++) limiter.check(addressSubject(`10.0.0.${i}`), "general", 1000);

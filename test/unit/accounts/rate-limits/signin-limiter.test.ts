@@ -11,27 +11,27 @@ const THERE = "192.0.2.2";
 const ADA = "ada@example.org";
 
 const attemptOf = (gate: PasswordGate) => {
-  if (!gate.allowed) throw new Error("The try was refused.");
+  if (!gate.allowed) throw new Error("the attempt was rejected");
   return gate.attempt;
 };
 
-const shown = (outcome: string, limitResult: RateLimitResult) =>
+const summary = (outcome: string, limitResult: RateLimitResult) =>
   `${outcome} ${limitResult.remaining}/${limitResult.limit}`;
 
 function setUp(settings: Parameters<typeof buildPlans>[0] = {}) {
   const { limiter, clock } = testLimiter();
   const signin = new SigninLimiter({ limiter, plans: buildPlans(settings) });
-  /** One try from its beginning to its end; "rejected" in front of the numbers where it was not let through. */
+  /** Makes one attempt. @returns its result, then the remaining attempts and the limit */
   const attempt = async (isRight: boolean, plan: PlanName | undefined, account = ADA, address = HERE) => {
     const gate = await signin.before(address, account, plan);
-    if (!gate.allowed) return shown("refused", gate.limitResult);
-    return isRight ? shown("right", gate.attempt.succeeded()) : shown("wrong", gate.attempt.failed());
+    if (!gate.allowed) return summary("refused", gate.limitResult);
+    return isRight ? summary("right", gate.attempt.succeeded()) : summary("wrong", gate.attempt.failed());
   };
   return { signin, clock, limiter, attempt, attemptOf };
 }
 
-describe("sign-in tries", () => {
-  test("that are right count against the account's plan, whose numbers they show", async () => {
+describe("sign-in attempts", () => {
+  test("with the right password count against the account's plan, and report its numbers", async () => {
     for (const [plan, limit] of [
       ["free", 5],
       ["pro", 10],
@@ -43,7 +43,7 @@ describe("sign-in tries", () => {
     }
   });
 
-  test("that are wrong look the same for every plan and for an unknown name", async () => {
+  test("with a wrong password look the same for every plan and for an unknown name", async () => {
     for (const plan of ["free", "pro", "enterprise", undefined] as const) {
       const { attempt, clock } = setUp();
       const seen: string[] = [];
@@ -63,7 +63,7 @@ describe("sign-in tries", () => {
     }
   });
 
-  test("are rejected after five wrong ones also with the right password, until the first of these is a minute old", async () => {
+  test("are rejected after five wrong ones, even with the right password, until the first is a minute old", async () => {
     const { attempt, signin, clock } = setUp();
     for (let i = 0; i < 5; i++) {
       await attempt(false, "pro");
@@ -80,7 +80,7 @@ describe("sign-in tries", () => {
     expect(await attempt(true, "pro")).toBe("right 5/10");
   });
 
-  test("that are wrong count in the account's own number too", async () => {
+  test("with a wrong password also count against the account's plan", async () => {
     const { attempt } = setUp();
     for (let i = 0; i < 4; i++) await attempt(false, "pro");
     for (let i = 0; i < 6; i++) expect(await attempt(true, "pro")).toBe(`right ${5 - i}/10`);
@@ -99,7 +99,7 @@ describe("sign-in tries", () => {
     expect(await attempt(false, "free")).toBe("wrong 4/5");
   });
 
-  test("from one address leave another address alone", async () => {
+  test("from one address don't affect another address", async () => {
     const { attempt } = setUp();
     for (let i = 0; i < 8; i++) await attempt(false, "free");
     expect(await attempt(true, "free")).toBe("refused 0/5");
@@ -107,7 +107,7 @@ describe("sign-in tries", () => {
     expect(await attempt(true, "free", "bob@example.org")).toBe("right 4/5");
   });
 
-  test("from one address reach a ceiling over all accounts, known or not", async () => {
+  test("from one address are limited over all accounts, known or not", async () => {
     const { attempt, clock } = setUp();
     for (let i = 0; i < 20; i++) expect(await attempt(false, undefined, `${i}@example.org`)).toBe("wrong 4/5");
     expect(await attempt(false, undefined, "unknown@example.org")).toBe("refused 0/20");
@@ -117,7 +117,7 @@ describe("sign-in tries", () => {
     expect(await attempt(true, "enterprise")).toBe("right 19/20");
   });
 
-  test("of unreadable form count for the address alone and show free's numbers", async () => {
+  test("with a malformed body count for the address only, and report the numbers of free", async () => {
     const { signin, attempt } = setUp();
     for (let i = 0; i < 3; i++) expect(signin.preview(HERE)).toMatchObject({ allowed: true, limit: 5, remaining: 5 });
     expect(signin.malformed(HERE)).toMatchObject({ allowed: true, limit: 5, remaining: 5 });
@@ -127,7 +127,7 @@ describe("sign-in tries", () => {
     expect(await attempt(true, "pro")).toBe("refused 0/20");
   });
 
-  test("all at once make no more wrong ones than one after the other, for a known name and an unknown one", async () => {
+  test("made concurrently allow no more wrong ones than sequential ones, for known and unknown names", async () => {
     for (const plan of ["enterprise", undefined] as const) {
       const { signin } = setUp();
       const gates = Array.from({ length: 15 }, () => signin.before(HERE, ADA, plan));
@@ -144,14 +144,14 @@ describe("sign-in tries", () => {
     }
   });
 
-  test("all at once are all let through when they are right, as far as the plan goes", async () => {
+  test("made concurrently with the right password are all accepted, up to the plan's limit", async () => {
     const { attempt } = setUp();
     const outcomes = await Promise.all(Array.from({ length: 12 }, () => attempt(true, "pro")));
     expect(outcomes.filter((outcome) => outcome.startsWith("right"))).toHaveLength(10);
     expect(outcomes.filter((outcome) => outcome === "refused 0/10")).toHaveLength(2);
   });
 
-  test("that wait for others are bounded", async () => {
+  test("waiting for others are limited in number", async () => {
     const { signin, attemptOf } = setUp();
     const open = await Promise.all(Array.from({ length: 5 }, () => signin.before(HERE, ADA, undefined)));
     const waiting = Array.from({ length: 100 }, () => signin.before(HERE, ADA, undefined));
@@ -163,7 +163,7 @@ describe("sign-in tries", () => {
     expect((await Promise.all(waiting)).every((gate) => !gate.allowed)).toBe(true);
   });
 
-  test("that were not carried out free their place, once", async () => {
+  test("that were abandoned don't count, once each", async () => {
     const { signin, attempt, attemptOf } = setUp();
     const one = attemptOf(await signin.before(HERE, ADA, "enterprise"));
     expect(one.abandoned()).toMatchObject({ limit: 5, remaining: 5 });
@@ -172,7 +172,7 @@ describe("sign-in tries", () => {
     expect(await attempt(false, "enterprise")).toBe("wrong 4/5");
   });
 
-  test("that were not carried out do not distinguish known from unknown names", async () => {
+  test("that were abandoned don't distinguish known from unknown names", async () => {
     for (const plan of ["free", "pro", undefined] as const) {
       const { signin, attempt, attemptOf } = setUp();
       for (let i = 0; i < 8; i++) attemptOf(await signin.before(HERE, ADA, plan)).abandoned();
@@ -181,7 +181,7 @@ describe("sign-in tries", () => {
     }
   });
 
-  test("that are right are unlimited where limits are switched off", async () => {
+  test("with the right password are unlimited if rate limits are off", async () => {
     const { attempt } = setUp({ rateLimits: "off" });
     for (let i = 0; i < 100; i++) expect(await attempt(true, "free")).toBe("right null/null");
   });
@@ -190,8 +190,8 @@ describe("sign-in tries", () => {
     ["switched off", { rateLimits: "off" }],
     ["multiplied", { limitMultiplier: 100 }],
     ["multiplied by the configuration", { limitMultiplier: 100, overrides: { free: { limits: { signin: 500 } } } }],
-  ] as const)("that are wrong stay limited where limits are %s", async (_how, settings) => {
-    // The household preset let 500 wrong passwords a minute through, and rateLimits=off any number.
+  ] as const)("with a wrong password stay limited if rate limits are %s", async (_how, settings) => {
+    // The household preset once allowed 500 wrong passwords a minute, and rateLimits=off any number.
     const { attempt, clock } = setUp(settings);
     for (let i = 1; i <= 5; i++) expect(await attempt(false, "enterprise")).toBe(`wrong ${5 - i}/5`);
     expect(await attempt(true, "enterprise")).toBe("refused 0/5");
@@ -202,7 +202,7 @@ describe("sign-in tries", () => {
     expect(await attempt(true, "free")).toStartWith("right");
   });
 
-  test("that are wrong are at most 50 an hour for an address and an account", async () => {
+  test("with a wrong password are limited to 50 an hour for an address and account", async () => {
     const { attempt, signin, clock } = setUp();
     for (let i = 0; i < 50; i++) {
       expect(await attempt(false, "pro")).toStartWith("wrong");
@@ -226,7 +226,7 @@ describe("sign-in tries", () => {
     expect(await attempt(true, "pro")).toBe("right 9/10");
   });
 
-  test("that the hour rejects are accepted after the time that is shown, regardless of the minute", async () => {
+  test("rejected by the hourly limit are accepted after the reported time, which includes the minute's limit", async () => {
     const { attempt, signin, clock } = setUp();
     for (let i = 0; i < 45; i++) {
       await attempt(false, "free");
@@ -235,13 +235,13 @@ describe("sign-in tries", () => {
     clock.ms = START_MS + 3_599_000;
     for (let i = 0; i < 5; i++) expect(await attempt(false, "free")).toStartWith("wrong");
     const gate = await signin.before(HERE, ADA, "free");
-    // The oldest of 50 leaves in a second, but the five of this minute only in 60.
+    // The oldest of the 50 leaves in a second, but the five of this minute only in 60.
     expect(gate).toMatchObject({ allowed: false, limitResult: { limit: 50, resetAtMs: clock.ms + 60_000 } });
     clock.ms += 60_000;
     expect(await attempt(true, "free")).toBe("right 4/5");
   });
 
-  test("stay limited to 50 an hour where the configuration sets free's own limit", async () => {
+  test("stay limited to 50 an hour if the configuration sets the limit of free", async () => {
     const { attempt } = setUp({ overrides: { free: { limits: { signin: null } } } });
     for (let i = 0; i < 20; i++) expect(await attempt(false, "free")).toBe("wrong null/null");
     expect(await attempt(false, "free")).toBe("refused 0/20");
@@ -250,7 +250,7 @@ describe("sign-in tries", () => {
     expect(await other.attempt(false, "free")).toBe("refused 0/50");
   });
 
-  test("that fail by their code count for the account, and not for the address", async () => {
+  test("that fail by their code count for the account, but not for the address", async () => {
     const { signin, attempt } = setUp();
     for (let i = 0; i < 20; i++) attemptOf(await signin.beforeElsewhere(HERE, `${i}@example.org`)).failedByCode();
     expect(await attempt(false, "free", "0@example.org")).toBe("wrong 3/5");
@@ -258,7 +258,7 @@ describe("sign-in tries", () => {
     expect(await attempt(true, "free", "0@example.org")).toBe("refused 0/5");
   });
 
-  test("at many accounts all at once make no more wrong ones than one after the other", async () => {
+  test("for many accounts made concurrently allow no more wrong ones than sequential ones", async () => {
     const { signin } = setUp({ rateLimits: "off" });
     const outcomes = await Promise.all(
       Array.from({ length: 100 }, async (_, i) => {
@@ -272,7 +272,7 @@ describe("sign-in tries", () => {
     expect(outcomes.filter((outcome) => outcome === "wrong")).toHaveLength(20);
   });
 
-  test("show headers of their own category", async () => {
+  test("have headers of their own category", async () => {
     const { signin, clock } = setUp();
     for (let i = 0; i < 5; i++) {
       const gate = await signin.before(HERE, ADA, undefined);
@@ -280,7 +280,7 @@ describe("sign-in tries", () => {
     }
     clock.ms += 500;
     const gate = await signin.before(HERE, ADA, undefined);
-    if (gate.allowed) throw new Error("must be refused");
+    if (gate.allowed) throw new Error("must be rejected");
     expect(rateLimitHeaders(gate.limitResult, clock.ms)).toEqual({
       "X-RateLimit-Limit": "5",
       "X-RateLimit-Remaining": "0",
@@ -292,8 +292,8 @@ describe("sign-in tries", () => {
   });
 });
 
-describe("passwords asked elsewhere", () => {
-  test("count in the same window when they are wrong, and are rejected with it", async () => {
+describe("passwords checked outside sign-in", () => {
+  test("count in the same window if wrong, and are limited with it", async () => {
     const { signin, attempt } = setUp();
     for (let i = 0; i < 3; i++) {
       const gate = await signin.beforeElsewhere(HERE, ADA);
@@ -308,7 +308,7 @@ describe("passwords asked elsewhere", () => {
     expect((await signin.beforeElsewhere(THERE, ADA)).allowed).toBe(true);
   });
 
-  test("count nowhere when they are right", async () => {
+  test("don't count if right", async () => {
     const { signin, attempt } = setUp();
     for (let i = 0; i < 50; i++) {
       const gate = await signin.beforeElsewhere(HERE, ADA);
@@ -317,14 +317,14 @@ describe("passwords asked elsewhere", () => {
     expect(await attempt(true, "free")).toBe("right 4/5");
   });
 
-  test("don't depend on how many signed in from the same address", async () => {
+  test("don't depend on sign-ins of others from the same address", async () => {
     const { signin, attempt } = setUp();
     for (let i = 0; i < 21; i++) await attempt(true, "free", `${i}@example.org`);
     expect((await signin.beforeElsewhere(HERE, ADA)).allowed).toBe(true);
   });
 });
 
-test("names typed at sign-in don't reach the disk", async () => {
+test("names entered at sign-in are never written to the disk", async () => {
   const { limiter, db } = testLimiter();
   const signin = new SigninLimiter({ limiter, plans: buildPlans() });
   const gate = await signin.before(HERE, "my secret password", undefined);

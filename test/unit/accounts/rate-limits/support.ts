@@ -8,7 +8,7 @@ import { silentLog } from "../../../../src/lib/log.ts";
 /** 2026-01-02T03:04:05.678Z. */
 export const START_MS = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 
-/** A clock that a test moves. */
+/** A clock that tests can set. */
 export class TestClock implements Clock {
   constructor(public ms = START_MS) {}
   nowMs(): number {
@@ -16,14 +16,14 @@ export class TestClock implements Clock {
   }
 }
 
-/** An empty database of the present data model, in memory. */
+/** An empty database in memory, with the current schema. */
 export function memoryDatabase(): { db: Db; writer: Writer } {
   const db = openDatabase(":memory:");
   migrate(db.sqlite, silentLog);
   return { db, writer: new Writer(db.sqlite, silentLog) };
 }
 
-/** A limiter on a database of its own, or on the one given, as after a restart. */
+/** Creates a limiter on its own database, or on the given one to simulate a restart. */
 export function testLimiter(given: Partial<{ clock: TestClock; db: Db; writer: Writer; subjectsMax: number }> = {}) {
   const clock = given.clock ?? new TestClock();
   const made = given.db && given.writer ? { db: given.db, writer: given.writer } : memoryDatabase();

@@ -38,7 +38,7 @@ describe("the usage of rate limits", () => {
     });
   });
 
-  test("shows what is used, rejected and left", () => {
+  test("reports used, rejected and remaining requests", () => {
     const { limiter, clock } = testLimiter();
     const { free } = buildPlans();
     limiter.check(subjects.signin, "signin", 5);
@@ -71,7 +71,7 @@ describe("the usage of rate limits", () => {
     });
   });
 
-  test("shows no limit as the largest exact number, and 0 percent of it", () => {
+  test("reports no limit as the largest exact number, with 0 percent", () => {
     const { limiter } = testLimiter();
     limiter.check(subjects.user, "downloads", null);
     const usage = rateLimitUsage(limiter, buildPlans().enterprise, subjects);
@@ -96,7 +96,7 @@ describe("rate-limit headers", () => {
     });
   });
 
-  test("without a limit show the largest exact number", () => {
+  test("without a limit contain the largest exact number", () => {
     const { limiter } = testLimiter();
     expect(rateLimitHeaders(limiter.check(subjects.user, "downloads", null), START_MS)).toMatchObject({
       "X-RateLimit-Limit": String(UNLIMITED),
@@ -104,7 +104,7 @@ describe("rate-limit headers", () => {
     });
   });
 
-  test("of a rejection show how long to wait, and a request after that succeeds", () => {
+  test("of a rejection contain the time to wait, after which a request succeeds", () => {
     for (const elapsedMs of [0, 1, 999, 1000, 1_800_123, 3_599_000, 3_599_001, 3_599_999]) {
       const { limiter, clock } = testLimiter();
       for (let i = 0; i < 3; i++) limiter.check(subjects.user, "signup", 3);

@@ -5,7 +5,7 @@ import { seededRandom } from "../../../support/random.ts";
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
 
-/** The plainest sliding window: a list of instants. */
+/** The simplest sliding window: a list of times. */
 class NaiveWindow {
   accepted: number[] = [];
   constructor(readonly lengthMs: number) {}
@@ -27,7 +27,7 @@ class NaiveWindow {
 }
 
 describe("the sliding window", () => {
-  test("accepts the limit, rejects the next, and accepts again exactly when the oldest leaves", () => {
+  test("accepts requests up to the limit, and the next one exactly when the oldest leaves", () => {
     const window = new SlidingWindow(MINUTE);
     for (let i = 0; i < 5; i++) expect(window.take(1000 + i, 5)).toBe(1);
     expect(window.take(1005, 5)).toBe(0);
@@ -38,7 +38,7 @@ describe("the sliding window", () => {
     expect(window.take(61_001, 5)).toBe(1);
   });
 
-  test("is empty until something is counted: Reset is a window away", () => {
+  test("without requests is reset a window from now", () => {
     const window = new SlidingWindow(MINUTE);
     expect(window.remaining(500, 5)).toBe(5);
     expect(window.resetAtMs(500, 5)).toBe(60_500);
@@ -53,14 +53,14 @@ describe("the sliding window", () => {
     expect(window.resetAtMs(10, null)).toBe(60_000);
   });
 
-  test("gives as many as there is room for", () => {
+  test("accepts as many of several requests as the limit allows", () => {
     const window = new SlidingWindow(MINUTE);
     expect(window.take(0, 10, 7)).toBe(7);
     expect(window.take(0, 10, 7)).toBe(3);
     expect(window.take(0, 10, 7)).toBe(0);
   });
 
-  test("a lowered limit applies at once, and Reset shows when a request is accepted again", () => {
+  test("a lowered limit applies immediately, and Reset is the time of the next accepted request", () => {
     const window = new SlidingWindow(MINUTE);
     for (let i = 0; i < 10; i++) window.take(i * 1000, 10);
     expect(window.remaining(9000, 3)).toBe(0);
@@ -70,13 +70,13 @@ describe("the sliding window", () => {
     expect(window.take(resetAtMs, 3)).toBe(1);
   });
 
-  test("a limit of nothing rejects always", () => {
+  test("a limit of 0 always rejects", () => {
     const window = new SlidingWindow(MINUTE);
     expect(window.take(0, 0)).toBe(0);
     expect(window.resetAtMs(0, 0)).toBe(MINUTE);
   });
 
-  test("a clock set back locks nobody out for longer than a window", () => {
+  test("a clock set back rejects no one for longer than a window", () => {
     const window = new SlidingWindow(HOUR);
     const wrongYear = Date.UTC(2031, 0, 1);
     for (let i = 0; i < 10; i++) window.take(wrongYear + i, 10);
@@ -87,7 +87,7 @@ describe("the sliding window", () => {
     expect(window.take(now + HOUR, 10)).toBe(1);
   });
 
-  test("a clock set back a little never lets more through than the limit", () => {
+  test("a clock set back a little never accepts more than the limit", () => {
     const window = new SlidingWindow(MINUTE);
     expect(window.take(10_000, 2)).toBe(1);
     expect(window.take(9_950, 2)).toBe(1);
@@ -95,7 +95,7 @@ describe("the sliding window", () => {
     expect(window.take(69_899, 2)).toBe(0);
   });
 
-  test.each([1, 2, 3, 4, 5, 6])("agrees with a plain list of instants, sequence %i", (seed) => {
+  test.each([1, 2, 3, 4, 5, 6])("equals a plain list of times, sequence %i", (seed) => {
     const random = seededRandom(seed).fraction;
     const window = new SlidingWindow(MINUTE);
     const naive = new NaiveWindow(MINUTE);
@@ -113,7 +113,7 @@ describe("the sliding window", () => {
     }
   });
 
-  test("under a large limit never lets more through than the limit, and keeps what Reset promises", () => {
+  test("with a large limit never accepts more than the limit, and accepts at the time of Reset", () => {
     const random = seededRandom(7).fraction;
     const window = new SlidingWindow(HOUR);
     const limit = 60_000;

@@ -28,11 +28,11 @@ describe("a route", () => {
     expect(mount).toThrow("a router whose routes are not public has a guard");
   });
 
-  test("that is not public is not mounted without the guard that checks its callers", () => {
+  test("without public access requires the guard that checks its callers", () => {
     expect(() => new Router({ name: "unguarded" }).get("/", CLOSED, handler)).toThrow("has a guard");
   });
 
-  test("is known by its whole path, below the prefixes of the routers that use it", () => {
+  test("is found by its full path, including the prefixes of its routers", () => {
     const inner = new Router({ name: "inner", prefix: "/inner" }).get("/:id", OPEN, handler);
     const outer = new Router({ name: "outer", prefix: "/outer" }).use(inner).post("/", OPEN, handler);
     const table = routeTable(outer);
@@ -42,13 +42,13 @@ describe("a route", () => {
 });
 
 describe("an application", () => {
-  test("does not start with a route that nobody declared", () => {
+  test("does not start with an undeclared route", () => {
     const router = new Router({ name: "application" }).get("/", PAGE_ROUTE, handler);
     router.plugin.get("/undeclared", handler);
     expect(() => routeTable(router)).toThrow("GET /undeclared is declared");
   });
 
-  test("does not start with two routes for one address", () => {
+  test("does not start with two routes for the same path", () => {
     const router = new Router({ name: "application" }).get("/", PAGE_ROUTE, handler).get("/", OPEN, handler);
     expect(() => routeTable(router)).toThrow("no two routes are declared for one address");
   });

@@ -4,7 +4,7 @@ import { openSecret, sealSecret } from "../../../../src/features/accounts/two-fa
 import { HOUR_MS, openCredentials, reasonOf } from "../auth/support.ts";
 
 const STEP_MS = 30_000;
-/** The proof is the callers' to ask for. */
+/** Callers check the proof. */
 const proven = () => undefined;
 
 async function setUp() {
@@ -18,7 +18,7 @@ async function setUp() {
 }
 
 describe("a code", () => {
-  test("is good from one step before its time to one after it, and once (RFC 6238 §5.2)", async () => {
+  test("is valid from one step before its time to one after it, once (RFC 6238 §5.2)", async () => {
     const { twoFactor, user, clock, codeAt, use } = await setUp();
     await twoFactor.enable(user, codeAt(0), proven);
     clock.ms += 10 * STEP_MS;
@@ -30,13 +30,13 @@ describe("a code", () => {
     expect(await use(codeAt(0))).toBe("none");
   });
 
-  test("that switched it on signs nobody in", async () => {
+  test("used to switch it on can't be used again to sign in", async () => {
     const { twoFactor, user, codeAt, use } = await setUp();
     await twoFactor.enable(user, codeAt(0), proven);
     expect(await use(codeAt(0))).toBe("invalid_code");
   });
 
-  test("is worth nothing before it is switched on, and after it was switched off", async () => {
+  test("is rejected before it is switched on, and after it is switched off", async () => {
     const { twoFactor, user, clock, codeAt, use, emitted } = await setUp();
     expect(await use(codeAt(0))).toBe("invalid_code");
     const [code = ""] = await twoFactor.enable(user, codeAt(0), proven);
@@ -47,7 +47,7 @@ describe("a code", () => {
     expect(emitted).toEqual(["two_factor_on", "two_factor_off"]);
   });
 
-  test("is rejected after twenty wrong ones, until an hour has passed", async () => {
+  test("is rejected after twenty wrong ones for an hour", async () => {
     const { twoFactor, user, clock, codeAt, use } = await setUp();
     await twoFactor.enable(user, codeAt(0), proven);
     clock.ms += 10 * STEP_MS;
@@ -57,8 +57,8 @@ describe("a code", () => {
     expect(await use(codeAt(0))).toBe("none");
   });
 
-  test("is tried twenty times, however many come at once", async () => {
-    // All were let through that came before the first had been found wrong.
+  test("can be tried twenty times, even concurrently", async () => {
+    // All attempts that arrived before the first result were once accepted.
     const { twoFactor, user, codeAt, use } = await setUp();
     await twoFactor.enable(user, codeAt(0), proven);
     const reasons = await Promise.all(Array.from({ length: 30 }, () => use("no code")));
@@ -66,7 +66,7 @@ describe("a code", () => {
     expect(reasons.filter((reason) => reason === "rate_limited")).toHaveLength(10);
   });
 
-  test("is not rejected for wrong ones of a time to come, after the clock was set back", async () => {
+  test("is accepted after the clock was set back behind twenty wrong ones", async () => {
     const { twoFactor, user, clock, codeAt, use } = await setUp();
     await twoFactor.enable(user, codeAt(0), proven);
     clock.ms += 24 * HOUR_MS;
@@ -76,8 +76,8 @@ describe("a code", () => {
   });
 });
 
-describe("a set-up", () => {
-  test("is finished within an hour, or starts over", async () => {
+describe("a setup", () => {
+  test("must be completed within an hour", async () => {
     const { twoFactor, user, clock, codeAt } = await setUp();
     clock.ms += HOUR_MS;
     expect(await reasonOf(() => twoFactor.enable(user, codeAt(0), proven))).toBe("invalid_request");
@@ -86,7 +86,7 @@ describe("a set-up", () => {
 });
 
 describe("the server's key", () => {
-  test("opens what it sealed, for that account alone", () => {
+  test("opens what it sealed, for that account only", () => {
     const [key, other] = [crypto.getRandomValues(new Uint8Array(32)), crypto.getRandomValues(new Uint8Array(32))];
     const secret = crypto.getRandomValues(new Uint8Array(20));
     const sealed = sealSecret(key, 7, secret);
@@ -100,7 +100,7 @@ describe("the server's key", () => {
     expect(sealSecret(key, 7, secret).equals(sealed)).toBe(false);
   });
 
-  test("once lost leaves the recovery codes good", async () => {
+  test("after its loss recovery codes still work", async () => {
     const { twoFactor, openTwoFactor, user, clock, codeAt } = await setUp();
     const [recovery = ""] = await twoFactor.enable(user, codeAt(0), proven);
     clock.ms += STEP_MS;

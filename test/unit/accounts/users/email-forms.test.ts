@@ -15,7 +15,7 @@ const sameSkeleton: [string, string][] = [
 
 test.each(sameSkeleton)("%s looks like %s", (one, other) => expect(skeleton(one)).toBe(skeleton(other)));
 
-test("other texts do not look alike", () => {
+test("other texts don't look alike", () => {
   for (const [one, other] of [
     ["anna", "hanna"],
     ["a", "á"],
@@ -25,7 +25,7 @@ test("other texts do not look alike", () => {
   }
 });
 
-test("a skeleton is its own skeleton, for every character that has one", async () => {
+test("a skeleton is its own skeleton, for each confusable character", async () => {
   const table = await Bun.file(new URL("../../../../src/lib/confusables.txt", import.meta.url)).text();
   const rows = table.split("\n").filter((line) => line.includes("=") && !line.startsWith("#"));
   const characters = rows.flatMap((row) => (row.split("=")[1] ?? "").split(" "));
@@ -44,7 +44,7 @@ test("addresses are folded by compatibility and case", () => {
   expect(emailForms("ΟΔΟΣ@example.com").folded).toBe(emailForms("οδος@example.com").folded);
 });
 
-test("a capital I is taken for an l as well as for an i", () => {
+test("a capital I looks like an l and an i", () => {
   expect(skeletonsToCheck("paypaI@example.com")).toContain(emailForms("paypal@example.com").skeleton);
   expect(skeletonsToCheck("ADMIN@example.com")).toContain(emailForms("admin@example.com").skeleton);
 });

@@ -21,7 +21,7 @@ beforeEach(() => {
   uploads = 10;
 });
 
-function counted(): Counted {
+function sampleCounts(): Counted {
   return {
     users: {
       total: 2,
@@ -42,13 +42,13 @@ function open(): DailySamples {
   return new DailySamples({
     sqlite,
     clock: { nowMs: () => nowMs },
-    statistics: { count: async () => counted() },
+    statistics: { count: async () => sampleCounts() },
     disk: { freeBytes: () => 7, totalBytes: () => 9 },
     writer,
   });
 }
 
-test("a day has its last sample, and its transfers since the day before", async () => {
+test("a day has its last sample, and the transfers since the day before", async () => {
   const samples = open();
   await samples.take();
   nowMs += HOUR_MS;
@@ -63,7 +63,7 @@ test("a day has its last sample, and its transfers since the day before", async 
   expect(days[1]).toMatchObject({ users: 2, activeUsers: 1, storedBytes: 4, diskFreeBytes: 7, diskTotalBytes: 9 });
 });
 
-test("a new month counts from nothing, and a gap is no day's", async () => {
+test("a new month counts from zero, and the day after a gap has no transfers", async () => {
   const samples = open();
   nowMs = Date.UTC(2026, 0, 31, 12);
   await samples.take();
@@ -77,7 +77,7 @@ test("a new month counts from nothing, and a gap is no day's", async () => {
   expect((await samples.history(1)).map(({ uploads: sum }) => sum)).toEqual([9]);
 });
 
-test("a sample alone is worth no copy of the database", async () => {
+test("a sample alone causes no database snapshot", async () => {
   const before = writer.changes;
   await open().take();
   expect(writer.changes).toBe(before);

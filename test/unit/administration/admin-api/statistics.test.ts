@@ -51,7 +51,7 @@ test("an empty server counts nothing", async () => {
   expect({ queues, requests }).toEqual({ queues: { mail: 0 }, requests: { accepted: 0, refused: 0 } });
 });
 
-test("active is who was seen within thirty days and may sign in; the erased are nobody", async () => {
+test("active users were seen within thirty days and can sign in; erased users don't count", async () => {
   addUser(1, { lastActiveAt: NOW_MS - 29 * DAY_MS });
   addUser(2, { lastActiveAt: NOW_MS - 31 * DAY_MS });
   addUser(3, { lastActiveAt: NOW_MS, disabledAt: NOW_MS });
@@ -61,7 +61,7 @@ test("active is who was seen within thirty days and may sign in; the erased are 
   expect(storage).toMatchObject({ usedBytes: 30, files: 6 });
 });
 
-test("requests are those of the last hour, transfers those of the month", async () => {
+test("requests count the last hour, transfers the month", async () => {
   addUser(1);
   const hit = db.sqlite.query(
     "INSERT INTO rate_hits (subject, category, at, hits, rejected) VALUES ('u:1', 'general', ?1, 3, 1)",

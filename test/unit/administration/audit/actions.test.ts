@@ -34,13 +34,13 @@ describe("auditedAction", () => {
     ["PUT", "/api/users/settings"],
     ["POST", "/api"],
     ["POST", "/"],
-    // No route changes anything there.
+    // This path has no route that changes anything.
     ["PATCH", "/api/admin/unknown/path"],
   ])("%s %s is not audited by default", (method, path) => {
     expect(auditedAction(method, path, "changes")).toBeUndefined();
   });
 
-  test("of files goes by the setting; all else doesn't", () => {
+  test("on files follow the setting, others don't", () => {
     const actionsOf = (files: "off" | "changes" | "all") =>
       [
         auditedAction("DELETE", "/api/files/file_1", files),
@@ -52,7 +52,7 @@ describe("auditedAction", () => {
     expect(actionsOf("all")).toEqual(["file.delete", "file.upload", "webhook.create"]);
   });
 
-  test("records what and whom a path names, and never the token of a link", () => {
+  test("records the resources in a path, but never the token of a link", () => {
     expect(auditedAction("DELETE", "/api/admin/users/usr_1/devices/phone", "off")).toMatchObject({
       target: { type: "device", id: "phone" },
       subjectId: "usr_1",
@@ -65,11 +65,11 @@ describe("auditedAction", () => {
   });
 });
 
-test("of reads only few are audited", () => {
-  const looked = (files: "changes" | "all") =>
+test("only a few read requests are audited", () => {
+  const auditedReads = (files: "changes" | "all") =>
     ["/api/files", "/api/files/file_1/download", "/api/admin/stats"].filter((path) =>
       auditedAction("GET", path, files),
     );
-  expect(looked("changes")).toEqual(["/api/admin/stats"]);
-  expect(looked("all")).toEqual(["/api/files/file_1/download", "/api/admin/stats"]);
+  expect(auditedReads("changes")).toEqual(["/api/admin/stats"]);
+  expect(auditedReads("all")).toEqual(["/api/files/file_1/download", "/api/admin/stats"]);
 });

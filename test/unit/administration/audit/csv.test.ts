@@ -22,23 +22,23 @@ const row: AuditRow = {
   details: "{}",
 };
 
-test("a line has a field for each of the heading", () => {
+test("a line has as many fields as the heading", () => {
   expect(CSV_HEADING.split(",")).toHaveLength(17);
   expect(presentCsvLine(row)).toBe(
     "aud_000000000007,1970-01-01T00:00:00.000Z,,a@example.com,none,,sign_in,refused,bad_credentials,,,,,192.0.2.1,,1,{}\r\n",
   );
 });
 
-test.each(["=1+1", "+1", "-1", "@x", "\t=1", "\r=1"])("%j becomes no formula", (email) => {
+test.each(["=1+1", "+1", "-1", "@x", "\t=1", "\r=1"])("%j is not read as a formula", (email) => {
   const field = presentCsvLine({ ...row, email }).split(",")[3] ?? "";
   expect(field.replace(/^"/, "")).toStartWith("'");
 });
 
-test("commas, quotes and line ends stay in their field", () => {
+test("commas, quotes and line breaks stay in their field", () => {
   expect(presentCsvLine({ ...row, userAgent: 'a,"b"\r\nc' })).toContain(',"a,""b""\r\nc",');
 });
 
-test("of what an administrator did its subject learns no address, no name", () => {
+test("users don't see the address and name of an administrator who changed their account", () => {
   const done = { ...row, userId: "usr_admin", email: "root@example.com", userAgent: "Browser", viaName: "Phone" };
   const shown = presentActivity(done, "usr_me");
   expect(shown).toMatchObject({ by: "administrator", clientAddress: null, userAgent: null, via: { name: null } });

@@ -13,64 +13,64 @@ beforeEach(() => {
 function rejectedSignIn(email: string, clientAddress = "192.0.2.1"): AuditEntry {
   return { action: "sign_in", outcome: "refused", via: "none", user: { id: undefined, email }, clientAddress };
 }
-const taken = () => deferred.take().map(({ entry }) => [entry.user?.email, entry.times ?? 1]);
+const takeAll = () => deferred.take().map(({ entry }) => [entry.user?.email, entry.times ?? 1]);
 
-describe("what repeats within a minute", () => {
-  test("is written at once, and the rest in one row at the end of the minute", () => {
+describe("repeated entries within a minute", () => {
+  test("are written once immediately, and the rest in one row at the end of the minute", () => {
     expect(deferred.add(rejectedSignIn("a"))).toBe(true);
     expect(deferred.add(rejectedSignIn("a"))).toBe(false);
     deferred.add(rejectedSignIn("a"));
-    expect(taken()).toEqual([["a", 1]]);
+    expect(takeAll()).toEqual([["a", 1]]);
     deferred.close();
-    expect(taken()).toEqual([]);
+    expect(takeAll()).toEqual([]);
     clock.ms += GATHER_MS;
     deferred.close();
-    expect(taken()).toEqual([["a", 2]]);
+    expect(takeAll()).toEqual([["a", 2]]);
     expect(deferred.isGathering).toBe(false);
     expect(deferred.add(rejectedSignIn("a"))).toBe(true);
   });
 
-  test("leaves nothing behind where it came once", () => {
+  test("add no row if there was only one", () => {
     deferred.add(rejectedSignIn("a"));
-    taken();
+    takeAll();
     clock.ms += GATHER_MS;
     deferred.close();
     expect(deferred.isReady).toBe(false);
   });
 
-  test("is distinguished by person and address", () => {
+  test("are distinguished by person and address", () => {
     deferred.add(rejectedSignIn("a"));
     deferred.add(rejectedSignIn("b"));
     deferred.add(rejectedSignIn("a", "192.0.2.2"));
-    expect(taken()).toEqual([
+    expect(takeAll()).toEqual([
       ["a", 1],
       ["b", 1],
       ["a", 1],
     ]);
   });
 
-  test("is all written at the end of the program", () => {
+  test("are all written at shutdown", () => {
     for (let i = 0; i < 5; i++) deferred.add(rejectedSignIn("a"));
     deferred.close(true);
-    expect(taken()).toEqual([
+    expect(takeAll()).toEqual([
       ["a", 1],
       ["a", 4],
     ]);
   });
 
-  test("is not gathered for ever when the clock goes back", () => {
+  test("are not delayed forever if the clock goes back", () => {
     deferred.add(rejectedSignIn("a"));
     deferred.add(rejectedSignIn("a"));
     clock.ms -= 3_600_000;
     deferred.close();
-    expect(taken()).toEqual([
+    expect(takeAll()).toEqual([
       ["a", 1],
       ["a", 1],
     ]);
   });
 });
 
-test("a flood of different rejections writes a bounded number of rows, and counts them all", () => {
+test("a flood of different rejections writes a limited number of rows that count them all", () => {
   for (let i = 0; i < 5_000; i++) deferred.add(rejectedSignIn(`user${i}@example.com`, `192.0.2.${i % 250}`));
   deferred.close(true);
   let rows = 0;
@@ -83,7 +83,7 @@ test("a flood of different rejections writes a bounded number of rows, and count
   expect(times).toBe(5_000);
 });
 
-test("what people did is never thrown together, however much it is", () => {
+test("successful actions are never combined, in any number", () => {
   const done = (id: number): AuditEntry => ({
     action: "file.delete",
     outcome: "done",
@@ -109,18 +109,18 @@ test("the ranges of one download share a row", () => {
   };
   for (let i = 0; i < 100; i++) deferred.add(download);
   deferred.close(true);
-  expect(taken()).toEqual([
+  expect(takeAll()).toEqual([
     ["a", 1],
     ["a", 99],
   ]);
 });
 
-test("what could not be written comes again, in its order", () => {
+test("entries that could not be written are retried in order", () => {
   deferred.add(rejectedSignIn("a"));
   const waiting = deferred.take();
   deferred.add(rejectedSignIn("b"));
   deferred.giveBack(waiting);
-  expect(taken()).toEqual([
+  expect(takeAll()).toEqual([
     ["a", 1],
     ["b", 1],
   ]);

@@ -71,7 +71,7 @@ test("an empty object is an object", async () => {
   expect(await joined(await client.get("empty", 0, 0))).toBe("");
 });
 
-/** Random bytes that are read in buffers. @param failsAt index of the buffer whose read fails */
+/** Random bytes in several buffers. @param failsAt index of the buffer whose read fails */
 function largeSource(sizeBytes: number, failsAt = Number.POSITIVE_INFINITY): S3Source & { bytes: Uint8Array } {
   const bytes = new Uint8Array(sizeBytes);
   for (let at = 0; at < sizeBytes; at += 65_536) crypto.getRandomValues(bytes.subarray(at, at + 65_536));
@@ -130,7 +130,7 @@ describe("an object of several parts", () => {
     expect(methods).toEqual(["POST", "PUT", "PUT", "POST", "HEAD"]);
   });
 
-  test.each([0, 3, 20])("is missing, with all its parts, where buffer %d can't be read", async (failsAt) => {
+  test.each([0, 3, 20])("is missing, with all its parts, if buffer %d can't be read", async (failsAt) => {
     const before = s3.requests.length;
     expect(await messageOf(client.putLarge("broken", largeSource(3 * PART_BYTES, failsAt)))).toBe("the disk");
     expect(await client.head("broken")).toBeUndefined();
@@ -139,7 +139,7 @@ describe("an object of several parts", () => {
     expect(new Set(sent.filter((request) => request.startsWith("DELETE"))).size).toBe(begun.length);
   });
 
-  test("is sent again where the service fails, then given up", async () => {
+  test("is sent again if the service fails, up to a number of attempts", async () => {
     s3.failAfter(3);
     try {
       expect(await problemOf(client.putLarge("large", largeSource(3 * PART_BYTES)))).toBe("unreachable");
@@ -159,7 +159,7 @@ describe("an upload is confirmed", () => {
     expect(await client.head("wrong-too")).toBeUndefined();
   }, 120_000);
 
-  test("and read back where the ETag is no checksum of it", async () => {
+  test("by reading it back if the ETag is not its checksum", async () => {
     s3.behavior = "sealing";
     const before = s3.requests.length;
     await client.put("sealed", toBody(text));
@@ -180,13 +180,13 @@ describe("a transfer", () => {
     expect(await problemOf(readAll(key, 0, bytes.length))).toBe(problem);
   });
 
-  test("that begins after the end of an object reports that it is too short", async () => {
+  test("beyond the end of an object reports that the object is too short", async () => {
     await client.put(key, toBody(bytes));
     expect(await problemOf(readAll(key, bytes.length, 10))).toBe("damaged");
   });
 
-  /** A service that breaks off in the middle of each response except those to HEAD; where `isAway`, before each. */
-  async function problemsWhereCut(head: string, isAway: boolean) {
+  /** Closes the connection during each response except those to HEAD; with `isAway`, before each response. */
+  async function problemsOfClosedConnection(head: string, isAway: boolean) {
     const dying = createServer((socket) => {
       socket.once("data", (data) => {
         const isHead = data.toString().startsWith("HEAD");
@@ -214,18 +214,18 @@ describe("a transfer", () => {
     ["in the middle of its bytes", `${head}0123456789`],
     ["before its first byte", head],
   ])(
-    "that breaks off %s is no outage while the service responds",
+    "interrupted %s is no outage while the service responds",
     async (_name, sent) => {
-      expect(await problemsWhereCut(sent, false)).toEqual(["cut", "unreachable", "unreachable"]);
+      expect(await problemsOfClosedConnection(sent, false)).toEqual(["cut", "unreachable", "unreachable"]);
     },
     120_000,
   );
 
-  test("whose connection breaks ends in an error", async () => {
-    expect(await problemsWhereCut("", true)).toEqual(["unreachable", "unreachable", "unreachable"]);
+  test("with a broken connection ends with an error", async () => {
+    expect(await problemsOfClosedConnection("", true)).toEqual(["unreachable", "unreachable", "unreachable"]);
   }, 120_000);
 
-  test("of a whole object where a range was requested is not taken for the range", async () => {
+  test("of a whole object is rejected if a range was requested", async () => {
     await client.put(key, toBody(bytes));
     s3.behavior = "whole";
     let got = 0;
@@ -254,14 +254,14 @@ describe("an error names the problem:", () => {
     expect(await problemOf(new S3Client({ ...options, ...change }).getSmall("x"))).toBe(problem);
   });
 
-  test("a service that fails is tried again, then given up", async () => {
+  test("a failing service is tried again, up to a number of attempts", async () => {
     s3.behavior = "failing";
     const before = s3.requests.length;
     expect(await problemOf(client.getSmall("x"))).toBe("unreachable");
     expect(s3.requests.length - before).toBe(3);
   });
 
-  test("a silent service times out", async () => {
+  test("a silent service causes a timeout", async () => {
     s3.behavior = "hanging";
     expect(await problemOf(client.getSmall("x"))).toBe("unreachable");
     expect(await problemOf(client.head("x"))).toBe("unreachable");
@@ -271,7 +271,7 @@ describe("an error names the problem:", () => {
     expect(await problemOf(client.remove("x"))).toBe("unreachable");
   }, 120_000);
 
-  test("a missing bucket is not a missing object", async () => {
+  test("a missing bucket is not reported as a missing object", async () => {
     const nowhere = new S3Client({ ...options, bucket: "nowhere" });
     expect(await problemOf(nowhere.head("x"))).toBe("refused");
     expect(await problemOf(nowhere.remove("x"))).toBe("refused");

@@ -38,7 +38,7 @@ test("is planned from one snapshot, even if files change during planning", async
   expect(names.slice(-2)).toEqual(["below", "x"]);
 }, 120_000);
 
-test("uses the cached plan while nothing changed, and gives the same bytes while nothing in it did", async () => {
+test("reuses the cached plan while nothing changes, and returns the same bytes while its files stay the same", async () => {
   tree.addFile(accountId, "/f", "a");
   const folder = folderAt("/f");
   const first = await archives.plan([folder]);
@@ -65,13 +65,13 @@ test("uses the cached plan while nothing changed, and gives the same bytes while
   expect(etags.size).toBe(changes.length + 1);
 });
 
-test("is rejected if something is gone when it is read", async () => {
+test("fails if a file is deleted before it is read", async () => {
   const file = tree.addFile(accountId, "/", "a");
   tree.run((tx) => tree.write.deleteFile(tx, file));
   expect(archives.plan([file])).rejects.toMatchObject({ reason: "not_found" });
 });
 
-test("has the requested name, that of the single item, or a default one", async () => {
+test("is named as requested, or by its only item, or by default", async () => {
   const a = tree.addFile(accountId, "/", "a.zip");
   const b = tree.addFile(accountId, "/", "b");
   const root = tree.read.getRoot(accountId);

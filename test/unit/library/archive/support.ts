@@ -4,16 +4,16 @@ import { Entries } from "../../../../src/features/library/archive/entries.ts";
 import { archiveBytes, archiveChunks } from "../../../../src/features/library/archive/chunks.ts";
 import type { ContentSource } from "../../../../src/features/library/archive/types.ts";
 
-/** A file or folder (a path that ends with a slash) to be archived. */
+/** A file or a folder (a path that ends with a slash) to archive. */
 export interface Item {
   readonly path: string;
-  /** Or, of a file of zeros, its length. */
+  /** The length of a file of zeros, instead of content. */
   readonly content?: Uint8Array | number;
 }
 
 const ZEROS = new Uint8Array(1024 * 1024);
 
-/** CRC-32 of so many zeros. */
+/** The CRC-32 of this many zeros. */
 function crcOfZeros(bytes: number): number {
   let crc = 0;
   for (let left = bytes; left > 0; left -= ZEROS.length) crc = crc32(ZEROS.subarray(0, left), crc);
@@ -24,7 +24,7 @@ async function* zeros(bytes: number): AsyncGenerator<Uint8Array> {
   for (let left = bytes; left > 0; left -= ZEROS.length) yield ZEROS.subarray(0, left);
 }
 
-/** An archive of contents in memory; large files of zeros take none. */
+/** An archive of content in memory. Files of zeros use no memory. */
 export class TestArchive {
   readonly entries = new Entries();
   readonly contents = new Map<string, Uint8Array | number>();

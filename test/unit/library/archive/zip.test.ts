@@ -5,7 +5,7 @@ import { TestArchive } from "./support.ts";
 
 const GIB = 1024 ** 3;
 
-/** Reads only the parts of an archive that a ZIP reader reads. */
+/** Reads only the parts of an archive that a ZIP reader needs. */
 class ArchiveReader extends RandomAccessReader {
   constructor(readonly archive: TestArchive) {
     super();
@@ -29,7 +29,7 @@ async function entriesOf(zip: ZipFile): Promise<Entry[]> {
   return promise;
 }
 
-/** The archive as seen by a reader with random access. */
+/** Opens the archive with random access. */
 async function open(archive: TestArchive): Promise<ZipFile> {
   const { promise, resolve, reject } = Promise.withResolvers<ZipFile>();
   const options = { lazyEntries: true, autoClose: false, strictFileNames: true };
@@ -40,7 +40,7 @@ async function open(archive: TestArchive): Promise<ZipFile> {
   return promise;
 }
 
-/** The same from its bytes. */
+/** Opens the archive from all its bytes. */
 async function openWhole(archive: TestArchive): Promise<ZipFile> {
   const { promise, resolve, reject } = Promise.withResolvers<ZipFile>();
   fromBuffer(await archive.bytes(), { lazyEntries: true, autoClose: false, strictFileNames: true }, (error, zip) =>
@@ -66,7 +66,7 @@ const SMALL = [
 ];
 
 describe("an archive", () => {
-  test("is read by another program: names, folders, content, times, modes", async () => {
+  test("can be read by another program: names, folders, content, times, modes", async () => {
     const archive = new TestArchive(SMALL);
     const zip = await openWhole(archive);
     const entries = await entriesOf(zip);
@@ -134,7 +134,7 @@ describe("an archive", () => {
     }
   }, 120_000);
 
-  test("breaks off if a file is shorter or differs from its row, and is never silently short", async () => {
+  test("stops if a file is shorter than its row or differs from it, and is never silently short", async () => {
     const items = [
       { path: "a.bin", content: Buffer.alloc(100_000, 1) },
       { path: "b.bin", content: Buffer.alloc(100_000, 2) },

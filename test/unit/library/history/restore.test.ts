@@ -112,7 +112,7 @@ async function changeMuch(
     try {
       for (const publicId of change(accountId, random, await allNodes(accountId))) deleted.add(publicId);
     } catch (error) {
-      // A name that is taken, a folder into itself: nothing has changed.
+      // A taken name, or a folder moved into itself: nothing has changed.
       if (!(error instanceof Error && "reason" in error)) throw error;
     }
   }
@@ -144,7 +144,7 @@ describe("locations that are too deep", () => {
     return { atMs, folderAt };
   }
 
-  test("wait for restores that reduce the depth", async () => {
+  test("are postponed until other restores reduce the depth", async () => {
     const { accountId, restore } = open();
     const { atMs } = swapBranches(accountId);
     const outcomes = await restore(atMs, { removesNew: true });
@@ -285,7 +285,7 @@ test("others read and write during a large restore", async () => {
   }
   expect((await restored).filter(({ outcome }) => outcome === "done")).toHaveLength(many);
   expect(countThen()).toBe(many);
-  // Neither nothing nor everything: the transaction of somebody else ran in between.
+  // Neither nothing nor everything: another transaction ran in between.
   expect([...seen].some((count) => count > 0 && count < many)).toBe(true);
 });
 
@@ -299,7 +299,7 @@ test("others get their turn between the steps of a dry run", async () => {
   expect(trials.turns).toBeGreaterThanOrEqual(files.length);
 });
 
-test("a quota that is too small rejects all of it", async () => {
+test("a restore beyond the quota is rejected as a whole", async () => {
   const { accountId, restore } = open(25);
   const file = tree.addFile(accountId, "/", "a", { blob: blobOf("old", 10) });
   tree.addFile(accountId, "/", "b", { blob: blobOf("b", 1) });

@@ -77,7 +77,7 @@ function outcomes(user: User, node: TreeNode): string {
 const REJECTED = "share_permission";
 const NOTHING = "not_found not_found not_found not_found";
 
-describe("who may do what", () => {
+describe("access to a file or folder", () => {
   test("the owner may do everything, others nothing", () => {
     const node = file("/a/b", "c.txt");
     expect(outcomes(owner, node)).toBe("ok ok ok ok");
@@ -128,7 +128,7 @@ describe("who may do what", () => {
     expect(outcomes(guest, folder("/a/b"))).toBe(`ok ok ok ${REJECTED}`);
   });
 
-  test("links and drop boxes give no access here", () => {
+  test("links and drop boxes give no access", () => {
     const node = file("/", "a.txt");
     for (const kind of ["public", "link", "upload"]) share(node, { kind });
     expect(outcomes(guest, node)).toBe(NOTHING);

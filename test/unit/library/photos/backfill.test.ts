@@ -23,7 +23,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Files of an account, as stored by an earlier version. */
+/** Adds files as an earlier version stored them. */
 function addFiles(count: number, fromId: number): void {
   const node = db.sqlite.prepare(
     `INSERT INTO nodes (id, public_id, account_id, parent_id, kind, name, sort_key, created_at, modified_at, seq,
@@ -37,7 +37,7 @@ function addFiles(count: number, fromId: number): void {
 
 const inList = () => db.sqlite.query("SELECT node_id AS id FROM photos ORDER BY node_id").all() as { id: number }[];
 
-/** The account that owns them. */
+/** Adds the account that owns them. */
 function addAccount(): void {
   db.sqlite.run(
     `INSERT INTO users (id, public_id, email, email_key, name, role, plan, password_hash, created_at)
@@ -102,7 +102,7 @@ test("metadata of a blob moves all files that have it, in steps", async () => {
       );
     });
   await setTakenAt();
-  // A few are moved by the transaction itself.
+  // The transaction itself moves a few.
   expect(moved()).toBe(50);
   let movedNames = 0;
   const photoBackfill = new PhotoBackfill({ rows, writer, log: silentLog, onMoved: () => movedNames++ });

@@ -110,7 +110,7 @@ test.each(seedsToRun([1]))(
         else if (dice < 0.97) await indexer.catchUp(accountId, 1);
         else ({ search, indexer } = searchOver(tree, reader));
       } catch (error) {
-        // A taken name, or a folder into itself.
+        // A taken name, or a folder moved into itself.
         if (!isAppError(error)) throw error;
       }
       if (round % 20 !== 0) continue;
@@ -141,14 +141,14 @@ test("a search finds a change made while an earlier search waited for the index"
   await indexer.drain();
   const add = (index: number) => tree.addFile(accountId, "/", `beach ${index}.txt`);
   const [first] = Array.from({ length: 64 }, (_, index) => add(index));
-  const ask = (q: string) => search.search({ accountId, q, folderPath: undefined, offset: 0, limit: 5 });
-  const earlier = ask("beach");
+  const runSearch = (q: string) => search.search({ accountId, q, folderPath: undefined, offset: 0, limit: 5 });
+  const earlier = runSearch("beach");
   // More changes than the pass of the earlier search indexes.
   for (let index = 64; index < 200; index++) add(index);
   if (first !== undefined) tree.run((tx) => tree.write.updateFile(tx, first, { name: "zebra.txt" }));
-  expect(await ask("zebra")).toMatchObject({ total: 1, isLagging: false });
+  expect(await runSearch("zebra")).toMatchObject({ total: 1, isLagging: false });
   await earlier;
-  expect(await ask("beach")).toMatchObject({ total: 199, isLagging: false });
+  expect(await runSearch("beach")).toMatchObject({ total: 199, isLagging: false });
   reader.close();
 });
 

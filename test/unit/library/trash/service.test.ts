@@ -39,17 +39,17 @@ beforeEach(() => {
 afterEach(() => tree.close());
 
 test("items whose time in the trash has expired are deleted, and nothing else", async () => {
-  const put = (name: string) => {
+  const trashFile = (name: string) => {
     const file = tree.addFile(accountId, "/", name);
     tree.run((tx) => tree.write.trash(tx, file));
   };
-  for (let number = 0; number < 20; number++) put(`old ${number}`);
+  for (let number = 0; number < 20; number++) trashFile(`old ${number}`);
   tree.addFile(accountId, "/folder", "below");
   const folder = tree.read.findFolderByPath(accountId, "/folder");
   if (folder === undefined) throw new Error("no folder");
   tree.run((tx) => tree.write.trash(tx, folder));
   tree.clock.advance(DAY_MS);
-  put("young");
+  trashFile("young");
   tree.clock.advance(29 * DAY_MS - 1);
   expect(await trash.sweep()).toBe(0);
   tree.clock.advance(1);
@@ -63,7 +63,7 @@ test("items whose time in the trash has expired are deleted, and nothing else", 
 });
 
 test("items are trashed in order, in accounts of any size, and reported once", async () => {
-  // Folders of large accounts are measured in the reading thread. The files after them used not to wait.
+  // Folders of large accounts are measured in the reading thread. The items after them once did not wait.
   tree.run((tx) => {
     for (let number = 0; number < MEASURED_IN_READER_MIN; number++)
       tree.write.ensureFolder(tx, accountId, `/${number % 10}/${number}`);
@@ -75,8 +75,12 @@ test("items are trashed in order, in accounts of any size, and reported once", a
   tree.db.sqlite.run("UPDATE accounts SET files = files + ?2 WHERE id = ?1", [accountId, MEASURED_IN_READER_MIN]);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as far as a user is looked at here
   const user = { id: accountId, viaDeviceId: undefined } as User;
-  const put = await trash.put(user, [folder.publicId, child.publicId, other.publicId, folder.publicId]);
-  expect(put.map((one) => ("done" in one ? one.done.node.name : one.error.reason))).toEqual(["1", "not_found", "2"]);
+  const trashed = await trash.put(user, [folder.publicId, child.publicId, other.publicId, folder.publicId]);
+  expect(trashed.map((one) => ("done" in one ? one.done.node.name : one.error.reason))).toEqual([
+    "1",
+    "not_found",
+    "2",
+  ]);
   const back = await trash.restore(user, [folder.publicId, other.publicId, folder.publicId]);
   expect(back.map((one) => ("done" in one ? one.done.name : one.error.reason))).toEqual(["1", "2"]);
   expect(tree.read.findNode(accountId, child.publicId)).toBeDefined();

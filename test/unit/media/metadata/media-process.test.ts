@@ -1,4 +1,4 @@
-// What a hostile file may do to the process that reads it, simulated by a program.
+// The effects of a hostile file on the process that reads it, simulated by a program.
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,7 +31,7 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test("a file that crashes, blocks or bloats the process is lost alone; the next one is read", async () => {
+test("a file that crashes, blocks or bloats the process fails alone, and the next one is read", async () => {
   expect(await reading.read("one", "")).toEqual({ info: { ...NO_MEDIA_INFO, title: "one" } });
   expect(await reading.read("refuse", "")).toMatchObject({ reason: "no", isLost: false });
   for (const harm of ["crash", "hang", "grow"]) {

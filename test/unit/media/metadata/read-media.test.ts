@@ -61,7 +61,7 @@ describe("readMedia of videos", () => {
     });
   });
 
-  test("a clock that was never set is ignored", async () => {
+  test("the time of a clock that was never set is ignored", async () => {
     const head = box("moov", mvhd(-2_082_844_800, 0, 5), trak(4, 2));
     expect(await readMedia(fileOf(ftyp, head), "video/mp4")).toMatchObject({
       takenAt: null,
@@ -70,7 +70,7 @@ describe("readMedia of videos", () => {
     });
   });
 
-  test("it ends for any bytes", async () => {
+  test("any bytes are read without a hang or an error", async () => {
     const good = Buffer.concat([ftyp, box("moov", mvhd(1, 1, 1), trak(4, 2, true), box("udta", Buffer.alloc(30)))]);
     const random = seededRandom(1);
     for (let round = 0; round < 300; round++) {

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** The outermost shell of a WebP, with a body of `bodyBytes`. */
+/** The header of a WebP, with a body of `bodyBytes`. */
 function webp(bodyBytes: number): Buffer {
   const bytes = Buffer.alloc(12 + bodyBytes);
   bytes.write("RIFF", 0, "latin1");
@@ -24,7 +24,7 @@ function webp(bodyBytes: number): Buffer {
   return bytes;
 }
 
-test("what was put is found, in folders by the first two bytes of the digest", async () => {
+test("a stored variant is found, in folders by the first two bytes of the digest", async () => {
   await store.put(DIGEST, "medium", webp(100));
   expect(store.find(DIGEST, "medium")).toEqual({
     path: join(directory, "thumbs/ab/12", `${DIGEST}.medium.webp`),
@@ -34,7 +34,7 @@ test("what was put is found, in folders by the first two bytes of the digest", a
   expect(readdirSync(join(directory, "thumbs/.tmp"))).toEqual([]);
 });
 
-test("empty, torn and foreign files count as absent, and are replaced", async () => {
+test("empty, truncated and foreign files count as absent, and are replaced", async () => {
   await store.put(DIGEST, "medium", webp(100));
   const path = store.path(DIGEST, "medium");
   for (const bytes of [Buffer.alloc(0), webp(100).subarray(0, 50), Buffer.alloc(112), Buffer.from("<html></html>")]) {
@@ -45,7 +45,7 @@ test("empty, torn and foreign files count as absent, and are replaced", async ()
   expect(store.find(DIGEST, "medium")?.sizeBytes).toBe(112);
 });
 
-test("removing takes the named variants; what is not there does not matter", async () => {
+test("removing deletes the given variants, and ignores missing ones", async () => {
   await store.put(DIGEST, "medium", webp(1));
   await store.put(DIGEST, "small", webp(1));
   store.remove(DIGEST, ["medium", "large"]);
@@ -53,13 +53,13 @@ test("removing takes the named variants; what is not there does not matter", asy
   expect(store.find(DIGEST, "small")).toBeDefined();
 });
 
-test("twenty writers of the same variant leave one whole file and nothing else", async () => {
+test("twenty concurrent writers of a variant leave one complete file and nothing else", async () => {
   await Promise.all(Array.from({ length: 20 }, () => store.put(DIGEST, "medium", webp(5000))));
   expect(store.find(DIGEST, "medium")?.sizeBytes).toBe(5012);
   expect(readdirSync(join(directory, "thumbs/.tmp"))).toEqual([]);
 });
 
-test("a sweep at start takes what a killed process left half-written", async () => {
+test("the sweep at startup deletes half-written files of a killed process", async () => {
   await store.put(DIGEST, "medium", webp(1));
   writeFileSync(join(directory, "thumbs/.tmp/left"), "half");
   await store.sweep();

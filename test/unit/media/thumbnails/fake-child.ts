@@ -1,8 +1,9 @@
 /*
- * A child process that behaves badly, by its first argument: `hang` answers until it is given a content whose path ends
- * in the second argument, and never again after that; `die` ends at once at the first two requests and answers afterwards
- * (counted in the file named by the second argument); `greedy` takes memory without end; `fragile` ends before it is
- * ready wherever sharp is allowed.
+ * A misbehaving child process. The first argument is its behavior:
+ * - `hang` responds until it gets a path that ends with the second argument, and never again after that;
+ * - `die` kills itself at the first two requests, which it counts in the file of the second argument, and then responds;
+ * - `greedy` uses more and more memory;
+ * - `fragile` exits before it is ready if sharp is allowed.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import type { FromChild, ToChild } from "../../../../src/features/media/thumbnails/protocol.ts";

@@ -20,7 +20,7 @@ import type { EmbeddedLibrary } from "../../../../src/features/media/thumbnails/
 const IMG = join(import.meta.dir, "../../../../node_modules/@img");
 const ADDON_LIB = join(IMG, `sharp-linux-${process.arch}/lib`);
 const LIBVIPS_LIB = join(IMG, `sharp-libvips-linux-${process.arch}/lib`);
-// These are the libraries for glibc; elsewhere the same code runs with others, and the tests of dist/larder show it.
+// These libraries are for glibc. On other systems, the tests of dist/larder cover the same code.
 const isHere = process.platform === "linux" && existsSync(ADDON_LIB) && existsSync(LIBVIPS_LIB);
 
 let temporary: string;
@@ -70,7 +70,7 @@ function folder(): string {
   return join(directory, names[0] ?? "");
 }
 
-test.if(isHere)("the libraries are written once, closed to others, and found again", () => {
+test.if(isHere)("the libraries are written once, with access for their owner only, and reused", () => {
   expect(load()).toBe("loaded");
   expect(statSync(directory).mode & 0o777).toBe(0o700);
   expect(statSync(folder()).mode & 0o777).toBe(0o700);
@@ -81,7 +81,7 @@ test.if(isHere)("the libraries are written once, closed to others, and found aga
   expect(statSync(path).ino).toBe(ino);
 });
 
-test.if(isHere)("a changed library, or a folder that others may write to, is written again", () => {
+test.if(isHere)("a changed library, or a folder writable by others, is written again", () => {
   load();
   const path = join(folder(), libvips.name);
   appendFileSync(path, "x");
@@ -95,7 +95,7 @@ test.if(isHere)("a changed library, or a folder that others may write to, is wri
   expect(statSync(path).ino).not.toBe(ino);
 });
 
-test.if(isHere)("folders of earlier versions go, and nothing else", () => {
+test.if(isHere)("folders of earlier versions are deleted, and nothing else", () => {
   mkdirSync(join(directory, "0".repeat(64)), { recursive: true });
   writeFileSync(join(directory, "notes.txt"), "mine");
   expect(load()).toBe("loaded");
@@ -103,23 +103,23 @@ test.if(isHere)("folders of earlier versions go, and nothing else", () => {
   expect(existsSync(join(directory, "notes.txt"))).toBe(true);
 });
 
-test.if(isHere)("a directory that others may write to is not used; the libraries are loaded from memory", () => {
+test.if(isHere)("a directory writable by others is not used; the libraries are loaded from memory", () => {
   mkdirSync(directory, { recursive: true });
   chmodSync(directory, 0o777);
   expect(load()).toBe("loaded");
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test.if(isHere)("another libvips takes the place of the embedded one, by a link", () => {
+test.if(isHere)("another libvips replaces the embedded one, through a link", () => {
   expect(load({ libvips: libvipsPath })).toBe("loaded");
   expect(readlinkSync(join(folder(), libvips.name))).toBe(libvipsPath);
 });
 
-test.if(isHere)("a missing libvips is reported by its name", () => {
+test.if(isHere)("a missing libvips is reported by name", () => {
   expect(load({ libvips: "/nonexistent/libvips-cpp.so" })).toContain("/nonexistent/libvips-cpp.so");
 });
 
-test.if(isHere)("damage inside the executable is reported, and nothing is loaded", () => {
+test.if(isHere)("a damaged executable is reported, and nothing is loaded", () => {
   libvips = { ...libvips, sha256: "0".repeat(64) };
   expect(load()).toContain("is damaged");
 });

@@ -63,7 +63,7 @@ test("the three variants have longest sides of 128, 512 and 1600, and are never 
   expect(sizes).toEqual({ small: [128, 64], medium: [512, 256], large: [1600, 800] });
 });
 
-test("a picture is turned as its EXIF says, converted to sRGB, and loses its metadata", async () => {
+test("a picture is rotated according to its EXIF data, converted to sRGB, and loses its metadata", async () => {
   await using bench = new Bench();
   const { bytes, metadata } = await render(bench, "rotated-p3.jpg", "image/jpeg", "medium");
   expect(metadata.exif).toBeUndefined();
@@ -72,10 +72,10 @@ test("a picture is turned as its EXIF says, converted to sRGB, and loses its met
   expect(metadata.orientation).toBeUndefined();
   expect(bytes.includes("Secret Artist")).toBe(false);
   // The mark in the upper left of the stored picture is in the upper right when displayed.
-  expect(await pixelAt(bytes, metadata.width - 20, 20)).toEqual(await expectedMark("rotated-p3.jpg"));
+  expect(await pixelAt(bytes, metadata.width - 20, 20)).toEqual(await readExpectedColor("rotated-p3.jpg"));
 });
 
-test("a HEIC's embedded profile is honoured, and its colours are those of the same picture as PNG", async () => {
+test("the embedded profile of a HEIC is applied, so that its colors equal those of the same picture as PNG", async () => {
   await using bench = new Bench();
   const heic = await render(bench, "phone.heic", "image/heic", "medium");
   const png = await render(bench, "plain.png", "image/png", "medium");
@@ -86,7 +86,7 @@ test("a HEIC's embedded profile is honoured, and its colours are those of the sa
   expect(Math.abs((blue ?? 0) - (blueThere ?? 255))).toBeLessThan(16);
 });
 
-test("of an animation the first frame is shown", async () => {
+test("the first frame of an animation is rendered", async () => {
   await using bench = new Bench();
   const { bytes } = await render(bench, "animated.gif", "image/gif", "small");
   const [red = 0, , blue = 255] = await pixelAt(bytes, 10, 10);
@@ -94,13 +94,13 @@ test("of an animation the first frame is shown", async () => {
   expect(blue).toBeLessThan(50);
 });
 
-test("transparency stays", async () => {
+test("transparency is kept", async () => {
   await using bench = new Bench();
   const { metadata } = await render(bench, "small-transparent.png", "image/png", "small");
   expect(metadata.hasAlpha).toBe(true);
 });
 
-test("references in an SVG are not followed", async () => {
+test("references in an SVG are not loaded", async () => {
   let hits = 0;
   using server = Bun.serve({
     port: 0,
@@ -118,7 +118,7 @@ test("references in an SVG are not followed", async () => {
   expect(hits).toBe(0);
 });
 
-test("an SVG that states to be huge is drawn small", async () => {
+test("an SVG with a huge declared size is rendered small", async () => {
   await using bench = new Bench();
   const digest = await bench.addBytes(
     '<svg xmlns="http://www.w3.org/2000/svg" width="90000" height="45000"><rect width="90000" height="45000"/></svg>',
@@ -129,8 +129,8 @@ test("an SVG that states to be huge is drawn small", async () => {
   expect([width, height]).toEqual([512, 256]);
 });
 
-/** The colour that libvips itself finds for the mark, after the profile is applied. */
-async function expectedMark(fixture: string): Promise<number[]> {
+/** The color of the mark according to libvips, after the profile is applied. */
+async function readExpectedColor(fixture: string): Promise<number[]> {
   const bytes = await sharp(join(FIXTURES, fixture)).autoOrient().resize(384, 512).webp({ effort: 2 }).toBuffer();
   return pixelAt(bytes, 384 - 20, 20);
 }

@@ -18,7 +18,7 @@ test("hostile and damaged files fail once, and are not tried again", async () =>
     const first = await bench.service.get(digest, mediaType, "medium", 30_000);
     expect(first.state).toBe("none");
     expect(bench.recorded.filter((failure) => failure.digest === digest)).toHaveLength(1);
-    rmSync(bench.pathOf(digest)); // a second try would fail for another reason
+    rmSync(bench.pathOf(digest)); // a second attempt would fail for another reason
     expect(await bench.service.get(digest, mediaType, "small")).toEqual(first);
     expect(bench.recorded.filter((failure) => failure.digest === digest)).toHaveLength(1);
   }
@@ -76,14 +76,14 @@ test("thumbnails of an upload are made without a request, also during further up
   expect(bench.derived.find(digest, "large")).toBeUndefined();
 });
 
-test("a short wait ends with pending", async () => {
+test("a short timeout ends with pending", async () => {
   await using bench = new Bench();
   const digest = bench.add("plain.png");
   expect(await bench.service.get(digest, "image/png", "medium", 0)).toEqual({ state: "pending" });
   expect((await bench.service.get(digest, "image/png", "medium", 30_000)).state).toBe("ready");
 });
 
-test("thumbs/ may be deleted while the server runs; a torn file counts as absent", async () => {
+test("thumbs/ may be deleted while the server runs, and a truncated file counts as absent", async () => {
   await using bench = new Bench();
   const digest = bench.add("plain.png");
   const first = await bench.service.get(digest, "image/png", "medium", 30_000);
@@ -114,7 +114,7 @@ test("a smaller variant is made from a larger one, unless that is damaged", asyn
   expect(bench.recorded).toEqual([]);
 });
 
-test("a child that is killed once is replaced, and its jobs are done", async () => {
+test("a child that is killed once is replaced, and its jobs are completed", async () => {
   await using bench = new Bench();
   await bench.service.status();
   const [child] = findChildren();
@@ -137,7 +137,7 @@ test("a file that crashes the child twice is stored as a failure, and the next o
   expect(next).toEqual({ state: "none", reason: "alive again" });
 });
 
-test("a hang is ended by the timeout and stored as a failure", async () => {
+test("a hanging job is ended by the timeout and stored as a failure", async () => {
   await using bench = new Bench({ childCommand: fakeChild("hang"), config: { timeoutMs: 300 } });
   const digest = bench.add("plain.png");
   const response = await bench.service.get(digest, "image/png", "medium", 30_000);
@@ -146,7 +146,7 @@ test("a hang is ended by the timeout and stored as a failure", async () => {
   await until(() => findChildren().length === 0);
 });
 
-test("a job that shared the process with a hang is retried and does not fail", async () => {
+test("a job in the same process as a hanging one is retried and succeeds or fails on its own", async () => {
   await using bench = new Bench({ childCommand: fakeChild("hang", "0"), config: { timeoutMs: 300 } });
   const hanging = await bench.addBytes("x", `${"a".repeat(63)}0`);
   const innocent = await bench.addBytes("x", `${"a".repeat(63)}1`);
@@ -172,7 +172,7 @@ test("the queue is bounded: scheduled work beyond it is dropped, and done on req
   expect((await bench.service.get(first, "image/png", "medium", 30_000)).state).toBe("ready");
 });
 
-test("a child that takes too much memory is ended, and the file stored as a failure", async () => {
+test("a child that uses too much memory is ended, and the file stored as a failure", async () => {
   await using bench = new Bench({
     childCommand: fakeChild("greedy"),
     config: { memoryLimitBytes: 300 * 1024 * 1024 },
@@ -182,14 +182,14 @@ test("a child that takes too much memory is ended, and the file stored as a fail
   expect(bench.recorded).toHaveLength(1);
 });
 
-test("an image library that crashes its process is left out, and the status names the reason", async () => {
+test("an image library that crashes its process is disabled, and the status gives the reason", async () => {
   await using bench = new Bench({ childCommand: fakeChild("fragile") });
   expect((await bench.service.status()).renderer).toBe("bun");
   expect(bench.service.canRender("image/jpeg")).toBe(true);
   expect(bench.service.canRender("image/tiff")).toBe(false);
 });
 
-test("if no child can be started, there are no thumbnails, a reason, and no stored failures", async () => {
+test("without a working child there are no thumbnails, a reason, and no stored failures", async () => {
   await using bench = new Bench({ childCommand: ["/nonexistent/larder"] });
   const response = await bench.service.get(bench.add("plain.png"), "image/png", "medium", 30_000);
   expect(response.state).toBe("none");
@@ -197,7 +197,7 @@ test("if no child can be started, there are no thumbnails, a reason, and no stor
   expect(bench.recorded).toEqual([]);
 });
 
-test("errors of database and disk leave the server running", async () => {
+test("errors of database and disk don't stop the server", async () => {
   await using locked = new Bench({ failures: { find: () => undefined, record: fail } });
   expect((await locked.service.get(locked.add("truncated.jpg"), "image/jpeg", "medium", 30_000)).state).toBe("none");
   expect((await locked.service.get(locked.add("plain.png"), "image/png", "medium", 30_000)).state).toBe("ready");
@@ -212,7 +212,7 @@ test("errors of database and disk leave the server running", async () => {
   expect(blocked.recorded).toEqual([]);
 });
 
-test("the child ends when it has nothing to do, and closing ends it at once", async () => {
+test("the child ends when idle, and at once when the service closes", async () => {
   await using bench = new Bench({ config: { idleMs: 50 } });
   const digest = bench.add("plain.png");
   expect((await bench.service.get(digest, "image/png", "medium", 30_000)).state).toBe("ready");
@@ -239,7 +239,7 @@ test("the child ends with its parent", async () => {
   await until(() => messages.children.every((child) => !isAlive(child)));
 });
 
-test("which media types may have a thumbnail is known without reading a file", async () => {
+test("supported media types are known without reading a file", async () => {
   await using bench = new Bench({ environment: { PATH: "/nonexistent" } });
   const yes = ["image/jpeg", "image/png", "image/webp", "image/gif", "image/avif", "image/tiff", "image/svg+xml"];
   for (const type of [...yes, "image/heic", "image/heif", "IMAGE/JPEG; q=1"]) {

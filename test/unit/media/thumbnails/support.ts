@@ -27,7 +27,7 @@ export interface Failure {
   program: string;
 }
 
-/** A service with a directory of its own and files placed there by hand. Use with `await using`. */
+/** A thumbnail service in its own directory, with files stored by hand. Use with `await using`. */
 export class Bench implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), "larder-thumbnails-"));
   readonly derived = new DerivedStore(join(this.directory, "thumbs"));
@@ -56,7 +56,7 @@ export class Bench implements AsyncDisposable {
     return join(this.directory, "blobs", digest);
   }
 
-  /** Stores a fixture as a blob; its name is not its real digest, which nobody checks here. */
+  /** Stores a fixture as a blob, under a name that is not its real digest, which nothing checks here. */
   add(fixture: string): Digest {
     const digest = toDigest(randomBytes(32).toString("hex"));
     copyFileSync(join(FIXTURES, fixture), this.pathOf(digest));
@@ -75,7 +75,7 @@ export class Bench implements AsyncDisposable {
   }
 }
 
-/** Process ids of the children of this test process that are thumbnail children. */
+/** Process ids of the thumbnail processes among this process's children. */
 export function findChildren(): number[] {
   const listing = Bun.spawnSync(["ps", "-o", "pid=,args=", "--ppid", String(process.pid)]);
   return listing.stdout

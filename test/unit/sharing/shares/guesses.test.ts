@@ -21,7 +21,7 @@ beforeEach(() => {
 function setUp() {
   const db = openDatabase(":memory:");
   migrate(db.sqlite, silentLog);
-  // Only the share matters here: the accounts and folders around it are left out.
+  // Only the share is needed; its account and folder don't exist.
   db.sqlite.run("PRAGMA foreign_keys = OFF");
   const writer = new Writer(db.sqlite, silentLog);
   const clock = new TestClock();
@@ -58,10 +58,10 @@ function setUp() {
   );
   const share = rows.find("shr_1");
   if (share === undefined) throw new Error("no share");
-  // Of the node only its name is looked at.
+  // Only the node's name is used.
   const locked = { token: "t", share, node: { kind: "file", publicId: "file_1", name: "a" } } as unknown as OpenedShare;
   const guesses = new LinkGuesses({ rows, limiter, writer, events, clock });
-  /** One try: "right", "wrong", or for how many seconds it must wait. */
+  /** Tries a password. @returns "right", "wrong", or the seconds to wait */
   const attempt = async (address: string, isRight = false): Promise<string | number> => {
     try {
       return await guesses.guard(locked, address, () =>
@@ -73,54 +73,54 @@ function setUp() {
       throw error;
     }
   };
-  const wrongTries = async (count: number, address: (at: number) => string = (at) => `192.0.2.${at}`) => {
+  const tryWrong = async (count: number, address: (at: number) => string = (at) => `192.0.2.${at}`) => {
     for (let at = 0; at < count; at++) expect(await attempt(address(at))).toBe("wrong");
   };
-  return { guesses, clock, attempt, wrongTries, notices: () => notices };
+  return { guesses, clock, attempt, tryWrong, notices: () => notices };
 }
 
-test("from 50 wrong tries an hour on, new addresses wait a growing pause", async () => {
-  // A PIN of four digits was open to everybody with some hundred addresses: only each address was limited.
-  await t.wrongTries(50);
-  const pauses: (string | number)[] = [];
+test("after 50 wrong attempts in an hour, new addresses wait for increasing times", async () => {
+  // The limit per address alone did not protect a PIN of four digits from some hundred addresses.
+  await t.tryWrong(50);
+  const delays: (string | number)[] = [];
   for (let i = 0; i < 11; i++) {
     const seconds = await t.attempt(`198.51.100.${i}`);
-    pauses.push(seconds);
+    delays.push(seconds);
     t.clock.ms += Number(seconds) * 1000 - 1;
     expect(await t.attempt(`198.51.100.${i}`)).toBe(1);
     t.clock.ms += 1;
     expect(await t.attempt(`198.51.100.${i}`)).toBe("wrong");
   }
-  expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
+  expect(delays).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
   t.clock.ms += 300_000;
   expect(await t.attempt("203.0.113.1", true)).toBe("right");
 });
 
-test("the pause ends with the hour", async () => {
-  await t.wrongTries(50);
+test("the delay ends after an hour", async () => {
+  await t.tryWrong(50);
   expect(await t.attempt("198.51.100.1")).toBe(1);
   t.clock.ms += 3_600_000;
-  await t.wrongTries(49);
+  await t.tryWrong(49);
 });
 
 test("an address that opened the link within 30 days doesn't wait", async () => {
   expect(await t.attempt("203.0.113.1", true)).toBe("right");
   t.clock.ms += 29 * DAY;
-  await t.wrongTries(50);
+  await t.tryWrong(50);
   expect(await t.attempt("203.0.113.1")).toBe("wrong");
   expect(await t.attempt("203.0.113.1", true)).toBe("right");
   expect(await t.attempt("203.0.113.2", true)).toBeNumber();
-  // Opening it again counts from then on.
+  // Opening it again restarts the 30 days.
   t.clock.ms += 29 * DAY;
-  await t.wrongTries(50);
+  await t.tryWrong(50);
   expect(await t.attempt("203.0.113.1", true)).toBe("right");
   t.clock.ms += 31 * DAY;
   expect(await t.guesses.sweep(100)).toBe(1);
-  await t.wrongTries(50);
+  await t.tryWrong(50);
   expect(await t.attempt("203.0.113.1", true)).toBeNumber();
 });
 
-test("many tries at once are no more wrong ones than one after the other", async () => {
+test("concurrent attempts allow no more wrong ones than sequential attempts", async () => {
   const outcomes = await Promise.all(Array.from({ length: 100 }, (_, at) => t.attempt(`192.0.2.${at}`)));
   expect(outcomes.filter((outcome) => outcome === "wrong")).toHaveLength(50);
   t.clock.ms += 1_000;
@@ -129,14 +129,14 @@ test("many tries at once are no more wrong ones than one after the other", async
 });
 
 test("the owner is notified once a day", async () => {
-  await t.wrongTries(49);
+  await t.tryWrong(49);
   expect(t.notices()).toBe(0);
-  await t.wrongTries(1);
+  await t.tryWrong(1);
   expect(t.notices()).toBe(1);
   t.clock.ms += DAY - 1;
-  await t.wrongTries(50);
+  await t.tryWrong(50);
   expect(t.notices()).toBe(1);
   t.clock.ms += DAY;
-  await t.wrongTries(50);
+  await t.tryWrong(50);
   expect(t.notices()).toBe(2);
 });

@@ -33,7 +33,7 @@ const share: Share = {
 const grants = new PasswordGrants(new Uint8Array(32).fill(1));
 const NOW = 1_800_000_000_000;
 
-test("a grant opens its share for an hour, and not longer than the share lasts", () => {
+test("a grant is valid for an hour, but not after the share expires", () => {
   const { grant, expiresAtMs } = grants.issue(share, NOW);
   expect(expiresAtMs).toBe(NOW + 3_600_000);
   expect(grants.isValid(share, grant, NOW)).toBe(true);
@@ -42,14 +42,14 @@ test("a grant opens its share for an hour, and not longer than the share lasts",
   expect(grants.issue({ ...share, expiresAtMs: NOW + 5 }, NOW).expiresAtMs).toBe(NOW + 5);
 });
 
-test("it opens no other share, none that changed, and none of another server", () => {
+test("it is not valid for another share, after a change of the share, or on another server", () => {
   const { grant } = grants.issue(share, NOW);
   expect(grants.isValid({ ...share, publicId: "shr_2" }, grant, NOW)).toBe(false);
   expect(grants.isValid({ ...share, grantEpoch: 1 }, grant, NOW)).toBe(false);
   expect(new PasswordGrants(new Uint8Array(32).fill(2)).isValid(share, grant, NOW)).toBe(false);
 });
 
-test("nothing that was not issued is one", () => {
+test("forged grants are not valid", () => {
   const { grant } = grants.issue(share, NOW);
   const [expiry = "", signature = ""] = grant.split(".");
   const later = (Number.parseInt(expiry, 36) + 1).toString(36);

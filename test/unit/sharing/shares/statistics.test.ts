@@ -8,7 +8,7 @@ import { factsOf } from "../../../../src/tree/model/facts.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
 import { TestTree } from "../../tree/support.ts";
 
-/** A file with a public link, and what counts its downloads. */
+/** Creates a file with public links, and the services that count their downloads. */
 function build(tree: TestTree) {
   const accountId = tree.addAccount();
   const file = tree.addFile(accountId, "/photos", "a.jpg");
@@ -29,7 +29,7 @@ function build(tree: TestTree) {
   return { accountId, file, facts: factsOf(file), heard, emitted, links, rows, statistics, open };
 }
 
-test("each download through a link emits one event, the first as the first, and again for a new link", async () => {
+test("each download through a link emits one event; isFirst marks the first download of each link", async () => {
   const tree = new TestTree();
   try {
     const { accountId, file, facts, heard, statistics, rows, open } = build(tree);
@@ -46,7 +46,7 @@ test("each download through a link emits one event, the first as the first, and 
 
     const fresh = open();
     statistics.noteDownload(fresh, facts);
-    // The old link has ended: it emits nothing, and its counts do not go to the new one.
+    // The old link has ended: it emits nothing, and its downloads don't count for the new link.
     statistics.noteDownload(share, facts);
     await statistics.flush();
     expect(heard).toHaveLength(5);
@@ -57,7 +57,7 @@ test("each download through a link emits one event, the first as the first, and 
   }
 });
 
-test("a maximum is taken exactly, with as many events", async () => {
+test("maxDownloads is exact, with one event for each download", async () => {
   const tree = new TestTree();
   try {
     const { facts, heard, statistics, rows, open } = build(tree);
@@ -74,8 +74,8 @@ test("a maximum is taken exactly, with as many events", async () => {
   }
 });
 
-test("a maximum that is set during downloads counts those that are not written yet", async () => {
-  // Once up to a second of them was let through besides.
+test("maxDownloads set during downloads includes those not yet written", async () => {
+  // Without this, all downloads since the last write, up to a second earlier, would not count.
   const tree = new TestTree();
   try {
     const { facts, statistics, rows, open } = build(tree);
@@ -83,7 +83,7 @@ test("a maximum that is set during downloads counts those that are not written y
     statistics.noteDownload(before, facts);
     statistics.noteDownload(before, facts);
     tree.run(() => rows.update({ ...before, maxDownloads: 3 }));
-    // Opened before the change: held to what the share is now.
+    // The share was opened before the change, but the current limit applies.
     const counted = await Promise.allSettled(Array.from({ length: 4 }, async () => statistics.count(before, facts)));
     expect(counted.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     await statistics.flush();
@@ -93,7 +93,7 @@ test("a maximum that is set during downloads counts those that are not written y
   }
 });
 
-test("no download of a share that was ended since it was opened", () => {
+test("a share deleted since it was opened rejects downloads", () => {
   const tree = new TestTree();
   try {
     const { file, facts, links, statistics, open } = build(tree);
@@ -105,7 +105,7 @@ test("no download of a share that was ended since it was opened", () => {
   }
 });
 
-test("expired shares go after their time, oldest first, so many at once", () => {
+test("the sweep removes expired shares, oldest first, up to a limit", () => {
   const tree = new TestTree();
   try {
     const { rows, open } = build(tree);

@@ -31,7 +31,7 @@ describe.each([
   ["image/webp", () => picture().webp().toBuffer()],
   ["image/webp", () => picture().webp({ lossless: true }).toBuffer()],
 ] as const)("%s", (mediaType, make) => {
-  test("loses what the camera wrote and keeps its colors and profile", async () => {
+  test("removes what the camera wrote, and keeps colors and profile", async () => {
     const before = await make();
     const after = strip(before, mediaType);
     expect(before.includes("LarderCam")).toBe(true);
@@ -41,11 +41,11 @@ describe.each([
     expect({ exif, xmp, width, height }).toEqual({ exif: undefined, xmp: undefined, width: 48, height: 32 });
     expect(icc).toBeDefined();
     expect(await pixels(after)).toEqual(await pixels(before));
-    // Twice is once.
+    // Stripping again changes nothing.
     expect(strip(after, mediaType)).toEqual(after);
   });
 
-  test("cut anywhere, or of random bytes, never throws and never gives metadata away", async () => {
+  test("truncated or random bytes never throw, and never reveal metadata", async () => {
     const whole = await make();
     for (let length = 0; length < whole.length; length += 7) {
       const parts = stripMetadata(whole.subarray(0, length), mediaType);
@@ -60,14 +60,14 @@ describe.each([
   });
 });
 
-describe("how a picture is to be turned", () => {
-  test.each([1, 3, 6, 8])("stays: %d", async (orientation) => {
+describe("the orientation", () => {
+  test.each([1, 3, 6, 8])("is kept: %d", async (orientation) => {
     const after = strip(await jpegPhoto(40, 20, orientation), "image/jpeg");
     expect(after.includes("LarderCam")).toBe(false);
     expect((await sharp(after).metadata()).orientation ?? 1).toBe(orientation);
   });
 
-  test("stays in PNG and WebP too", async () => {
+  test("is kept in PNG and WebP, too", async () => {
     const source = await sharp({ create: { width: 8, height: 4, channels: 3, background: "red" } })
       .withMetadata({ orientation: 6 })
       .png()
@@ -82,13 +82,13 @@ describe("how a picture is to be turned", () => {
   });
 });
 
-test("what follows the end of a JPEG goes: a second picture has metadata of its own", async () => {
+test("bytes after the end of a JPEG are removed, as a second picture has its own metadata", async () => {
   const jpeg = await picture().jpeg().toBuffer();
   const bare = strip(jpeg, "image/jpeg");
   expect(strip(Buffer.concat([jpeg, jpeg, Buffer.from("LarderCam")]), "image/jpeg")).toEqual(bare);
 });
 
-test("remarks and unknown segments go, what decoding needs stays", () => {
+test("comments and unknown segments are removed, and what decoding needs is kept", () => {
   const segment = (marker: number, body: string) =>
     Buffer.concat([Buffer.from([0xff, marker, 0, body.length + 2]), Buffer.from(body, "latin1")]);
   const scan = Buffer.concat([segment(0xda, "\x01\x01\x00\x00\x3f\x00"), Buffer.from([1, 0xff, 0, 2, 0xff, 0xd0, 3])]);
@@ -98,7 +98,7 @@ test("remarks and unknown segments go, what decoding needs stays", () => {
     segment(0xed, "Photoshop 3.0"),
     segment(0xeb, "JUMBF"),
     segment(0xe2, "MPF\0"),
-    // A chunk with a number for a name must go, with any content.
+    // A segment with an unassigned number is removed, with any content.
     segment(0xf3, "extension"),
     segment(0x50, "reserved"),
     segment(0xdb, "tables"),
@@ -120,7 +120,7 @@ test("remarks and unknown segments go, what decoding needs stays", () => {
   expect(strip(jpeg, "image/jpeg")).toEqual(bare);
 });
 
-test("frames of an animated WebP have nothing but their pictures, or it is not stripped", async () => {
+test("an animated WebP is stripped only if its frames contain nothing but image data", async () => {
   const pages = [0, 90, 180].map((red) =>
     sharp({ create: { width: 8, height: 8, channels: 3, background: { r: red, g: 0, b: 0 } } })
       .png()
@@ -143,7 +143,7 @@ test("frames of an animated WebP have nothing but their pictures, or it is not s
   expect(stripMetadata(withRemark, "image/webp")).toBeUndefined();
 });
 
-test("a file of nothing but pieces is given up, not read to its end: it took seconds once", () => {
+test("a file with too many segments is rejected early, as reading it to its end took seconds", () => {
   const isStripped = (mediaType: string, count: number, head: string, part: string, end: string) => {
     const parts = Array.from({ length: count }, () => Buffer.from(part, "hex"));
     const bytes = Buffer.concat([Buffer.from(head, "hex"), ...parts, Buffer.from(end, "hex")]);
@@ -159,7 +159,7 @@ test("a file of nothing but pieces is given up, not read to its end: it took sec
   expect(isOfMany(20_000)).toEqual([false, false, false]);
 });
 
-test("other types are not its business", () => {
+test("other types are not supported", () => {
   expect(canStrip("image/heic")).toBe(false);
   expect(stripMetadata(new Uint8Array(100), "image/tiff")).toBeUndefined();
   expect(canStrip("toString")).toBe(false);

@@ -9,14 +9,14 @@ import {
   spanOf,
 } from "../../../../src/features/uploads/chunked/chunk-plan.ts";
 
-/** The error that a call is rejected with. */
+/** Returns the error that a call is rejected with. */
 function rejectionOf(call: () => unknown): AppError {
   try {
     call();
   } catch (error) {
     if (error instanceof AppError) return error;
   }
-  throw new Error("it was not refused");
+  throw new Error("the call was not rejected");
 }
 
 describe("planChunks", () => {
@@ -41,7 +41,7 @@ describe("planChunks", () => {
     }
   });
 
-  test("takes 10,000 chunks and no more, and names the size that would do", () => {
+  test("accepts at most 10,000 chunks, and names the smallest sufficient chunk size", () => {
     expect(planChunks(10_000 * 1024, 1024).totalChunks).toBe(10_000);
     const rejection = rejectionOf(() => planChunks(10_000 * 1024 + 1, 1024));
     expect(rejection.reason).toBe("chunk_size");
@@ -50,17 +50,17 @@ describe("planChunks", () => {
     expect(rejectionOf(() => planChunks(10_000 * 1024 + 1, min - 1)).reason).toBe("chunk_size");
   });
 
-  test("says so where even the largest chunks are too many", () => {
+  test("rejects a file with too many chunks of any size, and gives the limit", () => {
     expect(rejectionOf(() => planChunks(10_000 * CHUNK_BYTES_MAX + 1, CHUNK_BYTES_MAX)).message).toContain("at most");
   });
 
-  test("knows no chunk at odd indexes", () => {
+  test("has no chunk at invalid indexes", () => {
     const plan = planChunks(5000, 1024);
     for (const index of [-1, 0.5, Number.NaN, 5, Infinity]) expect(spanOf(plan, index)).toBeUndefined();
   });
 });
 
-test("checkChunkSize takes 1 KiB to 64 MiB", () => {
+test("checkChunkSize accepts 1 KiB to 64 MiB", () => {
   expect(checkChunkSize(undefined)).toBe(CHUNK_BYTES_DEFAULT);
   for (const size of [1024, 64 * 1024 * 1024]) expect(checkChunkSize(size)).toBe(size);
   for (const size of [0, -1, 1023, 64 * 1024 * 1024 + 1, 1024.5, Number.NaN]) {
@@ -85,7 +85,7 @@ describe("ChunkSet", () => {
     expect([set.count, set.bytes, set.prefixBytes, set.isWhole]).toEqual([5, 4500, 4500, true]);
   });
 
-  test("forgets a chunk, and with it what lies behind the gap", () => {
+  test("can remove a chunk, which ends the complete prefix before it", () => {
     const set = new ChunkSet(plan, [0, 1, 2, 3, 4]);
     set.remove(2);
     set.remove(2);
@@ -94,7 +94,7 @@ describe("ChunkSet", () => {
     expect(set.isWhole).toBe(true);
   });
 
-  test("of an empty file is whole from the start", () => {
+  test("of an empty file is complete from the start", () => {
     expect(new ChunkSet(planChunks(0, 1024)).isWhole).toBe(true);
   });
 });

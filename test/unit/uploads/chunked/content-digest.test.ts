@@ -6,7 +6,7 @@ import { UploadSigner } from "../../../../src/features/uploads/chunked/signature
 const digest = toDigest("ab".repeat(32));
 const base64 = Buffer.from(digest, "hex").toString("base64");
 
-test("Content-Digest names a sha256, alone or among others (RFC 9530)", () => {
+test("Content-Digest contains a sha256, alone or among others (RFC 9530)", () => {
   expect(readContentDigest(`sha-256=:${base64}:`)).toBe(digest);
   expect(readContentDigest(`sha-512=:AAAA:,  SHA-256=:${base64}:, md5=:AA==:`)).toBe(digest);
   expect(readContentDigest(null)).toBeUndefined();
@@ -22,7 +22,7 @@ test("Content-Digest names a sha256, alone or among others (RFC 9530)", () => {
   }
 });
 
-test("a signature opens its own scope of its own upload alone", () => {
+test("a signature is valid only for its scope of its upload", () => {
   const signer = new UploadSigner(Buffer.alloc(32, 1));
   const upload = { publicId: "upl_1", nonce: Buffer.alloc(16, 2) };
   const signature = signer.sign(upload, 7);

@@ -28,7 +28,7 @@ let close: () => Promise<void>;
 let user: User;
 const device = { id: 0, publicId: "phone", name: "Phone" };
 
-/** Everything that uploads stand on, over the tree's database; again for a second start. */
+/** Opens everything that uploads need on the tree's database; called again to simulate a restart. */
 function start() {
   const { db, writer, clock } = tree;
   const directory = join(tree.directory, "uploads");
@@ -75,7 +75,7 @@ function start() {
   close = async () => {
     opened.staging.close();
     blobs.close();
-    // They would be written a second later, to a database that is closed.
+    // Closing would otherwise be followed by a delayed write to the closed database.
     await transfers.flush();
   };
 }
@@ -88,7 +88,7 @@ async function begin(entry: Partial<UploadEntry> = {}, chunkSizeBytes = CHUNK_BY
     rejection: undefined,
   }));
   const [file] = session.files;
-  if (file === undefined || "error" in file) throw new Error("it was not planned");
+  if (file === undefined || "error" in file) throw new Error("the upload was not planned");
   return file.upload;
 }
 
@@ -115,7 +115,7 @@ async function reasonOf(promise: Promise<unknown>): Promise<string | undefined> 
 
 const nothing = { digest: undefined, exif: { location: undefined, capturedAt: undefined } };
 const sweep = () => uploads.sweep(new AbortController().signal);
-/** A sender who may write. */
+/** Confirms that the sender may still write. */
 const permit = () => undefined;
 const stateOf = (upload: Upload) => uploads.progress(uploads.get(user, upload.publicId));
 const reservedBytes = () => tree.read.usage(user.id).reservedBytes;
@@ -155,7 +155,7 @@ afterEach(async () => {
 });
 
 describe("an upload session", () => {
-  test("ends 24 hours after its last chunk, and not before", async () => {
+  test("expires 24 hours after its last chunk", async () => {
     const upload = await begin();
     tree.clock.advance(20 * HOUR_MS);
     await send(upload, 0);
@@ -165,14 +165,14 @@ describe("an upload session", () => {
     tree.clock.advance(24 * HOUR_MS - 1);
     expect(stateOf(upload).status).toBe("uploading");
     tree.clock.advance(1);
-    // Before the sweep came by, too.
+    // The state changes even before the sweep.
     expect(stateOf(upload).status).toBe("expired");
     expect(await reasonOf(send(upload, 2))).toBe("upload_expired");
     expect(await reasonOf(uploads.complete({ user, confirm: permit }, upload, nothing))).toBe("upload_expired");
     expect(reservedBytes()).toBe(3000);
   });
 
-  test("that has expired is swept: quota, room and bytes are free, and its failure is emitted once", async () => {
+  test("the sweep releases the quota, disk space and bytes of expired ones, and reports each failure once", async () => {
     const begun = await begin();
     await send(begun, 0);
     await begin({ name: "never-begun.bin" });
@@ -190,7 +190,7 @@ describe("an upload session", () => {
     expect(await reasonOf(send(begun, 1))).toBe("upload_expired");
   });
 
-  test("is remembered for a week after its time", async () => {
+  test("a completed one can be read for a week after its expiry", async () => {
     const upload = await begin();
     for (const index of [0, 1, 2]) await send(upload, index);
     const file = await uploads.complete({ user, confirm: permit }, upload, nothing);
@@ -204,7 +204,7 @@ describe("an upload session", () => {
     expect(emitted).toEqual(["completed a.bin"]);
   });
 
-  test("holds room on the disk until its bytes are there, also after a restart", async () => {
+  test("reserves disk space until its bytes arrive, even across a restart", async () => {
     freeBytes = 10_000;
     const upload = await begin({ size: 6000 });
     expect(await reasonOf(begin({ size: 6000 }))).toBe("disk_full");
@@ -220,7 +220,7 @@ describe("an upload session", () => {
     expect(room.reservedBytes).toBe(0);
   });
 
-  test("that is offered again keeps its room and time; one that has expired is replaced", async () => {
+  test("requested again keeps its reservations and gets a new expiry; an expired one is replaced", async () => {
     const file = { checksum: `sha256:${"a".repeat(64)}` };
     const first = await begin(file);
     await send(first, 0);
@@ -244,7 +244,7 @@ describe("an upload session", () => {
     expect(await tree.read.recount(user.id)).toEqual([]);
   });
 
-  test("is not promised twice where the disk has no room for its successor", async () => {
+  test("stays reserved if the disk has no space for its replacement", async () => {
     const file = { checksum: `sha256:${"a".repeat(64)}`, size: 6000 };
     freeBytes = 10_000;
     const first = await begin(file);
@@ -252,11 +252,11 @@ describe("an upload session", () => {
     expect([stateOf(first).status, reservedBytes(), room.reservedBytes]).toEqual(["pending", 6000, 6000]);
   });
 
-  test("leaves nothing of a replacement that was rejected, or that a crash kept from counting", async () => {
+  test("discards a replacement chunk that was rejected, or not recorded because of a crash", async () => {
     const upload = await begin();
     await send(upload, 0);
     const replacement = `${upload.publicId}.0.next`;
-    // Other bytes, and the upload ends while they are on their way.
+    // The upload expires while the replacement bytes arrive.
     const rejection = uploads.receive(upload, {
       scope: 0,
       declaredBytes: undefined,
@@ -270,7 +270,7 @@ describe("an upload session", () => {
     expect(await reasonOf(rejection)).toBe("upload_expired");
     expect(stagedFiles()).toEqual([upload.publicId]);
     tree.clock.advance(-24 * HOUR_MS);
-    // As after a crash between the bytes and their row, and as after one behind it.
+    // First a crash between the bytes and their row, then one after the row.
     const path = join(tree.directory, "uploads", replacement);
     fs.writeFileSync(path, Buffer.alloc(1024, 9));
     await uploads.recover();
@@ -289,7 +289,7 @@ describe("an upload session", () => {
     );
   });
 
-  test("of a removed device is cancelled", async () => {
+  test("of a removed device is canceled", async () => {
     const upload = await begin();
     await send(upload, 0);
     await tree.writer.run((tx) => uploads.cancelOfDevice(tx, device.id));
@@ -297,7 +297,7 @@ describe("an upload session", () => {
     expect([reservedBytes(), room.reservedBytes, stagedFiles(), emitted]).toEqual([0, 0, [], []]);
   });
 
-  test("that is rejected a replacement holds nothing", async () => {
+  test("rejected because its file needs confirmation reserves nothing", async () => {
     const { publicId } = tree.addFile(user.id, "/", "old.bin");
     expect(await reasonOf(begin({ fileId: publicId }))).toBe("confirmation_required");
     expect([reservedBytes(), room.reservedBytes]).toEqual([0, 0]);
@@ -305,7 +305,7 @@ describe("an upload session", () => {
 });
 
 describe("complete", () => {
-  test("settles the quota, and a recount finds no drift", async () => {
+  test("moves the reservation to the file, and a recount finds no drift", async () => {
     const upload = await begin();
     for (const index of [2, 0, 1]) await send(upload, index);
     await uploads.complete({ user, confirm: permit }, upload, nothing);
@@ -316,7 +316,7 @@ describe("complete", () => {
     expect(await tree.read.recountBlobs()).toEqual([]);
   });
 
-  test("that comes while a chunk is on its way waits for what is whole and rejects the rest", async () => {
+  test("during the replacement of a chunk uses the stored bytes, and rejects the replacement", async () => {
     const upload = await begin();
     for (const index of [0, 1, 2]) await send(upload, index);
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -343,7 +343,7 @@ describe("complete", () => {
 });
 
 describe("an automatic upload", () => {
-  test("whose content is there makes nothing; a damaged one is whole again", async () => {
+  test("with content that the account has creates no file, and repairs a damaged blob", async () => {
     const made = async (entry: Partial<UploadEntry> = {}) => {
       const upload = await begin({ automatic: true, ...entry });
       for (const index of [0, 1, 2]) await send(upload, index);
@@ -360,7 +360,7 @@ describe("an automatic upload", () => {
     expect(emitted).toEqual(["completed a.bin", "completed a.bin", "completed a.bin"]);
   });
 
-  test("whose content, unknown before, its user deleted is rejected and stays as it was", async () => {
+  test("is rejected if its user deleted that content before, and stays unchanged", async () => {
     const upload = await begin({ automatic: true });
     for (const index of [0, 1, 2]) await send(upload, index);
     isDeleted = true;
@@ -369,7 +369,7 @@ describe("an automatic upload", () => {
   });
 });
 
-test("a signature is worth nothing once the device is signed out or the account disabled", async () => {
+test("a signature stops working once the device is signed out or the account disabled", async () => {
   const { sqlite } = tree.db;
   const upload = await begin();
   const signature = uploads.sign(upload, 0);

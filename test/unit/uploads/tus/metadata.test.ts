@@ -29,7 +29,7 @@ describe("readPairs", () => {
     ]);
   });
 
-  test("rejects what is no pair, no base64, no UTF-8, given twice, or too many", () => {
+  test("rejects malformed pairs, invalid base64 and UTF-8, repeated keys, and too many pairs", () => {
     const many = Array.from({ length: 65 }, (_, index) => `k${index}`).join(",");
     for (const text of ["a b c", "a YQ==,a YQ==", "ä YQ==", "a !!!!", "a Y", "a /w==", ",", many])
       expect(reasonOf(() => readPairs(text))).toBe("invalid_field");
@@ -37,7 +37,7 @@ describe("readPairs", () => {
 });
 
 describe("readMetadata", () => {
-  test("puts a file where folder and relativePath say", () => {
+  test("resolves the location from folder and relativePath", () => {
     const targetOf = (pairs: Record<string, string>) => {
       const { name, fields } = readMetadata(header(pairs));
       return [fields.folderPath, name];
@@ -49,12 +49,12 @@ describe("readMetadata", () => {
     expect(targetOf({ relativePath: "null", filename: "a" })).toEqual(["/", "a"]);
   });
 
-  test("takes no way out of the folder", () => {
+  test("rejects paths that leave the folder", () => {
     for (const relativePath of ["../a", "x/../../a", "x/./a", "..\\..\\x/a"])
       expect(reasonOf(() => readMetadata(header({ relativePath })))).toBe("invalid_path");
   });
 
-  test("knows times as browsers have them and as ISO 8601 has them", () => {
+  test("accepts times in milliseconds, as from browsers, and in ISO 8601", () => {
     const timeOf = (lastModified: string) => readMetadata(header({ lastModified })).fields.fileModifiedAt;
     expect(timeOf("0")).toBe("1970-01-01T00:00:00.000Z");
     expect(timeOf("-1000")).toBe("1969-12-31T23:59:59.000Z");

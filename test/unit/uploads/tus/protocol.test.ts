@@ -12,7 +12,7 @@ function of(name: string, value: string): Headers {
 }
 
 describe("the headers of tus", () => {
-  test("lengths are whole numbers that JavaScript keeps exactly", () => {
+  test("lengths are whole numbers that JavaScript represents exactly", () => {
     expect(readBytes(new Headers(), "Upload-Length")).toBeUndefined();
     expect(readBytes(of("Upload-Length", "0"), "Upload-Length")).toBe(0);
     expect(readBytes(of("Upload-Length", "999999999999999"), "Upload-Length")).toBe(999_999_999_999_999);
@@ -30,7 +30,7 @@ describe("the headers of tus", () => {
       expect(() => readChecksum(of("Upload-Checksum", text))).toThrow();
   });
 
-  test("parts are known by the last part of their addresses", () => {
+  test("parts are identified by the last segment of their URLs", () => {
     expect(readConcatenation(new Headers())).toEqual({ kind: "whole", parts: [] });
     expect(readConcatenation(of("Upload-Concat", "partial"))).toEqual({ kind: "partial", parts: [] });
     const list = "final;https://nas.local/base/api/tus/tus_a /api/tus/tus_b/  tus_c?x=1";

@@ -7,7 +7,7 @@ import { NO_DEVICE } from "../../../../src/features/uploads/chunked/types.ts";
 const MINUTE = 60_000;
 const nowMs = Date.UTC(2026, 0, 1);
 
-/** One that was begun or got its last bytes so long ago. */
+/** An upload that was created, or received its last bytes, this long ago. */
 function upload(id: number, idleMs: number, offsetBytes: number): TusUpload {
   return {
     upload: {
@@ -46,7 +46,7 @@ function upload(id: number, idleMs: number, offsetBytes: number): TusUpload {
 
 const firstOf = (...uploads: TusUpload[]) => pickEvictable(uploads, nowMs, 5 * MINUTE)?.upload.id;
 
-test("none is evicted that was just announced, or received bytes a moment ago", () => {
+test("none is evicted if all were just created or received bytes recently", () => {
   expect(firstOf()).toBeUndefined();
   expect(firstOf(upload(1, MINUTE - 1, 0), upload(2, 5 * MINUTE - 1, 1))).toBeUndefined();
 });
@@ -56,12 +56,12 @@ test("the one idle longest is evicted, in any order of creation", () => {
   expect(firstOf(upload(1, MINUTE, 0), upload(2, 2 * MINUTE, 0))).toBe(2);
 });
 
-test("one that was only announced goes before those with bytes, which would be lost", () => {
+test("one without bytes is evicted before those with bytes, which would be lost", () => {
   expect(firstOf(upload(1, 60 * MINUTE, 1), upload(2, MINUTE, 0))).toBe(2);
   expect(firstOf(upload(1, 60 * MINUTE, 1), upload(2, MINUTE - 1, 0))).toBe(1);
 });
 
-test("if uploads with bytes stay, only those without bytes are evicted", () => {
+test("with bytes protected, only those without bytes are evicted", () => {
   const stored = upload(1, 20 * 60 * MINUTE, 1);
   expect(pickEvictable([stored], nowMs, Number.POSITIVE_INFINITY)).toBeUndefined();
   expect(pickEvictable([stored, upload(2, MINUTE, 0)], nowMs, Number.POSITIVE_INFINITY)?.upload.id).toBe(2);
