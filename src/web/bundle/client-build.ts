@@ -1,7 +1,7 @@
 /*
- * Bundles the pages: what runs in browsers, below `src/client/`. The outcome is one file that holds every script, style sheet
- * and picture in each encoding that is sent, and a list that says where. `scripts/build` embeds both in the executable;
- * a server that runs from source has them made by running this file, and keeps them (client-pack.ts).
+ * Bundles the pages: the code below `src/client/`, which runs in browsers. The result is one file with every script,
+ * style sheet and picture in each encoding that is sent, and a list of their positions. `scripts/build` embeds both in
+ * the executable. A server that runs from source runs this file and caches the result (client-pack.ts).
  */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
@@ -13,16 +13,16 @@ import type { ClientManifest, PackedFile, PackedPart } from "./client-manifest.t
 
 const CLIENT = join(import.meta.dir, "../../client");
 
-/** What pages name themselves; everything else is imported by one of these. */
+/** The files that pages refer to. They import all others. */
 const ENTRIES = ["start.ts", "public/main.ts", "start.css"];
 
-/** Already packed. */
+/** Already compressed. */
 const INCOMPRESSIBLE = /^image\/(png|webp)/;
 
-/** How hard brotli tries where somebody waits, and where many will load what is built once. */
+/** The quality of brotli: `quick` while a developer waits, `release` for files that many will load. */
 const EFFORT = { quick: 5, release: 11 } as const;
 
-/** Outcome of a build, in memory. */
+/** The result of a build, in memory. */
 export interface ClientBundle {
   readonly manifest: ClientManifest;
   readonly pack: Uint8Array;
@@ -30,7 +30,7 @@ export interface ClientBundle {
 
 /**
  * Bundles the pages. The same sources give the same bytes.
- * @throws AggregateError with what the bundler refused
+ * @throws AggregateError with the errors of the bundler
  */
 export async function bundleClient(effort: keyof typeof EFFORT): Promise<ClientBundle> {
   const built = await Bun.build({
@@ -40,7 +40,7 @@ export async function bundleClient(effort: keyof typeof EFFORT): Promise<ClientB
     format: "esm",
     splitting: true,
     minify: true,
-    // Side by side: a chunk imports another as "./name", whatever the path is that they are served below.
+    // All in one folder: a chunk imports another as "./name", so they can be served below any path.
     naming: { entry: "[name]-[hash].[ext]", chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
     define: { "process.env.NODE_ENV": '"production"' },
     jsx: { runtime: "automatic", development: false },
@@ -71,7 +71,7 @@ export async function bundleClient(effort: keyof typeof EFFORT): Promise<ClientB
   return { manifest, pack: pack.bytes() };
 }
 
-/** A classic script of its own: browsers don't split what they start in the background. */
+/** A separate classic script: browsers don't load service workers in chunks. */
 async function bundleServiceWorker(): Promise<Uint8Array> {
   const built = await Bun.build({
     entrypoints: [join(CLIENT, "service-worker.ts")],
@@ -85,23 +85,26 @@ async function bundleServiceWorker(): Promise<Uint8Array> {
   return new Uint8Array(await output.arrayBuffer());
 }
 
-/** Follows what each entry imports before it can run, nearest first. */
+/** The files of each entry. */
 function entriesOf(outputs: Bun.BuildMetafile["outputs"]): Record<string, readonly string[]> {
-  const entries: Record<string, readonly string[]> = {};
-  for (const [path, { entryPoint }] of Object.entries(outputs)) {
-    if (entryPoint === undefined) continue;
-    const found = new Set([path]);
-    for (const reached of found) {
-      for (const { path: next, kind } of outputs[reached]?.imports ?? []) {
-        if (kind === "import-statement" && next in outputs) found.add(next);
-      }
-    }
-    entries[relative(CLIENT, entryPoint)] = [...found].map((each) => basename(each));
-  }
-  return entries;
+  const entries = Object.entries(outputs).flatMap(([path, { entryPoint }]) =>
+    entryPoint === undefined ? [] : [[relative(CLIENT, entryPoint), filesOf(outputs, path)] as const],
+  );
+  return Object.fromEntries(entries);
 }
 
-/** Puts contents one behind the other. */
+/** An entry and all files that it imports before it can run, nearest first. */
+function filesOf(outputs: Bun.BuildMetafile["outputs"], entry: string): readonly string[] {
+  const found = new Set([entry]);
+  for (const reached of found) {
+    for (const { path, kind } of outputs[reached]?.imports ?? []) {
+      if (kind === "import-statement" && path in outputs) found.add(path);
+    }
+  }
+  return [...found].map((path) => basename(path));
+}
+
+/** Appends files to one pack, and compresses them. */
 class Packer {
   private readonly parts: Uint8Array[] = [];
   private size = 0;
@@ -135,7 +138,7 @@ class Packer {
   }
 }
 
-/** Writes a bundle into a folder: the pack, then the list, each aside and renamed, since another may read it just now. */
+/** Writes a bundle into a folder: the pack, then the list. Each is renamed into place, because others may be reading it. */
 export function writeBundle(bundle: ClientBundle, folder: string): void {
   const write = (name: string, content: Uint8Array | string) => {
     const path = join(folder, name);

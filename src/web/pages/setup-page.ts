@@ -1,4 +1,4 @@
-import { renderField } from "./form-field.ts";
+import { renderEmailField, renderNameAndPassword } from "./form-field.ts";
 import { html } from "./html.ts";
 import { renderPage } from "./page.ts";
 
@@ -35,9 +35,8 @@ export function renderSetupPage(basePath: string, model: SetupPageModel): string
 ${problem !== undefined && problem.field === undefined && html`<p class="notice" role="alert">${problem.message}</p>`}
 <form method="post" action="${basePath}/setup">
 <input type="hidden" name="token" value="${model.token}">
-${renderField(problem, "email", "Email", "email", model.email, html` autocomplete="username" required`)}
-${renderField(problem, "name", "Your name", "text", model.name, html` autocomplete="name" maxlength="200"`, "Optional. Shown next to the files you share.")}
-${renderField(problem, "password", "Password", "password", undefined, html` autocomplete="new-password" required minlength="8" maxlength="256"`, "Use at least 8 characters. A few unrelated words make a strong password.")}
+${renderEmailField(problem, model.email)}
+${renderNameAndPassword(problem, model.name)}
 <fieldset>
 <legend>Who will use this server?</legend>
 <label class="choice"><input type="radio" name="use" value="household"${use === "household" && html` checked`}><span><strong>One household</strong><span>High limits. People can join only if you add them.</span></span></label>
