@@ -1,4 +1,4 @@
-/** How parts become one file (tus, Concatenation). */
+/** Joins parts into one file (tus, Concatenation). */
 import { AppError, invalidField } from "../../../errors.ts";
 import { isOpen, type UploadStore } from "../chunked/store.ts";
 import type { TusRows } from "./queries.ts";
@@ -31,13 +31,13 @@ export class PartConcatenator {
     await this.#inProgress.get(keyOf(ids))?.catch(() => undefined); // the rows show the result
   }
 
-  /** Whether an upload is a part of what is being joined just now. */
+  /** Whether an upload is a part that is being joined now. */
   isJoining(publicId: string): boolean {
     return [...this.#inProgress.keys()].some((key) => key.split(" ").includes(publicId));
   }
 
   /**
-   * The upload that these parts were joined to already, by a request whose answer was lost.
+   * The upload into which these parts were joined already, by a request whose response was lost.
    * @throws AppError not_found
    */
   findJoined(sender: TusSender, ids: readonly string[]): TusUpload | undefined {
@@ -70,7 +70,7 @@ export class PartConcatenator {
   }
 
   /**
-   * Joins whole parts. They stay as they are until `finish` makes the file.
+   * Joins complete parts. They stay unchanged until `finish` creates the file.
    * @throws AppError disk_full | storage_error | upload_state | upload_expired; what `finish` throws
    */
   async join<T>(tus: TusUpload, parts: readonly TusUpload[], finish: () => Promise<T>): Promise<T> {
@@ -101,8 +101,8 @@ function keyOf(parts: readonly string[]): string {
 }
 
 /**
- * Writes parts one after the other into the file of the joined upload, and yields between buffers. Durable when this
- * returns. The parts stay as they are.
+ * Writes the parts one after the other into the file of the joined upload, and yields between buffers. Durable when
+ * this returns. The parts stay unchanged.
  * @throws AppError disk_full | storage_error; upload_state | upload_expired where a part has ended
  */
 async function writeParts(store: UploadStore, { upload }: TusUpload, parts: readonly TusUpload[]): Promise<void> {
@@ -112,30 +112,36 @@ async function writeParts(store: UploadStore, { upload }: TusUpload, parts: read
   let position = 0;
   let hashedBytes = 0;
   try {
-    for (const { upload: part } of parts) {
-      if (part.sizeBytes === 0) continue;
-      // Otherwise the file of an ended upload would be created again, empty.
-      store.getOpen(part.id);
-      const source = staging.open(part.publicId, part.sizeBytes);
-      try {
-        for (let at = 0; at < part.sizeBytes; at += COPY_BYTES) {
-          const buffer = source.read(Math.min(COPY_BYTES, part.sizeBytes - at), at);
-          target.write(buffer, position);
-          position += buffer.length;
-          // Left to the collector, megabytes would pile up.
-          buffer.buffer.transfer(0);
-          if (position - hashedBytes >= HASH_STEP_BYTES) {
-            hashedBytes = position;
-            staging.hashAhead(upload.publicId, hashedBytes);
-          }
-          await new Promise(setImmediate);
-        }
-      } finally {
-        source.release();
+    for (const buffer of buffersOf(store, parts)) {
+      target.write(buffer, position);
+      position += buffer.length;
+      // Frees the memory now: megabytes would accumulate before the garbage collector runs.
+      buffer.buffer.transfer(0);
+      if (position - hashedBytes >= HASH_STEP_BYTES) {
+        hashedBytes = position;
+        staging.hashAhead(upload.publicId, hashedBytes);
       }
+      await new Promise(setImmediate);
     }
     await target.sync();
   } finally {
     target.release();
+  }
+}
+
+/** The bytes of the parts, one after the other. @throws AppError as {@link writeParts} */
+function* buffersOf(store: UploadStore, parts: readonly TusUpload[]): Generator<Uint8Array<ArrayBuffer>> {
+  for (const { upload: part } of parts) {
+    if (part.sizeBytes === 0) continue;
+    // Without this check, the file of an ended upload would be created again, empty.
+    store.getOpen(part.id);
+    const source = store.staging.open(part.publicId, part.sizeBytes);
+    try {
+      for (let at = 0; at < part.sizeBytes; at += COPY_BYTES) {
+        yield source.read(Math.min(COPY_BYTES, part.sizeBytes - at), at);
+      }
+    } finally {
+      source.release();
+    }
   }
 }
