@@ -27,20 +27,22 @@ const syncfs = loadSyncfs();
 self.onmessage = (event: MessageEvent<SyncRequest>) => self.postMessage(sync(event.data));
 self.postMessage({ kind: "ready", canSyncFileSystem: syncfs !== undefined } satisfies SyncReply);
 
+function syncFolder(folder: string): void {
+  const fd = fs.openSync(folder, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY);
+  try {
+    fs.fsyncSync(fd);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
 function sync(request: SyncRequest): SyncReply {
   try {
     if (request.kind === "fileSystem") {
       if (syncfs === undefined || syncfs(request.fileSystemFd) !== 0) throw new Error("syncfs failed");
     } else {
       for (const fd of request.fds) fs.fdatasyncSync(fd);
-      for (const folder of request.folders) {
-        const fd = fs.openSync(folder, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY);
-        try {
-          fs.fsyncSync(fd);
-        } finally {
-          fs.closeSync(fd);
-        }
-      }
+      request.folders.forEach(syncFolder);
     }
     return { kind: "done", id: request.id };
   } catch (error) {

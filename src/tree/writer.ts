@@ -8,7 +8,7 @@ import {
   type NextContent,
 } from "./operations/merge-newer.ts";
 import { sweepJournal } from "./journal/sweep.ts";
-import { copy, copyLarge } from "./operations/copy.ts";
+import { copy, copyLarge, type RunStep } from "./operations/copy.ts";
 import { createFile, createFolder } from "./operations/create.ts";
 import { deleteFile, deleteFolder, detachRoot, reapSome } from "./operations/delete.ts";
 import { createAccountRoot, ensureFolderId } from "./operations/make-folder.ts";
@@ -249,7 +249,9 @@ export class TreeWriter {
     options: CopyOptions,
     deviceId?: number,
   ): Promise<FolderNode> {
-    return copyLarge(this.#store, writer, folder, destinationPath, options, deviceId ?? null);
+    const run: RunStep = (step, runOptions) =>
+      writer.run((tx) => this.#store.by(deviceId ?? null, () => step(tx)), runOptions);
+    return copyLarge(this.#store, run, folder, destinationPath, options);
   }
 
   /** Deletes a file with all its versions, permanently. @throws AppError not_found; what the precondition throws */

@@ -19,6 +19,9 @@ interface SourceRow {
   readonly metadata: string | null;
 }
 
+/** The options of a copy whose account is known. */
+type OwnedCopyOptions = CopyOptions & { readonly accountId: number };
+
 /** Nodes copied between two pauses. */
 const STEP = 100;
 
@@ -31,13 +34,12 @@ const STEP = 100;
  */
 export function* copyBelow(
   store: TreeStore,
-  accountId: number,
-  options: CopyOptions,
+  options: OwnedCopyOptions,
   sourceId: number,
   copyId: number,
   isStaged = false,
 ): Generator<void, { files: number; folders: number; fileBytes: number }> {
-  const copier = new RowCopier(store, accountId, options, isStaged ? -copyId : undefined);
+  const copier = new RowCopier(store, options, isStaged ? -copyId : undefined);
   const queued = [{ from: sourceId, into: copyId }];
   const totals = { files: 0, folders: 1, fileBytes: 0 };
   let copied = 0;
@@ -85,13 +87,11 @@ function* childrenOf(store: TreeStore, folderId: number): Generator<SourceRow> {
 /** Copies single rows. */
 class RowCopier {
   readonly #store: TreeStore;
-  readonly #accountId: number;
-  readonly #options: CopyOptions;
+  readonly #options: OwnedCopyOptions;
   readonly #createdSeq;
 
-  constructor(store: TreeStore, accountId: number, options: CopyOptions, createdSeq: number | undefined) {
+  constructor(store: TreeStore, options: OwnedCopyOptions, createdSeq: number | undefined) {
     this.#store = store;
-    this.#accountId = accountId;
     this.#options = options;
     this.#createdSeq = createdSeq;
   }
@@ -100,18 +100,18 @@ class RowCopier {
   copy(source: SourceRow, parentId: number): number {
     const store = this.#store;
     const nowMs = store.clock.nowMs();
-    const seq = store.accounts.take(this.#accountId, {});
+    const seq = store.accounts.take(this.#options.accountId, {});
     const metadata = this.#options.preserveMetadata ? source.metadata : null;
     const id =
       source.kind === FILE
         ? this.#copyFile(source, parentId, metadata, nowMs, seq)
         : store.nodes.insertUncounted({
-            ...folderRow(this.#accountId, parentId, source.name, nowMs, seq),
+            ...folderRow(this.#options.accountId, parentId, source.name, nowMs, seq),
             createdSeq: this.#createdSeq,
             metadata,
             below: store.nodes.heights.belowOf(source.id),
           });
-    store.accounts.record(this.#accountId, seq, id);
+    store.accounts.record(this.#options.accountId, seq, id);
     return id;
   }
 
@@ -122,7 +122,7 @@ class RowCopier {
     const tags = this.#options.preserveMetadata ? source.tags : null;
     const id = store.nodes.insertUncounted({
       publicId: newId("file", nowMs),
-      accountId: this.#accountId,
+      accountId: this.#options.accountId,
       parentId,
       kind: FILE,
       name: source.name,
@@ -143,8 +143,8 @@ class RowCopier {
       metadata,
     });
     store.blobs.share(blobId, nowMs);
-    store.accounts.countType(this.#accountId, mediaType, 1, sizeBytes);
-    store.tags.add(this.#accountId, id, parseTags(tags));
+    store.accounts.countType(this.#options.accountId, mediaType, 1, sizeBytes);
+    store.tags.add(this.#options.accountId, id, parseTags(tags));
     return id;
   }
 }

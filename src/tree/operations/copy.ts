@@ -3,7 +3,7 @@
  * towards the quota.
  */
 import { rows } from "../../db/reader.ts";
-import type { Transaction, Writer } from "../../db/transaction.ts";
+import type { Transaction } from "../../db/transaction.ts";
 import { AppError, notFound } from "../../errors.ts";
 import { parentPath, ROOT_PATH } from "../../lib/path.ts";
 import { copyBelow } from "./copy-below.ts";
@@ -28,6 +28,9 @@ interface FolderCopy {
   readonly destinationPath: string;
   readonly options: CopyOptions;
 }
+
+/** Runs a step of a large copy in a transaction of its own. */
+export type RunStep = <T>(step: (tx: Transaction) => T, options?: { readonly isRepeatable: boolean }) => Promise<T>;
 
 /** The totals that a copy of a folder adds to an account. */
 interface CopyTotals {
@@ -105,7 +108,7 @@ function copyFolder(
   const row = { ...folderRow(accountId, parentId, name, store.clock.nowMs(), seq), metadata, below };
   const id = store.nodes.insert(tx, row);
   store.accounts.record(accountId, seq, id);
-  for (const _ of copyBelow(store, accountId, options, folder.id, id));
+  for (const _ of copyBelow(store, { ...options, accountId }, folder.id, id));
   store.paths.freeze();
   return store.getFolder(id);
 }
@@ -113,14 +116,11 @@ function copyFolder(
 /** @see TreeWriter.copyLarge */
 export async function copyLarge(
   store: TreeStore,
-  writer: Writer,
+  run: RunStep,
   ref: NodeRef,
   destinationPath: string,
   options: CopyOptions,
-  deviceId: number | null,
 ): Promise<FolderNode> {
-  const run = <T>(step: (tx: Transaction) => T, runOptions?: { readonly isRepeatable: boolean }) =>
-    writer.run((tx) => store.by(deviceId, () => step(tx)), runOptions);
   const source = store.findFolder(ref);
   if (source === undefined) throw notFound("The folder");
   const expected = await countBelow(store, source.id);
@@ -131,7 +131,7 @@ export async function copyLarge(
     const { folder } = staged;
     ({ stageId } = staged);
     const accountId = options.accountId ?? folder.accountId;
-    const steps = copyBelow(store, accountId, options, folder.id, stageId, true);
+    const steps = copyBelow(store, { ...options, accountId }, folder.id, stageId, true);
     // A step that ran cannot run again.
     let step = await run(() => steps.next(), { isRepeatable: false });
     while (step.done !== true) step = await run(() => steps.next(), { isRepeatable: false });

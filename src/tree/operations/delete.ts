@@ -27,7 +27,7 @@ export function deleteFile(store: TreeStore, tx: Transaction, ref: NodeRef, prec
   store.emitFileEvent(tx, "file.deleted", file);
   const row = store.nodes.get(file.id);
   const nowMs = store.clock.nowMs();
-  removeRow(store, row, nowMs, true, file.folder);
+  removeRow(store, row, nowMs, { isCounted: true, folder: file.folder });
   store.nodes.deleteName(row);
   store.nodes.childChanged(tx, file.parentId, FILE, row, undefined);
   store.names.freed(tx, file.parentId);
@@ -164,7 +164,7 @@ export function deleteRowsBelow(store: TreeStore, tx: Transaction, folderId: num
   const gone: StoredNode[] = [];
   const remove = (id: number, folder: string) => {
     const node = store.nodes.get(id);
-    removeRow(store, node, nowMs, false, folder, removal);
+    removeRow(store, node, nowMs, { isCounted: false, folder, removal });
     gone.push(node);
   };
   while (gone.length < limit && levels.length < deepest) {
@@ -191,19 +191,22 @@ export function deleteRowsBelow(store: TreeStore, tx: Transaction, folderId: num
   return levels.length > 0 ? Math.max(1, gone.length) : gone.length;
 }
 
-/**
- * Deletes one node and writes its tombstone. The caller deletes its name and adjusts the counts of its folder.
- * @param isCounted whether the totals of the account still include it
- * @param folder path of its folder, or of its former folder
- * @param removal the device that deleted it, if it is deleted with a folder above it
- */
+/** The circumstances of the deletion of a row. */
+interface RowRemoval {
+  /** Whether the totals of the account still include it. */
+  readonly isCounted: boolean;
+  /** Path of its folder, or of its former folder. */
+  readonly folder: string;
+  /** The device that deleted it, if it is deleted with a folder above it. */
+  readonly removal?: Removal | undefined;
+}
+
+/** Deletes one node and writes its tombstone. The caller deletes its name and adjusts the counts of its folder. */
 function removeRow(
   store: TreeStore,
   node: StoredNode,
   nowMs: number,
-  isCounted: boolean,
-  folder: string,
-  removal?: Removal,
+  { isCounted, folder, removal }: RowRemoval,
 ): void {
   const { account_id: accountId, kind, size_bytes: sizeBytes } = node;
   // The cut-off folder itself has its row already.

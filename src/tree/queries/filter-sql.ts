@@ -61,20 +61,13 @@ export function selectMatches(columns: string, criteria: Criteria, source: Sourc
   };
 }
 
-/** The matches among the children of one kind in a folder, in the order of an index, without sorting. */
-export function selectOrdered(
-  columns: string,
-  criteria: Criteria,
-  kind: number,
-  sort: SortField,
-  order: SortOrder,
-  tail: string,
-): Sql {
+/** The ids of the matches among the children of one kind in a folder, in the order of an index, without sorting. */
+export function selectOrdered(criteria: Criteria, kind: number, sort: SortField, order: SortOrder, tail: string): Sql {
   const { index, keys } = SORTS[sort];
   const inFolder = { sql: "n.parent_id = ? AND n.kind = ?", parameters: [criteria.folderId, kind] };
   const conditions = [inFolder, ...filters(criteria)];
   return {
-    sql: `SELECT ${columns} FROM nodes n INDEXED BY ${index} WHERE ${conditions.map(({ sql }) => sql).join(" AND ")}
+    sql: `SELECT n.id AS id FROM nodes n INDEXED BY ${index} WHERE ${conditions.map(({ sql }) => sql).join(" AND ")}
       ORDER BY ${keys.map((key) => `n.${key} ${order}`).join(", ")} ${tail}`,
     parameters: conditions.flatMap(({ parameters }) => parameters),
   };

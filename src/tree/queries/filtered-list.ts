@@ -212,7 +212,7 @@ export class FilteredLister {
     const isOrdered = plan.source === "walk" && !criteria.isRecursive && isWalkShort;
     const source = byTag ?? this.#sourceOf(plan, sort !== "name" || criteria.mediaType !== undefined);
     const statements = isOrdered
-      ? criteria.kinds.map((kind) => selectOrdered("n.id AS id", criteria, kind, sort, order, limit))
+      ? criteria.kinds.map((kind) => selectOrdered(criteria, kind, sort, order, limit))
       : [
           selectMatches(
             "n.id AS id",

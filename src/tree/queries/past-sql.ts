@@ -2,8 +2,10 @@
  * The queries of past.ts. In every statement `?2` is the journal number of the moment. Where they occur, `?1` is a JSON
  * list of folder ids, `?3` the time of the moment and `?4` the account.
  */
+import type { Database } from "bun:sqlite";
 import { numbers, type Read, rows } from "../../db/reader.ts";
 import { fold } from "../../lib/path.ts";
+import { NODE_COLUMNS, type NodeRow } from "../model/rows.ts";
 import type { SortField, SortOrder } from "../model/types.ts";
 
 /** A moment of an account. */
@@ -53,7 +55,7 @@ export interface PastListQuery {
  * The number at which a node was created. A node below a large copy has minus the id of the copy there: it was created
  * when the copy appeared. For a table `n` of nodes.
  */
-export const CREATED_SEQ_SQL = `CASE WHEN n.created_seq >= 0 THEN n.created_seq
+const CREATED_SEQ_SQL = `CASE WHEN n.created_seq >= 0 THEN n.created_seq
   ELSE ifnull((SELECT s.created_seq FROM nodes s WHERE s.id = -n.created_seq), 0) END`;
 
 /**
@@ -61,7 +63,7 @@ export const CREATED_SEQ_SQL = `CASE WHEN n.created_seq >= 0 THEN n.created_seq
  * folder that a device deleted, or a device deleted it. A node that a person deleted permanently is not shown, even
  * while its rows still exist.
  */
-export const IS_AVAILABLE_SQL = `coalesce(
+const IS_AVAILABLE_SQL = `coalesce(
   (WITH RECURSIVE up(id, parent_id, name) AS (SELECT id, parent_id, name FROM nodes WHERE id = p.node_id
      UNION ALL SELECT a.id, a.parent_id, a.name FROM up JOIN nodes a ON a.id = up.parent_id)
    SELECT ifnull(up.parent_id < 0, 0) OR up.name = '/'
@@ -113,13 +115,13 @@ const SIZE_THEN = `CASE h.kind WHEN 0 THEN 0 ELSE coalesce(
   (SELECT n.size_bytes FROM nodes n WHERE n.id = h.id), ${ofDeleted(deletedContent("sizeBytes"))}, 0) END`;
 
 /** When a child `h` was created. */
-export const CREATED_SQL = `coalesce((SELECT n.created_at FROM nodes n WHERE n.id = h.id),
+const CREATED_SQL = `coalesce((SELECT n.created_at FROM nodes n WHERE n.id = h.id),
   ${ofDeleted("json_extract(d.before, '$.file.createdAtMs')")},
   (SELECT j.at FROM journal j WHERE j.account_id = ?4 AND j.seq =
      (SELECT p.born_seq FROM former_places p WHERE p.node_id = h.id LIMIT 1)), 0)`;
 
 /** The last recorded change: of anything if nothing changed since, else of content or location. */
-export const MODIFIED_THEN_SQL = `coalesce((SELECT n.modified_at FROM nodes n WHERE n.id = h.id AND n.modified_at <= ?3), max(${CREATED_SQL},
+const MODIFIED_THEN_SQL = `coalesce((SELECT n.modified_at FROM nodes n WHERE n.id = h.id AND n.modified_at <= ?3), max(${CREATED_SQL},
   coalesce((SELECT n.content_at FROM nodes n WHERE n.id = h.id AND n.content_at <= ?3),
     (SELECT v.created_at FROM versions v WHERE v.node_id = h.id AND v.created_at <= ?3 ORDER BY v.version DESC LIMIT 1),
     ${ofDeleted(deletedContent("createdAtMs"))}, 0),
@@ -194,4 +196,61 @@ export function newChildren(folderIds: readonly number[], { seq }: Moment) {
 function childrenOfKind({ kind }: PastListQuery): string {
   const kinds = kind === "file" ? "1" : kind === "folder" ? "0" : "0, 1";
   return childrenSql(`n.kind IN (${kinds})`, `p.kind IN (${kinds})`);
+}
+
+interface LocationRow {
+  readonly parentId: number;
+  readonly name: string;
+  readonly createdSeq: number;
+}
+
+/** The statements of {@link PastReader}, prepared once. */
+export function pastStatements(sqlite: Database) {
+  const version = "SELECT version FROM versions WHERE node_id = ?1 AND";
+  return {
+    row: sqlite.prepare<NodeRow, [number]>(`SELECT ${NODE_COLUMNS} FROM nodes n WHERE n.id = ?1`),
+    deleted: sqlite.prepare<{ deviceId: number; publicId: string; before: string }, [number, number]>(
+      `SELECT device_id AS deviceId, public_id AS publicId, before FROM undo INDEXED BY undo_node
+       WHERE node_id = ?1 AND account_id = ?2 AND what IN ('delete', 'reap') ORDER BY seq DESC LIMIT 1`,
+    ),
+    successor: sqlite.prepare<{ before: string }, [number, number]>(
+      `SELECT before FROM undo INDEXED BY undo_node WHERE node_id = ?1 AND account_id = ?2 AND what = 'restore'
+       ORDER BY seq DESC LIMIT 1`,
+    ),
+    formerLocation: sqlite.prepare<LocationRow, [number, number, number]>(
+      `SELECT parent_id AS parentId, name, born_seq AS createdSeq FROM former_places
+       WHERE node_id = ?1 AND seq > ?2 AND account_id = ?3 ORDER BY seq LIMIT 1`,
+    ),
+    presentLocation: sqlite.prepare<{ parentId: number | null; name: string; createdSeq: number }, [number, number]>(
+      `SELECT parent_id AS parentId, name, ${CREATED_SEQ_SQL} AS createdSeq FROM nodes n WHERE id = ?1 AND account_id = ?2`,
+    ),
+    ofPublicId: sqlite.prepare<{ id: number }, [string, number]>(
+      `SELECT id FROM nodes WHERE public_id = ?1 AND account_id = ?2
+       UNION ALL SELECT node_id FROM tombstones INDEXED BY tombstones_public WHERE public_id = ?1 AND account_id = ?2 LIMIT 1`,
+    ),
+    availability: sqlite.prepare<{ isAvailable: number }, [number]>(
+      `SELECT ${IS_AVAILABLE_SQL} AS isAvailable FROM (SELECT ?1 AS node_id) p`,
+    ),
+    times: sqlite.prepare<{ created: number; modified: number }, [number, number, number, number, number]>(
+      `SELECT ${CREATED_SQL} AS created, ${MODIFIED_THEN_SQL} AS modified FROM (SELECT ?1 AS id, ?5 AS kind) h`,
+    ),
+    topInTrash: sqlite.prepare<{ id: number; publicId: string }, [number, number]>(
+      `WITH RECURSIVE up(id, parent_id, public_id) AS (
+         SELECT id, parent_id, public_id FROM nodes WHERE id = ?1 AND account_id = ?2
+         UNION ALL SELECT n.id, n.parent_id, n.public_id FROM up JOIN nodes n ON n.id = up.parent_id)
+       SELECT id, public_id AS publicId FROM up WHERE parent_id < 0`,
+    ),
+    older: sqlite.prepare<{ id: number }, [number, number]>(
+      `WITH RECURSIVE s(id) AS (SELECT ?1 UNION ALL
+         SELECT f.id FROM s CROSS JOIN nodes f INDEXED BY nodes_name ON f.parent_id = s.id AND f.kind = 0)
+       SELECT n.id FROM s CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind IN (0, 1)
+       WHERE ${CREATED_SEQ_SQL} <= ?2 LIMIT 1`,
+    ),
+    versionAt: sqlite.prepare<{ version: number }, [number, number]>(
+      `${version} created_at <= ?2 AND replaced_at > ?2 ORDER BY version DESC LIMIT 1`,
+    ),
+    versionAfter: sqlite.prepare<{ version: number }, [number, number]>(
+      `${version} created_at > ?2 ORDER BY version LIMIT 1`,
+    ),
+  };
 }

@@ -7,7 +7,6 @@
  * Nodes that a person deleted permanently are not shown. Nodes that a device deleted are shown, from the rows recorded
  * for undoing it, and so are nodes that are in the trash now.
  */
-import type { Statement } from "bun:sqlite";
 import { invariant } from "../../lib/invariant.ts";
 import { joinPath, ROOT_PATH, segmentsOf } from "../../lib/path.ts";
 import { Steps } from "../../lib/steps.ts";
@@ -17,17 +16,14 @@ import {
   childFolder,
   childrenCount,
   childrenPage,
-  CREATED_SEQ_SQL,
-  CREATED_SQL,
-  IS_AVAILABLE_SQL,
   itemCounts,
   type ListedRow,
-  MODIFIED_THEN_SQL,
   type Moment,
   newChildren,
   type PastListQuery,
+  pastStatements,
 } from "./past-sql.ts";
-import { FILE, FOLDER, NODE_COLUMNS, type NodeRow, toFile, toFolder } from "../model/rows.ts";
+import { FILE, FOLDER, toFile, toFolder } from "../model/rows.ts";
 import type { TreeStore } from "../tables/store.ts";
 import type { FileNode, FolderNode, TreeNode } from "../model/types.ts";
 import { type FormerContent, parseDetail, type UndoDetail } from "../tables/undo.ts";
@@ -81,12 +77,6 @@ export interface DeletedByDevice {
   readonly detail: UndoDetail;
 }
 
-interface LocationRow {
-  readonly parentId: number;
-  readonly name: string;
-  readonly createdSeq: number;
-}
-
 /** Folders whose children one query reads. */
 const FOLDERS_PER_QUERY = 500;
 /** How long results are processed before the event loop gets a turn. */
@@ -96,72 +86,13 @@ const STEP_MS = 4;
 export class PastReader {
   readonly #store: TreeStore;
   readonly #seqBefore: (accountId: number, atMs: number) => number;
-  readonly #row: Statement<NodeRow, [number]>;
-  readonly #deleted;
-  readonly #successor;
-  readonly #formerLocation;
-  readonly #presentLocation;
-  readonly #ofPublicId;
-  readonly #availability;
-  readonly #times;
-  readonly #versionAt;
-  readonly #versionAfter;
-  readonly #older;
-  readonly #topInTrash;
+  readonly #statements;
 
   /** @param seqBefore the journal number before the first change at or after a time */
   constructor(store: TreeStore, seqBefore: (accountId: number, atMs: number) => number) {
-    const { sqlite } = store;
     this.#store = store;
     this.#seqBefore = seqBefore;
-    this.#row = sqlite.prepare<NodeRow, [number]>(`SELECT ${NODE_COLUMNS} FROM nodes n WHERE n.id = ?1`);
-    this.#deleted = sqlite.prepare<{ deviceId: number; publicId: string; before: string }, [number, number]>(
-      `SELECT device_id AS deviceId, public_id AS publicId, before FROM undo INDEXED BY undo_node
-       WHERE node_id = ?1 AND account_id = ?2 AND what IN ('delete', 'reap') ORDER BY seq DESC LIMIT 1`,
-    );
-    this.#successor = sqlite.prepare<{ before: string }, [number, number]>(
-      `SELECT before FROM undo INDEXED BY undo_node WHERE node_id = ?1 AND account_id = ?2 AND what = 'restore'
-       ORDER BY seq DESC LIMIT 1`,
-    );
-    this.#formerLocation = sqlite.prepare<LocationRow, [number, number, number]>(
-      `SELECT parent_id AS parentId, name, born_seq AS createdSeq FROM former_places
-       WHERE node_id = ?1 AND seq > ?2 AND account_id = ?3 ORDER BY seq LIMIT 1`,
-    );
-    this.#presentLocation = sqlite.prepare<
-      { parentId: number | null; name: string; createdSeq: number },
-      [number, number]
-    >(
-      `SELECT parent_id AS parentId, name, ${CREATED_SEQ_SQL} AS createdSeq FROM nodes n WHERE id = ?1 AND account_id = ?2`,
-    );
-    this.#ofPublicId = sqlite.prepare<{ id: number }, [string, number]>(
-      `SELECT id FROM nodes WHERE public_id = ?1 AND account_id = ?2
-       UNION ALL SELECT node_id FROM tombstones INDEXED BY tombstones_public WHERE public_id = ?1 AND account_id = ?2 LIMIT 1`,
-    );
-    this.#availability = sqlite.prepare<{ isAvailable: number }, [number]>(
-      `SELECT ${IS_AVAILABLE_SQL} AS isAvailable FROM (SELECT ?1 AS node_id) p`,
-    );
-    this.#times = sqlite.prepare<{ created: number; modified: number }, [number, number, number, number, number]>(
-      `SELECT ${CREATED_SQL} AS created, ${MODIFIED_THEN_SQL} AS modified FROM (SELECT ?1 AS id, ?5 AS kind) h`,
-    );
-    this.#topInTrash = sqlite.prepare<{ id: number; publicId: string }, [number, number]>(
-      `WITH RECURSIVE up(id, parent_id, public_id) AS (
-         SELECT id, parent_id, public_id FROM nodes WHERE id = ?1 AND account_id = ?2
-         UNION ALL SELECT n.id, n.parent_id, n.public_id FROM up JOIN nodes n ON n.id = up.parent_id)
-       SELECT id, public_id AS publicId FROM up WHERE parent_id < 0`,
-    );
-    this.#older = sqlite.prepare<{ id: number }, [number, number]>(
-      `WITH RECURSIVE s(id) AS (SELECT ?1 UNION ALL
-         SELECT f.id FROM s CROSS JOIN nodes f INDEXED BY nodes_name ON f.parent_id = s.id AND f.kind = 0)
-       SELECT n.id FROM s CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind IN (0, 1)
-       WHERE ${CREATED_SEQ_SQL} <= ?2 LIMIT 1`,
-    );
-    const version = "SELECT version FROM versions WHERE node_id = ?1 AND";
-    this.#versionAt = sqlite.prepare<{ version: number }, [number, number]>(
-      `${version} created_at <= ?2 AND replaced_at > ?2 ORDER BY version DESC LIMIT 1`,
-    );
-    this.#versionAfter = sqlite.prepare<{ version: number }, [number, number]>(
-      `${version} created_at > ?2 ORDER BY version LIMIT 1`,
-    );
+    this.#statements = pastStatements(store.sqlite);
   }
 
   /** The moment of an account after all its changes up to a time. */
@@ -199,12 +130,12 @@ export class PastReader {
   /** A file at a moment; undefined if there was none with this id, or if its folder was permanently deleted since. */
   findFile(moment: Moment, publicId: string): PastNode | undefined {
     const { accountId, seq, atMs } = moment;
-    const id = this.#ofPublicId.get(publicId, accountId)?.id;
-    if (id === undefined || this.#availability.get(id)?.isAvailable !== 1) return undefined;
+    const id = this.#statements.ofPublicId.get(publicId, accountId)?.id;
+    if (id === undefined || this.#statements.availability.get(id)?.isAvailable !== 1) return undefined;
     const location = this.#locationAt(moment, id);
     if (location === undefined) return undefined;
     const path = this.#pathAt(moment, location.parentId);
-    const times = this.#times.get(id, seq, atMs, accountId, FILE);
+    const times = this.#statements.times.get(id, seq, atMs, accountId, FILE);
     if (path === undefined || times === null) return undefined;
     const row = { id, kind: FILE, name: location.name, total: 1, ...times };
     const described = this.#describe(moment, { id: location.parentId, path }, row, 0);
@@ -242,9 +173,9 @@ export class PastReader {
   /** The version that a file had at a moment; undefined if it is not retained. */
   versionAt({ atMs }: Moment, file: FileNode): number | undefined {
     if (file.contentAtMs <= atMs) return file.version;
-    const found = this.#versionAt.get(file.id, atMs)?.version;
+    const found = this.#statements.versionAt.get(file.id, atMs)?.version;
     if (found !== undefined) return found;
-    const after = this.#versionAfter.get(file.id, atMs)?.version ?? file.version;
+    const after = this.#statements.versionAfter.get(file.id, atMs)?.version ?? file.version;
     // A file that existed had its first content, even if the clock was set back since.
     return after === 1 ? 1 : undefined;
   }
@@ -258,13 +189,13 @@ export class PastReader {
 
   /** The record of a node that a device deleted and nobody created again; undefined for all others. */
   findDeleted(accountId: number, nodeId: number): DeletedByDevice | undefined {
-    const row = this.#deleted.get(nodeId, accountId);
+    const row = this.#statements.deleted.get(nodeId, accountId);
     return row === null ? undefined : { ...row, detail: parseDetail(row.before) };
   }
 
   /** The row id of the node that replaces one that a device deleted. */
   findSuccessor(accountId: number, nodeId: number): number | undefined {
-    const row = this.#successor.get(nodeId, accountId);
+    const row = this.#statements.successor.get(nodeId, accountId);
     return row === null ? undefined : parseDetail(row.before).restored?.nodeId;
   }
 
@@ -273,12 +204,12 @@ export class PastReader {
    * in the trash.
    */
   findInTrash(accountId: number, nodeId: number): { readonly id: number; readonly publicId: string } | undefined {
-    return this.#topInTrash.get(nodeId, accountId) ?? undefined;
+    return this.#statements.topInTrash.get(nodeId, accountId) ?? undefined;
   }
 
   /** Whether a folder contains, at any depth, a node created by a moment. */
   holdsOlder({ seq }: Moment, folderId: number): boolean {
-    return this.#older.get(folderId, seq) !== null;
+    return this.#statements.older.get(folderId, seq) !== null;
   }
 
   /** The parent of a folder at a moment, by row id. */
@@ -324,7 +255,9 @@ export class PastReader {
 
   /** The location of a node at a moment; undefined if it did not exist, was in the trash, or is unknown. */
   #locationAt({ accountId, seq }: Moment, nodeId: number): { parentId: number; name: string } | undefined {
-    const row = this.#formerLocation.get(nodeId, seq, accountId) ?? this.#presentLocation.get(nodeId, accountId);
+    const row =
+      this.#statements.formerLocation.get(nodeId, seq, accountId) ??
+      this.#statements.presentLocation.get(nodeId, accountId);
     if (row === null || row.createdSeq > seq || (row.parentId ?? IN_TRASH) <= IN_TRASH) return undefined;
     return { parentId: row.parentId ?? IN_TRASH, name: row.name };
   }
@@ -349,7 +282,7 @@ export class PastReader {
     itemCount: number,
   ): PastNode | undefined {
     const { id, kind, name, created: createdAtMs, modified: modifiedAtMs } = found;
-    const row = this.#row.get(id);
+    const row = this.#statements.row.get(id);
     if (row === null) return this.#describeDeleted(moment, folder, found, itemCount);
     const isDeleted = row.parent_id === null || this.#store.paths.pathOf(row.parent_id) === undefined;
     const former = { ...row, parent_id: folder.id, name, created_at: createdAtMs, modified_at: modifiedAtMs };
@@ -359,7 +292,7 @@ export class PastReader {
     }
     const file = { ...toFile(former, folder.path), originalName: row.original_name ?? row.name };
     const version = this.versionAt(moment, file);
-    const nearest = version ?? this.#versionAfter.get(id, moment.atMs)?.version ?? file.version;
+    const nearest = version ?? this.#statements.versionAfter.get(id, moment.atMs)?.version ?? file.version;
     return {
       node: findVersion(this.#store, file, nearest) ?? file,
       isContentAvailable: version !== undefined,

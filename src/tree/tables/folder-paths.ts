@@ -81,22 +81,22 @@ export class FolderPaths {
 
   /** The folders that are another one or are below it, at any depth. */
   within(folderIds: Iterable<number>, otherId: number): Set<number> {
-    const isBelow = new Map<number, boolean>([[otherId, true]]);
-    const found = new Set<number>();
-    for (const folderId of folderIds) {
-      const visited: number[] = [];
-      let result = isBelow.get(folderId);
-      if (result === undefined) {
-        for (const { id, parent_id: parentId } of this.#ancestors(folderId, NO_LINKS)) {
-          visited.push(id);
-          result = parentId === null ? false : isBelow.get(parentId);
-          if (result !== undefined) break;
-        }
-      }
-      for (const id of visited) isBelow.set(id, result ?? false);
-      if (result === true) found.add(folderId);
+    const known = new Map<number, boolean>([[otherId, true]]);
+    return new Set([...folderIds].filter((folderId) => this.#isBelow(folderId, known)));
+  }
+
+  /** Goes up until it meets a folder in `known`, and adds to it the folders on the way. */
+  #isBelow(folderId: number, known: Map<number, boolean>): boolean {
+    const visited: number[] = [];
+    let result = known.get(folderId);
+    if (result !== undefined) return result;
+    for (const { id, parent_id: parentId } of this.#ancestors(folderId, NO_LINKS)) {
+      visited.push(id);
+      result = parentId === null ? false : known.get(parentId);
+      if (result !== undefined) break;
     }
-    return found;
+    for (const id of visited) known.set(id, result ?? false);
+    return result ?? false;
   }
 
   /** Path of a folder; undefined if it is unknown or not reachable from a root (deleted). */
