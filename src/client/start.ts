@@ -29,7 +29,7 @@ function registerWorker(): void {
   if (!("serviceWorker" in navigator)) return;
   const options = { scope: `${basePath()}/`, updateViaCache: "none" } as const;
   navigator.serviceWorker.register(`${basePath()}/service-worker.js`, options).catch((error: unknown) => {
-    // oxlint-disable-next-line no-console -- the only place to tell it: nothing on the page depends on it
+    // oxlint-disable-next-line no-console -- nothing on the page depends on it, so no message is shown
     console.info("Larder works here without being installed:", error);
   });
 }

@@ -55,6 +55,7 @@ const EXEMPT = [
   /^migrations\//,
   /^test\/fixtures\//,
   /^test\/openapi\/generated/,
+  /^src\/client\/api\/generated\.ts$/,
   /^test\/support\/words\.ts$/,
   /^docs\/glossary\.md$/,
   /^NOTICES\.md$/,

@@ -214,7 +214,7 @@ async function readData<T>(response: Response): Promise<T> {
     throw new OfflineError(error);
   });
   const body: unknown = text === "" ? {} : JSON.parse(text);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller names the type; the server tests its answers against their schema
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller names the type; tests compare the responses with their schemas
   return (isRecord(body) && body["data"] !== undefined ? body["data"] : body) as T;
 }
 

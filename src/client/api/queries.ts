@@ -72,7 +72,7 @@ async function invalidateFiles(queryClient: QueryClient): Promise<void> {
 }
 
 async function invalidateBelow(queryClient: QueryClient, queryKey: QueryKey): Promise<void> {
-  // A first response that is still on its way is not requested again by itself, and may predate the change.
+  // A first response that is still on its way is not requested again automatically, and may predate the change.
   const early = queryClient.getQueryCache().findAll({
     queryKey,
     fetchStatus: "fetching",

@@ -25,7 +25,7 @@ export const queryClient = new QueryClient({
       staleTime: 10_000,
       retry: isRetried,
       retryDelay: retryDelayMs,
-      // The page detects by itself whether the server can be reached; the browser's own network state is often wrong.
+      // The page itself detects whether the server can be reached; the browser's own network state is often wrong.
       networkMode: "always",
     },
     mutations: { retry: false, networkMode: "always" },

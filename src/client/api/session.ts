@@ -54,7 +54,7 @@ export function sessionState(): SessionState {
 /**
  * Fetches the signed-in user from the server.
  * @returns undefined if nobody is signed in
- * @throws ApiError, OfflineError if the server could not answer
+ * @throws ApiError, OfflineError if the server could not respond
  */
 export async function loadSession(): Promise<SignedInUser | undefined> {
   try {
@@ -132,7 +132,7 @@ function isSignedIn(): boolean {
 }
 
 async function signOut({ everywhere = false }: { everywhere?: boolean } = {}): Promise<void> {
-  // 401: the session has ended already, which is what was wanted.
+  // 401: the session has ended already, which has the same result.
   await request("POST", "/api/auth/signout", { body: { everywhere } }).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
   });

@@ -13,7 +13,7 @@ export type Pagination = Schemas["Pagination"];
 export type FileRecord = Schemas["FileItem"];
 /** A folder in a listing. */
 export type FolderRecord = Schemas["FolderItem"];
-/** An item of a listing; `type` tells files and folders apart. */
+/** An item of a listing; `type` says which of both it is. */
 export type Entry = FileRecord | FolderRecord;
 /** GET /api/files */
 export type Listing = ResponseData["GET /api/files"];

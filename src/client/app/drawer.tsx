@@ -1,7 +1,7 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { X } from "../ui/icons.ts";
 import { IconButton } from "../ui/icon-button.tsx";
-import { uiText as uiWords } from "../ui/text.ts";
+import { uiText } from "../ui/text.ts";
 import { SideBar } from "./side-bar.tsx";
 
 /** The navigation as a drawer, for narrow screens. */
@@ -17,8 +17,8 @@ export function Drawer({ onClose }: { readonly onClose: () => void }) {
         <Dialog.Backdrop className="appear fixed inset-0 z-40 bg-veil" />
         <Dialog.Popup className="appear fixed inset-y-0 start-0 z-40 flex w-72 max-w-[85vw] flex-col overflow-y-auto bg-surface shadow-2xl">
           <div className="flex items-center justify-between ps-7 pe-3 pt-3">
-            <Dialog.Title className="text-lg font-semibold text-accent">{uiWords.product}</Dialog.Title>
-            <IconButton label={uiWords.close} icon={X} hasTooltip={false} onClick={onClose} />
+            <Dialog.Title className="text-lg font-semibold text-accent">{uiText.product}</Dialog.Title>
+            <IconButton label={uiText.close} icon={X} hasTooltip={false} onClick={onClose} />
           </div>
           <div className="flex-1">
             <SideBar onNavigate={onClose} />

@@ -116,10 +116,12 @@ function SkipLink() {
   );
 }
 
-/** Says why a part is not there; for one that was asked for, `setIsOpen` lets it be asked for again. */
+/**
+ * Shows why a part could not be loaded. `setIsOpen` closes a part that the person opened, so that they can try again.
+ */
 function showFailure(error: unknown, setIsOpen?: (isOpen: boolean) => void): void {
   setIsOpen?.(false);
-  // For parts that nobody asked for, the banner already shows a lost connection.
+  // For other parts, the banner already shows a lost connection.
   if (setIsOpen !== undefined || !(error instanceof OfflineError)) toast({ text: messageOf(error), tone: "danger" });
 }
 

@@ -7,7 +7,7 @@ import { Avatar } from "../ui/avatar.tsx";
 import { IconButton } from "../ui/icon-button.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { toast } from "../ui/toast.tsx";
-import { uiText as uiWords } from "../ui/text.ts";
+import { uiText } from "../ui/text.ts";
 import { Tooltip } from "../ui/tooltip.tsx";
 import { useTextSearch } from "../base/search-params.ts";
 import { useSession, useSignOut } from "../api/session.ts";
@@ -28,7 +28,7 @@ export function TopBar({
     <header className="flex h-14 shrink-0 items-center gap-2 px-2 sm:gap-3 sm:px-4">
       <IconButton label={frameText.menu} icon={MenuIcon} onClick={onMenu} className="lg:hidden" />
       <p className="hidden text-lg font-semibold tracking-tight text-accent sm:block lg:w-52 lg:ps-3">
-        {uiWords.product}
+        {uiText.product}
       </p>
       <SearchField inputRef={searchRef} />
       <div className="ms-auto flex items-center gap-1">

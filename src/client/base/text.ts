@@ -1,5 +1,6 @@
 /**
- * The text of the web client. Each feature defines its English text in `features/X/text.ts`. A translation is a module in
+ * The text of the web client. Each feature defines its English text in `features/X/text.ts`. A translation is a module
+ * in
  * `translations/` that replaces some or all of it; it is loaded before the first render (see the README there).
  */
 import { formatNumber } from "./format.ts";
@@ -35,7 +36,7 @@ export function defineText<T extends TextTable>(feature: string, english: T): T 
   for (const [name, value] of Object.entries(english)) {
     Object.defineProperty(table, name, { enumerable: true, get: () => translated(feature, name, value) });
   }
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each property was defined above, with a word of its kind
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each property was defined above, with a value of its kind
   return table as T;
 }
 

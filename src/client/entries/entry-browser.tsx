@@ -4,12 +4,12 @@ import { useStore } from "../base/store.ts";
 import { ContextMenu } from "../ui/context-menu.tsx";
 import { lazyPart } from "../ui/lazy-part.ts";
 import { EntryGrid } from "./collection/entry-grid.tsx";
-import type { GridColumn, GridLook, GridSort } from "./collection/grid-types.ts";
+import type { GridColumn, GridDisplay, GridSort } from "./collection/grid-types.ts";
 import { ListSkeleton } from "./collection/list-skeleton.tsx";
 import type { Collection } from "./collection/use-collection.ts";
 import { useIsDragging } from "./collection/use-entry-drag.ts";
 import { afterFocusReturns } from "./focus.ts";
-import { leaving } from "./actions/use-entry-actions.ts";
+import { entriesBeingRemoved } from "./actions/use-entry-actions.ts";
 import { detailsOpen } from "./details-store.ts";
 import { sizeOf, subtitleOf } from "./entry-columns.tsx";
 import { useViewPreferences } from "./preferences.ts";
@@ -64,7 +64,7 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
     focusList,
   });
 
-  const look = useLook(props, actions.renaming);
+  const display = useDisplay(props, actions.renaming);
   const selected = selection.kind === "some" && count === 1 ? [...selection.entries.values()][0] : undefined;
   const detailed = selected ?? (count === 0 ? pages.at(cursor) : undefined);
 
@@ -85,7 +85,7 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
               <EntryGrid
                 collection={collection}
                 label={props.label}
-                look={look}
+                display={display}
                 sort={props.sort}
                 onOpen={onOpen}
                 drag={actions.drag}
@@ -140,13 +140,13 @@ function Bar<T extends Entry>({
 }
 
 /** How the entries are shown: by the preferences of this browser and the page. */
-function useLook<T extends Entry>(
+function useDisplay<T extends Entry>(
   { columns, nameOf, subtitle = subtitleOf }: EntryBrowserProps<T>,
   renaming: SelectionActions["renaming"],
-): GridLook<T> {
+): GridDisplay<T> {
   const [{ layout, density }] = useViewPreferences();
-  const leavingIds = useStore(leaving);
-  return useMemo<GridLook<T>>(
+  const removing = useStore(entriesBeingRemoved);
+  return useMemo<GridDisplay<T>>(
     () => ({
       layout,
       density,
@@ -154,10 +154,10 @@ function useLook<T extends Entry>(
       subtitle,
       caption: sizeOf,
       renaming,
-      leaving: leavingIds,
+      removing,
       ...(nameOf !== undefined && { nameOf }),
     }),
-    [layout, density, columns, subtitle, renaming, leavingIds, nameOf],
+    [layout, density, columns, subtitle, renaming, removing, nameOf],
   );
 }
 

@@ -3,8 +3,8 @@ import { useCallback } from "react";
 
 /** The folder in the address of the files page. */
 export function useCurrentFolder(): string {
-  const { _splat: splat = "" } = useParams({ strict: false });
-  const names = splat.split("/").filter((name) => name !== "");
+  const { _splat: path = "" } = useParams({ strict: false });
+  const names = path.split("/").filter((name) => name !== "");
   return `/${names.join("/")}`;
 }
 

@@ -39,11 +39,11 @@ function readItem(link: HTMLAnchorElement): Item {
   };
 }
 
-/** How far a finger must move to go on, in pixels. */
+/** How far a finger must move to show the next item, in pixels. */
 const SWIPE_PX = 60;
 
 /** Going back takes the browser some milliseconds. It never completes if the page was left in the meantime. */
-const ARRIVAL_MS_MAX = 2_000;
+const BACK_MS_MAX = 2_000;
 
 class Viewer {
   readonly #items: readonly Item[];
@@ -83,7 +83,7 @@ class Viewer {
   open(index: number): void {
     if (this.#isClosing) {
       clearTimeout(this.#pendingClose?.timer);
-      this.#pendingClose = { index, timer: setTimeout(() => this.#finishClose(), ARRIVAL_MS_MAX) };
+      this.#pendingClose = { index, timer: setTimeout(() => this.#finishClose(), BACK_MS_MAX) };
       return;
     }
     this.#dialog.showModal();

@@ -9,7 +9,7 @@ export function startSelection(root: ParentNode): void {
   const boxes = [...form.querySelectorAll<HTMLInputElement>("input[type=checkbox]")];
   let last: number | undefined;
 
-  const tell = () => {
+  const showCount = () => {
     const chosen = boxes.filter((box) => box.checked).length;
     submit.disabled = chosen === 0;
     submit.textContent =
@@ -19,7 +19,7 @@ export function startSelection(root: ParentNode): void {
   const all = button("Select all on this page", () => {
     const willCheck = boxes.some((box) => !box.checked);
     for (const box of boxes) box.checked = willCheck;
-    tell();
+    showCount();
   });
   all.className = "button quiet";
   all.removeAttribute("aria-label");
@@ -32,10 +32,10 @@ export function startSelection(root: ParentNode): void {
         for (const between of boxes.slice(from, to + 1)) between.checked = box.checked;
       }
       last = index;
-      tell();
+      showCount();
     });
   }
   // When the person returns to the page, browsers restore the checkboxes.
-  window.addEventListener("pageshow", tell);
-  tell();
+  window.addEventListener("pageshow", showCount);
+  showCount();
 }

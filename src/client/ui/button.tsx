@@ -51,7 +51,7 @@ export function Button({
   type = "button",
   ...rest
 }: ButtonStyle & { readonly busy?: boolean } & ComponentProps<"button">) {
-  const look: ButtonStyle = { ...(variant !== undefined && { variant }), ...(size !== undefined && { size }) };
+  const style: ButtonStyle = { ...(variant !== undefined && { variant }), ...(size !== undefined && { size }) };
   return (
     <button
       {...rest}
@@ -60,7 +60,7 @@ export function Button({
       aria-disabled={busy || undefined}
       aria-busy={busy || undefined}
       onClick={busy ? undefined : onClick}
-      className={cx(buttonClassName(look), className)}
+      className={cx(buttonClassName(style), className)}
     >
       {busy ? (
         <Spinner label={null} size={16} />

@@ -27,10 +27,10 @@ export function CopyField({
       {...(hint !== undefined && { hint })}
       error={state === "failed" ? uiText.copyFailed : undefined}
     >
-      {(ties) => (
+      {(ids) => (
         <div className="flex gap-2">
           <input
-            {...ties}
+            {...ids}
             readOnly
             value={value}
             onFocus={(event) => event.target.select()}

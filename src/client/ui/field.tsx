@@ -27,11 +27,11 @@ export function Field({
   error,
   className,
   children,
-}: FieldFrame & { readonly children: (ties: FieldIds) => ReactNode }) {
+}: FieldFrame & { readonly children: (ids: FieldIds) => ReactNode }) {
   const id = useId();
   const hasHint = hint !== undefined && hint !== null && hint !== "";
   const described = [hasHint && `${id}-hint`, error !== undefined && `${id}-error`].filter(Boolean).join(" ");
-  const ties: FieldIds = {
+  const ids: FieldIds = {
     id,
     ...(described !== "" && { "aria-describedby": described }),
     ...(error !== undefined && { "aria-invalid": true }),
@@ -41,7 +41,7 @@ export function Field({
       <label htmlFor={id} className={isLabelHidden ? "sr-only" : "text-sm font-medium"}>
         {label}
       </label>
-      {children(ties)}
+      {children(ids)}
       {hasHint && (
         <p id={`${id}-hint`} className="text-sm text-muted">
           {hint}

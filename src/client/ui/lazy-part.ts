@@ -1,7 +1,7 @@
 import { createElement, type ReactNode, use } from "react";
 import { hasDocument, OfflineError } from "../api/http.ts";
 import { pageVersion } from "../base/address.ts";
-import { isPageReloading, reloadInPlaceOf } from "./reload.ts";
+import { isPageReloading, reloadInstead } from "./reload.ts";
 
 type Part<Props> = (props: Props) => ReactNode;
 
@@ -59,7 +59,7 @@ export async function loadScript<T>(load: () => Promise<T>): Promise<T> {
     if (!(await hasDocument(window.location.href))) throw new OfflineError(error);
     if (isPageReloading()) return await Promise.withResolvers<never>().promise;
     if (!mayReload()) throw error;
-    return await reloadInPlaceOf(error);
+    return await reloadInstead(error);
   }
 }
 

@@ -2,7 +2,9 @@ import type { ComponentProps } from "react";
 import { type ButtonStyle, buttonClassName } from "./button.tsx";
 import { cx } from "./cx.ts";
 
-/** A link that looks like a button. For addresses inside the application use `buttonClassName` with the router's Link. */
+/**
+ * A link that looks like a button. For addresses inside the application use `buttonClassName` with the router's Link.
+ */
 export function LinkButton({
   variant,
   size,
@@ -12,9 +14,9 @@ export function LinkButton({
   href,
   ...rest
 }: ButtonStyle & { readonly href: string } & ComponentProps<"a">) {
-  const look: ButtonStyle = { ...(variant !== undefined && { variant }), ...(size !== undefined && { size }) };
+  const style: ButtonStyle = { ...(variant !== undefined && { variant }), ...(size !== undefined && { size }) };
   return (
-    <a {...rest} href={href} className={cx(buttonClassName(look), "no-underline", className)}>
+    <a {...rest} href={href} className={cx(buttonClassName(style), "no-underline", className)}>
       {Icon !== undefined && <Icon aria-hidden size={18} className="shrink-0" />}
       {children}
     </a>

@@ -61,7 +61,7 @@ export function MenuPopup({
 function Lines({ items }: { readonly items: readonly MenuItem[] }) {
   return items.map((item, index) =>
     item === null ? (
-      // oxlint-disable-next-line react/no-array-index-key -- rules have nothing else to tell them apart
+      // oxlint-disable-next-line react/no-array-index-key -- separators have no name
       <Base.Separator key={`rule-${index}`} className="my-1.5 h-px bg-line" />
     ) : (
       <Line key={item.label} item={item} />

@@ -24,14 +24,14 @@ export function PasswordField({
   const [isShown, setIsShown] = useState(false);
   return (
     <Field label={label} hint={hint} error={error} className={className}>
-      {(ties) => (
+      {(ids) => (
         <div className="relative">
           <input
             autoComplete="current-password"
             autoCapitalize="off"
             spellCheck={false}
             {...rest}
-            {...ties}
+            {...ids}
             type={isShown ? "text" : "password"}
             value={value}
             onChange={(event) => onChange(event.target.value)}

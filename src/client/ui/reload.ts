@@ -7,7 +7,7 @@ let isReloading = false;
  * they stay.
  * @param error what is thrown if the person stays
  */
-export function reloadInPlaceOf(error: unknown): Promise<never> {
+export function reloadInstead(error: unknown): Promise<never> {
   return new Promise((_, reject) => {
     const onBeforeUnload = (event: Event) => {
       if (!event.defaultPrevented) return;

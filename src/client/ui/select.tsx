@@ -26,10 +26,10 @@ export function Select<T extends string>({
 } & Omit<ComponentProps<"select">, "value" | "onChange" | "className">) {
   return (
     <Field label={label} isLabelHidden={isLabelHidden} hint={hint} error={error} className={className}>
-      {(ties) => (
+      {(ids) => (
         <select
           {...rest}
-          {...ties}
+          {...ids}
           value={value}
           onChange={(event) => {
             const chosen = options.find((option) => option.value === event.target.value);

@@ -18,10 +18,10 @@ export function TextArea({
 } & Omit<ComponentProps<"textarea">, "value" | "onChange" | "className">) {
   return (
     <Field label={label} isLabelHidden={isLabelHidden} hint={hint} error={error} className={className}>
-      {(ties) => (
+      {(ids) => (
         <textarea
           {...rest}
-          {...ties}
+          {...ids}
           rows={rows}
           value={value}
           onChange={(event) => onChange(event.target.value)}

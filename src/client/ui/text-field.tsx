@@ -20,11 +20,11 @@ export function TextField({
 } & Omit<ComponentProps<"input">, "value" | "onChange" | "className">) {
   return (
     <Field label={label} isLabelHidden={isLabelHidden} hint={hint} error={error} className={className}>
-      {(ties) => (
+      {(ids) => (
         <input
           type="text"
           {...rest}
-          {...ties}
+          {...ids}
           value={value}
           onChange={(event) => onChange(event.target.value)}
           className={cx("field control", inputClassName)}

@@ -97,7 +97,7 @@ export function ToastHost() {
     >
       <div aria-live="polite" aria-relevant="additions" className="contents">
         {toasts.map((each) => (
-          <OneToast key={each.key} toast={each} isHeld={isOver || hasFocus} onLeave={() => leave(each.key)} />
+          <OneToast key={each.key} toast={each} isPaused={isOver || hasFocus} onLeave={() => leave(each.key)} />
         ))}
       </div>
     </section>
@@ -106,19 +106,19 @@ export function ToastHost() {
 
 function OneToast({
   toast: { key, text, action, tone = "neutral" },
-  isHeld,
+  isPaused,
   onLeave,
 }: {
   readonly toast: ShownToast;
-  readonly isHeld: boolean;
+  readonly isPaused: boolean;
   readonly onLeave: () => void;
 }) {
   const lifeMs = action === undefined ? SHORT_MS : LONG_MS;
   useEffect(() => {
-    if (isHeld) return;
+    if (isPaused) return;
     const timer = setTimeout(() => dismiss(key), lifeMs);
     return () => clearTimeout(timer);
-  }, [key, lifeMs, isHeld]);
+  }, [key, lifeMs, isPaused]);
   return (
     <div
       className={cx(

@@ -55,7 +55,7 @@ export function renderResetGonePage(basePath: string): string {
     "This link does not work",
     html`<div class="card narrow">
 <h1>This link does not work</h1>
-<p>A reset link works once and expires after 30 minutes. Only the newest link works. Request a new link, or ask your administrator.</p>
+<p>A reset link works once and expires after 30 minutes. Only the newest link works. Request a new link, or contact your administrator.</p>
 <p class="actions"><a class="button second" href="${basePath}/sign-in">Go to sign-in</a></p>
 </div>`,
   );

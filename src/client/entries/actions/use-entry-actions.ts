@@ -27,7 +27,7 @@ const SHOWS_PROGRESS_FROM = 200;
  * Ids of entries that are being removed from a list. They are faded at once, and shown normally again if the action
  * fails.
  */
-export const leaving = createStore<ReadonlySet<string>>(new Set());
+export const entriesBeingRemoved = createStore<ReadonlySet<string>>(new Set());
 
 /** Actions on files and folders. Each shows its result, with a button to undo it where possible. */
 export interface EntryActions {
@@ -73,17 +73,17 @@ export function useEntryActions(): EntryActions {
 type Action = (ids: readonly string[], progress: Progress) => Promise<BulkResult>;
 
 /**
- * Runs an action with progress, shows its failures and refreshes all lists. If an action removes entries (`isLeaving`), a
- * second call for the same entries does nothing: the key was pressed twice.
+ * Runs an action with progress, shows its failures and refreshes all lists. If an action removes entries
+ * (`isRemoving`), a second call for the same entries does nothing: the key was pressed twice.
  */
-type Run = (requested: readonly Entry[], action: Action, isLeaving?: boolean) => Promise<BulkResult>;
+type Run = (requested: readonly Entry[], action: Action, isRemoving?: boolean) => Promise<BulkResult>;
 
 function runnerOf(refresh: () => Promise<void>): Run {
-  return async (requested, action, isLeaving = false) => {
-    const entries = isLeaving ? requested.filter(({ id }) => !leaving.get().has(id)) : requested;
+  return async (requested, action, isRemoving = false) => {
+    const entries = isRemoving ? requested.filter(({ id }) => !entriesBeingRemoved.get().has(id)) : requested;
     if (entries.length === 0) return { done: [], failed: [] };
     const ids = idsOf(entries);
-    if (isLeaving) leaving.update((before) => new Set([...before, ...ids]));
+    if (isRemoving) entriesBeingRemoved.update((before) => new Set([...before, ...ids]));
     const progress: Progress = (done, of) => {
       if (of >= SHOWS_PROGRESS_FROM) showRunning({ title: text.working, done, of });
     };
@@ -100,7 +100,7 @@ function runnerOf(refresh: () => Promise<void>): Run {
       return { done: [], failed: ids.map((id) => ({ id, message: messageOf(error) })) };
     } finally {
       showRunning(undefined);
-      if (isLeaving) leaving.update((before) => before.difference(new Set(ids)));
+      if (isRemoving) entriesBeingRemoved.update((before) => before.difference(new Set(ids)));
     }
   };
 }

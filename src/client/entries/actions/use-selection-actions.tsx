@@ -79,14 +79,14 @@ export function useSelectionActions<T extends Entry>(options: SelectionActionsOp
       .then(action)
       .catch((error: unknown) => toast({ text: messageOf(error), tone: "danger" }));
   };
-  const leaveWith = async (action: Promise<readonly string[]>) => {
+  const forgetAfter = async (action: Promise<readonly string[]>) => {
     collection.forget(await action);
     focusList();
   };
-  const moveTo = (entries: readonly Entry[], to: string) => void leaveWith(entryActions.move(entries, to));
+  const moveTo = (entries: readonly Entry[], to: string) => void forgetAfter(entryActions.move(entries, to));
 
   const download = () => withSelected(downloadEntries);
-  const trash = () => withSelected((entries) => leaveWith(entryActions.trash(entries)));
+  const trash = () => withSelected((entries) => forgetAfter(entryActions.trash(entries)));
   const choose = (kind: "move" | "copy" | "tags") => withSelected((entries) => setDialog({ kind, entries }));
   const share = only === undefined || !canWrite ? undefined : () => setDialog({ kind: "share", entry: only });
   const rename = () => {

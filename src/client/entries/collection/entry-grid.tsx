@@ -1,7 +1,7 @@
 import { type FocusEvent, type MouseEvent, type PointerEvent, type ReactNode, useEffect, useMemo, useRef } from "react";
 import type { Entry } from "../../api/types.ts";
 import { GridRows, SelectionBox } from "./grid-rows.tsx";
-import type { GridLook, GridSort } from "./grid-types.ts";
+import type { GridDisplay, GridSort } from "./grid-types.ts";
 import { ListHeader } from "./list-header.tsx";
 import type { Collection } from "./use-collection.ts";
 import { type DragRules, useEntryDrag } from "./use-entry-drag.ts";
@@ -17,7 +17,7 @@ export interface EntryGridProps<T extends Entry> {
   readonly collection: Collection<T>;
   /** The name of the list for screen readers. */
   readonly label: string;
-  readonly look: GridLook<T>;
+  readonly display: GridDisplay<T>;
   readonly sort?: GridSort | undefined;
   onOpen(entry: T, position: number): void;
   readonly drag?: DragRules<T> | undefined;
@@ -35,12 +35,12 @@ export interface EntryGridProps<T extends Entry> {
  * move inside (ARIA grid).
  */
 export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
-  const { collection, look, drag, startOffset = 0, takesFocus = false } = props;
+  const { collection, display, drag, startOffset = 0, takesFocus = false } = props;
   const { pages, cursor } = collection;
   const total = pages.total ?? 0;
   const scroller = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
-  const layout = useGridLayout(scroller, look);
+  const layout = useGridLayout(scroller, display);
   const { isTiles, columns } = layout;
   const rows = Math.ceil(total / columns);
   const cursorRow = Math.floor(cursor / columns);
@@ -57,7 +57,7 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
     cursor,
     cursorRow,
     focusedRow,
-    isRenaming: look.renaming !== undefined,
+    isRenaming: display.renaming !== undefined,
     takesFocus: takesFocus && total > 0,
     scrollToRow: (row) => virtualizer.scrollToIndex(row),
   });
@@ -70,7 +70,7 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
     return {
       entry,
       position,
-      look,
+      display,
       isSelected: entry === undefined ? collection.selection.kind === "all" : collection.isSelected(entry.id),
       isSelecting: collection.count > 0,
       isCursor: position === cursor,
@@ -85,7 +85,7 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
       aria-label={props.label}
       aria-multiselectable="true"
       aria-rowcount={isTiles ? rows : rows + 1}
-      aria-colcount={isTiles ? columns : look.columns.length + 2}
+      aria-colcount={isTiles ? columns : display.columns.length + 2}
       aria-busy={pages.total === undefined || collection.isLoadingSelection}
       className="relative min-h-0 flex-1 overflow-auto select-none [overflow-anchor:none]"
       onScroll={(event) => props.onScrolled?.(event.currentTarget.scrollTop)}
@@ -93,7 +93,11 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
       {...dragging.handlers}
     >
       <div style={{ paddingInline: layout.edge, paddingBottom: SPACE_BELOW }}>
-        {isTiles ? <div style={{ height: EDGE_SPACE }} /> : <Header layout={layout} look={look} sort={props.sort} />}
+        {isTiles ? (
+          <div style={{ height: EDGE_SPACE }} />
+        ) : (
+          <Header layout={layout} display={display} sort={props.sort} />
+        )}
         <div
           ref={body}
           role="rowgroup"
@@ -111,14 +115,14 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
 
 function Header<T extends Entry>({
   layout: { template, isNarrow },
-  look,
+  display,
   sort,
 }: {
   readonly layout: GridLayout;
-  readonly look: GridLook<T>;
+  readonly display: GridDisplay<T>;
   readonly sort: GridSort | undefined;
 }) {
-  return <ListHeader columns={look.columns} template={template} isNarrow={isNarrow} sort={sort} />;
+  return <ListHeader columns={display.columns} template={template} isNarrow={isNarrow} sort={sort} />;
 }
 
 interface GridParts {

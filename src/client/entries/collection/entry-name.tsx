@@ -3,25 +3,25 @@ import { messageOf } from "../../api/http.ts";
 import type { Entry } from "../../api/types.ts";
 import { useStore } from "../../base/store.ts";
 import { text } from "../text.ts";
-import type { GridLook, NameDraft, Renaming } from "./grid-types.ts";
+import type { GridDisplay, NameDraft, Renaming } from "./grid-types.ts";
 
 /** The name of an entry, or the field to rename it. */
 export function EntryName<T extends Entry>({
   entry,
-  look,
+  display,
 }: {
   readonly entry: T;
-  readonly look: Pick<GridLook<T>, "nameOf" | "renaming">;
+  readonly display: Pick<GridDisplay<T>, "nameOf" | "renaming">;
 }) {
-  if (look.renaming?.id === entry.id) return <RenameField entry={entry} renaming={look.renaming} />;
+  if (display.renaming?.id === entry.id) return <RenameField entry={entry} renaming={display.renaming} />;
   return (
     <span className="block truncate" title={entry.name} dir="auto">
-      {look.nameOf?.(entry) ?? entry.name}
+      {display.nameOf?.(entry) ?? entry.name}
     </span>
   );
 }
 
-/** Enter or leaving the field saves, Escape cancels. A rejected name keeps the field open with the error below. */
+/** Enter or removing the field saves, Escape cancels. A rejected name keeps the field open with the error below. */
 function RenameField({ entry, renaming }: { readonly entry: Entry; readonly renaming: Renaming }) {
   const { draft } = renaming;
   const { before, name, phase, error } = useStore(draft);

@@ -38,7 +38,7 @@ export interface Renaming {
 
 /** The state of the name field. */
 export interface NameDraft {
-  /** The name at the start; leaving it unchanged keeps the name. */
+  /** The name at the start; removing it unchanged keeps the name. */
   readonly before: string;
   readonly name: string;
   readonly phase: "typing" | "saving" | "over";
@@ -56,7 +56,7 @@ export interface Caret {
 }
 
 /** How entries are shown. */
-export interface GridLook<T extends Entry> {
+export interface GridDisplay<T extends Entry> {
   readonly layout: ViewPreferences["layout"];
   readonly density: ViewPreferences["density"];
   readonly columns: readonly GridColumn<T>[];
@@ -68,7 +68,7 @@ export interface GridLook<T extends Entry> {
   nameOf?(entry: T): ReactNode;
   readonly renaming?: Renaming | undefined;
   /** Ids of entries that are being removed or renamed. */
-  readonly leaving: ReadonlySet<string>;
+  readonly removing: ReadonlySet<string>;
 }
 
 /** Below this width only the name is shown. */

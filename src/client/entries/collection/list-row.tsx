@@ -4,14 +4,14 @@ import type { Entry } from "../../api/types.ts";
 import { cx } from "../../ui/cx.ts";
 import { text } from "../text.ts";
 import { EntryName } from "./entry-name.tsx";
-import type { GridLook } from "./grid-types.ts";
+import type { GridDisplay } from "./grid-types.ts";
 import { Thumbnail } from "./thumbnail.tsx";
 
 /** Props of a row or tile; without an entry it shows a placeholder. */
 export interface EntryViewProps<T extends Entry> {
   readonly entry: T | undefined;
   readonly position: number;
-  readonly look: GridLook<T>;
+  readonly display: GridDisplay<T>;
   readonly isSelected: boolean;
   readonly isSelecting: boolean;
   readonly isCursor: boolean;
@@ -20,24 +20,24 @@ export interface EntryViewProps<T extends Entry> {
 }
 
 /** Class names that rows and tiles share. */
-export function viewClasses({ entry, look, isSelected, isDropTarget }: EntryViewProps<Entry>): string {
+export function viewClasses({ entry, display, isSelected, isDropTarget }: EntryViewProps<Entry>): string {
   return cx(
     "group cursor-default outline-offset-[-2px]",
     isSelected ? "bg-accent-soft" : "hover:bg-sunken",
     isDropTarget && "bg-accent-soft ring-2 ring-accent ring-inset",
-    entry !== undefined && look.leaving.has(entry.id) && "opacity-40",
+    entry !== undefined && display.removing.has(entry.id) && "opacity-40",
   );
 }
 
 /** Attributes that rows and tiles share, besides their role. The grid around them handles keys and pointers. */
-export function viewAttributes({ entry, position, look, isSelected, isCursor, isDraggable }: EntryViewProps<Entry>) {
+export function viewAttributes({ entry, position, display, isSelected, isCursor, isDraggable }: EntryViewProps<Entry>) {
   return {
     "aria-selected": isSelected,
     "aria-busy": entry === undefined,
     tabIndex: isCursor ? 0 : -1,
     "data-position": position,
     "data-kind": entry?.type,
-    draggable: isDraggable && entry !== undefined && look.renaming?.id !== entry.id,
+    draggable: isDraggable && entry !== undefined && display.renaming?.id !== entry.id,
   };
 }
 
@@ -49,7 +49,7 @@ function Row<T extends Entry>(
     readonly template: string;
   },
 ) {
-  const { entry, position, look, isSelected, isSelecting, top, height, isNarrow, template } = props;
+  const { entry, position, display, isSelected, isSelecting, top, height, isNarrow, template } = props;
   return (
     <div
       {...viewAttributes(props)}
@@ -59,7 +59,7 @@ function Row<T extends Entry>(
       className={cx(
         viewClasses(props),
         "absolute inset-x-0 top-0 grid items-center gap-3 rounded-lg px-2 text-sm",
-        look.renaming?.id === entry?.id && entry !== undefined && "z-10",
+        display.renaming?.id === entry?.id && entry !== undefined && "z-10",
       )}
     >
       <div role="gridcell" className="flex min-w-0 items-center gap-3">
@@ -70,14 +70,14 @@ function Row<T extends Entry>(
           <>
             <Thumbnail entry={entry} size="small" />
             <div className="min-w-0 flex-1">
-              <EntryName entry={entry} look={look} />
-              {isNarrow && <span className="block truncate text-xs text-muted">{look.subtitle(entry)}</span>}
+              <EntryName entry={entry} display={display} />
+              {isNarrow && <span className="block truncate text-xs text-muted">{display.subtitle(entry)}</span>}
             </div>
           </>
         )}
       </div>
       {!isNarrow &&
-        look.columns.map((column) => (
+        display.columns.map((column) => (
           <div role="gridcell" key={column.id} className="min-w-0 truncate text-muted">
             {entry === undefined ? <span className="skeleton block h-3 w-2/3" /> : column.render(entry)}
           </div>

@@ -8,8 +8,8 @@ export function ListSkeleton({ layout }: { readonly layout: "list" | "tiles" }) 
       <span className="sr-only">{text.loadingEntry}</span>
       {layout === "list" ? (
         <div className="flex flex-col gap-4 pt-8">
-          {ROWS.map((place) => (
-            <div key={place} className="flex items-center gap-3">
+          {ROWS.map((row) => (
+            <div key={row} className="flex items-center gap-3">
               <Skeleton className="size-8 shrink-0" />
               <Skeleton className="h-4 max-w-96" />
             </div>
@@ -17,8 +17,8 @@ export function ListSkeleton({ layout }: { readonly layout: "list" | "tiles" }) 
         </div>
       ) : (
         <div className="grid grid-cols-[repeat(auto-fill,minmax(10rem,1fr))] gap-3">
-          {ROWS.map((place) => (
-            <Skeleton key={place} className="h-44" />
+          {ROWS.map((row) => (
+            <Skeleton key={row} className="h-44" />
           ))}
         </div>
       )}
@@ -26,4 +26,4 @@ export function ListSkeleton({ layout }: { readonly layout: "list" | "tiles" }) 
   );
 }
 
-const ROWS = Array.from({ length: 10 }, (_, place) => place);
+const ROWS = Array.from({ length: 10 }, (_, row) => row);

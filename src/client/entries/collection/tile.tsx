@@ -8,7 +8,7 @@ import { CheckMark, type EntryViewProps, MenuButton, viewAttributes, viewClasses
 import { Thumbnail } from "./thumbnail.tsx";
 
 function TileView<T extends Entry>(props: EntryViewProps<T> & { readonly column: number }) {
-  const { entry, look, isSelected, isSelecting, column } = props;
+  const { entry, display, isSelected, isSelecting, column } = props;
   return (
     <div
       {...viewAttributes(props)}
@@ -18,7 +18,7 @@ function TileView<T extends Entry>(props: EntryViewProps<T> & { readonly column:
         viewClasses(props),
         "relative flex min-w-0 flex-col rounded-xl border",
         isSelected ? "border-accent" : "border-line bg-raised",
-        look.renaming?.id === entry?.id && entry !== undefined && "z-10",
+        display.renaming?.id === entry?.id && entry !== undefined && "z-10",
       )}
     >
       {entry === undefined ? (
@@ -30,12 +30,12 @@ function TileView<T extends Entry>(props: EntryViewProps<T> & { readonly column:
           </div>
           <div className="flex h-13 shrink-0 items-center gap-1 ps-3 pe-1">
             <div className="min-w-0 flex-1 text-sm">
-              <EntryName entry={entry} look={look} />
+              <EntryName entry={entry} display={display} />
               <span className="flex items-center gap-1 text-xs text-muted">
                 {entry.type === "file" && entry.isPublic && (
                   <Link2 role="img" className="size-3 shrink-0" aria-label={text.isShared} />
                 )}
-                <span className="truncate">{look.caption(entry)}</span>
+                <span className="truncate">{display.caption(entry)}</span>
               </span>
             </div>
             <MenuButton name={entry.name} />

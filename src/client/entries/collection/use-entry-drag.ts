@@ -30,7 +30,7 @@ export interface DragRules<T extends Entry> {
   onDrop(folder: string, entries: readonly T[] | undefined): void;
 }
 
-/** Makes an element that represents a folder accept dragged entries. `isOver` tells whether to highlight it. */
+/** Makes an element that represents a folder accept dragged entries. `isOver`: highlight it. */
 export function useDropFolder(folder: string | undefined) {
   const [isOver, setOver] = useState(false);
   return {

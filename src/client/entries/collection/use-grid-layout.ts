@@ -1,6 +1,6 @@
 import { type RefObject, useLayoutEffect, useState } from "react";
 import type { Entry } from "../../api/types.ts";
-import { type GridLook, NARROW_BELOW } from "./grid-types.ts";
+import { type GridDisplay, NARROW_BELOW } from "./grid-types.ts";
 import { HEADER_HEIGHT } from "./list-header.tsx";
 import { layTiles, ROW_HEIGHT } from "./tile-layout.ts";
 
@@ -29,7 +29,7 @@ const MENU_TRACK = "2.75rem";
 /** Lays out the entries in the width of `scroller`. */
 export function useGridLayout<T extends Entry>(
   scroller: RefObject<HTMLElement | null>,
-  { layout, density, columns }: GridLook<T>,
+  { layout, density, columns }: GridDisplay<T>,
 ): GridLayout {
   const outerWidth = useWidth(scroller);
   const edge = outerWidth < NARROW_BELOW ? 0 : EDGE_SPACE;

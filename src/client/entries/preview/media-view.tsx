@@ -19,7 +19,7 @@ export function MediaView({ file, kind }: { readonly file: FileRecord; readonly 
   if (kind === "video") {
     return (
       <div className="flex size-full items-center justify-center p-2 sm:px-16">
-        {/* oxlint-disable-next-line jsx-a11y/media-has-caption -- whose film it is knows whether it has any */}
+        {/* oxlint-disable-next-line jsx-a11y/media-has-caption -- any captions are in the file itself */}
         <video
           {...player}
           playsInline
@@ -35,7 +35,7 @@ export function MediaView({ file, kind }: { readonly file: FileRecord; readonly 
         <Music aria-hidden size={56} strokeWidth={1.25} />
       </span>
       <p className="max-w-full text-center font-medium break-words">{file.name}</p>
-      {/* oxlint-disable-next-line jsx-a11y/media-has-caption -- a sound file has no track of words */}
+      {/* oxlint-disable-next-line jsx-a11y/media-has-caption -- audio files have no captions */}
       <audio {...player} className="w-full max-w-lg" />
     </div>
   );

@@ -70,7 +70,7 @@ function Pages({ opened, name }: { opened: OpenPdfFile; name: string }) {
   const current = virtualizer.getVirtualItems().find(({ end }) => end > top + GAP_PX)?.index ?? 0;
   return (
     <div className="relative size-full">
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrolled by keys, too */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- must be scrollable by keyboard */}
       <div
         ref={scroller}
         role="region"

@@ -4,7 +4,7 @@ import { ErrorState } from "../../ui/error-state.tsx";
 import { formatBytes } from "../../base/format.ts";
 import { Spinner } from "../../ui/spinner.tsx";
 import { readText, TEXT_BYTES_MAX, type TextContent } from "./content.ts";
-import { Fragment } from "./fragment.tsx";
+import { SanitizedContent } from "./sanitized-content.tsx";
 import { languageOf } from "./kind.ts";
 import { NoPreview } from "./no-preview.tsx";
 import { text } from "./text.ts";
@@ -74,10 +74,10 @@ export function TextView({ file, kind }: { readonly file: FileRecord; readonly k
         </p>
       )}
       {kind === "markdown" && rendered !== undefined ? (
-        <Fragment as="article" content={rendered} className={`${SHEET} ${MARKDOWN_CLASS}`} />
+        <SanitizedContent as="article" content={rendered} className={`${SHEET} ${MARKDOWN_CLASS}`} />
       ) : (
         <pre className={`${SHEET} ${CODE_CLASS}`}>
-          {rendered === undefined ? content.text : <Fragment as="code" content={rendered} className="" />}
+          {rendered === undefined ? content.text : <SanitizedContent as="code" content={rendered} className="" />}
         </pre>
       )}
     </Scroller>
@@ -87,7 +87,7 @@ export function TextView({ file, kind }: { readonly file: FileRecord; readonly k
 /** A scrolled area that can also be scrolled by keys. */
 function Scroller({ label, children }: { label: string; children: ReactNode }) {
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a text without links is scrolled by keys, too
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- text without links must be scrollable by keyboard
     <div role="region" aria-label={label} tabIndex={0} className="size-full overflow-auto">
       {children}
     </div>

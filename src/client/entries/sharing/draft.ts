@@ -6,8 +6,8 @@ import { text } from "./text.ts";
 /** The kinds of shares that can be created. */
 export type DraftKind = "link" | "upload" | "account";
 
-/** The choice of the expiry; `kept` leaves the expiry of the share unchanged. */
-export type DraftExpiry = "never" | "1" | "7" | "30" | "date" | "kept";
+/** The choice of the expiry; `unchanged` leaves the expiry of the share as it is. */
+export type DraftExpiry = "never" | "1" | "7" | "30" | "date" | "unchanged";
 
 /** The state of the form. Numbers are as typed. */
 export interface ShareDraft {
@@ -70,7 +70,7 @@ export function draftOf(share: ShareRecord): ShareDraft {
     canWrite: share.permissions === "write",
     showsVersions: share.versions === true,
     label: share.label ?? "",
-    expiry: share.expiresAt === null ? "never" : "kept",
+    expiry: share.expiresAt === null ? "never" : "unchanged",
     date: "",
     hasPassword: share.hasPassword,
     password: "",
@@ -139,7 +139,7 @@ export function bodyOf(draft: ShareDraft, isFolder: boolean, former?: ShareRecor
 }
 
 function expiryOf({ expiry, date }: ShareDraft, former: ShareRecord | undefined): ShareBody {
-  if (expiry === "kept") return {};
+  if (expiry === "unchanged") return {};
   if (expiry === "never") return former === undefined ? {} : { expiresAt: null };
   return expiry === "date" ? { expiresAt: new Date(date).toISOString() } : { expiresIn: `${expiry}d` };
 }

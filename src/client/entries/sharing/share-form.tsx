@@ -125,7 +125,9 @@ function ExpiryFields({
     { value: "7", label: text.days(7) },
     { value: "30", label: text.days(30) },
     { value: "date", label: text.untilDate },
-    ...(current === null ? [] : [{ value: "kept" as const, label: text.unchangedExpiry(formatDateTime(current)) }]),
+    ...(current === null
+      ? []
+      : [{ value: "unchanged" as const, label: text.unchangedExpiry(formatDateTime(current)) }]),
   ];
   return (
     <div className="grid gap-4 sm:grid-cols-2">

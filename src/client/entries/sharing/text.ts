@@ -34,7 +34,7 @@ export const text = defineText("shares", {
   versions: "Show earlier versions",
   versionsHint: "Includes versions from before you shared it. If off, only the current version is visible.",
   label: "Note",
-  labelHint: "Only you can see this. It helps you tell your links apart.",
+  labelHint: "Only you can see this. It helps you recognize your links.",
   labelHintDropBox: "Shown as the title of the upload page.",
   expiry: "Expires",
   never: "Never",

@@ -250,8 +250,8 @@ export const text = defineText("admin", {
   resolved: "Resolved",
   noFindings: "No problems found",
   noFindingsHint: (days: string) => `Every file is checked again within ${days} days. Problems appear here.`,
-  checkedWithin: (days: string, asked: string) =>
-    `All stored data was checked within the last ${days} days. The target is ${asked} days.`,
+  checkedWithin: (days: string, target: string) =>
+    `All stored data was checked within the last ${days} days. The target is ${target} days.`,
   nothingStored: "Nothing is stored yet.",
   checkNow: "Check now",
 

@@ -43,15 +43,18 @@ function Breadcrumb({
   readonly isCurrent: boolean;
 }) {
   const { isOver, handlers } = useDropFolder(isCurrent ? undefined : path);
-  const look = cx("inline-flex min-h-8 items-center rounded-md px-1.5", isOver && "bg-accent-soft ring-2 ring-accent");
+  const shared = cx(
+    "inline-flex min-h-8 items-center rounded-md px-1.5",
+    isOver && "bg-accent-soft ring-2 ring-accent",
+  );
   if (isCurrent) {
     return (
-      <span aria-current="page" className={cx(look, "text-muted")} dir="auto">
+      <span aria-current="page" className={cx(shared, "text-muted")} dir="auto">
         {name}
       </span>
     );
   }
-  const className = cx(look, "text-ink no-underline hover:bg-sunken");
+  const className = cx(shared, "text-ink no-underline hover:bg-sunken");
   return path === "/" ? (
     <Link to="/files" className={className} {...handlers}>
       {name}

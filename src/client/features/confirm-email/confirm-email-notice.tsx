@@ -12,17 +12,17 @@ export function ConfirmEmailNotice() {
   const { user } = useSession();
   useEffect(() => {
     // The link opens in another tab or program, so a person who returns has often just confirmed.
-    const checkAgain = () => {
-      if (!document.hidden) void lookAgain();
+    const checkWhenVisible = () => {
+      if (!document.hidden) void checkConfirmed();
     };
-    document.addEventListener("visibilitychange", checkAgain);
-    return () => document.removeEventListener("visibilitychange", checkAgain);
+    document.addEventListener("visibilitychange", checkWhenVisible);
+    return () => document.removeEventListener("visibilitychange", checkWhenVisible);
   }, []);
   const send = useMutation({
     mutationFn: () => request<{ readonly sent: boolean }>("POST", "/api/auth/email/send"),
     onSuccess: async ({ sent }) => {
       if (sent) toast({ id: "confirm-email", text: text.sent(user.email), tone: "success" });
-      else await lookAgain();
+      else await checkConfirmed();
     },
     onError: (error) => toast({ id: "confirm-email", text: messageOf(error), tone: "danger" }),
   });
@@ -40,7 +40,7 @@ export function ConfirmEmailNotice() {
   );
 }
 
-async function lookAgain(): Promise<void> {
+async function checkConfirmed(): Promise<void> {
   try {
     const known = await loadSession();
     if (known?.user.emailVerified === true) toast({ id: "confirm-email", text: text.confirmed, tone: "success" });

@@ -5,11 +5,11 @@ import { request } from "../../api/http.ts";
 import { keys } from "../../api/queries.ts";
 import type { Entry, Listing } from "../../api/types.ts";
 
-/** A file or folder in the response of a restore. */
-export type RestoredNode = RestoreResult["new"][number];
-
 /** POST /api/files/restore */
 export type RestoreResult = ResponseData["POST /api/files/restore"];
+
+/** The kinds of changes that a restore makes. */
+const CHANGES = ["content", "place", "undelete", "aside", "remove"] as const;
 
 /** Options of a restore. */
 export interface RestoreRequest {
@@ -55,8 +55,7 @@ export async function restoreFolder(options: RestoreRequest): Promise<number> {
   let changes = 0;
   for (;;) {
     const result = await request<RestoreResult>("POST", "/api/files/restore", { body: { ...options, partial: true } });
-    const { content, place, undelete, aside, remove } = result.counts;
-    const done = content + place + undelete + aside + remove;
+    const done = CHANGES.reduce((sum, change) => sum + result.counts[change], 0);
     changes += done;
     // If one call could change nothing, the next could not either.
     if (!result.hasMore || done === 0) return changes;

@@ -63,7 +63,7 @@ function ConflictItem({ conflict, device }: { readonly conflict: Conflict; reado
       <div>
         <p className="font-medium break-words">{title}</p>
         <p className="text-sm text-muted">
-          {text.wanted(device, requested)}. {text.found(formatRelative(detectedAt))}.
+          {text.requestedChange(device, requested)}. {text.found(formatRelative(detectedAt))}.
         </p>
       </div>
       <dl className="grid gap-2 text-sm sm:grid-cols-2">

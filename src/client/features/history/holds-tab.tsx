@@ -50,13 +50,13 @@ function HoldItem({ hold, device }: { readonly hold: Hold; readonly device: stri
     onError: (error) => toast({ text: messageOf(error), tone: "danger" }),
   });
   const accept = async () => {
-    const question = {
+    const confirmation = {
       title: text.acceptTitle(hold.changes),
       body: text.acceptBody(device),
       action: text.accept,
       danger: true,
     };
-    if (await confirm(question)) decide.mutate(true);
+    if (await confirm(confirmation)) decide.mutate(true);
   };
   return (
     <li className="flex flex-wrap items-center gap-3 py-4">

@@ -101,31 +101,24 @@ function Plan({ plan }: { readonly plan: RestoreResult }) {
   const totals = [
     counts.content > 0 && text.planContent(counts.content),
     counts.undelete > 0 && text.planUndelete(counts.undelete),
-    counts.place > 0 && text.planPlace(counts.place),
+    counts["place"] > 0 && text.planMove(counts["place"]),
     counts.aside > 0 && text.planAside(counts.aside),
     counts.remove > 0 && text.planRemove(counts.remove),
     counts.new > 0 && text.planNew(counts.new),
     counts.skipped > 0 && text.planSkipped(counts.skipped),
-  ].filter((labels) => labels !== false);
-  const labels = {
-    content: text.changeContent,
-    place: text.changePlace,
-    undelete: text.changeUndelete,
-    aside: text.changeAside,
-    remove: text.changeRemove,
-  };
+  ].filter((total) => total !== false);
   return (
     <>
       {changes.length === 0 && <p className="text-sm">{text.planNothing}</p>}
       <ul className="list-disc ps-5 text-sm">
-        {totals.map((sum) => (
-          <li key={sum}>{sum}</li>
+        {totals.map((total) => (
+          <li key={total}>{total}</li>
         ))}
       </ul>
       {changes.length > 0 && (
         <ul
           aria-label={text.planList}
-          // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reached by keyboard
+          // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrolled list must be reachable by keyboard
           tabIndex={0}
           className="max-h-64 divide-y divide-line overflow-y-auto rounded-lg border border-line text-sm"
         >
@@ -133,7 +126,7 @@ function Plan({ plan }: { readonly plan: RestoreResult }) {
             <li key={`${id} ${change}`} className="flex flex-wrap justify-between gap-x-4 px-3 py-2">
               <span className="min-w-0 break-words">{pathOf(folder, name)}</span>
               <span className="text-muted">
-                {labels[change]}
+                {labelOf(change)}
                 {from !== undefined && change === "place" && ` ${text.from(pathOf(from.folder, from.name))}`}
               </span>
             </li>
@@ -156,6 +149,21 @@ function Plan({ plan }: { readonly plan: RestoreResult }) {
       )}
     </>
   );
+}
+
+function labelOf(change: RestoreResult["changes"][number]["change"]): string {
+  switch (change) {
+    case "content":
+      return text.changeContent;
+    case "place":
+      return text.changeMove;
+    case "undelete":
+      return text.changeUndelete;
+    case "aside":
+      return text.changeAside;
+    case "remove":
+      return text.changeRemove;
+  }
 }
 
 function pathOf(folder: string, name: string): string {

@@ -144,7 +144,7 @@ function RewindPlan({ plan }: { readonly plan: RewindResult }) {
       {plan.undone.length > 0 && (
         <ul
           aria-label={text.planList}
-          // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reached by keyboard
+          // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrolled list must be reachable by keyboard
           tabIndex={0}
           className="max-h-64 divide-y divide-line overflow-y-auto rounded-lg border border-line"
         >

@@ -37,7 +37,7 @@ export const text = defineText("history", {
   planNothing: "Nothing has changed since then, so there is nothing to restore.",
   planContent: (n: number) =>
     plural(n, "# file will be restored as a new version", "# files will be restored as new versions"),
-  planPlace: (n: number) => plural(n, "# item will be renamed or moved back", "# items will be renamed or moved back"),
+  planMove: (n: number) => plural(n, "# item will be renamed or moved back", "# items will be renamed or moved back"),
   planUndelete: (n: number) => plural(n, "# deleted item will be restored", "# deleted items will be restored"),
   planAside: (n: number) =>
     plural(n, "# item will be renamed to avoid a name conflict", "# items will be renamed to avoid name conflicts"),
@@ -46,7 +46,7 @@ export const text = defineText("history", {
   planSkipped: (n: number) => plural(n, "# item can't be restored", "# items can't be restored"),
   planList: "Changes",
   changeContent: "New version",
-  changePlace: "Renamed or moved back",
+  changeMove: "Renamed or moved back",
   changeUndelete: "Restored",
   changeAside: "Renamed",
   changeRemove: "Moved to trash",
@@ -102,7 +102,7 @@ export const text = defineText("history", {
   conflictModified: (name: string) => `${name} was changed in both places`,
   conflictDeleted: (name: string) => `${name} was changed in one place and deleted in the other`,
   conflictName: (name: string) => `Two files have the name ${name}`,
-  wanted: (device: string, action: string) => `${device} wants to ${action}`,
+  requestedChange: (device: string, action: string) => `${device} wants to ${action}`,
   actionUpload: "upload it",
   actionUpdate: "replace it",
   actionRename: "rename it",

@@ -38,7 +38,7 @@ export function PhotoGrid({
         <div
           ref={scroller}
           role="region"
-          aria-label={text.wall}
+          aria-label={text.gridLabel}
           onScroll={updateView}
           {...keys}
           className="size-full overflow-x-hidden overflow-y-auto overscroll-contain pe-11 [scrollbar-width:none]"

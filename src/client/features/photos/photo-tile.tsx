@@ -47,9 +47,9 @@ export const PhotoTile = memo(function PhotoTile({
   readonly isCurrent: boolean;
   readonly events: TileEvents;
 }) {
-  const place = { insetInlineStart: x, top: y, width: side, height: side };
+  const position = { insetInlineStart: x, top: y, width: side, height: side };
   const press = useLongPress(() => photo !== undefined && events.onToggle(index, photo, false));
-  if (photo === undefined) return <div className="absolute rounded-sm bg-sunken" style={place} aria-hidden />;
+  if (photo === undefined) return <div className="absolute rounded-sm bg-sunken" style={position} aria-hidden />;
   const when = formatMoment(photo.takenAt);
   const onClick = (event: MouseEvent) => {
     if (press.wasLong()) return;
@@ -57,7 +57,7 @@ export const PhotoTile = memo(function PhotoTile({
     else events.onOpen(index);
   };
   return (
-    <div className="group absolute" style={place}>
+    <div className="group absolute" style={position}>
       <button
         type="button"
         data-photo={index}

@@ -3,7 +3,7 @@ import { defineText, plural } from "../../base/text.ts";
 /** The text of the photos page. */
 export const text = defineText("photos", {
   title: "Photos",
-  wall: "Photos, newest first",
+  gridLabel: "Photos, newest first",
   show: "Show",
   all: "Photos and videos",
   photosOnly: "Photos",

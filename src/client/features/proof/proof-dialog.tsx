@@ -131,8 +131,8 @@ function ProviderMethod({ onDone }: Pick<Props, "onDone">) {
   useEffect(() => {
     if (!isWaiting) return undefined;
     // A failed check says nothing; the next one may succeed.
-    const look = () => void isConfirmed().then((is) => is && onDone(true), ignore);
-    const timer = setInterval(look, POLL_MS);
+    const check = () => void isConfirmed().then((is) => is && onDone(true), ignore);
+    const timer = setInterval(check, POLL_MS);
     return () => clearInterval(timer);
   }, [isWaiting, onDone]);
   return (

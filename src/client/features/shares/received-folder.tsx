@@ -104,10 +104,10 @@ function ReceivedBreadcrumbs({
 }) {
   const names = path.split("/").filter((name) => name !== "");
   const above = [top.name, ...names].slice(0, -1);
-  const look = "inline-flex min-h-6 items-center text-accent hover:underline";
+  const className = "inline-flex min-h-6 items-center text-accent hover:underline";
   return (
     <nav aria-label={text.breadcrumb} className="mb-3 flex flex-wrap items-center gap-x-2 text-sm">
-      <Link to="/shared/with-me" search={{}} className={look}>
+      <Link to="/shared/with-me" search={{}} className={className}>
         {text.withMeTitle}
       </Link>
       {names.length > 0 &&
@@ -118,7 +118,7 @@ function ReceivedBreadcrumbs({
               <span aria-hidden className="text-muted">
                 /
               </span>
-              <Link to="/shared/with-me" search={{ share: share.id, path: target }} className={look}>
+              <Link to="/shared/with-me" search={{ share: share.id, path: target }} className={className}>
                 {name}
               </Link>
             </span>
@@ -130,7 +130,7 @@ function ReceivedBreadcrumbs({
 
 function columnsOf(shareId: string, path: string, onOpen: (id: string) => void): readonly Column<Entry>[] {
   const below = (name: string) => (path === "/" ? `/${name}` : `${path}/${name}`);
-  const look = "flex min-h-11 min-w-0 items-center gap-3 text-start hover:underline";
+  const className = "flex min-h-11 min-w-0 items-center gap-3 text-start hover:underline";
   return [
     {
       key: "name",
@@ -138,12 +138,12 @@ function columnsOf(shareId: string, path: string, onOpen: (id: string) => void):
       isHeader: true,
       cell: (entry) =>
         entry.type === "folder" ? (
-          <Link to="/shared/with-me" search={{ share: shareId, path: below(entry.name) }} className={look}>
+          <Link to="/shared/with-me" search={{ share: shareId, path: below(entry.name) }} className={className}>
             <Thumbnail entry={entry} size="small" />
             <span className="min-w-0 break-words">{entry.name}</span>
           </Link>
         ) : (
-          <button type="button" onClick={() => onOpen(entry.id)} className={look}>
+          <button type="button" onClick={() => onOpen(entry.id)} className={className}>
             <Thumbnail entry={entry} size="small" />
             <span className="min-w-0 break-words">{entry.name}</span>
           </button>

@@ -16,13 +16,13 @@ import { formatDate, formatRelative } from "../../base/format.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import type { MenuItem } from "../../ui/menu-items.ts";
 import { EntryGrid } from "../../entries/collection/entry-grid.tsx";
-import type { GridColumn, GridLook } from "../../entries/collection/grid-types.ts";
+import type { GridColumn, GridDisplay } from "../../entries/collection/grid-types.ts";
 import { ListSkeleton } from "../../entries/collection/list-skeleton.tsx";
 import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
 import { useCollection } from "../../entries/collection/use-collection.ts";
 import type { PageSource } from "../../entries/collection/read-pages.ts";
 import { ActionStatus } from "../../entries/actions/action-status.tsx";
-import { leaving } from "../../entries/actions/use-entry-actions.ts";
+import { entriesBeingRemoved } from "../../entries/actions/use-entry-actions.ts";
 import { sizeOf } from "../../entries/entry-columns.tsx";
 import { afterFocusReturns } from "../../entries/focus.ts";
 import { useViewPreferences } from "../../entries/preferences.ts";
@@ -50,11 +50,11 @@ export function TrashPage() {
   const collection = useCollection(SOURCE);
   const { pages, count } = collection;
   const [{ density }] = useViewPreferences();
-  const leavingIds = useStore(leaving);
+  const removing = useStore(entriesBeingRemoved);
   const frame = useRef<HTMLDivElement>(null);
-  const look = useMemo<GridLook<TrashedEntry>>(
-    () => ({ layout: "list", density, columns: columns(), subtitle: subtitleOf, caption: sizeOf, leaving: leavingIds }),
-    [density, leavingIds],
+  const display = useMemo<GridDisplay<TrashedEntry>>(
+    () => ({ layout: "list", density, columns: columns(), subtitle: subtitleOf, caption: sizeOf, removing }),
+    [density, removing],
   );
 
   const focusList = () =>
@@ -108,7 +108,7 @@ export function TrashPage() {
                 <EntryGrid
                   collection={collection}
                   label={text.listLabel}
-                  look={look}
+                  display={display}
                   onOpen={(_, position) => collection.select(position, "toggle")}
                 />
               )}

@@ -59,7 +59,7 @@ export const text = defineText("uploads", {
     `A proxy in front of the server timed out (${status}). The upload continues automatically in smaller parts.`,
   proxyAway: (status: number) => `The server isn't responding (${status}). The upload resumes automatically.`,
   proxyRejected: (status: number) =>
-    `A proxy in front of the server rejected this upload (${status}). Try again. If this keeps happening, tell your administrator.`,
+    `A proxy in front of the server rejected this upload (${status}). Try again. If this keeps happening, contact your administrator.`,
   conflictTitle: "This name is already taken",
   conflictBody: (name: string, folder: string) => `${folder} already contains “${name}”. What do you want to do?`,
   keepBoth: "Keep both",

@@ -127,7 +127,7 @@ export class Identities {
       if (linkByEmail && same.isEmailUnconfirmed !== true) return this.#linkByEmail(same, email, person);
       throw new AppError(
         "signup_closed",
-        "An account with your email already exists. Sign in with its password and link it, or ask your administrator.",
+        "An account with your email already exists. Sign in with its password and link it, or contact your administrator.",
       );
     }
     if (!autoCreate) throw unknownHere();
@@ -218,7 +218,7 @@ export class Identities {
     if (allowedDomains.includes(domain)) return;
     throw new AppError(
       "signup_closed",
-      "Your email address is not allowed to sign in to this server. Ask your administrator.",
+      "Your email address is not allowed to sign in to this server. Contact your administrator.",
     );
   }
 
@@ -226,13 +226,13 @@ export class Identities {
     if (email === undefined) {
       throw new AppError(
         "signup_closed",
-        "The sign-in service did not provide an email address. Ask your administrator.",
+        "The sign-in service did not provide an email address. Contact your administrator.",
       );
     }
     if (isEmailVerified || this.#options.trustEmail) return email;
     throw new AppError(
       "signup_closed",
-      "The sign-in service has not confirmed your email address. Confirm it there, or ask your administrator.",
+      "The sign-in service has not confirmed your email address. Confirm it there, or contact your administrator.",
     );
   }
 }
@@ -250,6 +250,6 @@ function nameOf({ name }: ProviderUser): string | undefined {
 function unknownHere(): AppError {
   return new AppError(
     "signup_closed",
-    "No account is linked to this sign-in. Sign in with your password and link it, or ask your administrator.",
+    "No account is linked to this sign-in. Sign in with your password and link it, or contact your administrator.",
   );
 }

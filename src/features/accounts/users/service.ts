@@ -334,7 +334,7 @@ export class UserService {
     if (!this.hasLookalike(email, exceptId)) return;
     throw new AppError(
       "email_taken",
-      "An account with a similar-looking email already exists. Use another email, or ask your administrator.",
+      "An account with a similar-looking email already exists. Use another email, or contact your administrator.",
       { field: "email" },
     );
   }

@@ -17,9 +17,9 @@ import type { Health } from "../types.ts";
 const FOLLOW_MS = 30_000;
 
 const STATES = {
-  ok: { icon: CircleCheck, title: () => text.healthOk, look: "bg-success-soft text-success" },
-  warning: { icon: CircleAlert, title: () => text.healthWarning, look: "bg-warning-soft text-warning" },
-  error: { icon: CircleX, title: () => text.healthError, look: "bg-danger-soft text-danger" },
+  ok: { icon: CircleCheck, title: () => text.healthOk, className: "bg-success-soft text-success" },
+  warning: { icon: CircleAlert, title: () => text.healthWarning, className: "bg-warning-soft text-warning" },
+  error: { icon: CircleX, title: () => text.healthError, className: "bg-danger-soft text-danger" },
 } as const;
 
 /** The state of the server, and what needs attention. */
@@ -35,10 +35,10 @@ export function HealthSection() {
 }
 
 function HealthReport({ health, onRefresh }: { readonly health: Health; readonly onRefresh: () => void }) {
-  const { icon: Icon, title, look } = STATES[health.status];
+  const { icon: Icon, title, className } = STATES[health.status];
   return (
     <div className="flex flex-col gap-4">
-      <section aria-label={text.health} className={cx("flex items-center gap-4 rounded-2xl p-4 sm:p-5", look)}>
+      <section aria-label={text.health} className={cx("flex items-center gap-4 rounded-2xl p-4 sm:p-5", className)}>
         <Icon aria-hidden size={32} className="shrink-0" />
         <div className="min-w-0 flex-1">
           <p className="text-lg font-semibold">{title()}</p>

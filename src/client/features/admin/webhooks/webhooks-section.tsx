@@ -111,13 +111,13 @@ function WebhookCard({
       renew.mutate();
   };
   const askToRemove = async () => {
-    const question = {
+    const confirmation = {
       title: text.deleteWebhookTitle,
       body: text.deleteWebhookBody(url),
       action: text.delete,
       danger: true,
     };
-    if (await confirm(question)) remove.mutate();
+    if (await confirm(confirmation)) remove.mutate();
   };
   return (
     <Card

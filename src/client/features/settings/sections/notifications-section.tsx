@@ -31,10 +31,10 @@ export function NotificationsSection() {
 function Categories({ notifications }: { notifications: AccountSettings["notifications"] }) {
   const change = useChangeSettings();
   const [busy, setBusy] = useState<string>();
-  const set = async (category: (typeof CATEGORIES)[number], isWanted: boolean) => {
+  const set = async (category: (typeof CATEGORIES)[number], isOn: boolean) => {
     setBusy(category);
     try {
-      await change({ notifications: { [category]: isWanted } });
+      await change({ notifications: { [category]: isOn } });
     } catch (error) {
       toast({ text: messageOf(error), tone: "danger" });
     } finally {
@@ -51,7 +51,7 @@ function Categories({ notifications }: { notifications: AccountSettings["notific
             hint={text.categoryHint(category)}
             checked={notifications[category]}
             disabled={busy === category}
-            onChange={(isWanted) => void set(category, isWanted)}
+            onChange={(isOn) => void set(category, isOn)}
           />
         ))}
       </div>

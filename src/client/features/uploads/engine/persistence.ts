@@ -17,10 +17,10 @@ export class UploadPersistence {
   private savingFiles = Promise.resolve();
   private writing = Promise.resolve();
 
-  constructor(keeper: UploadDatabase, tab: Promise<TabOwnership>) {
-    this.database = keeper;
+  constructor(database: UploadDatabase, tab: Promise<TabOwnership>) {
+    this.database = database;
     this.tab = tab;
-    this.sources = new UploadSources(keeper);
+    this.sources = new UploadSources(database);
   }
 
   /** Restores this tab's uploads, and later those of other tabs of the account when they are closed. */

@@ -17,8 +17,8 @@ export class UploadSources {
   private readonly handles = new Map<string, FileSystemFileHandle>();
   private readonly database: Pick<UploadDatabase, "findBytes">;
 
-  constructor(keeper: Pick<UploadDatabase, "findBytes">) {
-    this.database = keeper;
+  constructor(database: Pick<UploadDatabase, "findBytes">) {
+    this.database = database;
   }
 
   set(id: string, source: Pick<UploadSource, "file" | "handle">): void {

@@ -1,6 +1,6 @@
-// Which tab owns which upload. A tab holds a lock with its name as long as it is open. Whoever gets that lock knows
-// that the tab is closed, even after a crash. Without Web Locks (plain HTTP), only a reload of the same tab takes over
-// its uploads.
+// Which tab owns which upload. A tab holds a lock with its name as long as it is open. Another tab that gets the lock
+// knows that the first is closed, even after a crash. Without Web Locks (plain HTTP), only a reload of the same tab
+// takes over its uploads.
 
 /** The name of this tab, and events of other tabs. */
 export interface TabOwnership {
@@ -13,7 +13,7 @@ export interface TabOwnership {
 
 interface Greeting {
   readonly tab: string;
-  readonly isAnswer: boolean;
+  readonly isReply: boolean;
 }
 
 const NAME = "larder-upload-tab";
@@ -22,13 +22,13 @@ const lockName = (tab: string): string => `${NAME}:${tab}`;
 /** Makes this page the owner of its tab's uploads. The name survives a reload. A duplicated tab gets a new one. */
 export async function ownTab(): Promise<TabOwnership> {
   const remembered = sessionStorage.getItem(NAME);
-  // Missing in insecure contexts, whatever the types say.
+  // Missing in insecure contexts, although its type says otherwise.
   const locks: LockManager | undefined = "locks" in navigator ? navigator.locks : undefined;
   const id = remembered !== null && (await holdLock(locks, remembered)) ? remembered : newId();
   if (id !== remembered) await holdLock(locks, id);
   sessionStorage.setItem(NAME, id);
   const channel = new BroadcastChannel(NAME);
-  const greet = (isAnswer: boolean): void => channel.postMessage({ tab: id, isAnswer } satisfies Greeting);
+  const greet = (isReply: boolean): void => channel.postMessage({ tab: id, isReply } satisfies Greeting);
   return {
     id,
     whenClosed: async (tab, take) => {
@@ -36,7 +36,7 @@ export async function ownTab(): Promise<TabOwnership> {
     },
     onOtherTab: (listener) => {
       channel.onmessage = ({ data }: MessageEvent<Greeting>) => {
-        if (!data.isAnswer) greet(true);
+        if (!data.isReply) greet(true);
         listener(data.tab);
       };
       greet(false);

@@ -1,7 +1,7 @@
 import { createElement, useLayoutEffect, useRef } from "react";
 
 /** Renders DOM nodes that were sanitized elsewhere. */
-export function Fragment({
+export function SanitizedContent({
   as,
   content,
   className,
