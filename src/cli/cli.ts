@@ -1,6 +1,6 @@
 /**
- * The table of commands. Only the one that is asked for is loaded: `larder healthcheck` runs every half minute, and
- * the server starts without what only the others need.
+ * The table of commands. Only the requested command is loaded: `larder healthcheck` runs every 30 seconds, and the server
+ * does not need the code of the other commands.
  */
 import { Command, CommanderError } from "commander";
 import { nearest } from "../config/nearest.ts";
@@ -11,7 +11,7 @@ import {
   type DefineCommand,
   EXIT,
   type ExitCode,
-  resultOf,
+  exitCodeOf,
   UsageError,
 } from "./shared/command.ts";
 
@@ -91,7 +91,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
 ];
 
-/** Refusals that say nothing about what was asked, only that it could not be done now. */
+/** Errors of the machine: the request may be right, but cannot be carried out now. */
 const MACHINE_REASONS: ReadonlySet<Reason> = new Set<Reason>([
   "database_busy",
   "database_error",
@@ -103,39 +103,35 @@ const MACHINE_REASONS: ReadonlySet<Reason> = new Set<Reason>([
 ]);
 
 /**
- * Runs the command that `args` (without the program's name) ask for.
+ * Runs a command.
+ * @param args the arguments of the program, without its name
  * @returns the exit code: 0 success, 1 completed with problems, 2 error
  */
 export async function runCli(args: readonly string[], context: CommandContext): Promise<ExitCode> {
-  const { terminal } = context;
-  const wanted = rewrite(args);
-  const entry = COMMANDS.find(({ name }) => name === wanted[0]);
-  const [first] = wanted;
-  if (entry === undefined && first !== undefined && !first.startsWith("-")) {
-    const names = COMMANDS.map(({ name }) => name);
-    terminal.error(
+  const words = rewrite(args);
+  const [first] = words;
+  const names = COMMANDS.map(({ name }) => name);
+  if (first !== undefined && !first.startsWith("-") && !names.includes(first)) {
+    context.terminal.error(
       `Unknown command "${first}". Did you mean "${nearest(first, names)}"? List all commands: larder --help\n`,
     );
-    return EXIT.couldNotRun;
+    return EXIT.error;
   }
   const program = newProgram(context);
   try {
     for (const { name, summary, load } of COMMANDS) {
       const command = program.command(name).summary(summary).description(summary);
-      if (name === entry?.name) (await load()).define(command, context);
+      if (name === first) (await load()).define(command, context);
     }
-    if (first === undefined) {
-      program.outputHelp();
-      return EXIT.fine;
-    }
-    await program.parseAsync([...wanted], { from: "user" });
-    return resultOf(program) ?? EXIT.fine;
+    if (first === undefined) program.outputHelp();
+    else await program.parseAsync([...words], { from: "user" });
+    return exitCodeOf(context) ?? EXIT.success;
   } catch (error) {
     return explain(error, context);
   }
 }
 
-/** The spellings that people try: `larder help serve`, `larder --version`. */
+/** Rewrites other spellings that people try: `larder help serve`, `larder --version`. */
 function rewrite(args: readonly string[]): readonly string[] {
   const [first, ...rest] = args;
   if (first === "help") return rest.length === 0 ? ["--help"] : [...rest, "--help"];
@@ -144,7 +140,7 @@ function rewrite(args: readonly string[]): readonly string[] {
 }
 
 function newProgram({ terminal }: CommandContext): Command {
-  const program = new Command("larder")
+  return new Command("larder")
     .description("Self-hosted file server for a home or small office.")
     .helpCommand(false)
     .helpOption("-h, --help", "Show this help.")
@@ -156,23 +152,22 @@ function newProgram({ terminal }: CommandContext): Command {
       "\nExamples:\n  larder serve --data /srv/larder --port 8790\n  larder serve --help\n\n" +
         "Exit codes: 0 success; 1 completed with problems; 2 error.",
     );
-  return program;
 }
 
 function explain(error: unknown, { terminal }: CommandContext): ExitCode {
   if (error instanceof CommanderError) {
-    // Commander has said it already, or it was asked for help.
-    return error.exitCode === 0 ? EXIT.fine : EXIT.couldNotRun;
+    // Commander has printed the message or the help.
+    return error.exitCode === 0 ? EXIT.success : EXIT.error;
   }
   if (error instanceof StartupError || error instanceof UsageError) {
     terminal.error(`${error.message}\n`);
-    return EXIT.couldNotRun;
+    return EXIT.error;
   }
   if (error instanceof AppError) {
     terminal.error(`${error.message}\n`);
-    return MACHINE_REASONS.has(error.reason) ? EXIT.couldNotRun : EXIT.wrong;
+    return MACHINE_REASONS.has(error.reason) ? EXIT.error : EXIT.problems;
   }
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
   terminal.error(`Unexpected error. Please report it and include these lines:\n${what}\n`);
-  return EXIT.couldNotRun;
+  return EXIT.error;
 }

@@ -19,7 +19,7 @@ const IN_IDENTIFIERS = new Set(
 const ALLOWED_IDENTIFIERS = new Set(
   `writeBehind WriteBehind WriteBehindOptions formerPlaces bornSeq born bornAt places unlisted unnamed isSettling allSettled heldChanges bornNs toldAt keptAs broughtBack isInPlace inPlace moveIntoPlace
   IN_PLACE_MAX READ_IN_PLACE_MAX WALK_IN_PLACE_MAX setPointerCapture releasePointerCapture hasPointerCapture capturedAt
-  placeFrom placeTo
+  placeFrom placeTo keptAs question
   onPointerDownCapture onKeyDownCapture onClickCapture onDragEnterCapture replaceAll refused`.split(/\s+/),
 );
 
@@ -45,7 +45,6 @@ const IN_PROSE: readonly RegExp[] = [
   /\bcontract,? (?:conventions|section)\b/gi,
   /\(D\d+(?:, ?D?\d+)*\)/g,
   /\bD\d{1,2}\b(?=[):;,])/g,
-  /\bapi\.md\b/gi,
   /\bhead of (?:this|the) file\b/gi,
   /\bin the (?:caller's )?deed\b/gi,
 ];

@@ -1,6 +1,5 @@
 import { SQLiteError } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
-import type { Command } from "commander";
 import { DerivedStore } from "../../blobs/derived.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { describeSize } from "../../config/quantities.ts";
@@ -31,11 +30,10 @@ import { readCloseState } from "../../server/data/run-mark.ts";
 import { checkStore, rejectOrphanedStore } from "../../server/data/store-identity.ts";
 import { expiryWarning, readTlsPair } from "../../server/net/tls.ts";
 import { COMMIT, VERSION } from "../../version.ts";
-import { addSettings, type CommandContext, describeEnd, EXIT, hasOption, readConfig, runs } from "../shared/command.ts";
-import { toJson } from "../shared/output.ts";
-import { lookAtPublicAddress } from "./public-address.ts";
+import { ALL_SETTINGS, type CommandContext, defineCommand, EXIT, type RunningCommand } from "../shared/command.ts";
+import { examineAddress } from "./public-address.ts";
 
-/** `ok`: as it should be; `note`: worth knowing; `wrong`: keeps something from working, and the exit code is 1. */
+/** `wrong` means that something does not work; the exit code is 1 then. */
 type State = "ok" | "note" | "wrong";
 
 interface Finding {
@@ -44,43 +42,42 @@ interface Finding {
   readonly text: string;
 }
 
-/** No clock of a machine that runs this shows an earlier time; one that does lost it with its battery. */
+/** An earlier time means that the machine lost its clock, such as by an empty battery. */
 const EARLIEST_CLOCK_MS = Date.UTC(2026, 0, 1);
 const THUMBNAIL_PROBE_MS = 20_000;
 
-/** `larder doctor`: looks, changes nothing, and says what it sees. */
-export function define(command: Command, context: CommandContext): void {
-  command
-    .description(
-      "Check this machine and the configuration for problems. Changes nothing; the server may run at the same time.",
-    )
-    .option("--json", "Print the findings as JSON.");
-  addSettings(command);
-  describeEnd(command, "larder doctor --data /srv/larder", "problems found (lines marked WRONG)");
-  runs(command, async () => {
-    const loaded = readConfig(command, context);
-    const findings = await examine(loaded, context);
+/** `larder doctor`: checks the machine, changes nothing, and prints its findings. */
+export const define = defineCommand({
+  description:
+    "Check this machine and the configuration for problems. Changes nothing; the server may run at the same time.",
+  options: [["--json", "Print the findings as JSON."]],
+  settings: ALL_SETTINGS,
+  examples: "larder doctor --data /srv/larder",
+  problems: "problems found (lines marked WRONG)",
+  handlesWarnings: true,
+  async run(command) {
+    const findings = await examine(command);
     const isWrong = findings.some(({ state }) => state === "wrong");
     const lines = findings.map(({ about, state, text }) => `${MARKS[state]}  ${about}: ${indent(text)}\n`);
-    context.terminal.out(hasOption(command, "json") ? toJson({ ok: !isWrong, findings }) : lines.join(""));
-    return isWrong ? EXIT.wrong : EXIT.fine;
-  });
-}
+    command.print({ ok: !isWrong, findings }, lines.join(""));
+    return isWrong ? EXIT.problems : EXIT.success;
+  },
+});
 
 const MARKS: Record<State, string> = { ok: "ok   ", note: "note ", wrong: "WRONG" };
 
-async function examine(loaded: LoadedConfig, context: CommandContext): Promise<Finding[]> {
-  const { config } = loaded;
+async function examine(command: RunningCommand): Promise<Finding[]> {
+  const { config, loaded, environment } = command;
   const paths = dataPaths(config.data);
   return [
     { about: "program", state: "ok", text: `larder ${VERSION}, commit ${COMMIT}, Bun ${Bun.version}` },
-    look("SQLite", () => assertSqliteVersion()),
+    check("SQLite", () => assertSqliteVersion()),
     ...examineConfig(loaded),
     ...(existsSync(paths.root) ? examineData(config, paths) : [notMadeYet(paths)]),
     ...examineTls(config),
     ...(await examinePublicAddress(config, paths)),
     examineClock(),
-    ...(await examineThumbnails(config, paths, context)),
+    ...(await examineThumbnails(config, paths, environment)),
     ...(await examineMail(config)),
     ...(await examineProvider(config)),
     ...(await examineS3(config, paths)),
@@ -106,24 +103,24 @@ function examineConfig({ config, file, warnings }: LoadedConfig): Finding[] {
 
 function examineData(config: Config, paths: DataPaths): Finding[] {
   return [
-    look("data directory", () => {
+    check("data directory", () => {
       openDataDirectory(config.data);
       return `${paths.root}, readable and writable`;
     }),
     examineMode(paths),
-    look("secrets", () => {
+    check("secrets", () => {
       checkSecrets(paths.secrets);
       return existsSync(paths.secrets) ? "readable only by this user" : "created at the first start";
     }),
     examineFileSystem(config, paths),
     examineRoom(config, paths),
-    look("stored files", () => {
+    check("stored files", () => {
       rejectOrphanedStore(paths);
       return "match this database";
     }),
-    ...examineLeft(paths),
+    ...examineCloseState(paths),
     { about: "snapshots", ...examineSnapshots(paths.snapshots) },
-    look("server", () => {
+    check("server", () => {
       const server = findRunningServer(paths.lock);
       if (server === undefined) return "not running on this data directory";
       return server.pid === undefined ? "running" : `running as process ${server.pid}`;
@@ -144,7 +141,7 @@ function examineTls({ tls: { certFile, keyFile } }: Config): Finding[] {
   }
 }
 
-/** What answers at the address that people use, seen from here. */
+/** Requests the public address, and reports which server responds. */
 async function examinePublicAddress({ publicUrl }: Config, paths: DataPaths): Promise<Finding[]> {
   const about = "public address";
   if (publicUrl === null) {
@@ -156,65 +153,63 @@ async function examinePublicAddress({ publicUrl }: Config, paths: DataPaths): Pr
     ];
   }
   const { link } = openSecrets(paths.secrets);
-  return (await lookAtPublicAddress(publicUrl, makePass(link.secret, Date.now()))).map((seen) => ({ about, ...seen }));
+  return (await examineAddress(publicUrl, makePass(link.secret, Date.now()))).map((finding) => ({ about, ...finding }));
 }
 
-/** Greeting, encryption and sign-in, as for a mail; none is sent. */
+/** Connects and signs in to the mail server. Sends no email. */
 async function examineMail(config: Config): Promise<Finding[]> {
-  const about = "mail";
-  try {
+  return orStartupError("mail", async () => {
+    const host = config.mail.host ?? "";
     const smtp = openSmtp(config);
-    if (smtp === undefined)
-      return [{ about, state: "ok", text: "not configured; share invite and reset links yourself" }];
+    if (smtp === undefined) return { state: "ok", text: "not configured; share invite and reset links yourself" };
     const why = await smtp.probe();
-    if (why === undefined) return [{ about, state: "ok", text: `signed in to ${config.mail.host ?? ""}` }];
-    return [
-      {
-        about,
-        state: "wrong",
-        text: `cannot send email through ${config.mail.host ?? ""} (${why}). Check the mail.* settings`,
-      },
-    ];
-  } catch (error) {
-    if (!(error instanceof StartupError)) throw error;
-    return [{ about, state: "wrong", text: error.message }];
-  }
+    if (why === undefined) return { state: "ok", text: `signed in to ${host}` };
+    return { state: "wrong", text: `cannot send email through ${host} (${why}). Check the mail.* settings` };
+  });
 }
 
-/** Whether the OpenID Connect provider says of itself what is needed. */
+/** Reads the discovery document of the OpenID Connect provider. */
 async function examineProvider(config: Config): Promise<Finding[]> {
-  const about = "single sign-on";
-  try {
+  return orStartupError("single sign-on", async () => {
+    const issuer = config.oidc.issuer ?? "";
     const provider = openProvider(config, { clock: systemClock, log: silentLog });
-    if (provider === undefined) return [];
+    if (provider === undefined) return undefined;
     const why = await provider.probe();
-    if (why === undefined) {
-      const isPlain = config.oidc.issuer?.startsWith("http:") === true;
-      const text = `${config.oidc.issuer ?? ""} responds${isPlain ? ", but without HTTPS: an attacker on the network can sign in as any user" : ""}`;
-      return [{ about, state: isPlain ? "note" : "ok", text }];
-    }
-    return [{ about, state: "wrong", text: `cannot use ${config.oidc.issuer ?? ""} (${why}). Check oidc.issuer` }];
-  } catch (error) {
-    if (!(error instanceof StartupError)) throw error;
-    return [{ about, state: "wrong", text: error.message }];
-  }
+    if (why !== undefined) return { state: "wrong", text: `cannot use ${issuer} (${why}). Check oidc.issuer` };
+    if (!issuer.startsWith("http:")) return { state: "ok", text: `${issuer} responds` };
+    return {
+      state: "note",
+      text: `${issuer} responds, but without HTTPS: an attacker on the network can sign in as any user`,
+    };
+  });
 }
 
 async function examineS3(config: Config, paths: DataPaths): Promise<Finding[]> {
-  const about = "bucket";
-  const db = openIfReadable(paths);
+  return orStartupError("bucket", async () => {
+    const db = openIfReadable(paths);
+    try {
+      return await examineBucket(config, db?.sqlite);
+    } finally {
+      db?.close();
+    }
+  });
+}
+
+/** The finding of `work`; an error in the settings is a finding too. */
+async function orStartupError(
+  about: string,
+  work: () => Promise<Omit<Finding, "about"> | undefined>,
+): Promise<Finding[]> {
   try {
-    const finding = await examineBucket(config, db?.sqlite);
+    const finding = await work();
     return finding === undefined ? [] : [{ about, ...finding }];
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
     return [{ about, state: "wrong", text: error.message }];
-  } finally {
-    db?.close();
   }
 }
 
-/** The database for a count; undefined where there is none, or it is damaged, which is another line's business. */
+/** The database, to count its blobs; undefined if there is none or it is damaged: {@link examineDatabase} reports that. */
 function openIfReadable({ database }: DataPaths): ReturnType<typeof openReadOnly> | undefined {
   try {
     return existsSync(database) ? openReadOnly(database) : undefined;
@@ -226,7 +221,7 @@ function openIfReadable({ database }: DataPaths): ReturnType<typeof openReadOnly
 
 function examineMode({ root }: DataPaths): Finding {
   const mode = statSync(root).mode & 0o7777;
-  // A container's volume is open with the sticky bit, so that any --user may begin it; what is in it is private.
+  // The volume of a container is open to all, with the sticky bit, so that any --user can start it. Its files are private.
   const isPrivate = (mode & 0o077) === 0 || (mode & 0o1000) !== 0;
   const text = isPrivate
     ? "accessible only by this user"
@@ -260,8 +255,8 @@ function examineRoom(config: Config, paths: DataPaths): Finding {
   };
 }
 
-/** The database of a copy is not the one that the next start opens, and may well look damaged. */
-function examineLeft(paths: DataPaths): Finding[] {
+/** Examines the database, except in a copy or a backup: the next start opens a snapshot there. */
+function examineCloseState(paths: DataPaths): Finding[] {
   const left = readCloseState(paths, false);
   if (left === "whole") return examineDatabase(paths);
   if (left === "absent") return [];
@@ -273,7 +268,7 @@ function examineLeft(paths: DataPaths): Finding[] {
 
 function examineDatabase(paths: DataPaths): Finding[] {
   return [
-    look("database", () => {
+    check("database", () => {
       const db = openReadOnly(paths.database);
       try {
         const pending = pendingMigrations(db.sqlite).length;
@@ -305,9 +300,13 @@ function examineClock(): Finding {
   return { about: "clock", state: "wrong", text: `${text}: this is in the past. Set the clock, or turn on NTP.` };
 }
 
-async function examineThumbnails(config: Config, paths: DataPaths, context: CommandContext): Promise<Finding[]> {
+async function examineThumbnails(
+  config: Config,
+  paths: DataPaths,
+  environment: CommandContext["environment"],
+): Promise<Finding[]> {
   if (!config.thumbnails.enabled) return [{ about: "thumbnails", state: "note", text: "turned off" }];
-  const status = await probeThumbnails(config, paths, context);
+  const status = await probeThumbnails(config, paths, environment);
   if (status === undefined) {
     return [
       { about: "thumbnails", state: "wrong", text: "the thumbnail process does not respond. See its output above." },
@@ -335,15 +334,15 @@ async function examineThumbnails(config: Config, paths: DataPaths, context: Comm
   ];
 }
 
-/** Asks the thumbnail process of this very program what it can do; undefined where it doesn't say. */
+/** Starts a thumbnail process and returns its features; undefined if it does not respond. */
 async function probeThumbnails(
   config: Config,
   paths: DataPaths,
-  { environment }: CommandContext,
+  environment: CommandContext["environment"],
 ): Promise<ThumbnailStatus | undefined> {
   const program = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
   const thumbnails = new ThumbnailService({
-    // It is asked what it can do, and given nothing to do.
+    // It reports its features, and renders nothing.
     blobs: { pathOf: () => "/dev/null", fetchLocal: () => undefined },
     derived: new DerivedStore(paths.thumbs),
     failures: { find: () => undefined, record: () => {} },
@@ -365,10 +364,10 @@ async function probeThumbnails(
   }
 }
 
-/** What `check` says; `wrong` where it finds that the server could not start like this. */
-function look(about: string, check: () => string): Finding {
+/** The text that `work` returns, or its error as `wrong`. */
+function check(about: string, work: () => string): Finding {
   try {
-    return { about, state: "ok", text: check() };
+    return { about, state: "ok", text: work() };
   } catch (error) {
     return { about, state: "wrong", text: messageOf(error) };
   }

@@ -1,12 +1,11 @@
-/** What `larder doctor` sees at the address that people use: the name, the certificate, the proxy, the server. */
+/** Checks the public address for `larder doctor`: its name, certificate, proxy, and server. */
 import * as http from "node:http";
 import * as https from "node:https";
 import { connect } from "node:tls";
 import { EXPIRY_WARNING_MS } from "../../server/net/tls.ts";
 import { PASS_HEADER, type PublicView } from "../../server/http/public-view.ts";
 
-/** What was seen. */
-export interface Seen {
+export interface AddressFinding {
   readonly state: "ok" | "note" | "wrong";
   readonly text: string;
 }
@@ -15,38 +14,39 @@ const TIMEOUT_MS = 10_000;
 const HOPS_MAX = 5;
 const BODY_BYTES_MAX = 64 * 1024;
 
-interface Answer {
+interface AddressResponse {
   readonly status: number;
   readonly location: string | undefined;
   readonly body: string;
 }
 
 /**
- * Asks the server at its public address for itself, and says what answers.
+ * Requests the public address, and reports which server responds.
  * @param publicUrl without a slash at the end
- * @param pass by which the server knows that it may tell
+ * @param token proves to the server that the request comes from this machine
  */
-export async function lookAtPublicAddress(publicUrl: string, pass: string): Promise<Seen[]> {
-  const seen: Seen[] = [];
+export async function examineAddress(publicUrl: string, token: string): Promise<AddressFinding[]> {
+  const findings: AddressFinding[] = [];
   let url = new URL(`${publicUrl}/health/live`);
   const visited: string[] = [];
   for (;;) {
-    if (url.protocol === "https:") seen.push(...(await lookAtCertificate(url)));
-    if (seen.some(({ state }) => state === "wrong")) return seen;
-    const answer = await ask(url, pass);
-    if (typeof answer === "string") return [...seen, notReached(url, answer)];
+    if (url.protocol === "https:") findings.push(...(await examineCertificate(url)));
+    if (findings.some(({ state }) => state === "wrong")) return findings;
+    const response = await request(url, token);
+    if (typeof response === "string") return [...findings, describeFailure(url, response)];
     visited.push(url.href);
-    const { location } = answer;
-    if (location === undefined || answer.status < 300 || answer.status > 399) {
-      return [...seen, ...(visited.length > 1 ? [wasLed(visited)] : []), ...judge(publicUrl, url, answer)];
+    const { location } = response;
+    if (location === undefined || response.status < 300 || response.status > 399) {
+      if (visited.length > 1) findings.push(describeRedirects(visited));
+      return [...findings, ...examineResponse(publicUrl, url, response)];
     }
     const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
     if (next === undefined || !next.protocol.startsWith("http")) {
-      return [...seen, wrong(`${url.href} redirects to ${JSON.stringify(location)}, which is not a web address.`)];
+      return [...findings, wrong(`${url.href} redirects to ${JSON.stringify(location)}, which is not a web address.`)];
     }
     if (visited.includes(next.href) || visited.length === HOPS_MAX) {
       return [
-        ...seen,
+        ...findings,
         wrong(
           `Redirect loop: ${visited.join(" redirects to ")}. Usually two proxies, or a proxy and tls.redirectPort, both ` +
             "redirect HTTP to HTTPS while the outer proxy connects to the inner one over HTTP.",
@@ -57,12 +57,12 @@ export async function lookAtPublicAddress(publicUrl: string, pass: string): Prom
   }
 }
 
-function judge(publicUrl: string, url: URL, { status, body }: Answer): Seen[] {
-  const told = readBody(body);
-  if (status !== 200 || told["status"] !== "live") {
+function examineResponse(publicUrl: string, url: URL, { status, body }: AddressResponse): AddressFinding[] {
+  const fields = readBody(body);
+  if (status !== 200 || fields["status"] !== "live") {
     return [wrong(`Another service responds at ${url.href} (status ${status}). Check the target of the proxy.`)];
   }
-  const view = told["seen"];
+  const view = fields["seen"];
   if (!isView(view)) {
     return [
       wrong(
@@ -71,10 +71,10 @@ function judge(publicUrl: string, url: URL, { status, body }: Answer): Seen[] {
       ),
     ];
   }
-  return [...judgeForwarding(view), ...judgeOrigin(publicUrl, view)];
+  return [...examineForwarding(view), ...examineOrigin(publicUrl, view)];
 }
 
-function judgeForwarding({ client, peer, isForwarded, isTrusted }: PublicView): Seen[] {
+function examineForwarding({ client, peer, isForwarded, isTrusted }: PublicView): AddressFinding[] {
   if (isForwarded && !isTrusted) {
     return [
       wrong(
@@ -92,19 +92,19 @@ function judgeForwarding({ client, peer, isForwarded, isTrusted }: PublicView): 
   ];
 }
 
-function judgeOrigin(publicUrl: string, { origin }: PublicView): Seen[] {
-  const wanted = new URL(publicUrl).origin;
-  if (origin === null || origin === wanted) return [];
+function examineOrigin(publicUrl: string, { origin }: PublicView): AddressFinding[] {
+  const publicOrigin = new URL(publicUrl).origin;
+  if (origin === null || origin === publicOrigin) return [];
   return [
     note(
-      `The public address is ${wanted}, but requests arrive for ${origin}. Let the proxy forward Host and X-Forwarded-Proto.`,
+      `The public address is ${publicOrigin}, but requests arrive for ${origin}. Let the proxy forward Host and X-Forwarded-Proto.`,
     ),
   ];
 }
 
-async function lookAtCertificate(url: URL): Promise<Seen[]> {
-  const result = await certificateOf(url);
-  // What keeps the connection itself from being made is told by the request that follows.
+async function examineCertificate(url: URL): Promise<AddressFinding[]> {
+  const result = await readCertificate(url);
+  // The request that follows reports why there is no connection.
   if (result === undefined) return [];
   const { endsMs, fault } = result;
   const day = Number.isNaN(endsMs) ? "an unknown date" : new Date(endsMs).toISOString().slice(0, 10);
@@ -115,8 +115,8 @@ async function lookAtCertificate(url: URL): Promise<Seen[]> {
   return [note(`The certificate of ${url.host} expires on ${day}. Renew it.`)];
 }
 
-/** When the certificate ends, and what is wrong with it; undefined where there was no connection. */
-function certificateOf({ hostname, port }: URL): Promise<{ endsMs: number; fault: string | undefined } | undefined> {
+/** The expiry of the certificate, and why clients reject it; undefined without a connection. */
+function readCertificate({ hostname, port }: URL): Promise<{ endsMs: number; fault: string | undefined } | undefined> {
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
   return new Promise((resolve) => {
     const isName = !/^[\d.]+$|:/.test(host);
@@ -137,38 +137,38 @@ function certificateOf({ hostname, port }: URL): Promise<{ endsMs: number; fault
   });
 }
 
-/** The answer, or what kept it from coming. By node:http, which follows no proxy of the environment. */
-function ask(url: URL, pass: string): Promise<Answer | string> {
+/** The response, or the error. Uses node:http, which ignores the proxies of the environment. */
+function request(url: URL, token: string): Promise<AddressResponse | string> {
   return new Promise((resolve) => {
-    const headers = { [PASS_HEADER]: pass, accept: "application/json" };
+    const headers = { [PASS_HEADER]: token, accept: "application/json" };
     const get = url.protocol === "https:" ? https.get : http.get;
-    const request = get(url, { timeout: TIMEOUT_MS, agent: false, headers }, (response) => {
+    const sent = get(url, { timeout: TIMEOUT_MS, agent: false, headers }, (response) => {
       let body = "";
       response.setEncoding("utf8");
-      response.on("data", (piece: string) => {
-        body += piece;
+      response.on("data", (text: string) => {
+        body += text;
         if (body.length > BODY_BYTES_MAX) response.destroy();
       });
       response.on("close", () =>
         resolve({ status: response.statusCode ?? 0, location: response.headers.location, body }),
       );
     });
-    request.on("timeout", () => {
+    sent.on("timeout", () => {
       resolve(`no response within ${TIMEOUT_MS / 1000} s`);
-      request.destroy();
+      sent.destroy();
     });
-    request.on("error", (error) => resolve(error.message));
+    sent.on("error", (error) => resolve(error.message));
   });
 }
 
-function notReached(url: URL, why: string): Seen {
+function describeFailure(url: URL, why: string): AddressFinding {
   return note(
     `Cannot reach ${url.host} from this machine (${why}). Try it from another network: many routers block their public ` +
       "address from inside. If it fails there too, check the DNS name, port forwarding, and the proxy.",
   );
 }
 
-function wasLed(visited: readonly string[]): Seen {
+function describeRedirects(visited: readonly string[]): AddressFinding {
   return note(`${visited.join(" redirects to ")}. Set publicUrl to the last address.`);
 }
 
@@ -196,14 +196,14 @@ function isView(value: unknown): value is PublicView {
   );
 }
 
-function ok(text: string): Seen {
+function ok(text: string): AddressFinding {
   return { state: "ok", text };
 }
 
-function note(text: string): Seen {
+function note(text: string): AddressFinding {
   return { state: "note", text };
 }
 
-function wrong(text: string): Seen {
+function wrong(text: string): AddressFinding {
   return { state: "wrong", text };
 }

@@ -1,48 +1,30 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
-import type { Command } from "commander";
 import { toChecksum } from "../../blobs/digest.ts";
 import { describeSize } from "../../config/quantities.ts";
-import type { Config } from "../../config/settings.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import { toTimestamp } from "../../lib/clock.ts";
-import { createLog } from "../../lib/log.ts";
 import { dataPaths, requireReadable } from "../../server/data/data-directory.ts";
 import { drill, type DrillReport } from "../../server/drill.ts";
-import { type CommandContext, EXIT, type ExitCode, hasOption, optionText, UsageError } from "../shared/command.ts";
-import { describeLost } from "../shared/lost-contents.ts";
-import { toJson } from "../shared/output.ts";
-import { count, describeCounts, untilSignal } from "../shared/transfer.ts";
-import { describeSeconds } from "../shared/transfer-progress.ts";
+import { EXIT, type ExitCode, type RunningCommand } from "../shared/command.ts";
+import { describeCounts, describeLost } from "../shared/lost-blobs.ts";
+import { count } from "../shared/output.ts";
+import { describeSeconds } from "../shared/progress.ts";
+import { untilSignal } from "../shared/transfer.ts";
 
 /** Restores a backup, or the current state, to a temporary directory, and reports whether its files can be read. */
-export async function runDrill(
-  command: Command,
-  config: Config,
-  dir: string,
-  context: CommandContext,
-): Promise<ExitCode> {
-  const { terminal, environment } = context;
-  const source = dataPaths(dir === "" ? config.data : resolve(context.directory, dir));
+export async function runDrill(command: RunningCommand, dir: string): Promise<ExitCode> {
+  const { config, environment } = command;
+  const source = dataPaths(dir === "" ? config.data : command.path(dir));
   requireReadable(source);
   if (!existsSync(source.root))
     throw new StartupError(`Directory ${source.root} does not exist. Specify a backup, or set --data.`);
-  const sampleCount = Number(optionText(command, "sample"));
-  if (!Number.isInteger(sampleCount) || sampleCount < 1)
-    throw new UsageError("--sample must be a whole number of at least 1.");
+  const sampleCount = command.wholeNumber("sample", 1);
+  const program = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
   const report = await untilSignal((signal) =>
-    drill({
-      source,
-      config,
-      sampleCount,
-      program: Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main],
-      environment,
-      log: createLog("pretty", "error", (line) => terminal.error(line)),
-      signal,
-    }),
+    drill({ source, config, sampleCount, program, environment, log: command.log("error"), signal }),
   );
-  terminal.out(hasOption(command, "json") ? toJson(presentDrill(report)) : describeDrill(report));
-  return isPassed(report) ? EXIT.fine : EXIT.wrong;
+  command.print(presentDrill(report), describeDrill(report));
+  return isPassed(report) ? EXIT.success : EXIT.problems;
 }
 
 function isPassed({ failures, missing }: DrillReport): boolean {
@@ -74,10 +56,10 @@ function presentDrill(report: DrillReport) {
 
 function describeDrill(report: DrillReport): string {
   const { counts, missing, failures } = report;
-  const contents = counts === undefined ? "" : `It has ${describeCounts(counts)}.\n`;
+  const size = counts === undefined ? "" : `It has ${describeCounts(counts)}.\n`;
   const wrong = failures.map(({ sample, why }) => `  ${sample.name} (${sample.fileId}): ${why}\n`).join("");
   return (
-    `Restored snapshot ${report.snapshot} to a temporary directory and started a server on it.\n${contents}` +
+    `Restored snapshot ${report.snapshot} to a temporary directory and started a server on it.\n${size}` +
     `Downloaded ${count(report.fetched, "file")}, ${describeSize(report.fetchedBytes)}, and verified their checksums.\n` +
     (failures.length > 0 ? `${count(failures.length, "file")} failed:\n${wrong}` : "") +
     (missing.count > 0 ? describeLost(missing.some, missing.count) : "") +

@@ -1,84 +1,63 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
-import type { Command } from "commander";
+import { Option } from "commander";
 import { toChecksum } from "../../blobs/digest.ts";
 import { describeSize } from "../../config/quantities.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import { type HealResult, heal, type UnhealthyBlob } from "../../features/storage/integrity/heal.ts";
 import { ContentUses } from "../../features/storage/integrity/uses.ts";
-import { createLog } from "../../lib/log.ts";
-import { openForCommand } from "../../server/for-commands.ts";
 import {
-  addSettings,
-  type CommandContext,
-  describeEnd,
+  DATA_SETTINGS,
+  defineCommand,
   EXIT,
   type ExitCode,
-  hasOption,
-  DATA_SETTINGS,
-  readConfig,
-  requireDatabase,
-  runs,
-  printWarnings,
+  type RunningCommand,
   UsageError,
 } from "../shared/command.ts";
-import { type Terminal, toJson } from "../shared/output.ts";
-import { count } from "../shared/transfer.ts";
+import { count, toJson, toLines } from "../shared/output.ts";
+import { everySecond } from "../shared/progress.ts";
+import { withServices } from "../shared/services.ts";
 
 const FILES_MAX = 10;
 const REPORTED_MAX = 50;
-const PROGRESS_MS = 1_000;
 
-/** `larder heal --from DIR`: puts good copies of damaged and missing contents back. */
-export function define(command: Command, context: CommandContext): void {
-  command
-    .description(
-      "Replace damaged and missing blobs with good copies from a backup, another data directory, an old disk, or a folder of " +
-        "files. Each copy is verified; damaged bytes are moved to blobs/quarantine/. The server may run at the same time and " +
-        "serves the repaired files immediately. To find damage first: larder verify",
-    )
-    .option("--from <dir>", "Directory with good copies. Can be repeated.", collect, [])
-    .option("--search", "Compare all files of the right size in those directories, whatever their names.")
-    .option("--json", "Print the result as JSON.");
-  addSettings(command, DATA_SETTINGS);
-  describeEnd(
-    command,
-    "larder heal --from /mnt/usb/backup --data /srv/larder\nlarder heal --search --from ~/Pictures",
-    "some blobs are still damaged or missing",
-  );
-  runs(command, async () => {
-    const loaded = readConfig(command, context);
-    printWarnings(loaded, context.terminal);
-    requireDatabase(loaded.config);
-    const from = readFolders(command, context);
-    const services = await openForCommand(
-      loaded.config,
-      createLog("pretty", "warn", (line) => context.terminal.error(line)),
-    );
-    try {
-      const { sqlite } = services.db;
-      const healed = await heal({
+/** `larder heal --from DIR`: replaces damaged and missing blobs with good copies. */
+export const define = defineCommand({
+  description:
+    "Replace damaged and missing blobs with good copies from a backup, another data directory, an old disk, or a folder of " +
+    "files. Each copy is verified; damaged bytes are moved to blobs/quarantine/. The server may run at the same time and " +
+    "serves the repaired files immediately. To find damage first: larder verify",
+  options: [
+    new Option("--from <dir>", "Directory with good copies. Can be repeated.").argParser(collect).default([]),
+    ["--search", "Compare all files of the right size in those directories, regardless of their names."],
+    ["--json", "Print the result as JSON."],
+  ],
+  settings: DATA_SETTINGS,
+  examples: "larder heal --from /mnt/usb/backup --data /srv/larder\nlarder heal --search --from ~/Pictures",
+  problems: "some blobs are still damaged or missing",
+  needsDatabase: true,
+  async run(command) {
+    const from = readFolders(command);
+    return withServices(command, async ({ db: { sqlite }, blobs, integrity }) => {
+      const result = await heal({
         sqlite,
-        blobs: services.blobs,
-        integrity: services.integrity,
+        blobs,
+        integrity,
         from,
-        mustSearch: hasOption(command, "search"),
-        onProgress: showProgress(context.terminal),
+        mustSearch: command.has("search"),
+        onProgress: everySecond(command.terminal, (done: number, of: number) => `${done} of ${of} blobs`),
       });
-      return printResult(healed, new ContentUses(sqlite), hasOption(command, "json"), context.terminal);
-    } finally {
-      await services.close();
-    }
-  });
+      return printResult(result, new ContentUses(sqlite), command);
+    });
+  },
+});
+
+function collect(value: string, previous: readonly string[]): string[] {
+  return [...previous, value];
 }
 
-function collect(value: string, before: readonly string[]): string[] {
-  return [...before, value];
-}
-
-function readFolders(command: Command, { directory }: CommandContext): string[] {
-  const given: unknown = command.getOptionValue("from");
-  const folders = Array.isArray(given) ? given.map((folder) => resolve(directory, String(folder))) : [];
+function readFolders(command: RunningCommand): string[] {
+  const given = command.value("from");
+  const folders = Array.isArray(given) ? given.map((folder) => command.path(String(folder))) : [];
   if (folders.length === 0) throw new UsageError("Specify a directory with good copies: larder heal --from DIR");
   for (const folder of folders) {
     if (!existsSync(folder))
@@ -87,54 +66,40 @@ function readFolders(command: Command, { directory }: CommandContext): string[] 
   return folders;
 }
 
-function showProgress(terminal: Terminal): (done: number, of: number) => void {
-  let nextMs = performance.now() + PROGRESS_MS;
-  return (done, of) => {
-    if (!process.stderr.isTTY || performance.now() < nextMs) return;
-    nextMs = performance.now() + PROGRESS_MS;
-    terminal.error(`${done} of ${of} blobs\n`);
+function printResult(result: HealResult, uses: ContentUses, { isJson, terminal }: RunningCommand): ExitCode {
+  terminal.out(isJson ? toJson(present(result, uses)) : toLines(describe(result, uses)));
+  return result.missing.length === 0 ? EXIT.success : EXIT.problems;
+}
+
+function present({ healed, missing, bad }: HealResult, uses: ContentUses) {
+  const presentBlob = ({ digest, sizeBytes }: UnhealthyBlob) => ({
+    checksum: toChecksum(digest),
+    size: sizeBytes,
+    files: uses.find(digest, FILES_MAX),
+  });
+  return {
+    ok: missing.length === 0,
+    healed: healed.map((blob) => ({ ...presentBlob(blob), from: blob.from })),
+    missing: missing.map(presentBlob),
+    bad,
   };
 }
 
-function printResult(
-  { healed, missing, bad }: HealResult,
-  uses: ContentUses,
-  isJson: boolean,
-  terminal: Terminal,
-): ExitCode {
-  const filesOf = ({ digest }: UnhealthyBlob) => uses.find(digest, FILES_MAX);
-  if (isJson) {
-    const present = (content: UnhealthyBlob) => ({
-      checksum: toChecksum(content.digest),
-      size: content.sizeBytes,
-      files: filesOf(content),
-    });
-    terminal.out(
-      toJson({
-        ok: missing.length === 0,
-        healed: healed.map((content) => ({ ...present(content), from: content.from })),
-        missing: missing.map(present),
-        bad,
-      }),
-    );
-    return missing.length === 0 ? EXIT.fine : EXIT.wrong;
-  }
-  const lines = [
-    ...healed.slice(0, REPORTED_MAX).map((content) => `repaired ${toChecksum(content.digest)} from ${content.from}`),
+function describe({ healed, missing, bad }: HealResult, uses: ContentUses): string[] {
+  return [
+    ...healed.slice(0, REPORTED_MAX).map(({ digest, from }) => `repaired ${toChecksum(digest)} from ${from}`),
     ...bad.slice(0, REPORTED_MAX).map((path) => `bad copy ${path}`),
     ...missing
       .slice(0, REPORTED_MAX)
-      .flatMap((content) => [
-        `MISSING  ${toChecksum(content.digest)} (${describeSize(content.sizeBytes)})`,
-        ...filesOf(content).map(({ account, path }) => `         ${account}: ${path}`),
+      .flatMap(({ digest, sizeBytes }) => [
+        `MISSING  ${toChecksum(digest)} (${describeSize(sizeBytes)})`,
+        ...uses.find(digest, FILES_MAX).map(({ account, path }) => `         ${account}: ${path}`),
       ]),
     ...(missing.length > REPORTED_MAX
       ? [`MISSING  ${missing.length - REPORTED_MAX} more; use --json to list them`]
       : []),
     summarize(healed.length, missing.length),
   ];
-  terminal.out(lines.map((line) => `${line}\n`).join(""));
-  return missing.length === 0 ? EXIT.fine : EXIT.wrong;
 }
 
 function summarize(healed: number, missing: number): string {

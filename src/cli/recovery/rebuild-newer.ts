@@ -1,4 +1,3 @@
-import type { Config } from "../../config/settings.ts";
 import { Layout } from "../../blobs/layout.ts";
 import { PasswordHasher } from "../../features/accounts/users/passwords.ts";
 import {
@@ -9,104 +8,76 @@ import {
 } from "../../features/storage/store-journal/merge-newer.ts";
 import { journalRoot } from "../../features/storage/store-journal/open.ts";
 import { newSecretToken } from "../../lib/id.ts";
-import { createLog } from "../../lib/log.ts";
 import { openDataDirectory } from "../../server/data/data-directory.ts";
-import { openForCommand } from "../../server/for-commands.ts";
-import { acquireServerLock } from "../../server/data/lock.ts";
 import { readEpoch, readRestoredAt } from "../../server/data/open-copy.ts";
-import { EXIT, type ExitCode } from "../shared/command.ts";
-import { describeMissing, describeUnread, presentMissing } from "../shared/lost-contents.ts";
-import { type Terminal, toJson, toTable } from "../shared/output.ts";
+import type { CommandServices } from "../../server/for-commands.ts";
+import { EXIT, type ExitCode, type RunningCommand } from "../shared/command.ts";
+import { describeMissing, describeUnread, presentMissing } from "../shared/lost-blobs.ts";
+import { toLines, toTable } from "../shared/output.ts";
+import { everySecond } from "../shared/progress.ts";
+import { withLock, withServices } from "../shared/services.ts";
 
-/** How `larder rebuild --newer` is to run. */
-export interface NewerRun {
-  readonly email: string | undefined;
-  readonly isDryRun: boolean;
-  readonly isJson: boolean;
-}
-
-const PROGRESS_MS = 1_000;
 const NAMED_MAX = 20;
 
-/** Applies the changes recorded after the state that a database was restored to, and prints them. */
-export async function rebuildNewer(config: Config, run: NewerRun, terminal: Terminal): Promise<ExitCode> {
-  const paths = openDataDirectory(config.data);
-  const lock = acquireServerLock(paths.lock);
-  try {
-    const log = createLog("pretty", "error", (line) => terminal.error(line));
-    const services = await openForCommand(config, log, true);
-    let nextProgressMs = performance.now() + PROGRESS_MS;
-    try {
-      const report = await mergeNewer({
-        ...services,
-        sqlite: services.db.sqlite,
-        layout: new Layout(paths.root),
-        root: journalRoot(paths.blobs),
-        epoch: readEpoch(services.db.sqlite),
-        restoredAtMs: readRestoredAt(services.db.sqlite),
-        workingFile: newerWorkingFile(paths.root),
-        email: run.email,
-        isDryRun: run.isDryRun,
-        passwordHash: await new PasswordHasher().hash(newSecretToken()),
-        nowMs: Date.now(),
-        onProgress: (records) => {
-          if (!process.stderr.isTTY || performance.now() < nextProgressMs) return;
-          terminal.error(`${records} journal entries read …\n`);
-          nextProgressMs = performance.now() + PROGRESS_MS;
-        },
-      });
-      // The applied changes go into the store journal, like all others.
-      if (!run.isDryRun && report.accounts.length > 0) await services.storeJournal.flush();
-      const overQuota = report.accounts.filter(({ email }) => {
-        const user = services.users.findByEmail(email);
-        if (user === undefined) return false;
-        const { quotaBytes } = services.limitsOf(user);
-        return quotaBytes !== null && services.tree.usage(user.id).usedBytes > quotaBytes;
-      });
-      return printReport(report, run, new Set(overQuota), terminal);
-    } finally {
-      await services.close();
-    }
-  } finally {
-    lock.release();
-  }
+/** `larder rebuild --newer`: applies the changes recorded after the restored state of a database, and prints them. */
+export async function rebuildNewer(command: RunningCommand): Promise<ExitCode> {
+  const paths = openDataDirectory(command.config.data);
+  const isDryRun = command.has("dryRun");
+  const merge = async (services: CommandServices) => {
+    const { sqlite } = services.db;
+    const report = await mergeNewer({
+      ...services,
+      sqlite,
+      layout: new Layout(paths.root),
+      root: journalRoot(paths.blobs),
+      epoch: readEpoch(sqlite),
+      restoredAtMs: readRestoredAt(sqlite),
+      workingFile: newerWorkingFile(paths.root),
+      email: command.text("user"),
+      isDryRun,
+      passwordHash: await new PasswordHasher().hash(newSecretToken()),
+      nowMs: Date.now(),
+      onProgress: everySecond(command.terminal, (records: number) => `${records} journal entries read …`),
+    });
+    // The applied changes go into the store journal, like all others.
+    if (!isDryRun && report.accounts.length > 0) await services.storeJournal.flush();
+    const overQuota = report.accounts.filter(({ email }) => isOverQuota(services, email));
+    return printReport(report, new Set(overQuota), command);
+  };
+  return withLock(paths, () => withServices(command, merge, { holdsLock: true, logLevel: "error" }));
 }
 
-function printReport(
-  report: MergeReport,
-  { isDryRun, isJson }: NewerRun,
-  overQuota: ReadonlySet<MergedAccount>,
-  terminal: Terminal,
-): ExitCode {
+function isOverQuota({ users, limitsOf, tree }: CommandServices, email: string): boolean {
+  const user = users.findByEmail(email);
+  if (user === undefined) return false;
+  const { quotaBytes } = limitsOf(user);
+  return quotaBytes !== null && tree.usage(user.id).usedBytes > quotaBytes;
+}
+
+function printReport(report: MergeReport, overQuota: ReadonlySet<MergedAccount>, command: RunningCommand): ExitCode {
   const { accounts, missing, damaged } = report;
-  const isWrong = missing.length > 0 || damaged.length > 0;
-  if (isJson) {
-    terminal.out(
-      toJson({
-        ...report,
-        dryRun: isDryRun,
-        accounts: accounts.map((account) => ({ ...account, overQuota: overQuota.has(account) })),
-        missing: presentMissing(missing),
-      }),
-    );
-    return isWrong ? EXIT.wrong : EXIT.fine;
-  }
-  if (accounts.length === 0) {
-    terminal.out("The journal has no changes newer than the database.\n");
-  } else {
-    const heading = ["EMAIL", "FILES", "FOLDERS", "VERSIONS", "TAGS"];
-    const rows = accounts.map(({ email, files, folders, versions, labels }) => [
-      email,
-      ...[files, folders, versions, labels].map(String),
-    ]);
-    terminal.out(toTable([heading, ...rows]));
-    terminal.out(
-      isDryRun ? "\nDry run: these changes would be applied. Nothing was changed.\n" : "\nApplied these changes.\n",
-    );
-  }
-  for (const account of accounts) terminal.out(notesOn(account, overQuota.has(account)).map(toLine).join(""));
-  terminal.error(problemsOf(report).map(toLine).join(""));
-  return isWrong ? EXIT.wrong : EXIT.fine;
+  const isDryRun = command.has("dryRun");
+  const json = {
+    ...report,
+    dryRun: isDryRun,
+    accounts: accounts.map((account) => ({ ...account, overQuota: overQuota.has(account) })),
+    missing: presentMissing(missing),
+  };
+  const notes = accounts.flatMap((account) => notesOn(account, overQuota.has(account)));
+  command.print(json, describeAccounts(accounts, isDryRun) + toLines(notes));
+  if (!command.isJson) command.terminal.error(toLines(problemsOf(report)));
+  return missing.length + damaged.length > 0 ? EXIT.problems : EXIT.success;
+}
+
+function describeAccounts(accounts: readonly MergedAccount[], isDryRun: boolean): string {
+  if (accounts.length === 0) return "The journal has no changes newer than the database.\n";
+  const heading = ["EMAIL", "FILES", "FOLDERS", "VERSIONS", "TAGS"];
+  const rows = accounts.map(({ email, files, folders, versions, labels }) => [
+    email,
+    ...[files, folders, versions, labels].map(String),
+  ]);
+  const ending = isDryRun ? "Dry run: these changes would be applied. Nothing was changed." : "Applied these changes.";
+  return `${toTable([heading, ...rows])}\n${ending}\n`;
 }
 
 function notesOn(account: MergedAccount, isOverQuota: boolean): string[] {
@@ -146,8 +117,4 @@ function problemsOf({ damaged, missing }: MergeReport): string[] {
       : []),
     ...describeMissing(missing),
   ];
-}
-
-function toLine(text: string): string {
-  return `${text}\n`;
 }

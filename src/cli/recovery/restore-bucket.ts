@@ -1,12 +1,11 @@
 /**
- * A data directory made from what is left of a lost machine: a copy of its database, its keys, and the bucket with the
- * contents. Everything that can be refused is refused before the directory is made.
+ * Makes a data directory after the loss of a machine: from a copy of its database, its keys, and the bucket with the blobs.
+ * All checks come before the directory is created.
  */
 import * as fs from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, join } from "node:path";
 import { Layout } from "../../blobs/layout.ts";
 import { findMissingSecrets, SECRET_LOSSES, type SecretName } from "../../config/secrets.ts";
-import type { Config } from "../../config/settings.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import { type Db, openDatabase, openReadOnly } from "../../db/open.ts";
 import { S3Error } from "../../blobs/s3/error.ts";
@@ -16,37 +15,22 @@ import { adoptBucket } from "../../features/storage/remote-store/adopt.ts";
 import { type Bucket, openClient } from "../../features/storage/remote-store/open.ts";
 import { claim, findOwner, foreignBucket } from "../../features/storage/remote-store/owner.ts";
 import { contentsFolder } from "../../features/storage/remote-store/remote-contents.ts";
-import type { Log } from "../../lib/log.ts";
 import { type DataPaths, dataPaths, openDataDirectory } from "../../server/data/data-directory.ts";
-import { acquireServerLock } from "../../server/data/lock.ts";
 import { readEpoch } from "../../server/data/open-copy.ts";
 import { MISSING_MAX, restoreDatabase, type Restored } from "../../server/data/restoring.ts";
 import { adoptStore, readStoreId } from "../../server/data/store-identity.ts";
-import type { CommandContext, ExitCode } from "../shared/command.ts";
+import type { ExitCode, RunningCommand } from "../shared/command.ts";
+import { everySecond } from "../shared/progress.ts";
+import { withLock } from "../shared/services.ts";
 import { reportRestored } from "./restore-report.ts";
 
-/** How the directory is to be made. */
-export interface BucketRestore {
-  /** A copy of the database. */
-  readonly database: string;
-  /** A copy of `secrets/`; undefined where it lies in the data directory already, or is lost. */
-  readonly secrets: string | undefined;
-  /** Whether new keys are acceptable where old ones are missing. */
-  readonly withoutSecrets: boolean;
-  /** Whether the bucket still belongs to the old server, because that one runs. */
-  readonly noClaim: boolean;
-  readonly signOut: boolean;
-  readonly isJson: boolean;
-}
+/** An open bucket. */
+type OpenBucket = Pick<Bucket, "client" | "name" | "prefix">;
 
-/** The bucket of the settings; undefined where none is set. */
-type Client = Pick<Bucket, "client" | "name" | "prefix">;
-
-/** What may lie in the directory: settings, keys, our lock, and what the file system or an ended attempt left. */
+/** Names that the directory may have: settings, keys, the lock, and those of the file system or of an earlier attempt. */
 const ALLOWED = /^(lost\+found|larder\.toml|larder\.lock(-journal)?|secrets|blobs|snapshots)$/;
-const PROGRESS_MS = 1_000;
 
-/** Whether a directory holds no database and no contents, so that a database can only be restored together with a bucket. */
+/** Whether a directory has no database and no blobs, so that a database can only be restored together with a bucket. */
 export function isWithoutData(data: string): boolean {
   const { root, database, state, blobs, storeMarker } = dataPaths(data);
   if (!fs.existsSync(root)) return true;
@@ -55,49 +39,46 @@ export function isWithoutData(data: string): boolean {
   return !fs.existsSync(blobs) || fs.readdirSync(blobs).every((name) => join(blobs, name) === storeMarker);
 }
 
-/** Makes the data directory. @throws StartupError with the reason, before anything is made */
-export async function restoreFromBucket(
-  config: Config,
-  { database, ...options }: BucketRestore,
-  log: Log,
-  context: CommandContext,
-): Promise<ExitCode> {
-  const file = resolve(context.directory, database);
-  const { storeId, contents } = lookInto(file);
-  const secrets = options.secrets === undefined ? undefined : resolve(context.directory, options.secrets);
-  const missing = requireSecrets(secrets, dataPaths(config.data), options.withoutSecrets);
+/** Makes the data directory. @throws StartupError with the reason, before anything is created */
+export async function restoreFromBucket(command: RunningCommand, database: string): Promise<ExitCode> {
+  const { config, terminal } = command;
+  const file = command.path(database);
+  const { storeId, contents } = inspectDatabase(file);
+  const givenSecrets = command.text("secrets");
+  const secrets = givenSecrets === undefined ? undefined : command.path(givenSecrets);
+  const missing = requireSecrets(secrets, dataPaths(config.data), command.has("withoutSecrets"));
   const bucket = openClient(config.s3);
-  if (bucket === undefined && contents > 0) throw withoutBucket(file, contents, config.data);
+  if (bucket === undefined && contents > 0) throw bucketMissing(file, contents, config.data);
   if (bucket !== undefined) await requireOwn(bucket, storeId);
 
   const paths = openDataDirectory(config.data);
-  const lock = acquireServerLock(paths.lock);
-  try {
+  return withLock(paths, async () => {
     const warnings = secrets === undefined ? [] : copySecrets(secrets, paths.secrets);
-    for (const warning of warnings) context.terminal.error(`Warning: ${warning}\n`);
+    for (const warning of warnings) terminal.error(`Warning: ${warning}\n`);
     adoptStore(paths, storeId);
-    const takenAtMs = fs.statSync(file).mtimeMs;
-    const from = { path: file, name: basename(file), takenAtMs, isUnknown: true };
-    const how = { signOut: options.signOut, isIndependent: false, nowMs: Date.now() };
-    const local = restoreDatabase(paths, from, how, log);
-    const restored = bucket === undefined ? local : await adopt({ bucket, paths, local, storeId, ...options }, context);
+    const from = { path: file, name: basename(file), takenAtMs: fs.statSync(file).mtimeMs, isUnknown: true };
+    const how = { signOut: command.has("signOut"), isIndependent: false, nowMs: Date.now() };
+    const local = restoreDatabase(paths, from, how, command.log());
+    const restored = bucket === undefined ? local : await adopt(command, { bucket, paths, local, storeId });
     return reportRestored(
       {
         restored,
         paths,
         secrets: { from: secrets ?? null, new: missing },
-        ...(bucket !== undefined && { bucket: { name: bucket.name, claimed: !options.noClaim } }),
+        ...(bucket !== undefined && { bucket: { name: bucket.name, claimed: mustClaim(command) } }),
       },
-      options.isJson,
-      context.terminal,
+      command,
     );
-  } finally {
-    lock.release();
-  }
+  });
 }
 
-/** @throws StartupError where the file is no database of Larder's */
-function lookInto(file: string): { storeId: string; contents: number } {
+/** Whether the bucket gets a new owner; with --no-claim, the old server still runs and owns it. */
+function mustClaim(command: RunningCommand): boolean {
+  return command.value("claim") !== false;
+}
+
+/** Reads the store id and the number of blobs. @throws StartupError if the file is not a Larder database */
+function inspectDatabase(file: string): { storeId: string; contents: number } {
   if (!fs.existsSync(file)) throw new StartupError(`File ${file} does not exist.`);
   let db: Db | undefined;
   try {
@@ -113,7 +94,7 @@ function lookInto(file: string): { storeId: string; contents: number } {
   throw new StartupError(`${file} is not a Larder database, or no server has used it. Nothing was changed.`);
 }
 
-/** @returns the keys that will be new @throws StartupError where some are missing and that was not accepted */
+/** @returns the keys that will be new @throws StartupError if keys are missing, unless `isAccepted` */
 function requireSecrets(from: string | undefined, paths: DataPaths, isAccepted: boolean): readonly SecretName[] {
   const isHere = fs.existsSync(paths.secrets) && fs.readdirSync(paths.secrets).length > 0;
   if (from !== undefined && isHere) {
@@ -132,7 +113,7 @@ function requireSecrets(from: string | undefined, paths: DataPaths, isAccepted: 
   );
 }
 
-function withoutBucket(file: string, contents: number, data: string): StartupError {
+function bucketMissing(file: string, contents: number, data: string): StartupError {
   return new StartupError(
     `${file} refers to ${contents} blobs, but ${data} has none. Nothing was changed. Where are the blobs?\n` +
       "  In a bucket:   set s3.endpoint, s3.bucket, and the keys (flags, environment, or larder.toml), then run this again\n" +
@@ -141,8 +122,8 @@ function withoutBucket(file: string, contents: number, data: string): StartupErr
   );
 }
 
-/** @throws StartupError where the bucket can't be read, or is not the one of this store */
-async function requireOwn({ client, name, prefix }: Client, storeId: string): Promise<void> {
+/** @throws StartupError if the bucket cannot be read, or belongs to another store */
+async function requireOwn({ client, name, prefix }: OpenBucket, storeId: string): Promise<void> {
   try {
     const owner = await findOwner(client, prefix);
     if (owner === undefined) {
@@ -157,40 +138,29 @@ async function requireOwn({ client, name, prefix }: Client, storeId: string): Pr
   }
 }
 
-/** Learns what the bucket has, and makes it this directory's. */
+/** Records what the bucket has, and makes this directory its owner. */
 async function adopt(
-  {
-    bucket: { client, prefix },
-    paths,
-    local,
-    storeId,
-    noClaim,
-  }: {
-    readonly bucket: Client;
+  command: RunningCommand,
+  options: {
+    readonly bucket: OpenBucket;
     readonly paths: DataPaths;
     readonly local: Restored;
     readonly storeId: string;
-    readonly noClaim: boolean;
   },
-  { terminal }: CommandContext,
 ): Promise<Restored> {
+  const { paths, local, storeId } = options;
+  const { client, prefix } = options.bucket;
   const db = openDatabase(paths.database);
-  let nextMs = performance.now() + PROGRESS_MS;
   try {
-    const folder = contentsFolder(prefix);
     await adoptBucket({
       sqlite: db.sqlite,
       client,
-      folder,
+      folder: contentsFolder(prefix),
       nowMs: Date.now(),
-      onProgress(objects) {
-        if (!process.stderr.isTTY || performance.now() < nextMs) return;
-        terminal.error(`${objects} bucket objects listed …\n`);
-        nextMs = performance.now() + PROGRESS_MS;
-      },
+      onProgress: everySecond(command.terminal, (objects: number) => `${objects} bucket objects listed …`),
     });
-    // Last, so that a restore that fails earlier has taken nothing from the old server.
-    if (!noClaim) await claim(client, prefix, { store: storeId, epoch: readEpoch(db.sqlite) });
+    // Last, so that a restore that fails earlier takes nothing from the old server.
+    if (mustClaim(command)) await claim(client, prefix, { store: storeId, epoch: readEpoch(db.sqlite) });
     return { ...local, missing: findAbsent(db.sqlite, new Layout(paths.root), MISSING_MAX) };
   } catch (error) {
     if (!(error instanceof S3Error)) throw error;

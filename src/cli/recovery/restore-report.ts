@@ -4,38 +4,37 @@ import type { DataPaths } from "../../server/data/data-directory.ts";
 import type { Reduced } from "../../server/one-account.ts";
 import type { Restored } from "../../server/data/restoring.ts";
 import { SECRET_LOSSES, type SecretName } from "../../config/secrets.ts";
-import { EXIT, type ExitCode } from "../shared/command.ts";
-import { describeLost } from "../shared/lost-contents.ts";
-import { type Terminal, toJson } from "../shared/output.ts";
-import { count, describeCounts } from "../shared/transfer.ts";
+import { EXIT, type ExitCode, type RunningCommand } from "../shared/command.ts";
+import { describeCounts, describeLost } from "../shared/lost-blobs.ts";
+import { count } from "../shared/output.ts";
 
-/** Everything that a restore prints. */
-export interface Outcome {
+/** The result of a restore. */
+export interface RestoreResult {
   readonly restored: Restored;
   readonly paths: DataPaths;
-  /** Of the copying, where there was a source. */
+  /** The result of copying the blobs; undefined without a source. */
   readonly summary?: BackupSummary;
   readonly reduced?: Reduced | undefined;
-  /** Where the server's keys came from, and which are new; where the directory was made from a bucket. */
+  /** The origin of the server's keys, and which are new; only for a restore from a bucket. */
   readonly secrets?: { readonly from: string | null; readonly new: readonly SecretName[] };
-  /** The bucket with the contents, and whether it belongs to this directory now. */
+  /** The bucket with the blobs, and whether this directory owns it now. */
   readonly bucket?: { readonly name: string; readonly claimed: boolean };
 }
 
 /** Prints the result of a restore. @returns the exit code */
-export function reportRestored(outcome: Outcome, isJson: boolean, terminal: Terminal): ExitCode {
-  const { restored, summary } = outcome;
-  for (const warning of summary?.warnings ?? []) terminal.error(`Warning: ${warning}\n`);
-  terminal.out(isJson ? toJson(present(outcome)) : describe(outcome));
-  const { count, some } = restored.missing;
-  if (count === 0) return EXIT.fine;
-  // Where contents were copied, the reason of each loss is known.
-  const lost = summary?.totals.lost ?? [];
-  if (!isJson) terminal.error(describeLost(lost.length > 0 ? lost : some, count));
-  return EXIT.wrong;
+export function reportRestored(result: RestoreResult, command: RunningCommand): ExitCode {
+  const { isJson, terminal } = command;
+  const { missing } = result.restored;
+  for (const warning of result.summary?.warnings ?? []) terminal.error(`Warning: ${warning}\n`);
+  command.print(present(result), describe(result));
+  if (missing.count === 0) return EXIT.success;
+  // Copying the blobs found the reason of each loss.
+  const lost = result.summary?.totals.lost ?? [];
+  if (!isJson) terminal.error(describeLost(lost.length > 0 ? lost : missing.some, missing.count));
+  return EXIT.problems;
 }
 
-function present({ restored, paths, summary, reduced, secrets, bucket }: Outcome) {
+function present({ restored, paths, summary, reduced, secrets, bucket }: RestoreResult) {
   const { counts, missing } = restored;
   return {
     ok: missing.count === 0,
@@ -63,7 +62,7 @@ function present({ restored, paths, summary, reduced, secrets, bucket }: Outcome
   };
 }
 
-function describe({ restored, paths, reduced, secrets, bucket }: Outcome): string {
+function describe({ restored, paths, reduced, secrets, bucket }: RestoreResult): string {
   const { counts, givenUp, signedOut, formerSnapshot, aside } = restored;
   const lines = [`Restored from ${restored.snapshot} in ${paths.root}.`];
   if (counts !== undefined) {
@@ -97,7 +96,7 @@ function describe({ restored, paths, reduced, secrets, bucket }: Outcome): strin
   return `${lines.join("\n")}\n`;
 }
 
-function describeSecrets({ from, new: missing }: NonNullable<Outcome["secrets"]>): string[] {
+function describeSecrets({ from, new: missing }: NonNullable<RestoreResult["secrets"]>): string[] {
   const lines = from === null ? [] : [`Copied the server's keys from ${from}.`];
   if (missing.length === 0) return lines;
   return [
@@ -107,7 +106,7 @@ function describeSecrets({ from, new: missing }: NonNullable<Outcome["secrets"]>
   ];
 }
 
-function describeBucket({ name, claimed }: NonNullable<Outcome["bucket"]>, { root }: DataPaths): string[] {
+function describeBucket({ name, claimed }: NonNullable<RestoreResult["bucket"]>, { root }: DataPaths): string[] {
   return [
     claimed
       ? `This data directory now owns the bucket "${name}". Do not start the old server again.`

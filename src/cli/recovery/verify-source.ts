@@ -1,4 +1,4 @@
-/** Which database a data directory, or any copy of one, is to be judged by; nothing in the directory is written. */
+/** Finds the database that a data directory, or a copy of one, is verified against. Writes nothing to the directory. */
 import { Database, SQLiteError } from "bun:sqlite";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,28 +12,27 @@ import { findRunningServer } from "../../server/data/lock.ts";
 import { chooseSnapshot } from "../../server/data/open-copy.ts";
 import { readCloseState, isAltered } from "../../server/data/run-mark.ts";
 
-/** What a directory is verified by. */
+/** The database that a directory is verified against. */
 export interface VerifySource {
   readonly databasePath: string;
-  /** What that is, for people: it follows "by". */
+  /** Its description, for people: it follows "against". */
   readonly described: string;
-  /** The snapshot's name, where it is one. */
+  /** The name of the snapshot, if it is one. */
   readonly snapshot: string | undefined;
-  /** When that was taken. */
   readonly takenAtMs: number | undefined;
-  /** Whether it is the database that the server works with. */
+  /** Whether it is the database that the server uses. */
   readonly isOwn: boolean;
-  /** Whether a server works with it just now. */
+  /** Whether a server is running on it. */
   readonly isServed: boolean;
-  /** Whether it has other bytes than when it was closed in order. */
+  /** Whether its bytes changed since it was closed. */
   readonly isAltered: boolean;
-  /** Removes what was made for the reading. */
+  /** Removes the temporary copy. */
   close(): void;
 }
 
 /**
- * Finds it. A database whose log can't be read in place, or of an older version, is copied to a temporary folder first.
- * @throws StartupError where there is none, or it can't be read
+ * Finds the database. One of an older version, or with a log that cannot be read in place, is copied to a temporary folder.
+ * @throws StartupError if there is none, or it cannot be read
  */
 export function openVerifySource(paths: DataPaths): VerifySource {
   if (!fs.existsSync(paths.blobs)) {
@@ -50,9 +49,9 @@ export function openVerifySource(paths: DataPaths): VerifySource {
       : hasLog
         ? "its database and write-ahead log, as after a crash"
         : "its database";
-    const found = { databasePath: paths.database, described, isOwn: true, isServed: isRunning };
+    const database = { databasePath: paths.database, described, isOwn: true, isServed: isRunning };
     const isOther = !isRunning && isAltered(paths);
-    return readable(paths, { ...found, snapshot: undefined, takenAtMs: undefined, isAltered: isOther }, hasLog);
+    return makeReadable(paths, { ...database, snapshot: undefined, takenAtMs: undefined, isAltered: isOther }, hasLog);
   }
   const chosen = chooseSnapshot(paths);
   if (chosen === undefined) {
@@ -63,7 +62,7 @@ export function openVerifySource(paths: DataPaths): VerifySource {
     throw new StartupError(`${why}, and there is no intact snapshot to verify against.`);
   }
   const { path, name, takenAtMs } = chosen.snapshot;
-  return readable(
+  return makeReadable(
     paths,
     {
       databasePath: path,
@@ -82,14 +81,14 @@ function isServed(paths: DataPaths): boolean {
   try {
     return findRunningServer(paths.lock) !== undefined;
   } catch (error) {
-    // The lock can't be taken where nothing can be written: no server runs on that.
+    // On a read-only disk, the lock fails, and no server can run.
     if (error instanceof StartupError) return false;
     throw error;
   }
 }
 
-/** Makes sure that the database can be read by this program, in a copy if need be. */
-function readable(paths: DataPaths, found: Omit<VerifySource, "close">, mustCopy: boolean): VerifySource {
+/** Makes sure that this version can read the database, in a copy if necessary. */
+function makeReadable(paths: DataPaths, found: Omit<VerifySource, "close">, mustCopy: boolean): VerifySource {
   try {
     if (!mustCopy && isUpToDate(found.databasePath)) return { ...found, close: () => {} };
   } catch (error) {
@@ -122,7 +121,7 @@ function isUpToDate(path: string): boolean {
   }
 }
 
-/** In a copy: folds the log in, and takes the steps of this version. */
+/** Merges the log into a copy, and migrates it to this version. */
 function applyWal(copy: string): void {
   fs.chmodSync(copy, 0o600);
   const sqlite = new Database(copy, { readwrite: true, strict: true });

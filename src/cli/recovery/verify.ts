@@ -1,8 +1,5 @@
-import { resolve } from "node:path";
-import type { Command } from "commander";
 import { toChecksum } from "../../blobs/digest.ts";
 import { describeSize } from "../../config/quantities.ts";
-import type { Config } from "../../config/settings.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import { openReadOnly } from "../../db/open.ts";
 import { AppError } from "../../errors.ts";
@@ -15,25 +12,13 @@ import {
 import { journalRoot } from "../../features/storage/store-journal/open.ts";
 import { readCopyStart } from "../../features/storage/store-journal/opened-copy.ts";
 import { toTimestamp } from "../../lib/clock.ts";
-import { createLog } from "../../lib/log.ts";
+import { silentLog } from "../../lib/log.ts";
 import { type DataPaths, dataPaths } from "../../server/data/data-directory.ts";
 import { type CommandServices, openForCommand } from "../../server/for-commands.ts";
-import {
-  addSettings,
-  type CommandContext,
-  describeEnd,
-  EXIT,
-  type ExitCode,
-  hasOption,
-  DATA_SETTINGS,
-  readConfig,
-  runs,
-  printWarnings,
-} from "../shared/command.ts";
-import { type Terminal, toJson } from "../shared/output.ts";
-import { count } from "../shared/transfer.ts";
-import { describeSeconds, progressLine } from "../shared/transfer-progress.ts";
-import { addBucketOptions, type BucketReading, readBucket, wantsBucket } from "./verify-bucket.ts";
+import { DATA_SETTINGS, defineCommand, EXIT, type ExitCode, type RunningCommand } from "../shared/command.ts";
+import { count, type Terminal, toLines } from "../shared/output.ts";
+import { blobProgress, describeSeconds } from "../shared/progress.ts";
+import { BUCKET_OPTIONS, type BucketReading, readBucket, wantsBucket } from "./verify-bucket.ts";
 import { openVerifySource, type VerifySource } from "./verify-source.ts";
 
 /** Faulty blobs that are printed one by one; the JSON output has all. */
@@ -44,94 +29,99 @@ const ALTERED =
   "the database file changed after Larder closed it: the disk is faulty, or another program wrote to it. If you changed it on " +
   "purpose, start the server once to accept it";
 
-/** `larder verify [DIR]`: reads every content and looks at every row. */
-export function define(command: Command, context: CommandContext): void {
-  command
-    .argument("[dir]", "Backup or copy of a data directory to verify instead. Never written to.")
-    .description(
-      "Read every stored blob, compare it with its checksum, and check every row of the database. The server may run at the " +
-        "same time. Findings are recorded in the data directory, like those of the nightly scrub: damaged files are no " +
-        "longer served, and are repaired when the same file is uploaded again. Nothing is removed. To repair: larder heal",
-    )
-    .option("--quick", "Compare only file sizes, not checksums.")
-    .option("--read-only", "Do not record findings in the data directory.")
-    .option("--json", "Print the findings as JSON.");
-  addBucketOptions(command);
-  addSettings(command, DATA_SETTINGS);
-  describeEnd(
-    command,
-    "larder verify --data /srv/larder\nlarder verify /mnt/usb/backup",
-    "something is damaged or missing",
-  );
-  runs(command, async ([dir]) => {
-    const loaded = readConfig(command, context);
+/** `larder verify [DIR]`: reads every blob and checks every row. */
+export const define = defineCommand({
+  argument: ["[dir]", "Backup or copy of a data directory to verify instead. Never written to."],
+  description:
+    "Read every stored blob, compare it with its checksum, and check every row of the database. The server may run at the " +
+    "same time. Findings are recorded in the data directory, like those of the nightly scrub: damaged files are no " +
+    "longer served, and are repaired when the same file is uploaded again. Nothing is removed. To repair: larder heal",
+  options: [
+    ["--quick", "Compare only file sizes, not checksums."],
+    ["--read-only", "Do not record findings in the data directory."],
+    ["--json", "Print the findings as JSON."],
+    ...BUCKET_OPTIONS,
+  ],
+  settings: DATA_SETTINGS,
+  examples: "larder verify --data /srv/larder\nlarder verify /mnt/usb/backup",
+  problems: "something is damaged or missing",
+  handlesWarnings: true,
+  async run(command, [dir]) {
+    const { config } = command;
     const isCopy = dir !== undefined;
     const mustReadBucket = wantsBucket(command, isCopy);
-    if (!isCopy) printWarnings(loaded, context.terminal);
-    const paths = dataPaths(isCopy ? resolve(context.directory, dir) : loaded.config.data);
+    if (!isCopy) command.printWarnings();
+    const paths = dataPaths(isCopy ? command.path(dir) : config.data);
     const source = openVerifySource(paths);
     try {
-      // Opening an altered database would make it one that was closed in order.
+      // Opening an altered database would mark it as closed properly.
       const isOpenable = !isCopy && source.isOwn && !source.isAltered;
-      const mayNote = isOpenable && !hasOption(command, "readOnly") && !hasOption(command, "quick");
-      const notes = mayNote ? await openNotes(loaded.config, context.terminal) : undefined;
+      const mayRecord = isOpenable && !command.has("readOnly") && !command.has("quick");
+      const recorder = mayRecord ? await openRecorder(command) : undefined;
       try {
-        const bucket = mustReadBucket
-          ? await readBucket(notes?.places, loaded.config, command, context.terminal)
-          : undefined;
-        const found = await verify({
-          databasePath: source.databasePath,
-          root: paths.root,
-          isQuick: hasOption(command, "quick"),
-          isModest: source.isServed,
-          log: createLog("pretty", "error", (line) => context.terminal.error(line)),
-          onProgress: showProgress(context.terminal),
-          bucketFaults: bucket?.faults,
-          ...(notes !== undefined && { onRead: notes.take }),
-        });
-        const problems = source.isAltered ? [...found.problems, ALTERED] : found.problems;
-        const state = await readState(source, paths);
-        return printVerification(
-          { ...found, problems },
-          source,
-          { state, bucket, directory: paths.root },
-          command,
-          context.terminal,
-        );
+        return await verifySource(command, { source, paths, recorder, mustReadBucket });
       } finally {
-        await notes?.close();
+        await recorder?.close();
       }
     } finally {
       source.close();
     }
-  });
+  },
+});
+
+interface VerifyRun {
+  readonly source: VerifySource;
+  readonly paths: DataPaths;
+  readonly recorder: FindingRecorder | undefined;
+  readonly mustReadBucket: boolean;
 }
 
-interface Notes {
-  readonly take: NonNullable<VerifyOptions["onRead"]>;
-  /** Undefined where no bucket is set up. */
-  readonly places: CommandServices["remoteStore"];
+async function verifySource(
+  command: RunningCommand,
+  { source, paths, recorder, mustReadBucket }: VerifyRun,
+): Promise<ExitCode> {
+  const bucket = mustReadBucket ? await readBucket(recorder?.remoteStore, command) : undefined;
+  const show = blobProgress(command.terminal);
+  const result = await verify({
+    databasePath: source.databasePath,
+    root: paths.root,
+    isQuick: command.has("quick"),
+    isModest: source.isServed,
+    log: command.log("error"),
+    onProgress: (progress) => show({ ...progress, newBytes: progress.bytes }),
+    bucketFaults: bucket?.faults,
+    ...(recorder !== undefined && { onRead: recorder.record }),
+  });
+  const problems = source.isAltered ? [...result.problems, ALTERED] : result.problems;
+  const verified = { result: { ...result, problems }, source, state: await readState(source, paths), bucket, paths };
+  const isIntact = result.faultsTotal === 0 && problems.length === 0;
+  command.print(present(verified, isIntact), toLines(describe(verified, isIntact)));
+  return isIntact ? EXIT.success : EXIT.problems;
+}
+
+/** Records findings in the database. */
+interface FindingRecorder {
+  readonly record: NonNullable<VerifyOptions["onRead"]>;
+  /** Undefined if no bucket is configured. */
+  readonly remoteStore: CommandServices["remoteStore"];
   close(): Promise<void>;
 }
 
-/** Where findings are noted; undefined where that can't be, which keeps nobody from verifying. */
-async function openNotes(config: Config, terminal: Terminal): Promise<Notes | undefined> {
+/** Opens the database for findings; undefined if that fails, because the directory can be verified all the same. */
+async function openRecorder({ config, terminal }: RunningCommand): Promise<FindingRecorder | undefined> {
   try {
-    const services = await openForCommand(
-      config,
-      // Findings are printed at the end, with the names of files.
-      createLog("pretty", "error", () => {}),
-    );
+    // The services log nothing: findings are printed at the end, with the names of files.
+    const services = await openForCommand(config, silentLog);
     let isWorking = true;
     return {
-      places: services.remoteStore,
-      async take(read) {
+      remoteStore: services.remoteStore,
+      async record(read) {
         if (!isWorking) return;
         try {
           await services.integrity.note(read);
         } catch (error) {
           isWorking = false;
-          complain(error, terminal);
+          printFailure(error, terminal);
         }
       },
       async close() {
@@ -140,25 +130,20 @@ async function openNotes(config: Config, terminal: Terminal): Promise<Notes | un
       },
     };
   } catch (error) {
-    complain(error, terminal);
+    printFailure(error, terminal);
     return undefined;
   }
 }
 
-function complain(error: unknown, terminal: Terminal): void {
+function printFailure(error: unknown, terminal: Terminal): void {
   if (!(error instanceof StartupError || error instanceof AppError)) throw error;
   terminal.error(`Cannot record findings in the database: ${error.message}\n`);
 }
 
-function showProgress(terminal: Terminal): VerifyOptions["onProgress"] {
-  const show = progressLine(terminal, process.stderr.isTTY);
-  return (progress) => show({ ...progress, newBytes: progress.bytes });
-}
-
-/** The state that a copy or a backup opens to. */
+/** The state of the database when a server opens a copy or a backup. */
 interface CopyState {
   readonly takenAtMs: number;
-  /** What its store journal notes after it; undefined where the journal belongs to another state. */
+  /** Newer changes in the journal; undefined if the journal belongs to another state. */
   readonly later: ContinuingSummary | undefined;
 }
 
@@ -201,33 +186,23 @@ function presentState({ takenAtMs, later }: CopyState) {
   };
 }
 
-/** A directory and, for a copy, its state. */
+/** A verified directory. */
 interface Verified {
-  readonly directory: string;
+  readonly result: Verification;
+  readonly source: VerifySource;
+  readonly paths: DataPaths;
+  /** Only of a copy or a backup. */
   readonly state: CopyState | undefined;
-  /** What was read of the bucket, with --bucket. */
+  /** Only with --bucket. */
   readonly bucket: BucketReading | undefined;
 }
 
-function printVerification(
-  found: Verification,
-  source: VerifySource,
-  verified: Verified,
-  command: Command,
-  terminal: Terminal,
-): ExitCode {
-  const isWhole = found.faultsTotal === 0 && found.problems.length === 0;
-  const isJson = hasOption(command, "json");
-  terminal.out(isJson ? toJson(present(found, source, verified, isWhole)) : describe(found, source, verified, isWhole));
-  return isWhole ? EXIT.fine : EXIT.wrong;
-}
-
-function present(found: Verification, source: VerifySource, { directory, state, bucket }: Verified, isWhole: boolean) {
-  const { contents, bytes, elsewhere, unlisted, foreign, seconds, problems, faults } = found;
+function present({ result, source, paths, state, bucket }: Verified, isIntact: boolean) {
+  const { contents, bytes, elsewhere, unlisted, foreign, seconds, problems, faults } = result;
   const count = (kind: FaultyContent["kind"]) => faults.filter((fault) => fault.kind === kind).length;
   return {
-    ok: isWhole,
-    directory,
+    ok: isIntact,
+    directory: paths.root,
     database: source.described,
     snapshot: source.snapshot ?? null,
     state: state === undefined ? null : presentState(state),
@@ -250,21 +225,16 @@ function present(found: Verification, source: VerifySource, { directory, state, 
         files,
       })),
     ],
-    findingsTotal: problems.length + found.faultsTotal,
+    findingsTotal: problems.length + result.faultsTotal,
     seconds: Math.round(seconds * 1_000) / 1_000,
     megabytesPerSecond: Math.round(bytes / Math.max(seconds, 0.001) / BYTES_PER_MB),
   };
 }
 
-function describe(
-  found: Verification,
-  source: VerifySource,
-  { directory, state, bucket }: Verified,
-  isWhole: boolean,
-): string {
-  const { contents, bytes, seconds, problems, faults, faultsTotal, unlisted, foreign, elsewhere } = found;
+function describe({ result, source, paths, state, bucket }: Verified, isIntact: boolean): string[] {
+  const { contents, bytes, seconds, problems, faults, faultsTotal, unlisted, foreign, elsewhere } = result;
   const rate = `${describeSize(Math.round(bytes / Math.max(seconds, 0.001)))}/s`;
-  const lines = [
+  return [
     ...problems.map((problem) => `WRONG  database: ${problem}`),
     ...faults.slice(0, REPORTED_MAX).flatMap(describeFault),
     ...(faultsTotal > REPORTED_MAX ? [`WRONG  ${faultsTotal - REPORTED_MAX} more blobs; use --json to list them`] : []),
@@ -275,9 +245,8 @@ function describe(
       : []),
     ...(foreign > 0 ? [`${foreign} files in the store were not created by Larder.`] : []),
     ...(state === undefined ? [] : describeState(state)),
-    isWhole ? `${directory} is intact.` : `${directory} is NOT intact: ${adviseOn(found)}`,
+    isIntact ? `${paths.root} is intact.` : `${paths.root} is NOT intact: ${adviceOn(result)}`,
   ];
-  return lines.map((line) => `${line}\n`).join("");
 }
 
 function describeBucket(bucket: BucketReading | undefined, elsewhere: number): string[] {
@@ -308,7 +277,7 @@ function describeFault({ kind, digest, sizeBytes, detail, files }: FaultyContent
   ];
 }
 
-function adviseOn({ faultsTotal, problems }: Verification): string {
+function adviceOn({ faultsTotal, problems }: Verification): string {
   return [
     ...(faultsTotal > 0 ? ["repair the files from a backup: larder heal --from BACKUP"] : []),
     ...(problems.length > 0 ? ["restore an earlier snapshot of the database: larder restore"] : []),

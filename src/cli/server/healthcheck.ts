@@ -1,52 +1,42 @@
 import * as http from "node:http";
 import * as https from "node:https";
-import type { Command } from "commander";
 import { listenAddress, reachableHost } from "../../server/net/listen-address.ts";
-import {
-  addSettings,
-  type CommandContext,
-  describeEnd,
-  EXIT,
-  readConfig,
-  runs,
-  UsageError,
-} from "../shared/command.ts";
+import { defineCommand, EXIT, UsageError } from "../shared/command.ts";
 
 const TIMEOUT_MS = 5_000;
 
-/** `larder healthcheck`: whether the server of this configuration is ready. */
-export function define(command: Command, context: CommandContext): void {
-  command.description(
+/** `larder healthcheck`: whether the server with this configuration is ready. */
+export const define = defineCommand({
+  description:
     "Check whether the running server is ready (GET /health/ready). For container health checks and monitoring.",
-  );
-  addSettings(command, ["data", "host", "port", "socket", "basePath", "tls.certFile", "tls.keyFile"]);
-  describeEnd(command, "larder healthcheck --port 8790", "the server does not respond or is not ready");
-  runs(command, async () => {
-    const { config } = readConfig(command, context);
+  settings: ["data", "host", "port", "socket", "basePath", "tls.certFile", "tls.keyFile"],
+  examples: "larder healthcheck --port 8790",
+  problems: "the server does not respond or is not ready",
+  handlesWarnings: true,
+  async run({ config, terminal }) {
     const { socket, basePath } = config;
     if (socket === null && config.port === 0) {
       throw new UsageError("The port is 0 (any free port). Set the actual port with --port.");
     }
-    const url = listenAddress({ ...config, host: reachableHost(config.host), socket: null }, config.port);
-    const place = socket === null ? `${url}/health/ready` : `unix:${socket} ${basePath}/health/ready`;
-    const answer = await ask(`${url}/health/ready`, socket);
-    const { terminal } = context;
-    if (answer === 200) {
+    const url = `${listenAddress({ ...config, host: reachableHost(config.host), socket: null }, config.port)}/health/ready`;
+    const status = await requestStatus(url, socket);
+    if (status === 200) {
       terminal.out("ready\n");
-      return EXIT.fine;
+      return EXIT.success;
     }
-    terminal.error(`${place}: ${typeof answer === "number" ? `not ready (status ${answer})` : answer}\n`);
-    return EXIT.wrong;
-  });
-}
+    const address = socket === null ? url : `unix:${socket} ${basePath}/health/ready`;
+    terminal.error(`${address}: ${typeof status === "number" ? `not ready (status ${status})` : status}\n`);
+    return EXIT.problems;
+  },
+});
 
-/** The status of the answer, or what kept it from coming. By node:http, which follows no proxy of the environment. */
-function ask(url: string, socketPath: string | null): Promise<number | string> {
+/** The status of the response, or the error. Uses node:http, which ignores the proxies of the environment. */
+function requestStatus(url: string, socketPath: string | null): Promise<number | string> {
   const options = {
     timeout: TIMEOUT_MS,
     agent: false,
     ...(socketPath !== null && { socketPath }),
-    // The certificate names the address that people use, and this asks at another; nothing is sent that matters.
+    // The certificate is for the public name, not for this address. Nothing secret is sent.
     rejectUnauthorized: false,
   };
   return new Promise((resolve) => {

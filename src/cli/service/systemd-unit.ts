@@ -1,22 +1,22 @@
 /**
- * The unit under which systemd runs the server (systemd.exec(5)). The same text is scripts/larder.service, for whoever
- * installs by hand; a test compares the two.
+ * The systemd unit of the server (systemd.exec(5)). scripts/larder.service has the same text, for manual installation; a test
+ * compares the two.
  */
 
-/** What a unit is made for. */
+/** The values of a unit that differ between machines. */
 export interface UnitOptions {
   /** Absolute path of the executable. */
   readonly executable: string;
   /** Absolute path of the data directory. */
   readonly data: string;
-  /** Account and group that it runs as; undefined for a unit of the user's own manager, which runs as that user. */
+  /** System user and group; undefined for a user unit, which runs as the current user. */
   readonly account: string | undefined;
 }
 
-/** Where data lies by default: systemd makes that directory by itself. */
+/** The default data directory. systemd creates it. */
 export const STATE_DIRECTORY = "/var/lib/larder";
 
-/** Directories that the service does not see unless its unit names what it needs of them. */
+/** Directories that ProtectHome hides: paths in them must be named in the unit. */
 const HOMES = /^\/(home|root|run\/user)(\/|$)/;
 
 /** The text of the unit. */
@@ -24,8 +24,54 @@ export function unitText(options: UnitOptions): string {
   return options.account === undefined ? userUnit(options) : systemUnit(options, options.account);
 }
 
-function systemUnit({ executable, data }: UnitOptions, name: string): string {
-  const isHome = HOMES.test(data) || HOMES.test(executable);
+/** Restart and time limits, the same for both units. */
+const STOP_AND_RESTART = `KillMode=mixed
+TimeoutStopSec=40
+Restart=on-failure
+RestartSec=2
+# Exit code 2 means an error in the configuration or the machine, which must be fixed first; see the log.
+RestartPreventExitStatus=2
+`;
+
+function startLines({ executable, data }: UnitOptions): string {
+  return `ExecStart=${quote(executable.replaceAll("$", "$$$$"))} serve\nEnvironment=${quote(`LARDER_DATA=${data}`)}\n`;
+}
+
+function systemUnit(options: UnitOptions, name: string): string {
+  const { data } = options;
+  return `${installHelp(options, name)}[Unit]
+Description=Larder, files of a home or small office
+Wants=network-online.target
+After=network-online.target time-sync.target
+RequiresMountsFor=${quote(data)}
+StartLimitIntervalSec=300
+StartLimitBurst=10
+
+[Service]
+# The server notifies systemd when it is ready, and sends a watchdog ping twice in two minutes; if it hangs, it is restarted.
+Type=notify
+WatchdogSec=120
+${startLines(options)}EnvironmentFile=-/etc/larder.env
+# These variables could change what the executable does, or load code into it.
+UnsetEnvironment=BUN_OPTIONS BUN_BE_BUN BUN_INSPECT NODE_OPTIONS LD_PRELOAD LD_LIBRARY_PATH
+
+# After SIGTERM, running requests have up to 30 seconds to finish.
+${STOP_AND_RESTART}
+User=${name}
+Group=${name}
+${data === STATE_DIRECTORY ? `StateDirectory=larder\nStateDirectoryMode=0700` : `ReadWritePaths=${quote(data)}`}
+# For LARDER_SOCKET=/run/larder/larder.sock: a proxy must be a member of the group to connect.
+RuntimeDirectory=larder
+RuntimeDirectoryMode=0750
+UMask=0077
+
+${sandboxLines(options)}
+[Install]
+WantedBy=multi-user.target
+`;
+}
+
+function installHelp({ executable }: UnitOptions, name: string): string {
   return `# systemd unit for Larder, as printed by \`larder service print\`. To install it and create its system user:
 # larder service install. To install it manually, as root:
 #
@@ -42,43 +88,13 @@ function systemUnit({ executable, data }: UnitOptions, name: string): string {
 #   CapabilityBoundingSet=CAP_NET_BIND_SERVICE
 #   AmbientCapabilities=CAP_NET_BIND_SERVICE
 #   PrivateUsers=no
-[Unit]
-Description=Larder, files of a home or small office
-Wants=network-online.target
-After=network-online.target time-sync.target
-RequiresMountsFor=${quote(data)}
-StartLimitIntervalSec=300
-StartLimitBurst=10
+`;
+}
 
-[Service]
-# The server notifies systemd when it is ready, and sends a watchdog ping twice in two minutes; if it hangs, it is restarted.
-Type=notify
-WatchdogSec=120
-ExecStart=${quote(executable.replaceAll("$", "$$$$"))} serve
-Environment=${quote(`LARDER_DATA=${data}`)}
-EnvironmentFile=-/etc/larder.env
-# These variables could change what the executable does, or load code into it.
-UnsetEnvironment=BUN_OPTIONS BUN_BE_BUN BUN_INSPECT NODE_OPTIONS LD_PRELOAD LD_LIBRARY_PATH
-
-# After SIGTERM, running requests have up to 30 seconds to finish.
-KillMode=mixed
-TimeoutStopSec=40
-Restart=on-failure
-RestartSec=2
-# Exit code 2 means an error in the configuration or the machine, which must be fixed first; see the log.
-RestartPreventExitStatus=2
-
-User=${name}
-Group=${name}
-${data === STATE_DIRECTORY ? `StateDirectory=larder\nStateDirectoryMode=0700` : `ReadWritePaths=${quote(data)}`}
-# For LARDER_SOCKET=/run/larder/larder.sock: a proxy must be a member of the group to connect.
-RuntimeDirectory=larder
-RuntimeDirectoryMode=0750
-UMask=0077
-
-# The service can write only to its own directories, and cannot see home directories.
+function sandboxLines(options: UnitOptions): string {
+  return `# The service can write only to its own directories, and cannot see home directories.
 ProtectSystem=strict
-${isHome ? homeLines(executable, data) : "ProtectHome=yes"}
+${homeLines(options)}
 PrivateTmp=yes
 PrivateDevices=yes
 DevicePolicy=closed
@@ -116,43 +132,33 @@ MemoryMax=2G
 OOMPolicy=continue
 TasksMax=256
 LimitNOFILE=65536
-
-[Install]
-WantedBy=multi-user.target
 `;
 }
 
-function homeLines(executable: string, data: string): string {
+function homeLines({ executable, data }: UnitOptions): string {
+  if (!HOMES.test(executable) && !HOMES.test(data)) return "ProtectHome=yes";
   const lines = ["ProtectHome=tmpfs"];
   if (HOMES.test(executable)) lines.push(`BindReadOnlyPaths=${quote(executable)}`);
   if (HOMES.test(data)) lines.push(`BindPaths=${quote(data)}`);
   return lines.join("\n");
 }
 
-/** What needs the rights of root is left out: a user's manager can't take what it doesn't have. */
-function userUnit({ executable, data }: UnitOptions): string {
+/** A user unit has no options that require root. */
+function userUnit(options: UnitOptions): string {
   return `# systemd user unit for Larder, as printed by \`larder service print --user\`. It runs while the user is signed in. To
 # keep it running: loginctl enable-linger
 [Unit]
 Description=Larder, files of a home or small office
-RequiresMountsFor=${quote(data)}
+RequiresMountsFor=${quote(options.data)}
 StartLimitIntervalSec=300
 StartLimitBurst=10
 
 [Service]
 Type=notify
 WatchdogSec=120
-ExecStart=${quote(executable.replaceAll("$", "$$$$"))} serve
-Environment=${quote(`LARDER_DATA=${data}`)}
-EnvironmentFile=-%E/larder.env
+${startLines(options)}EnvironmentFile=-%E/larder.env
 UnsetEnvironment=BUN_OPTIONS BUN_BE_BUN BUN_INSPECT NODE_OPTIONS LD_PRELOAD LD_LIBRARY_PATH
-KillMode=mixed
-TimeoutStopSec=40
-Restart=on-failure
-RestartSec=2
-# Exit code 2 means an error in the configuration or the machine, which must be fixed first; see the log.
-RestartPreventExitStatus=2
-UMask=0077
+${STOP_AND_RESTART}UMask=0077
 NoNewPrivileges=yes
 RestrictSUIDSGID=yes
 LockPersonality=yes
@@ -171,7 +177,7 @@ WantedBy=default.target
 `;
 }
 
-/** A word of a unit's line: specifiers are escaped, and what would end a word is quoted. */
+/** Escapes a word for a line of a unit: specifiers are escaped, and words with spaces or quotes are quoted. */
 function quote(word: string): string {
   const escaped = word.replaceAll("%", "%%").replaceAll("\\", "\\\\").replaceAll('"', '\\"');
   return /[\s"'\\;]/.test(word) ? `"${escaped}"` : escaped;

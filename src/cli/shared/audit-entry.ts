@@ -2,8 +2,8 @@ import { userInfo } from "node:os";
 import type { AuditEntry } from "../../features/administration/audit/types.ts";
 import type { User } from "../../features/accounts/users/types.ts";
 
-/** What a command did to an account, for the audit log: written in the deed that does it. */
-export function commandEntry(
+/** An entry of the audit log about a command: written in the transaction that makes the change. */
+export function auditEntry(
   action: string,
   user: User | undefined,
   details: Readonly<Record<string, unknown>> = {},
@@ -20,7 +20,7 @@ export function commandEntry(
   };
 }
 
-/** Who runs the command; a number where the system has no name for them, as in a container. */
+/** The system user who runs the command; a number if the user has no name, as in a container. */
 function systemUser(): string {
   try {
     return userInfo().username;

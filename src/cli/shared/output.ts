@@ -1,30 +1,30 @@
-/** What commands write and read: text for people, JSON for scripts. */
+/** The terminal, and the forms of output: text for people, JSON for scripts. */
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 
-/** Where a command's words go and come from; replaced in tests. */
+/** The input and output of a command; replaced in tests. */
 export interface Terminal {
-  /** To standard output: what was asked for, and nothing else. */
+  /** Writes to standard output: the result, and nothing else. */
   out(text: string): void;
-  /** To standard error: complaints and progress. */
+  /** Writes to standard error: problems and progress. */
   error(text: string): void;
-  /** All of standard input. */
+  /** Reads all of standard input. */
   readInput(): Promise<string>;
-  /** Asks a person a question that is answered by yes or no; no answer is no. */
-  ask(question: string): Promise<boolean>;
-  /** Whether a person sits at standard input. */
+  /** Asks a person to confirm something; anything but yes is no. */
+  ask(prompt: string): Promise<boolean>;
+  /** Whether standard input is a terminal. */
   readonly isInteractive: boolean;
 }
 
-/** The terminal or pipes that this process was started with. */
+/** The terminal or the pipes of this process. */
 export const processTerminal: Terminal = {
   out: (text) => writeAll(1, text),
   error: (text) => writeAll(2, text),
   readInput: () => Bun.stdin.text(),
-  async ask(question) {
+  async ask(prompt) {
     const lines = createInterface({ input: process.stdin, output: process.stderr });
     try {
-      return /^\s*y(es)?\s*$/i.test(await lines.question(`${question} [y/N] `));
+      return /^\s*y(es)?\s*$/i.test(await lines.question(`${prompt} [y/N] `));
     } finally {
       lines.close();
     }
@@ -32,12 +32,12 @@ export const processTerminal: Terminal = {
   isInteractive: process.stdin.isTTY,
 };
 
-/** A value as a script reads it, ended by a line end. */
+/** A value as JSON, for scripts. */
 export function toJson(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
-/** Rows in columns as wide as they need to be, the first row being their headings. */
+/** Rows in aligned columns; the first row has the headings. */
 export function toTable(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {
@@ -48,19 +48,29 @@ export function toTable(rows: readonly (readonly string[])[]): string {
       .map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - Bun.stringWidth(cell)))
       .join("  ")
       .trimEnd();
-  return rows.map((row) => `${line(row)}\n`).join("");
+  return toLines(rows.map(line));
+}
+
+/** Lines as one text. */
+export function toLines(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+/** `1 file`, `2 files`. */
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 const RETRY_MS = 2;
 
-/** Writes at once and all of it: the process may end right after, when what is only queued would be lost. */
+/** Writes all of it before it returns: the process may exit right after, and would lose queued output. */
 function writeAll(file: number, text: string): void {
   let rest = Buffer.from(text);
   while (rest.byteLength > 0) {
     try {
       rest = rest.subarray(writeSync(file, rest));
     } catch (error) {
-      if (isCode(error, "EPIPE")) return; // the reader has seen enough, as `head` does
+      if (isCode(error, "EPIPE")) return; // the reader has closed the pipe, as `head` does
       if (!isCode(error, "EAGAIN")) throw error;
       Bun.sleepSync(RETRY_MS);
     }
