@@ -21,7 +21,7 @@ setDefaultTimeout(60_000);
 
 const folders: string[] = [];
 
-/** A directory of this test alone, removed after it. */
+/** A temporary directory, removed after the test. */
 async function folder(): Promise<string> {
   const made = await temporaryDirectory();
   folders.push(made);
@@ -64,7 +64,7 @@ function blobPath(data: string, content: string | Uint8Array): string {
   return join(data, "blobs", "sha256", digest.slice(0, 2), digest.slice(2, 4), digest);
 }
 
-/** How many contents lie in a directory. */
+/** The number of blobs in a data directory. */
 async function countContents(data: string): Promise<number> {
   const names = await readdir(join(data, "blobs", "sha256"), { recursive: true });
   return names.filter((name) => /[0-9a-f]{64}$/.test(name)).length;
@@ -77,7 +77,7 @@ async function expectDownloads(client: Client, files: Map<string, Uint8Array>): 
   }
 }
 
-/** A stopped server with eight files: good.txt, gone.txt, flipped.bin, whose content is given, and five more. */
+/** A stopped server with eight files: good.txt, gone.txt, flipped.bin with the given content, and five more. */
 const withEightFiles = stoppedServer(async ({ client }) => {
   const flipped = randomContent(100_000);
   await client.storedId(flipped, { name: "flipped.bin" });
@@ -88,7 +88,7 @@ const withEightFiles = stoppedServer(async ({ client }) => {
 });
 
 describe("a backup", () => {
-  test("put in place and started, is the server of its moment, in another place", async () => {
+  test("of a server starts in another directory, with the state of its moment", async () => {
     await withServer({}, async (server) => {
       const { client, email, password } = await server.signUp();
       const files = new Map<string, Uint8Array>();
@@ -119,7 +119,7 @@ describe("a backup", () => {
     });
   });
 
-  test("of the same state again writes no content", async () => {
+  test("of the same state again writes no blob", async () => {
     await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
       for (let index = 0; index < 5; index++) await client.storedId(randomContent(2_000), { name: `f${index}` });
@@ -133,7 +133,7 @@ describe("a backup", () => {
     });
   });
 
-  test("of a stopped server whose database is as before adds no state", async () => {
+  test("of a stopped server with an unchanged database adds no snapshot", async () => {
     await withEightFiles(async (server) => {
       const dir = join(await folder(), "backup");
       const first = await backUp(server.dataDir, dir);
@@ -142,7 +142,7 @@ describe("a backup", () => {
     });
   });
 
-  test("is made of a server that was killed", async () => {
+  test("of a killed server is complete", async () => {
     await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
       await client.storedId("one", { name: "one" });
@@ -152,16 +152,16 @@ describe("a backup", () => {
     });
   });
 
-  test("shares no file with the data directory, also where an earlier one was made with --link", async () => {
+  test("shares no file with the data directory, even after an earlier one with --link", async () => {
     await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
       await client.storedId("linked", { name: "one" });
-      // Beside the data, so on its file system.
+      // Next to the data, and so on its file system.
       const dir = join(server.dataDir, "..", `${server.dataDir.split("/").at(-1)}-backup`);
       folders.push(dir);
       const inodes = async (content: string) => {
-        const [kept, own] = await Promise.all([dir, server.dataDir].map(async (one) => stat(blobPath(one, content))));
-        return kept?.ino === own?.ino;
+        const [copy, own] = await Promise.all([dir, server.dataDir].map(async (one) => stat(blobPath(one, content))));
+        return copy?.ino === own?.ino;
       };
       const first = await runLarder(["backup", dir, "--link", "--json", "--data", server.dataDir]);
       expect(JSON.parse(first.stdout)).toMatchObject({ linked: 1, copied: 0, unshared: 0 });
@@ -176,13 +176,13 @@ describe("a backup", () => {
       expect([await inodes("linked"), await inodes("copied")]).toEqual([false, false]);
       const third = await backUp(server.dataDir, dir);
       expect([third.summary.already, third.summary.new, third.summary.linked]).toEqual([2, 0, 0]);
-      // The other way round nothing is changed that is there.
+      // With --link again, existing copies stay.
       const linked = await backUp(server.dataDir, dir, ["--link"]);
       expect([linked.summary.already, await inodes("linked")]).toEqual([2, false]);
     });
   });
 
-  test("on the same file system repairs a content that was damaged in place", async () => {
+  test("on the same file system repairs a blob that was damaged in place", async () => {
     await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
       const content = randomContent(40_000);
@@ -193,7 +193,7 @@ describe("a backup", () => {
       const path = blobPath(server.dataDir, content);
       const damaged = Uint8Array.from(content);
       damaged[20_000] = (damaged[20_000] ?? 0) ^ 1;
-      // In place: another file would leave every other name of it as it was.
+      // In place: a new file would leave the other hard links as they were.
       await writeFile(path, damaged);
       expect((await server.larder(["verify"])).code).toBe(1);
       const healed = await server.larder(["heal", "--from", dir]);
@@ -203,7 +203,7 @@ describe("a backup", () => {
     });
   });
 
-  test("reports a damaged content by name and puts nothing over the good one that it has", async () => {
+  test("reports a damaged blob by its file names and keeps its own good copy", async () => {
     await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
       await client.storedId("good bytes", { name: "good.txt" });
@@ -223,7 +223,7 @@ describe("a backup", () => {
     });
   });
 
-  test("says which content is missing, and is openable for the rest", async () => {
+  test("reports missing blobs, and opens without them", async () => {
     await withEightFiles(async (server) => {
       await rm(blobPath(server.dataDir, "gone"));
       const dir = join(await folder(), "backup");
@@ -237,14 +237,14 @@ describe("a backup", () => {
     });
   });
 
-  test("goes on where it was broken off, and the former one opens meanwhile", async () => {
+  test("continues after an interruption, and the earlier one still opens", async () => {
     await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
       const dir = join(await folder(), "backup");
       await client.storedId("first", { name: "first" });
       const first = await backUp(server.dataDir, dir, ["--copy"]);
       for (let index = 0; index < 40; index++) await client.storedId(randomContent(200_000), { name: `f${index}` });
-      // As soon as more contents are there: at once, at the first one, amid them, and around the new state.
+      // Killed after different numbers of blobs: none, one, some, and about when the snapshot is written.
       for (const contents of [0, 1, 15, 40]) {
         const child = Bun.spawn([...testCommand(), "backup", dir, "--copy", "--data", server.dataDir], {
           cwd: repositoryRoot,
@@ -268,7 +268,7 @@ describe("a backup", () => {
     });
   });
 
-  test("keeps a number of states, and --prune removes what none of them needs", async () => {
+  test("keeps a number of snapshots, and --prune removes blobs that none of them needs", async () => {
     await withServer({ hasAccounts: true, env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
       const { client } = await server.signUp();
       const dir = join(await folder(), "backup");
@@ -287,7 +287,7 @@ describe("a backup", () => {
     });
   });
 
-  test("is made beside uploads, deletions and collections, and opens whole each time", async () => {
+  test("during uploads, deletions, and garbage collection opens completely each time", async () => {
     await withServer({ hasAccounts: true, env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
       const { client } = await server.signUp();
       const base = await folder();
@@ -321,7 +321,7 @@ describe("a backup", () => {
     });
   }, 120_000);
 
-  test("carries the keys for its user alone, and the configuration", async () => {
+  test("contains the configuration, and the keys readable only by its user", async () => {
     await withServer({ hasAccounts: true, toml: 'signup = "open"\n' }, async (server) => {
       const dir = join(await folder(), "backup");
       await backUp(server.dataDir, dir, [], runLarder);
@@ -336,7 +336,7 @@ describe("a backup", () => {
   });
 });
 
-test("what lies in a bucket alone is brought along, so that the backup opens without the bucket", async () => {
+test("blobs that only the bucket has are copied, so that the backup opens without the bucket", async () => {
   const s3 = await TestS3.start();
   try {
     await withServer({ hasAccounts: true, env: s3.settings }, async (server) => {
@@ -346,7 +346,7 @@ test("what lies in a bucket alone is brought along, so that the backup opens wit
       const moved = await server.larder(["blobs", "move", "--to", "s3"]);
       expect(moved.code).toBe(0);
       expect(await s3.has(digestOf(content))).toBe(true);
-      // As the cache lets it go.
+      // As the cache evicts it.
       await server.stop();
       await rm(blobPath(server.dataDir, content));
       const base = await folder();
@@ -368,13 +368,13 @@ test("what lies in a bucket alone is brought along, so that the backup opens wit
   }
 });
 
-describe("a backup whose own disk lost something", () => {
-  test("gets contents again that are there by name, and cut short", async () => {
+describe("a backup on a disk that lost data", () => {
+  test("copies truncated blobs again", async () => {
     await withEightFiles(async (server, _, content) => {
       const dir = join(await folder(), "backup");
       for (const flags of [["--copy"], []]) {
         await backUp(server.dataDir, dir, flags);
-        // As fsck leaves it; a new file, so that no other name of it is cut too.
+        // As after fsck. A new file, so that no other hard link is truncated too.
         await rm(blobPath(dir, content));
         await writeFile(blobPath(dir, content), content.subarray(0, 10_000));
         const { code, summary } = await backUp(server.dataDir, dir, flags);
@@ -389,7 +389,7 @@ describe("a backup whose own disk lost something", () => {
     });
   });
 
-  test("gets the state again whose digest is gone or another, though the database is as before", async () => {
+  test("writes a snapshot again if its digest is missing or different, although the database did not change", async () => {
     await withEightFiles(async (server) => {
       const dir = join(await folder(), "backup");
       for (const spoil of [rm, async (path: string) => writeFile(path, "")]) {
@@ -403,7 +403,7 @@ describe("a backup whose own disk lost something", () => {
     });
   });
 
-  test("is told which state is damaged where contents are to be removed, and keeps them", async () => {
+  test("reports a damaged snapshot with --prune, and keeps its blobs", async () => {
     await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
       await client.storedId("one", { name: "one" });
@@ -426,7 +426,7 @@ describe("a backup whose own disk lost something", () => {
 });
 
 describe("--drill", () => {
-  test("restores a backup aside, fetches files by the API, and leaves everything as it was", async () => {
+  test("restores a backup to a temporary directory, downloads files, and changes nothing", async () => {
     await withEightFiles(async (server) => {
       const base = await folder();
       const dir = join(base, "backup");
@@ -437,13 +437,13 @@ describe("--drill", () => {
       expect(code).toBe(0);
       expect((await readdir(dir, { recursive: true })).toSorted()).toEqual(before);
       expect(await readdir(base)).toEqual(["backup"]);
-      // Without a directory: the state of now.
+      // Without a directory: the current state.
       const now = await runLarder(["backup", "--drill", "--sample", "3", "--data", server.dataDir]);
       expect([now.code, now.stdout.includes("3 files")]).toEqual([0, true]);
     });
   });
 
-  test("finds a flipped bit and a missing content, and says which files they are", async () => {
+  test("finds a flipped bit and a missing blob, and names their files", async () => {
     await withEightFiles(async (server, _, content) => {
       const dir = join(await folder(), "backup");
       await backUp(server.dataDir, dir, ["--copy"]);
@@ -460,12 +460,12 @@ describe("--drill", () => {
     });
   });
 
-  test("told to end, leaves neither keys and contents nor a server behind", async () => {
+  test("that is interrupted leaves no keys, no blobs, and no server", async () => {
     await withEightFiles(async (server) => {
       const base = await folder();
       const dir = join(base, "backup");
       await backUp(server.dataDir, dir, ["--copy"]);
-      // While it prepares, and once the server has taken its lock.
+      // During the preparation, and after the server took its lock.
       for (const sign of ["larder.state", "larder.lock"]) {
         const words = [...testCommand(), "backup", "--drill", dir, "--data", server.dataDir];
         const child = Bun.spawn(words, { cwd: repositoryRoot, stdout: "ignore", stderr: "pipe" });
@@ -485,17 +485,17 @@ describe("--drill", () => {
   });
 });
 
-describe("a backup is refused", () => {
+describe("a backup is rejected", () => {
   const server = sharedServer();
 
-  test("of a database that its server has only just begun to make", async () => {
+  test("of a database that its server is still creating", async () => {
     const dataDir = await folder();
     await writeFile(join(dataDir, "larder.db"), "");
     const { code, stderr } = await runLarder(["backup", join(await folder(), "b"), "--data", dataDir]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("is still empty. Start the server")]);
   });
 
-  test("into a directory that holds something else, which stays as it is", async () => {
+  test("into a directory with other files, which stay as they are", async () => {
     const { dataDir } = server();
     const dir = await folder();
     await writeFile(join(dir, "thesis.txt"), "mine");
@@ -515,7 +515,7 @@ describe("a backup is refused", () => {
     });
   });
 
-  test("into a data directory, one that lies in the other, and without a directory", async () => {
+  test("into a data directory, into a directory inside the other, and without a directory", async () => {
     const { dataDir } = server();
     const inside = await runLarder(["backup", join(dataDir, "b"), "--data", dataDir]);
     const same = await runInProcess(["backup", dataDir, "--data", dataDir]);
@@ -527,7 +527,7 @@ describe("a backup is refused", () => {
     expect(existsSync(join(dataDir, "b"))).toBe(false);
   });
 
-  test("while another backup writes there", async () => {
+  test("during another backup to the same directory", async () => {
     const { dataDir } = server();
     const dir = join(await folder(), "backup");
     await backUp(dataDir, dir);
@@ -538,7 +538,7 @@ describe("a backup is refused", () => {
     expect([code, stderr.includes("is using")]).toEqual([2, true]);
   });
 
-  test("of a damaged database; the former backup stays as it is, and the way back is told", async () => {
+  test("of a damaged database; the earlier backup stays, and the message says how to restore it", async () => {
     await withServer({ hasAccounts: true }, async (server) => {
       const dir = join(await folder(), "backup");
       await backUp(server.dataDir, dir);
@@ -556,7 +556,7 @@ describe("a backup is refused", () => {
     });
   });
 
-  test("where there is no data directory", async () => {
+  test("without a data directory", async () => {
     const { code, stderr } = await runInProcess(["backup", await folder(), "--data", "/nonexistent/larder"]);
     expect(code).toBe(2);
     expect(stderr).toContain("/nonexistent/larder");

@@ -1,4 +1,4 @@
-// Moving contents between this disk and a bucket, beside a running server and without one.
+// Moves blobs between this disk and a bucket, with and without a running server.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from "bun:test";
 import { cp, readdir, rm } from "node:fs/promises";
@@ -15,7 +15,7 @@ let s3: TestS3;
 let server: TestServer;
 let admin: Account;
 
-/** The settings of the bucket without those that fill it. */
+/** The settings of the bucket, without the one that moves new blobs to it. */
 const onDisk = () => ({ ...s3.settings, LARDER_BLOBS_STORE: "disk" });
 
 beforeAll(async () => {
@@ -29,20 +29,20 @@ beforeEach(async () => {
 }, 120_000);
 afterEach(() => dispose(server));
 
-/** How many contents lie on the server's disk. */
+/** The number of blobs on the server's disk. */
 async function countHere(): Promise<number> {
   const names = await readdir(join(server.dataDir, "blobs/sha256"), { recursive: true });
   return names.filter((name) => /[0-9a-f]{64}$/.test(name)).length;
 }
 
-/** Runs a command on the stopped server's data, within this process. */
+/** Runs a command on the stopped server's data, in this process. */
 const inProcess = (args: string[], env: Record<string, string>) =>
   runInProcess(args, { env: { ...server.commandEnv, ...env } });
 
-/** Lets all copies on this disk go. The server must not run. */
-async function letGo(): Promise<void> {
+/** Removes all cached copies from this disk. The server must not run. */
+async function evictAll(): Promise<void> {
   const database = join(server.dataDir, "larder.db");
-  // Nothing is let go that no copy of the database knows to be in the bucket.
+  // A copy stays until a snapshot of the database records that the bucket has it.
   takeSnapshotOf(database, join(server.dataDir, "snapshots"), "manual");
   const db = new Database(database);
   db.run("UPDATE remote_blobs SET used_at = 1 WHERE used_at IS NOT NULL");
@@ -52,7 +52,7 @@ async function letGo(): Promise<void> {
 }
 
 describe("larder blobs move", () => {
-  test("to the bucket and back again, without a server, loses nothing", async () => {
+  test("to the bucket and back without a server loses nothing", async () => {
     const contents = [randomContent(10), randomContent(300_000), randomContent(9 * 1024 * 1024)];
     const ids = await Promise.all(contents.map((content) => admin.client.storedId(content)));
     await server.stop();
@@ -60,7 +60,7 @@ describe("larder blobs move", () => {
     expect({ code: there.code, stderr: there.stderr }).toEqual({ code: 0, stderr: "" });
     expect(there.stdout).toContain("Moved 3 blobs");
     for (const content of contents) expect(await s3.has(digestOf(content))).toBe(true);
-    await letGo();
+    await evictAll();
     expect(await countHere()).toBe(0);
     const status = await server.larder(["blobs", "status", "--json"], { env: s3.settings });
     expect(JSON.parse(status.stdout)).toMatchObject({
@@ -81,7 +81,7 @@ describe("larder blobs move", () => {
     }
   }, 120_000);
 
-  test("beside a running server is done by it", async () => {
+  test("is done by the server if it is running", async () => {
     const content = randomContent(50_000);
     const id = await admin.client.storedId(content);
     await server.restart({ env: s3.settings });
@@ -94,7 +94,7 @@ describe("larder blobs move", () => {
     expectStatus(await admin.client.get(`/api/files/${id}/download`), 200);
   }, 120_000);
 
-  test("broken off goes on where it was", async () => {
+  test("continues after an interruption", async () => {
     const contents = Array.from({ length: 30 }, () => randomContent(20_000));
     for (const content of contents) await admin.client.stored(content);
     await server.stop();
@@ -111,7 +111,7 @@ describe("larder blobs move", () => {
     for (const content of contents) expect(await s3.has(digestOf(content))).toBe(true);
   }, 120_000);
 
-  test("goes no way that the settings would turn round, and asks where to", async () => {
+  test("rejects a target that contradicts the settings, and a missing target", async () => {
     const against = await server.larder(["blobs", "move", "--to", "s3"]);
     expect(against.code).toBe(1);
     expect(against.stderr).toContain("blobs.store");
@@ -120,7 +120,7 @@ describe("larder blobs move", () => {
     expect((await inProcess(["blobs", "move", "--to", "disk"], nowhere)).code).toBe(2);
   });
 
-  test("a content that is damaged here is not sent, and told", async () => {
+  test("a blob that is damaged on this disk is not sent, and is reported", async () => {
     const content = randomContent(20_000);
     await admin.client.stored(content);
     const digest = digestOf(content);
@@ -134,13 +134,13 @@ describe("larder blobs move", () => {
   });
 });
 
-test("a copy of the data directory reads the bucket, and removes nothing there before it was told to", async () => {
+test("a copy of the data directory reads the bucket, and removes nothing from it before it claims it", async () => {
   const content = randomContent(30_000);
   await server.restart({ env: s3.settings });
   const id = await admin.client.storedId(content);
   await runJob(admin.client, "blob-places");
   await server.stop();
-  await letGo();
+  await evictAll();
   await server.start();
   await runJob(admin.client, "snapshot");
   const dataDir = join(await temporaryDirectory(), "copy");
@@ -168,12 +168,12 @@ test("a copy of the data directory reads the bucket, and removes nothing there b
   }
 }, 120_000);
 
-test("a backup takes along what lies in the bucket alone, and its drill is good", async () => {
+test("a backup has the blobs that only the bucket has, and its drill succeeds", async () => {
   const contents = [randomContent(10_000), randomContent(9 * 1024 * 1024)];
   for (const content of contents) await admin.client.stored(content);
   await server.stop();
   expect((await inProcess(["blobs", "move", "--to", "s3"], s3.settings)).code).toBe(0);
-  await letGo();
+  await evictAll();
   expect(await countHere()).toBe(0);
   const directory = join(await temporaryDirectory(), "backup");
   try {
@@ -188,12 +188,12 @@ test("a backup takes along what lies in the bucket alone, and its drill is good"
   }
 }, 120_000);
 
-test("a database made again learns what lies in the bucket alone, and a missing content is told as one", async () => {
+test("a rebuilt database knows the blobs that only the bucket has, and reports a missing one", async () => {
   const [content, lost] = [randomContent(10_000), randomContent(20_000)];
   for (const one of [content, lost]) await admin.client.stored(one);
   await server.stop();
   expect((await inProcess(["blobs", "move", "--to", "s3"], s3.settings)).code).toBe(0);
-  await letGo();
+  await evictAll();
   for (const name of ["larder.db", "larder.db-wal", "larder.db-shm", "snapshots"])
     await rm(join(server.dataDir, name), { recursive: true, force: true });
   await s3.remove(digestOf(lost));

@@ -15,7 +15,7 @@ import {
 
 const server = sharedServer();
 
-// More of help, mistakes and settings, without a process each: test/unit/cli.
+// test/unit/cli tests more of help, mistakes, and settings, in one process.
 describe("--help", () => {
   test("lists the commands and exits 0", async () => {
     const { code, stdout } = await runLarder(["--help"]);
@@ -47,13 +47,13 @@ describe("version", () => {
     printed = await runLarder(["version"]);
   });
 
-  test("tells version, commit, Bun, SQLite and libvips", () => {
+  test("prints the versions of Larder, Bun, SQLite, and libvips, and the commit", () => {
     expect(printed.code).toBe(0);
     expect(printed.stdout).toMatch(/\d+\.\d+\.\d+/);
     for (const word of ["bun", "sqlite", "libvips"]) expect(printed.stdout.toLowerCase()).toContain(word);
   });
 
-  test("tells a SQLite of at least 3.51.3", () => {
+  test("prints a SQLite version of at least 3.51.3", () => {
     const [, major = "0", minor = "0", patch = "0"] = /sqlite\D*(\d+)\.(\d+)\.(\d+)/i.exec(printed.stdout) ?? [];
     const number = Number(major) * 1_000_000 + Number(minor) * 1000 + Number(patch);
     expect(number).toBeGreaterThanOrEqual(3_051_003);
@@ -61,7 +61,7 @@ describe("version", () => {
 });
 
 describe("healthcheck", () => {
-  test("exits 0 beside a running server, and not 0 without one", async () => {
+  test("exits 0 if the server is running, and otherwise not 0", async () => {
     const env = { LARDER_PORT: String(server().port), LARDER_HOST: "127.0.0.1" };
     expect((await server().larder(["healthcheck"], { env })).code).toBe(0);
     const none = await server().larder(["healthcheck"], { env: { ...env, LARDER_PORT: "1" } });
@@ -94,8 +94,8 @@ describe("config", () => {
 });
 
 describe("config rotate-secrets", () => {
-  // It took --data for an option of `config`, and looked into ./data.
-  test("replaces the keys in the directory that --data names, and only those asked for", async () => {
+  // The command took --data for an option of `config`, and used ./data.
+  test("replaces only the requested keys, in the directory of --data", async () => {
     const { dataDir } = server();
     const read = async () => {
       const names = ["jwt", "link", "vapid"];
@@ -107,7 +107,7 @@ describe("config rotate-secrets", () => {
     expect(after.map((key, index) => key === before[index])).toEqual([false, true, false]);
   });
 
-  test("--links ends the links that were given out; their owner finds new addresses that work", async () => {
+  test("--links ends existing links; their owner gets new addresses that work", async () => {
     const own = server();
     const { client, email, password } = await own.signUp();
     const id = await client.storedId("shared", { name: "shared.txt" });
@@ -152,7 +152,7 @@ describe("a bad setting", () => {
   });
 });
 
-test("contents can be read back before they are acknowledged", async () => {
+test("uploaded bytes can be verified before they are acknowledged", async () => {
   await withServer({ hasAccounts: true, env: { LARDER_VERIFY_AFTER_WRITE: "on" } }, async (own) => {
     const { client } = await own.signUp();
     const id = await client.storedId("read back");
@@ -170,7 +170,7 @@ describe("precedence", () => {
     expect((await own().visitor.get("/health/live")).status).toBe(200);
   });
 
-  test("of larder.toml: it is used, and the environment wins over it", async () => {
+  test("of larder.toml: the environment wins over it", async () => {
     const refused = await own().visitor.post("/api/auth/signup", { email: "a@example.com", password: "long enough" });
     expect(refused.status).toBe(403);
     await own().restart({ env: { LARDER_SIGNUP: "open" } });
@@ -191,7 +191,7 @@ describe("serve", () => {
     await rm(folder, { recursive: true });
   });
 
-  test("makes the data directory with its folders", async () => {
+  test("creates the data directory with its folders", async () => {
     const { dataDir } = own;
     expect((await own.visitor.get("/health/ready")).status).toBe(200);
     expect(await Bun.file(join(dataDir, "larder.db")).exists()).toBe(true);
@@ -199,7 +199,7 @@ describe("serve", () => {
       expect({ name, made: await isFolder(join(dataDir, name)) }).toEqual({ name, made: true });
   });
 
-  test("prints a set-up address at first start, and no default account exists", async () => {
+  test("prints a set-up address at the first start, and creates no default account", async () => {
     await eventually("an address to set up is printed", () => /http:\/\/127\.0\.0\.1:\d+\/\S{16,}/.test(own.log));
     const tried = await own.visitor.post("/api/auth/signin", { email: "admin@example.com", password: "adminadmin" });
     expect(tried.status).toBe(401);
@@ -218,7 +218,7 @@ describe("serve", () => {
     expect(await own.exited()).toBe(0);
   });
 
-  test("refuses a port that is taken", async () => {
+  test("rejects a port that is in use", async () => {
     const folder = await temporaryDirectory();
     try {
       const { code, stderr } = await runLarder(["serve", "--data", folder, "--port", String(server().port)]);
@@ -231,33 +231,33 @@ describe("serve", () => {
 });
 
 describe("gc --now", () => {
-  test("ends the grace period of what nothing refers to in one run, and takes nothing else", async () => {
-    // One run only set the bytes aside, for a second one to remove.
+  test("removes all blobs without a file in one run, and nothing else", async () => {
+    // One run only marked the blobs, and a second one removed them.
     const { client } = await server().signUp();
     const contents = Array.from({ length: 20 }, (_, index) => new Uint8Array(5000).fill(index + 1));
-    const kept = new Uint8Array(5000).fill(99);
+    const retained = new Uint8Array(5000).fill(99);
     const ids = await Promise.all(contents.map((content) => client.storedId(content)));
-    const keptId = await client.storedId(kept);
+    const retainedId = await client.storedId(retained);
     const digests = contents.map(digestOf);
-    const placesLeft = async () => {
+    const remainingPaths = async () => {
       const names = await readdir(join(server().dataDir, "blobs"), { recursive: true });
       return names.filter((name) => digests.some((digest) => name.endsWith(digest)));
     };
     for (const id of ids) await client.delete(`/api/files/${id}`);
     expect((await server().larder(["gc"])).code).toBe(0);
-    expect((await placesLeft()).every((name) => name.startsWith("sha256/"))).toBe(true);
-    expect(await placesLeft()).toHaveLength(20);
+    expect((await remainingPaths()).every((name) => name.startsWith("sha256/"))).toBe(true);
+    expect(await remainingPaths()).toHaveLength(20);
     const { code, stdout, stderr } = await server().larder(["gc", "--now"]);
     expect({ code, said: stdout + stderr }).toEqual({ code: 0, said: expect.any(String) });
-    expect(await placesLeft()).toEqual([]);
-    expect((await client.get(`/api/files/${keptId}/download`)).bytes).toHaveLength(5000);
-    const [gone = kept] = contents;
+    expect(await remainingPaths()).toEqual([]);
+    expect((await client.get(`/api/files/${retainedId}/download`)).bytes).toHaveLength(5000);
+    const [gone = retained] = contents;
     const again = await client.storedId(gone);
     expect((await client.get(`/api/files/${again}/download`)).bytes).toHaveLength(5000);
   });
 });
 
-describe("gc tells", () => {
+describe("gc prints", () => {
   test("each blob once, in singular and plural", async () => {
     await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();

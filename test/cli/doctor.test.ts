@@ -1,4 +1,4 @@
-// What `larder doctor` says of the address that people use. Through real proxies: test/proxies.
+// `larder doctor` at the public address. test/proxies tests it through real proxies.
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { repositoryRoot, type TestServer, withServer } from "../support/server.ts";
@@ -19,11 +19,11 @@ async function findings(server: TestServer, publicUrl: string, about = "public a
   const env = { LARDER_PUBLIC_URL: publicUrl, LARDER_THUMBNAILS_ENABLED: "off" };
   const { stdout, stderr } = await server.larder(["doctor", "--json"], { env });
   if (stdout === "") throw new Error(stderr);
-  const told: { findings: Finding[] } = JSON.parse(stdout);
-  return told.findings.filter((finding) => finding.about === about);
+  const report: { findings: Finding[] } = JSON.parse(stdout);
+  return report.findings.filter((finding) => finding.about === about);
 }
 
-/** Something else that answers at an address. */
+/** Another web server. @returns its address */
 function stranger(response: (url: URL) => Response): string {
   const strange = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => response(new URL(request.url)) });
   closing.push(() => strange.stop(true));
@@ -31,7 +31,7 @@ function stranger(response: (url: URL) => Response): string {
 }
 
 describe("at the public address", () => {
-  test("this server is recognised", async () => {
+  test("this server is recognized", async () => {
     await withServer({}, async (server) => {
       const [finding, ...more] = await findings(server, server.url);
       expect(more).toEqual([]);
@@ -39,7 +39,7 @@ describe("at the public address", () => {
     });
   });
 
-  test("another server, another Larder and a loop are told apart", async () => {
+  test("another service, another Larder server, and a redirect loop are distinguished", async () => {
     await withServer({}, async (server) => {
       const strange: [string, string][] = [
         [stranger(() => new Response("It works!")), "(status 200). Check the target of the proxy"],
@@ -56,7 +56,7 @@ describe("at the public address", () => {
     });
   });
 
-  test("a redirect is followed, and told of", async () => {
+  test("a redirect is followed and reported", async () => {
     await withServer({}, async (server) => {
       const url = stranger(({ pathname }) => Response.redirect(server.url + pathname, 308));
       const seen = await findings(server, url);
@@ -68,14 +68,14 @@ describe("at the public address", () => {
     });
   });
 
-  test("nobody there is a note, since home routers often don't lead back in", async () => {
+  test("no response is a note, because many home routers block their public address from inside", async () => {
     await withServer({}, async (server) => {
       const [finding] = await findings(server, "http://127.0.0.1:1");
       expect(finding).toMatchObject({ state: "note", text: expect.stringContaining("Cannot reach") });
     });
   });
 
-  test("a certificate that clients refuse is wrong", async () => {
+  test("a certificate that clients reject is wrong", async () => {
     const env = {
       LARDER_TLS_CERT_FILE: join(fixtures, "ended-certificate.pem"),
       LARDER_TLS_KEY_FILE: join(fixtures, "ended-key.pem"),
@@ -88,7 +88,7 @@ describe("at the public address", () => {
     });
   });
 
-  test("nothing is asked where no server runs", async () => {
+  test("no request is sent if no server is running", async () => {
     await withServer({}, async (server) => {
       await server.stop();
       const [finding] = await findings(server, "http://127.0.0.1:1");
@@ -97,7 +97,7 @@ describe("at the public address", () => {
   });
 });
 
-test("only the doctor is told how a request reached the server", async () => {
+test("only the doctor learns how a request reached the server", async () => {
   await withServer({}, async (server) => {
     for (const pass of ["", "1.x", `${Date.now()}.${"A".repeat(43)}`]) {
       const response = await server.visitor.request("GET", "/health/live", { headers: { "x-larder-doctor": pass } });

@@ -17,12 +17,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A new path in the test's folder. */
+/** A new path in the folder of the tests. */
 function fresh(): string {
   return join(folder, `${++made}`);
 }
 
-/** An export that tells what it did as JSON. */
+/** Runs an export. @returns its report */
 async function exporting(
   account: Pick<Account, "email">,
   to: string,
@@ -47,7 +47,7 @@ async function importing(account: Pick<Account, "email">, path: string): Promise
 }
 
 describe("export", () => {
-  test("gives back what was imported: names, folders, bytes and times", async () => {
+  test("writes the names, folders, bytes, and times that were imported", async () => {
     const account = await server().signUp();
     const source = fresh();
     await makeTree(source, {
@@ -72,18 +72,18 @@ describe("export", () => {
     expect(await readTree(target)).toEqual(await readTree(source));
   });
 
-  test("writes what came over HTTP with the time that its device told, else that of its coming", async () => {
+  test("sets the modification time of an uploaded file to the time from its device, or to the time of the upload", async () => {
     const account = await server().signUp();
-    await account.client.stored("one", { name: "told.txt", fields: { fileModifiedAt: "2001-02-03T04:05:06.789Z" } });
-    const untold = await account.client.stored("two", { name: "untold.txt" });
+    await account.client.stored("one", { name: "dated.txt", fields: { fileModifiedAt: "2001-02-03T04:05:06.789Z" } });
+    const undated = await account.client.stored("two", { name: "undated.txt" });
     const target = fresh();
     await exporting(account, target);
     const files = await readTree(target);
-    expect(files.get("told.txt")).toMatchObject({ modifiedAt: "2001-02-03T04:05:06.789Z" });
-    expect(files.get("untold.txt")).toMatchObject({ modifiedAt: untold.string("data.uploadedAt") });
+    expect(files.get("dated.txt")).toMatchObject({ modifiedAt: "2001-02-03T04:05:06.789Z" });
+    expect(files.get("undated.txt")).toMatchObject({ modifiedAt: undated.string("data.uploadedAt") });
   });
 
-  test("again writes only what changed, and leaves what else lies there", async () => {
+  test("that is repeated writes only changed files, and leaves other files alone", async () => {
     const account = await server().signUp();
     await account.client.storedId("one", { name: "a.txt" });
     const id = await account.client.storedId("two", { name: "b.txt" });
@@ -100,7 +100,7 @@ describe("export", () => {
     expect((await readdir(target)).sort()).toEqual(["a.txt", "b.txt", "mine.txt"]);
   });
 
-  test("notices with --checksum what was changed under the same size and time", async () => {
+  test("notices with --checksum a change of the same size and time", async () => {
     const account = await server().signUp();
     await account.client.storedId("one", { name: "a.txt" });
     const target = fresh();
@@ -113,7 +113,7 @@ describe("export", () => {
     expect(await readFile(join(target, "a.txt"), "utf8")).toBe("one");
   });
 
-  test("writes files of their own: changing one changes nothing that is stored", async () => {
+  test("writes independent files: changing one changes no stored file", async () => {
     const account = await server().signUp();
     const id = await account.client.storedId("as stored", { name: "a.txt" });
     const target = fresh();
@@ -123,7 +123,7 @@ describe("export", () => {
     expect((await stat(join(target, "a.txt"))).nlink).toBe(1);
   });
 
-  test("of one folder writes what is in it", async () => {
+  test("of one folder writes the files in it", async () => {
     const account = await server().signUp();
     await account.client.storedId("one", { name: "a.txt", fields: { folder: "/photos/2026" } });
     await account.client.storedId("two", { name: "b.txt" });
@@ -134,7 +134,7 @@ describe("export", () => {
     expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining("/none") });
   });
 
-  test("takes tags, descriptions and metadata along with --metadata, and an import brings them back", async () => {
+  test("writes tags, descriptions, and metadata with --metadata, and an import restores them", async () => {
     const account = await server().signUp();
     const stored = await account.client.stored("one", { name: "a.txt", fields: { folder: "/f", tags: "red,blue" } });
     const id = stored.string("data.id");
@@ -157,7 +157,7 @@ describe("export", () => {
     expect(await other.client.names()).toEqual(["f", "larder-export.json"]);
   });
 
-  test("writes what was there at a moment (--at)", async () => {
+  test("writes the files of an earlier time with --at", async () => {
     const account = await server().signUp();
     const id = await account.client.storedId("first", { name: "a.txt", fields: { folder: "/f" } });
     const then = new Date((await account.client.stored("x", { name: "b.txt" })).string("data.uploadedAt"));
@@ -171,7 +171,7 @@ describe("export", () => {
     expect(await readFile(join(target, "f/a.txt"), "utf8")).toBe("first");
   });
 
-  test("writes earlier versions with --versions, which an import leaves out", async () => {
+  test("writes earlier versions with --versions, which an import skips", async () => {
     const account = await server().signUp();
     const id = await account.client.storedId("first", { name: "a.txt", fields: { folder: "/f" } });
     await account.client.putContent(id, "second");
@@ -187,7 +187,7 @@ describe("export", () => {
     expect(await other.client.names()).toEqual(["f"]);
   });
 
-  test("never writes behind a link in the target, nor over a folder", async () => {
+  test("follows no symbolic link in the target, and replaces no folder", async () => {
     const account = await server().signUp();
     await account.client.storedId("one", { name: "a.txt", fields: { folder: "/f" } });
     await account.client.storedId("two", { name: "b.txt" });
@@ -207,7 +207,7 @@ describe("export", () => {
     expect((await stat(join(target, "b.txt"))).isFile()).toBe(true);
   });
 
-  test("names a content that is damaged or gone, and writes all others", async () => {
+  test("names files that are damaged or missing, and writes all others", async () => {
     const account = await server().signUp();
     const damaged = await account.client.stored("damaged content", { name: "damaged.txt" });
     const gone = await account.client.stored("gone content", { name: "gone.txt" });
@@ -224,7 +224,7 @@ describe("export", () => {
     expect(await readdir(target)).toEqual(["fine.txt"]);
   });
 
-  test.skipIf(mountingFails !== undefined)("says that the target is full, and goes on once there is room", async () => {
+  test.skipIf(mountingFails !== undefined)("reports a full target, and continues when there is space", async () => {
     const account = await server().signUp();
     for (let number = 0; number < 8; number++) {
       await account.client.storedId(crypto.getRandomValues(new Uint8Array(700_000)), { name: `f${number}.bin` });
@@ -242,7 +242,7 @@ describe("export", () => {
     }
   });
 
-  test("refuses what makes no sense, with a word about it", async () => {
+  test("rejects wrong options with a message", async () => {
     const { email } = await server().signUp();
     const rows: [string[], number][] = [
       [["export", "--user", email], 2],
@@ -251,14 +251,14 @@ describe("export", () => {
       [["export", "--user", email, "--to", join(server().dataDir, "export")], 2],
       [["export", "--user", email, "--to", fresh(), "--at", "yesterday"], 2],
     ];
-    for (const [args, wanted] of rows) {
+    for (const [args, expectedCode] of rows) {
       const { code, stderr } = await server().larder(args);
-      expect({ args, code, told: stderr.trim() !== "" }).toEqual({ args, code: wanted, told: true });
+      expect({ args, code, hasMessage: stderr.trim() !== "" }).toEqual({ args, code: expectedCode, hasMessage: true });
     }
   });
 });
 
-/** Where the server keeps the content of a checksum. */
+/** The path of a blob in the store. */
 function contentPath(checksum: string): string {
   const hex = checksum.slice("sha256:".length);
   return join(server().dataDir, "blobs", "sha256", hex.slice(0, 2), hex.slice(2, 4), hex);

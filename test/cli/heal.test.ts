@@ -17,7 +17,7 @@ async function flipBit(path: string): Promise<void> {
   await writeFile(path, bytes);
 }
 
-/** A server with three files, a good copy of its directory, and then one content damaged, one short and one missing. */
+/** A server with three files and a good copy of its directory; then one blob is damaged, one truncated, and one missing. */
 async function withDamage(
   use: (server: TestServer, client: Client, contents: Uint8Array[], ids: string[], copy: string) => Promise<void>,
 ): Promise<void> {
@@ -48,7 +48,7 @@ async function expectWhole(client: Client, contents: Uint8Array[], ids: string[]
 const heal = (server: TestServer, ...args: string[]) => runLarder(["heal", "--data", server.dataDir, ...args]);
 
 describe("larder heal", () => {
-  test("takes good contents from a copy, beside the running server, which sends them again at once", async () => {
+  test("takes good blobs from a copy while the server runs, which serves them immediately", async () => {
     await withDamage(async (server, client, contents, ids, copy) => {
       expect((await server.larder(["verify"])).code).toBe(1);
       for (const id of ids) expect((await client.get(`/api/files/${id}/download`)).status).toBe(500);
@@ -57,10 +57,10 @@ describe("larder heal", () => {
       expect(code).toBe(0);
       await expectWhole(client, contents, ids);
       expect((await server.larder(["verify"])).code).toBe(0);
-      // What was there is kept.
-      const kept = (await readdir(join(server.dataDir, "blobs/quarantine"))).sort();
+      // The damaged bytes are retained.
+      const quarantined = (await readdir(join(server.dataDir, "blobs/quarantine"))).sort();
       const [damaged, short] = contents.map((content) => `damaged-${digestOf(content)}`);
-      expect(kept).toEqual([damaged ?? "", short ?? ""].sort());
+      expect(quarantined).toEqual([damaged ?? "", short ?? ""].sort());
       expect(await readdir(join(server.dataDir, "blobs/incoming"))).toEqual([]);
       const again = await heal(server, "--from", copy);
       expect({ code: again.code, says: again.stdout.includes("No damaged or missing blobs") }).toEqual({
@@ -70,7 +70,7 @@ describe("larder heal", () => {
     });
   }, 120_000);
 
-  test("of a stopped server, from a folder of plain files, whatever they are called", async () => {
+  test("repairs a stopped server from a folder of plain files with any names", async () => {
     await withDamage(async (server, client, contents, ids) => {
       expect((await server.larder(["verify"])).code).toBe(1);
       await server.stop();
@@ -90,7 +90,7 @@ describe("larder heal", () => {
     });
   }, 120_000);
 
-  test("a bad copy is never put in place: the next directory is asked, and what is missing is named", async () => {
+  test("never uses a bad copy: it tries the next directory, and names missing blobs", async () => {
     await withDamage(async (server, client, contents, ids, copy) => {
       expect((await server.larder(["verify"])).code).toBe(1);
       const [first, second, third] = contents.map((content) => blobPath(copy, content));
@@ -116,7 +116,7 @@ describe("larder heal", () => {
     });
   }, 120_000);
 
-  test("without a directory, or one that is not there: exit 2", async () => {
+  test("exits 2 without a directory, or if it does not exist", async () => {
     await withServer({}, async (server) => {
       for (const args of [[], ["--from", join(server.dataDir, "nowhere")]]) {
         const { code, stderr } = await heal(server, ...args);

@@ -28,8 +28,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-describe("folders that lie too deep", () => {
-  test("are named and left out, and the rest is taken in", async () => {
+describe("folders that are too deep", () => {
+  test("are named and skipped, and the rest is imported", async () => {
     const account = await server().signUp();
     const path = await source({
       "a.txt": "1",
@@ -44,7 +44,7 @@ describe("folders that lie too deep", () => {
     expect(report).toMatchObject({ imported: 2, folders: 256, problems: 1 });
   });
 
-  test("and more files than the plan allows stop it, with exit 1", async () => {
+  test("more files than the plan allows stop the import, with exit 1", async () => {
     await withServer({ hasAccounts: true, env: { LARDER_PLANS_ENTERPRISE_MAX_NODES: "3" } }, async (own) => {
       const account = await own.signUp();
       const path = await source({ "a/1": "1", "a/2": "2", "a/3": "3", "a/4": "4" });
@@ -57,7 +57,7 @@ describe("folders that lie too deep", () => {
   });
 });
 
-/** A new folder with these files. */
+/** Creates a folder with these files. */
 async function source(files: Record<string, string>): Promise<string> {
   const path = join(folder, `source-${++made}`);
   await makeTree(path, files);
@@ -71,7 +71,7 @@ interface Reported {
   stderr: string;
 }
 
-/** An import that tells what it did as JSON; `reasons` by the name of the file. */
+/** Runs an import. @returns its report, with `reasons` by file name */
 async function importing(
   account: Pick<Account, "email">,
   path: string,
@@ -98,7 +98,7 @@ async function exported(
 }
 
 describe("import", () => {
-  test("beside the running server: files, folders and times are there at once, and can be downloaded", async () => {
+  test("while the server runs: files, folders, and times are there immediately, and can be downloaded", async () => {
     const account = await server().signUp();
     const path = await source({ "a.txt": "one", "photos/b.txt": "two", "photos/2026/c.txt": "three", "empty/": "" });
     const { code, report } = await importing(account, path, ["--folder", "/from disk"]);
@@ -132,18 +132,18 @@ describe("import", () => {
     });
   });
 
-  test("again does nothing, and reads nothing", async () => {
+  test("that is repeated changes nothing, and reads no file", async () => {
     const account = await server().signUp();
     const path = await source({ "a.txt": "one", "b/c.txt": "two" });
     await importing(account, path);
     expect((await importing(account, path)).report).toMatchObject({ imported: 0, unchanged: 2, folders: 0 });
-    // The same bytes under another time are the same content, too.
+    // The same bytes with another time are unchanged too.
     await utimes(join(path, "a.txt"), new Date(), new Date());
     expect((await importing(account, path)).report).toMatchObject({ imported: 0, unchanged: 2, problems: 0 });
     expect((await importing(account, path, ["--checksum"])).report).toMatchObject({ imported: 0, unchanged: 2 });
   });
 
-  test("notices with --checksum what size and time hide", async () => {
+  test("notices with --checksum a change of the same size and time", async () => {
     const account = await server().signUp();
     const path = await source({ "a.txt": "one" });
     await importing(account, path);
@@ -159,7 +159,7 @@ describe("import", () => {
     expect(taken.report).toMatchObject({ imported: 1, versions: 1 });
   });
 
-  test("of other content at a taken path: skips and says so, stores a version, or numbers (once)", async () => {
+  test("of a different file at an existing path: skips and reports it, stores a version, or renames it once", async () => {
     const account = await server().signUp();
     const id = await account.client.storedId("as it was", { name: "a.txt" });
     const path = await source({ "a.txt": "as on disk", "b.txt": "new" });
@@ -185,7 +185,7 @@ describe("import", () => {
     expect((await account.client.get(`/api/files/${id}/versions`)).list("data.versions")).toHaveLength(2);
   });
 
-  test("where a folder stands in the way of a file, or a file in that of a folder: told, and the rest comes in", async () => {
+  test("reports a folder at the path of a file, or a file at the path of a folder, and imports the rest", async () => {
     const account = await server().signUp();
     await account.client.folderId("thing");
     await account.client.storedId("x", { name: "dir" });
@@ -195,7 +195,7 @@ describe("import", () => {
     expect(reasons).toEqual({ thing: "name_taken", dir: "name_taken" });
   });
 
-  test("leaves out links, pipes and sockets without following them, and tells", async () => {
+  test("skips symbolic links, pipes, and sockets, and reports them", async () => {
     const account = await server().signUp();
     const path = await source({ "a.txt": "one" });
     await symlink("/etc/passwd", join(path, "passwd"));
@@ -214,7 +214,7 @@ describe("import", () => {
     expect(await account.client.names()).toEqual(["a.txt"]);
   });
 
-  test("tells of names that can't be kept, and keeps them otherwise with --rename", async () => {
+  test("reports names that are not allowed, and changes them with --rename", async () => {
     const account = await server().signUp();
     const path = await source({ "back\\slash.txt": "one", "line\nbreak": "two", "fine.txt": "three" });
     const refused = await importing(account, path);
@@ -225,7 +225,7 @@ describe("import", () => {
     expect((await importing(account, path, ["--rename"])).report).toMatchObject({ imported: 0, unchanged: 3 });
   });
 
-  test("brings names to one spelling; of two files that then have one name, one is told of", async () => {
+  test("normalizes names, and reports one of two files that then have the same name", async () => {
     const account = await server().signUp();
     const path = await source({ ["é.txt".normalize("NFD")]: "one" });
     expect((await importing(account, path)).report).toMatchObject({ ok: true, imported: 1 });
@@ -234,7 +234,7 @@ describe("import", () => {
     expect((await importing(account, path)).report).toMatchObject({ ok: false, problems: 1 });
   });
 
-  test.skipIf(process.getuid?.() !== 0)("tells of what it may not read, and goes on", async () => {
+  test.skipIf(process.getuid?.() !== 0)("reports files that it may not read, and continues", async () => {
     const own = await startServer({
       dataDir: await makeOwned(join(folder, "owned")),
       prefix: ["setpriv", "--reuid=65534", "--clear-groups"],
@@ -261,7 +261,7 @@ describe("import", () => {
     }
   });
 
-  test("holds the account to its quota: what fits is kept, the rest is told, and more room lets it go on", async () => {
+  test("stops at the quota: it keeps the files that fit, and continues when the quota is raised", async () => {
     const { email } = await server().signUp();
     await runInProcess(["user", "set", email, "--quota", "25"], { env: server().commandEnv });
     const path = await source({ "a.txt": "0123456789", "b.txt": "123456789-", "c.txt": "23456789--" });
@@ -272,7 +272,7 @@ describe("import", () => {
     expect((await importing({ email }, path)).report).toMatchObject({ ok: true, imported: 1, unchanged: 2 });
   });
 
-  test("as a dry run does nothing, and tells what it would do", async () => {
+  test("as a dry run changes nothing, and prints what it would do", async () => {
     const account = await server().signUp();
     const path = await source({ "a.txt": "one", "b/c.txt": "two" });
     expect((await importing(account, path, ["--dry-run"])).report).toMatchObject({
@@ -283,7 +283,7 @@ describe("import", () => {
     expect(await account.client.names()).toEqual([]);
   });
 
-  test("shares the bytes with the source by --link, and the store keeps them when the source goes", async () => {
+  test("shares the bytes with the source by --link, and keeps them when the source is deleted", async () => {
     const account = await server().signUp();
     const path = join(server().dataDir, "..", `linked-${process.pid}`);
     await makeTree(path, { "a.txt": "linked content" });
@@ -300,7 +300,7 @@ describe("import", () => {
     expect((await account.client.get(`/api/files/${id}/download`)).text).toBe("linked content");
   });
 
-  test("stores equal contents once, hard links among the sources, too", async () => {
+  test("stores equal files once, also hard links in the source", async () => {
     const account = await server().signUp();
     const path = await source({ "a.txt": "the very same bytes" });
     for (let copy = 1; copy <= 30; copy++) await link(join(path, "a.txt"), join(path, `copy-${copy}.txt`));
@@ -310,7 +310,7 @@ describe("import", () => {
     });
   });
 
-  test("refuses what makes no sense, with a word about it", async () => {
+  test("rejects wrong options with a message", async () => {
     const { email } = await server().signUp();
     const path = await source({});
     const rows: [string[], number][] = [
@@ -324,13 +324,13 @@ describe("import", () => {
       [["import", path, "--user", email, "--folder", "relative"], 1],
     ];
     expect((await server().larder(["import", path, "--user", email, "--on-conflict", "guess"])).code).toBe(2);
-    for (const [args, wanted] of rows) {
+    for (const [args, expectedCode] of rows) {
       const { code, stderr } = await runInProcess(args, { env: server().commandEnv });
-      expect({ args, code, told: stderr.trim() !== "" }).toEqual({ args, code: wanted, told: true });
+      expect({ args, code, hasMessage: stderr.trim() !== "" }).toEqual({ args, code: expectedCode, hasMessage: true });
     }
   });
 
-  test("leaves the data directory out where it lies in the source", async () => {
+  test("skips the data directory if it is in the source", async () => {
     const parent = join(folder, "parent");
     await makeTree(parent, { "a.txt": "one", "data/": "" });
     await withServer({ dataDir: join(parent, "data") }, async (own) => {
@@ -348,7 +348,7 @@ describe("import", () => {
 describe("an import that is killed", () => {
   const fileCount = 600;
 
-  test("leaves whole files alone; the next one brings the rest, and the copy is exact", async () => {
+  test("leaves only whole files; the next import adds the rest, and the copy is exact", async () => {
     await withServer({ hasAccounts: true }, async (own) => {
       const account = await own.signUp();
       const files: Record<string, string> = {};
@@ -358,7 +358,7 @@ describe("an import that is killed", () => {
       }
       const path = await source(files);
       for (const contents of [1, 100, 250]) await killedImport(own, account.email, path, await reaching(own, contents));
-      // In the midst of the rows: some are there, others not, and the server goes on all the while.
+      // Between the batches: some rows are written, and the server keeps running.
       const statuses: number[] = [];
       const killed = new AbortController();
       const goingOn = (async () => {
@@ -384,7 +384,7 @@ describe("an import that is killed", () => {
   }, 180_000);
 });
 
-/** Begins an import and kills it at a moment, or lets it end where that does not come. */
+/** Starts an import and kills it at a moment, or lets it finish if that moment does not come. */
 async function killedImport(
   own: TestServer,
   email: string,
@@ -405,7 +405,7 @@ async function killedImport(
   await child.exited;
 }
 
-/** Whether the store has so many contents more than now. */
+/** Returns a check whether the store has this many more blobs than now. */
 async function reaching(own: TestServer, contents: number): Promise<() => Promise<boolean>> {
   const before = await countContents(own);
   return async () => (await countContents(own)) >= before + contents;
@@ -418,7 +418,7 @@ async function countContents(own: TestServer): Promise<number> {
 
 describe("an import into a full disk", () => {
   test.skipIf(mountingFails !== undefined)(
-    "says so, keeps what is complete, and goes on once there is room",
+    "reports it, keeps complete files, and continues when there is space",
     async () => {
       const small = await mountTmpfs(48);
       try {

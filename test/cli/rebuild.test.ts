@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { digestOf } from "../support/client.ts";
 import { runLarder, temporaryDirectory, withServer } from "../support/server.ts";
 
-test("rebuild refuses a running server, a database that is there, and a snapshot that knows more", async () => {
+test("rebuild rejects a running server, an existing database, and an intact snapshot", async () => {
   await withServer({}, async (server) => {
     const anna = await server.addUser(["--admin"]);
     await anna.client.stored("1");
@@ -24,7 +24,7 @@ test("rebuild refuses a running server, a database that is there, and a snapshot
       missing: 0,
       damaged: [],
     });
-    // Nothing is thrown away.
+    // The old database is retained.
     const [aside = ""] = await readdir(join(server.dataDir, "set-aside"));
     expect(digestOf(await readFile(join(server.dataDir, "set-aside", aside, "larder.db")))).toBe(before);
 
@@ -40,7 +40,7 @@ test("rebuild refuses a running server, a database that is there, and a snapshot
   });
 }, 120_000);
 
-test("rebuild --newer refuses a running server and options that don't go with it, and says where there is nothing", async () => {
+test("rebuild --newer rejects a running server and other options, and reports that there is nothing newer", async () => {
   await withServer({}, async (server) => {
     const anna = await server.addUser(["--admin"]);
     await anna.client.stored("1");
@@ -62,7 +62,7 @@ test("rebuild --newer refuses a running server and options that don't go with it
   });
 }, 120_000);
 
-test("rebuild makes nothing where there is no store, or one that tells nothing", async () => {
+test("rebuild creates nothing without a store, or without a journal", async () => {
   const directory = await temporaryDirectory();
   try {
     const nothing = await runLarder(["rebuild", "--data", directory]);

@@ -1,4 +1,4 @@
-// A machine is lost: what is left is a copy of its database, its keys, and the bucket with the contents.
+// A machine is lost: a copy of its database, its keys, and the bucket with the blobs remain.
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
@@ -14,9 +14,9 @@ import { generateCode, enableTwoFactor } from "../support/two-factor.ts";
 const CONTENT = randomContent(50_000);
 
 let s3: TestS3;
-/** What is left of the lost machine; its bucket is beside. */
+/** The files that remain of the lost machine, besides its bucket. */
 let left: string;
-/** A copy of it. */
+/** A copy of these files. */
 let folder: string;
 let server: TestServer;
 let admin: Account;
@@ -36,7 +36,7 @@ beforeAll(async () => {
   factor = (await enableTwoFactor(admin)).secret;
   await runJob(admin.client, "blob-places");
   await former.stop();
-  // What Litestream gives back, and what a careful operator put somewhere safe. Nothing else is left of the machine.
+  // The database as Litestream restores it, and a copy of the keys. Nothing else of the machine remains.
   const database = new Database(join(former.dataDir, "larder.db"));
   database.run(`VACUUM INTO '${join(left, "l.db")}'`);
   database.close();
@@ -64,7 +64,7 @@ function restore(...flags: string[]) {
   return runLarder(args, { env: s3.settings });
 }
 
-test("one command makes an empty directory go on where the lost machine ended", async () => {
+test("one command makes an empty directory continue from the lost machine", async () => {
   const { code, stdout, stderr } = await restore("--secrets", join(folder, "secrets"), "--json");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(JSON.parse(stdout)).toMatchObject({
@@ -85,7 +85,7 @@ test("one command makes an empty directory go on where the lost machine ended", 
   expectStatus(await server.visitor.get(link), 200);
   const { email, password } = admin;
   expectStatus(await server.visitor.post("/api/auth/signin", { email, password, code: generateCode(factor) }), 200);
-  // It is the bucket's owner: what is deleted here goes there too.
+  // The directory owns the bucket: deleted blobs are removed from it too.
   expectStatus(await session.delete(`/api/files/${fileId}`), 200);
   await server.stop();
   expect((await server.larder(["gc", "--now"], { env: s3.settings })).code).toBe(0);
@@ -93,7 +93,7 @@ test("one command makes an empty directory go on where the lost machine ended", 
   expect(await s3.contents()).toEqual([]);
 }, 120_000);
 
-test("without the keys it stops before anything is made, and says what would be lost; a flag accepts that", async () => {
+test("without the keys, it creates nothing and names the losses; a flag accepts them", async () => {
   const refused = await restore();
   expect([refused.code, existsSync(server.dataDir)]).toEqual([2, false]);
   for (const word of ["--secrets", "--without-secrets", "sessions", "links", "authenticator"]) {
@@ -118,18 +118,18 @@ test("without the keys it stops before anything is made, and says what would be 
   await server.stop();
   await server.start();
   await server.stop();
-  // The start that makes them says so, as it does where secrets/ was left out of a copy; the next has nothing to say.
+  // The server logs the new keys once, as it does for a copy without secrets/.
   expect(server.log.split("Keys were missing in secrets/; created new ones")).toHaveLength(2);
 }, 120_000);
 
-test("what neither the bucket nor the disk has is named", async () => {
+test("blobs that neither the bucket nor the disk has are named", async () => {
   await s3.remove(digestOf(CONTENT));
   const { code, stderr, stdout } = await restore("--secrets", join(folder, "secrets"));
   expect([code, stdout]).toEqual([1, expect.stringContaining("Missing: 1 blob.")]);
   expect(stderr).toContain("photo.bin");
 }, 120_000);
 
-test("beside an original that lives on, the bucket stays that one's", async () => {
+test("if the original server still runs, it keeps the bucket", async () => {
   const marker = () => s3.read("larder-store.json");
   const before = await marker();
   const { code, stdout } = await restore("--secrets", join(folder, "secrets"), "--no-claim");
@@ -137,7 +137,7 @@ test("beside an original that lives on, the bucket stays that one's", async () =
   expect(stdout).toContain("larder blobs claim");
 }, 120_000);
 
-test("a bucket of nobody, of another store, or none at all is refused, and nothing is made", async () => {
+test("a bucket without an owner, of another store, or none at all is rejected, and nothing is created", async () => {
   const database = ["restore", "--database", join(folder, "l.db"), "--data", server.dataDir, "--without-secrets"];
   const none = await runLarder(database);
   expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("s3.endpoint")]);
@@ -149,13 +149,13 @@ test("a bucket of nobody, of another store, or none at all is refused, and nothi
   expect(existsSync(server.dataDir)).toBe(false);
 }, 120_000);
 
-test("settings and keys may lie in the new directory already; anything else may not", async () => {
+test("the new directory may have settings and keys, and nothing else", async () => {
   await mkdir(server.dataDir);
   const lines = Object.entries(s3.settings)
     .filter(([name]) => name.startsWith("LARDER_S3_"))
     .map(([name, value]) => [name.slice("LARDER_S3_".length).toLowerCase(), value] as const)
     .map(
-      ([name, value]) => `${name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())} = "${value}"`,
+      ([name, value]) => `${name.replaceAll(/_([a-z])/g, (_, initial: string) => initial.toUpperCase())} = "${value}"`,
     );
   await writeFile(join(server.dataDir, "larder.toml"), ["[s3]", ...lines].join("\n"), { mode: 0o600 });
   await cp(join(folder, "secrets"), join(server.dataDir, "secrets"), { recursive: true });
@@ -167,7 +167,7 @@ test("settings and keys may lie in the new directory already; anything else may 
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const jwt = (path: string) => readFile(join(path, "jwt.json"), "utf8");
   expect(await jwt(join(server.dataDir, "secrets"))).toBe(await jwt(join(folder, "secrets")));
-  // Once it is there, the flags of the first time make no sense.
+  // With an existing database, the flags of the first restore are rejected.
   const again = await runLarder([...args, "--without-secrets"]);
   expect([again.code, again.stderr]).toEqual([2, expect.stringContaining("empty directory")]);
 }, 120_000);

@@ -21,7 +21,7 @@ setDefaultTimeout(60_000);
 
 const folders: string[] = [];
 
-/** A directory of this test alone, removed after it. */
+/** A temporary directory, removed after the test. */
 async function folder(): Promise<string> {
   const made = await temporaryDirectory();
   folders.push(made);
@@ -56,7 +56,7 @@ async function signIn(server: TestServer, email: string, password: string): Prom
   return new Client(server, response.string("token"));
 }
 
-/** Runs a command between files. @returns its exit code */
+/** Runs a command with files as input and output. @returns its exit code */
 async function pipe(args: string[], input: string, output: string): Promise<number> {
   const child = Bun.spawn([...testCommand(), ...args], {
     cwd: repositoryRoot,
@@ -67,7 +67,7 @@ async function pipe(args: string[], input: string, output: string): Promise<numb
   return child.exited;
 }
 
-/** A stopped server with two states: a snapshot with `first`, and its present database with `second` too. */
+/** A stopped server with two states: a snapshot with `first`, and the current database with `second` too. */
 const twoStates = stoppedServer(async ({ client }, server) => {
   await client.storedId("first", { name: "first.txt" });
   const dir = join(await temporaryDirectory(), "backup");
@@ -87,7 +87,7 @@ const withTwoFiles = stoppedServer(async ({ client }) => {
   await client.storedId("bad!", { name: "bad.txt" });
 });
 
-/** A backup of its data. */
+/** A backup of the server. */
 async function backUp({ dataDir }: TestServer, ...flags: string[]): Promise<string> {
   const dir = join(await folder(), "backup");
   expect((await runInProcess(["backup", dir, ...flags, "--data", dataDir])).code).toBe(0);
@@ -95,7 +95,7 @@ async function backUp({ dataDir }: TestServer, ...flags: string[]): Promise<stri
 }
 
 describe("without a source", () => {
-  test("the states are listed with what they hold and what is missing", async () => {
+  test("the snapshots are listed with their counts and missing blobs", async () => {
     await twoStates(async ({ dataDir }) => {
       const { code, result } = await restore(["--data", dataDir]);
       expect(code).toBe(0);
@@ -117,7 +117,7 @@ describe("without a source", () => {
     });
   });
 
-  test("one goes back to a state, and from there to where one was", async () => {
+  test("a snapshot can be restored, and then the state before the restore", async () => {
     await twoStates(async (server, { email, password }) => {
       const name = (await snapshotNames(server.dataDir)).find((one) => one.includes("backup")) ?? "";
       const { code, result } = await restore(["--snapshot", name, "--data", server.dataDir], runLarder);
@@ -135,7 +135,7 @@ describe("without a source", () => {
     });
   });
 
-  test("sync tokens of before mean nothing after it", async () => {
+  test("sync tokens from before the restore are rejected", async () => {
     await twoStates(async (server, { email, password }) => {
       await server.start();
       const { client } = await registerDevice(server, { email, password });
@@ -149,7 +149,7 @@ describe("without a source", () => {
     });
   });
 
-  test("--sign-out ends the sessions that come back with it", async () => {
+  test("--sign-out ends the sessions of the snapshot", async () => {
     await twoStates(async (server, { client }) => {
       const name = (await snapshotNames(server.dataDir)).find((one) => one.includes("backup")) ?? "";
       await restore(["--snapshot", name, "--data", server.dataDir]);
@@ -163,7 +163,7 @@ describe("without a source", () => {
     });
   });
 
-  test("a running server keeps it away, and so does a wrong name; nothing changes", async () => {
+  test("a running server and a wrong name are rejected, and nothing changes", async () => {
     await twoStates(async (server) => {
       const wrong = await runInProcess(["restore", "--snapshot", "nonsense", "--data", server.dataDir]);
       expect([wrong.code, wrong.stderr.includes("nonsense")]).toEqual([2, true]);
@@ -174,11 +174,11 @@ describe("without a source", () => {
     });
   });
 
-  test("a database file is taken where it is whole and of this store, and refused otherwise", async () => {
+  test("a database file is restored if it is intact and of this store, and otherwise rejected", async () => {
     await twoStates(async (server, { email, password }) => {
-      const kept = join(await folder(), "kept.db");
-      await cp(join(server.dataDir, "larder.db"), kept);
-      const bytes = await readFile(kept);
+      const saved = join(await folder(), "kept.db");
+      await cp(join(server.dataDir, "larder.db"), saved);
+      const bytes = await readFile(saved);
       const broken = join(await folder(), "broken.db");
       await writeFile(
         broken,
@@ -196,14 +196,14 @@ describe("without a source", () => {
       });
       expect(digestOf(await readFile(join(server.dataDir, "larder.db")))).toBe(before);
       await rm(join(server.dataDir, "larder.db"));
-      expect((await runLarder(["restore", "--database", kept, "--data", server.dataDir])).code).toBe(0);
+      expect((await runLarder(["restore", "--database", saved, "--data", server.dataDir])).code).toBe(0);
       await server.start();
       const client = await signIn(server, email, password);
       expect(await client.names("/")).toHaveLength(2);
     });
   });
 
-  test("the very database of a crashed directory is taken in place, its log with it", async () => {
+  test("the database of a crashed directory itself is restored, with its log", async () => {
     await withServer({ hasAccounts: true }, async (server) => {
       const { client, email, password } = await server.signUp();
       await client.storedId("in the log", { name: "log.txt" });
@@ -218,7 +218,7 @@ describe("without a source", () => {
     });
   });
 
-  test("what waited to be sent in an old state is not sent again", async () => {
+  test("queued messages of an old snapshot are not sent again", async () => {
     await twoStates(async ({ dataDir }) => {
       const old = "larder-2020-01-01T00-00-00-000Z-backup.db";
       const [name = ""] = await snapshotNames(dataDir);
@@ -241,7 +241,7 @@ describe("without a source", () => {
 });
 
 describe("from a source", () => {
-  test("everything comes back: from a backup, a live directory and a plain copy of one", async () => {
+  test("everything is restored from a backup, from the directory of a running server, and from a plain copy", async () => {
     await withServer({}, async (server) => {
       const { client, email, password } = await server.signUp();
       const big = randomContent(2_000_000);
@@ -269,7 +269,7 @@ describe("from a source", () => {
     });
   });
 
-  test("a damaged content is told by name and not brought", async () => {
+  test("a damaged blob is reported by its file names, and not copied", async () => {
     await withTwoFiles(async (server) => {
       const dir = await backUp(server, "--copy");
       await writeFile(blobPath(dir, "bad!"), "BAD!");
@@ -283,7 +283,7 @@ describe("from a source", () => {
     });
   });
 
-  test("a directory that holds something is refused, and one whose restore was ended goes on", async () => {
+  test("a directory that is not empty is rejected, and an interrupted restore continues", async () => {
     await withTwoFiles(async (server) => {
       const dir = await backUp(server);
       const target = await folder();
@@ -298,7 +298,7 @@ describe("from a source", () => {
     });
   });
 
-  test("--user takes one account alone, and nothing of the others", async () => {
+  test("--user restores one account, and nothing of the others", async () => {
     await withServer({}, async (server) => {
       const anna = await server.signUp();
       const bert = await server.signUp();
@@ -318,7 +318,7 @@ describe("from a source", () => {
       const database = await readFile(join(target, "larder.db"));
       expect(database.includes("bert.txt")).toBe(false);
       expect(database.includes(bert.email)).toBe(false);
-      // Nor what its holder could act with as anybody on the original, or with others in its name.
+      // Neither the keys, which would allow to sign in to the original server as any user, nor links of other accounts.
       for (const key of ["jwt", "link", "vapid"])
         expect([key, existsSync(join(target, "secrets", `${key}.json`))]).toEqual([key, false]);
       expect(existsSync(join(target, "larder.toml"))).toBe(false);
@@ -332,7 +332,7 @@ describe("from a source", () => {
     });
   });
 
-  test("as a tar archive it comes back by restore -, and by tar itself", async () => {
+  test("a tar archive is restored by restore -, and by tar", async () => {
     await withServer({ hasAccounts: true }, async (server) => {
       const { client, email, password } = await server.signUp();
       const big = randomContent(3_000_001);
@@ -357,7 +357,7 @@ describe("from a source", () => {
     });
   });
 
-  test("an archive that is named in place of a directory is refused, with the way to restore it", async () => {
+  test("an archive in place of a directory is rejected, with the command that restores it", async () => {
     const base = await folder();
     const archive = join(base, "larder.tar");
     await Bun.write(archive, "any bytes");
@@ -369,7 +369,7 @@ describe("from a source", () => {
     );
   });
 
-  test("an archive that was cut, or is none, is refused; one with other bytes is told of", async () => {
+  test("a truncated archive and another file are rejected; changed bytes are reported", async () => {
     await withTwoFiles(async (server) => {
       const base = await folder();
       const archive = join(base, "larder.tar");
@@ -390,7 +390,7 @@ describe("from a source", () => {
 
   const isRoot = process.getuid?.() === 0;
 
-  test.skipIf(!isRoot)("it opens as another user, under another path and host name", async () => {
+  test.skipIf(!isRoot)("the restored directory opens as another user, with another path and host name", async () => {
     await withTwoFiles(async (server, { email, password }) => {
       const dir = await backUp(server, "--copy");
       const target = join(await folder(), "elsewhere");

@@ -1,4 +1,4 @@
-// `larder service`, in the file system of another machine (--root) or dry: no test touches this machine's own units.
+// `larder service` with --root or --dry-run: no test changes the units of this machine.
 import { afterAll, describe, expect, test } from "bun:test";
 import {
   existsSync,
@@ -34,7 +34,7 @@ async function printed(...options: string[]): Promise<string> {
 }
 
 describe("print", () => {
-  test("gives the unit that is in scripts/", async () => {
+  test("prints the unit that is in scripts/", async () => {
     const text = await printed();
     const file = readFileSync(join(repositoryRoot, "scripts/larder.service"), "utf8");
     const executable = /^ExecStart=(\S+) serve$/m.exec(text)?.[1] ?? "";
@@ -45,26 +45,26 @@ describe("print", () => {
     );
   });
 
-  test("writes any path so that systemd reads it back", async () => {
+  test("escapes any path so that systemd reads it back", async () => {
     const text = await printed("--data", '/srv/a b/100%/"q"\\$x');
     expect(text).toContain('Environment="LARDER_DATA=/srv/a b/100%%/\\"q\\"\\\\$x"\n');
     expect(text).toContain('ReadWritePaths="/srv/a b/100%%/\\"q\\"\\\\$x"\n');
     expect(text).not.toContain("StateDirectory=");
   });
 
-  test("shows data in a home to the service, and nothing else of the homes", async () => {
+  test("shows the service only its data in a home directory", async () => {
     const text = await printed("--data", "/home/ann/larder");
     expect(text).toContain("ProtectHome=tmpfs\n");
     expect(text).toContain("BindPaths=/home/ann/larder\n");
   });
 
-  test("of a user's unit asks for nothing that only root may give", async () => {
+  test("of a user unit needs no privileges of root", async () => {
     const text = await printed("--user", "--data", "/srv/larder");
     for (const word of ["User=", "ProtectSystem", "PrivateDevices", "StateDirectory"]) expect(text).not.toContain(word);
     expect(text).toContain("WantedBy=default.target");
   });
 
-  test.skipIf(analyze === null)("is exposed by 1.5 at most, as systemd measures it", async () => {
+  test.skipIf(analyze === null)("has an exposure of at most 1.5, as systemd measures it", async () => {
     const path = join(folder, "larder.service");
     writeFileSync(path, await printed());
     const result = Bun.spawnSync(["systemd-analyze", "security", "--offline=true", "--no-pager", path]);
@@ -72,12 +72,12 @@ describe("print", () => {
     expect(exposure).toBeLessThanOrEqual(1.5);
   });
 
-  test.skipIf(analyze === null)("is a unit without mistakes", async () => {
+  test.skipIf(analyze === null)("prints a unit that systemd accepts", async () => {
     for (const options of [[], ["--data", "/home/ann/my files"]]) {
       const path = join(folder, "larder.service");
       writeFileSync(path, (await printed(...options)).replace(/^ExecStart=.* serve$/m, "ExecStart=/bin/true serve"));
       const result = Bun.spawnSync(["systemd-analyze", "verify", "--man=no", path], { stderr: "pipe" });
-      // What it says of other units of this machine is not ours.
+      // Messages about other units of this machine do not count.
       const said = result.stderr
         .toString()
         .split("\n")
@@ -88,7 +88,7 @@ describe("print", () => {
 });
 
 describe("install", () => {
-  test("writes unit, account and link, and the second time changes nothing", async () => {
+  test("writes unit, account, and link, and changes nothing when repeated", async () => {
     const root = newRoot();
     const first = await runLarder(["service", "install", "--root", root, "--data", "/srv/larder"]);
     expect({ code: first.code, stderr: first.stderr }).toEqual({ code: 0, stderr: "" });
@@ -104,26 +104,26 @@ describe("install", () => {
     expect(statSync(join(root, unitPath)).mtimeMs).toBe(before);
   });
 
-  test("makes no account where there is one", async () => {
+  test("creates no account if there is one", async () => {
     const root = newRoot("keeper:x:500:500::/:/bin/false\n");
     await runLarder(["service", "install", "--root", root, "--account", "keeper"]);
     expect(readFileSync(join(root, unitPath), "utf8")).toContain("User=keeper\nGroup=keeper\n");
     expect(existsSync(join(root, "etc/sysusers.d"))).toBe(false);
   });
 
-  test("dry does nothing and says what it would do", async () => {
+  test("with --dry-run changes nothing, and prints what it would do", async () => {
     const root = newRoot();
     const { code, stdout } = await runLarder(["service", "install", "--root", root, "--dry-run"]);
     expect(code).toBe(0);
     expect(stdout).toContain(`would write ${root}/${unitPath}\n`);
     expect(existsSync(join(root, "etc/systemd"))).toBe(false);
     const here = await runLarder(["service", "install", "--dry-run"]);
-    // An executable below /tmp is refused, as from a checkout there: the service would not see it.
+    // An executable below /tmp, as from a checkout there, is rejected: the service would not see it.
     if (here.code === 2) expect(here.stderr).toContain("is in a temporary directory");
     else expect(here.stdout).toContain("would run: systemctl enable larder.service\n");
   });
 
-  test("of a user's service needs no root and leaves /etc alone", async () => {
+  test("of a user service needs no root, and does not change /etc", async () => {
     const root = newRoot();
     const env = { HOME: "/home/ann" };
     const { code } = await runLarder(["service", "install", "--user", "--root", root], { env });
@@ -133,7 +133,7 @@ describe("install", () => {
     expect(existsSync(join(root, "etc/systemd"))).toBe(false);
   });
 
-  test("refuses data that the service could not see, and names that no account has", async () => {
+  test("rejects data that the service could not see, and invalid account names", async () => {
     const hidden = await runLarder(["service", "install", "--root", newRoot(), "--data", "/tmp/larder"]);
     expect({ code: hidden.code, stderr: hidden.stderr }).toMatchObject({ code: 2 });
     expect(hidden.stderr).toContain("cannot access");
@@ -143,7 +143,7 @@ describe("install", () => {
 });
 
 describe("uninstall", () => {
-  test("takes unit and link away and leaves the data", async () => {
+  test("removes unit and link, and keeps the data", async () => {
     const root = newRoot();
     await runLarder(["service", "install", "--root", root, "--data", "/srv/larder"]);
     writeFileSync(join(root, "srv/larder/larder.db"), "kept");
@@ -157,7 +157,7 @@ describe("uninstall", () => {
   });
 });
 
-test("status of what is not installed is 1", async () => {
+test("status exits 1 if the service is not installed", async () => {
   const env = { HOME: join(folder, "nobody") };
   const { code, stdout } = await runLarder(["service", "status", "--user"], { env });
   expect({ code, stdout }).toEqual({

@@ -11,11 +11,11 @@ import { runLarder, sharedServer, temporaryDirectory, withServer } from "../supp
 const server = sharedServer({ hasAccounts: true });
 const password = "correct horse battery";
 
-/** Runs a command beside the server, within this process. */
+/** Runs a command in this process, while the server runs. */
 const inProcess = (args: string[], stdin = "") => runInProcess(args, { env: server().commandEnv, stdin });
 
 describe("user add", () => {
-  test("makes an account beside the running server, at once", async () => {
+  test("creates an account immediately, while the server runs", async () => {
     const email = freshEmail();
     const flags = [
       "--name",
@@ -39,7 +39,7 @@ describe("user add", () => {
     expect((await client.get("/api/users/usage")).at("data.storage.quota")).toBe(123_456);
   });
 
-  test("takes the password from a file, without its line end", async () => {
+  test("reads the password from a file, without its line end", async () => {
     const folder = await temporaryDirectory();
     try {
       await writeFile(join(folder, "password"), `${password}\n`);
@@ -52,7 +52,7 @@ describe("user add", () => {
     }
   });
 
-  test("refuses a taken address, a bad one, a short password and unknown words, and makes nothing", async () => {
+  test("rejects an existing or invalid address, a short password, and unknown values, and creates nothing", async () => {
     const { email } = await server().signUp();
     const rows: [string[], string][] = [
       [["user", "add", email.toUpperCase(), "--password-stdin"], password],
@@ -68,17 +68,21 @@ describe("user add", () => {
     const count = async () => (await inProcess(["user", "list", "--json"])).stdout.split("@").length;
     const before = await count();
     const taken = await server().larder(["user", "add", email.toUpperCase(), "--password-stdin"], { stdin: password });
-    expect({ code: taken.code, told: taken.stderr.trim() !== "" }).toEqual({ code: 1, told: true });
+    expect({ code: taken.code, hasMessage: taken.stderr.trim() !== "" }).toEqual({ code: 1, hasMessage: true });
     for (const [args, stdin] of rows) {
       const { code, stderr } = await inProcess(args, stdin);
-      expect({ args, refused: code !== 0, told: stderr.trim() !== "" }).toEqual({ args, refused: true, told: true });
+      expect({ args, refused: code !== 0, hasMessage: stderr.trim() !== "" }).toEqual({
+        args,
+        refused: true,
+        hasMessage: true,
+      });
     }
     expect(await count()).toBe(before);
   });
 });
 
 describe("user set", () => {
-  test("changes role and plan at once", async () => {
+  test("changes role and plan immediately", async () => {
     const { client, email } = await server().signUp();
     expect((await server().larder(["user", "set", email, "--plan", "pro"])).code).toBe(0);
     const signedIn = await server().visitor.post("/api/auth/signin", { email, password });
@@ -89,7 +93,7 @@ describe("user set", () => {
     expect([401, 403]).toContain(upload.status);
   });
 
-  test("changes the password at once, and the old sessions end", async () => {
+  test("changes the password immediately, and ends the old sessions", async () => {
     const { client, email } = await server().signUp();
     const set = await server().larder(["user", "set", email, "--password-stdin"], { stdin: "another password" });
     expect(set.code).toBe(0);
@@ -98,7 +102,7 @@ describe("user set", () => {
     expectError(await client.get("/api/auth/session"), 401, "revoked_token");
   });
 
-  test("disables at once: no session, no link, and only the right password learns why", async () => {
+  test("disables immediately: no session and no link works, and the reason needs the right password", async () => {
     const { client, email } = await server().signUp();
     const id = await client.storedId("x", { fields: { isPublic: "true" } });
     const link = new URL((await client.get(`/api/files/${id}`)).string("data.shareLink")).pathname;
@@ -113,13 +117,13 @@ describe("user set", () => {
     expectStatus(await server().visitor.post("/api/auth/signin", { email, password }), 200);
   });
 
-  test("of an unknown account is refused", async () => {
+  test("of an unknown account is rejected", async () => {
     expect((await inProcess(["user", "set", freshEmail(), "--plan", "pro"])).code).not.toBe(0);
   });
 });
 
-describe("user set, as the administrator's PATCH,", () => {
-  test("gives the plan's quota back, and tells the owner of a new password", async () => {
+describe("user set, like the PATCH of an administrator,", () => {
+  test("resets the quota to the plan's, and notifies the owner of a new password", async () => {
     const account = await server().signUp();
     const phone = await registerDevice(server(), account);
     expect((await inProcess(["user", "set", account.email, "--quota", "10"])).code).toBe(0);
@@ -138,7 +142,7 @@ describe("user set, as the administrator's PATCH,", () => {
 });
 
 describe("user invite", () => {
-  test("prints a link that makes one account, beside the running server", async () => {
+  test("prints a link for one account, while the server runs", async () => {
     const email = freshEmail();
     const flags = ["--email", email, "--role", "viewer", "--plan", "pro", "--expires", "2h", "--json"];
     const { code, stdout } = await server().larder(["user", "invite", "--port", String(server().port), ...flags]);
@@ -154,7 +158,7 @@ describe("user invite", () => {
     expect(profile.at("data")).toMatchObject({ role: "viewer", plan: "pro" });
   });
 
-  test("prints the bare link, and refuses what it doesn't understand", async () => {
+  test("prints only the link, and rejects unknown values", async () => {
     const { code, stdout } = await server().larder(["user", "invite"]);
     expect({ code, stdout }).toEqual({
       code: 0,
@@ -178,7 +182,7 @@ describe("user invite", () => {
 });
 
 describe("user erase", () => {
-  test("asks for --yes, then deletes the account at once", async () => {
+  test("requires --yes, then deletes the account immediately", async () => {
     const { client, email } = await server().signUp();
     expect((await inProcess(["user", "erase", email])).code).not.toBe(0);
     expectStatus(await client.get("/api/files"), 200);
@@ -194,7 +198,10 @@ describe("user erase", () => {
     if (admin === undefined || others.length > 0) throw new Error("there must be one administrator");
     const { email } = admin;
     const { code, stderr } = await server().larder(["user", "erase", email, "--yes"]);
-    expect({ code: code !== 0, told: stderr.includes("only administrator") }).toEqual({ code: true, told: true });
+    expect({ code: code !== 0, hasMessage: stderr.includes("only administrator") }).toEqual({
+      code: true,
+      hasMessage: true,
+    });
     expectStatus(await server().visitor.post("/api/auth/signin", { email, password }), 200);
   });
 });
@@ -214,7 +221,7 @@ describe("user list", () => {
 });
 
 describe("user token", () => {
-  test("prints a bare token that works at once", async () => {
+  test("prints only the token, which works immediately", async () => {
     const { email, id } = await server().signUp();
     const { code, stdout } = await server().larder(["user", "token", email]);
     expect(code).toBe(0);
@@ -234,12 +241,12 @@ describe("user token", () => {
     expectStatus(await new Client(server(), String(response["token"])).get("/api/auth/session"), 200);
   });
 
-  test("of an unknown account is refused and prints no token", async () => {
+  test("of an unknown account is rejected, and prints no token", async () => {
     const { code, stdout } = await inProcess(["user", "token", freshEmail()]);
     expect({ code: code !== 0, stdout }).toEqual({ code: true, stdout: "" });
   });
 
-  test("is ended by sign-out everywhere like any other", async () => {
+  test("ends with sign-out everywhere, like any other session", async () => {
     const { client, email } = await server().signUp();
     const token = (await inProcess(["user", "token", email])).stdout.trim();
     await client.post("/api/auth/signout", { everywhere: true });
@@ -250,14 +257,14 @@ describe("user token", () => {
 describe("user setup-link", () => {
   const empty = sharedServer();
 
-  test("can't tell the address of any port, and leaves the link as it was", async () => {
+  test("rejects port 0, whose address is unknown, and leaves the earlier link", async () => {
     const own = empty();
     const { code, stdout } = await own.larder(["user", "setup-link", "--port", "0"]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expectStatus(await own.visitor.get(/\/setup\?token=[\w-]+/.exec(own.log)?.[0] ?? ""), 200);
   });
 
-  test("starts with the public address, else with host, port and base path", async () => {
+  test("starts with the public address, or with host, port, and base path", async () => {
     const rows: [Record<string, string>, string][] = [
       [{ LARDER_PUBLIC_URL: "https://x.example/files" }, "https://x.example/files/setup?token="],
       [{ LARDER_BASE_PATH: "/files" }, "http://127.0.0.1:8790/files/setup?token="],
@@ -270,13 +277,13 @@ describe("user setup-link", () => {
     }
   });
 
-  test("is refused where there is an administrator, and prints no link", async () => {
+  test("is rejected if there is an administrator, and prints no link", async () => {
     const { code, stdout, stderr } = await inProcess(["user", "setup-link"]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain("larder user add");
   });
 
-  test("makes no database where there is none", async () => {
+  test("creates no database", async () => {
     const folder = await temporaryDirectory();
     try {
       const { code } = await runInProcess(["user", "setup-link"], { env: { LARDER_DATA: folder } });
@@ -286,8 +293,8 @@ describe("user setup-link", () => {
     }
   });
 
-  // The last one, because it makes an administrator.
-  test("gives a new link beside the running server, which ends the one before", async () => {
+  // The last one, because it creates an administrator.
+  test("prints a new link while the server runs, and ends the earlier one", async () => {
     const own = empty();
     await own.restart();
     const printed = /.*(\/setup\?token=[\w-]+)/s.exec(own.log)?.[1] ?? "";
@@ -329,14 +336,14 @@ describe("the first administrator", () => {
     }
   });
 
-  test("comes from the environment, with the password in it", async () => {
+  test("comes from the environment, with the password", async () => {
     const env = { LARDER_ADMIN_EMAIL: "root@example.com", LARDER_ADMIN_PASSWORD: password };
     await withServer({ env }, async (own) => {
       expectStatus(await own.visitor.post("/api/auth/signin", { email: "root@example.com", password }), 200);
     });
   });
 
-  test("comes from the environment after strangers have made accounts, and is made once", async () => {
+  test("comes from the environment even if others have accounts, and is created once", async () => {
     await withServer({}, async (own) => {
       await own.signUp();
       const env = { LARDER_ADMIN_EMAIL: "root@example.com", LARDER_ADMIN_PASSWORD: password };
@@ -350,7 +357,7 @@ describe("the first administrator", () => {
     });
   });
 
-  test("is nobody who has made an account with that e-mail: the start stops and says so", async () => {
+  test("is not an account that somebody else created with that email: the start fails with a message", async () => {
     await withServer({}, async (own) => {
       const stranger = await own.signUp();
       await own.stop();
@@ -364,7 +371,7 @@ describe("the first administrator", () => {
     });
   });
 
-  test("can be made before the first start", async () => {
+  test("can be created before the first start", async () => {
     const folder = await temporaryDirectory();
     try {
       const args = ["user", "add", "root@example.com", "--admin", "--password-stdin", "--data", folder];

@@ -1,4 +1,4 @@
-// larder verify --bucket, and the nightly reading of the bucket.
+// larder verify --bucket, and the nightly scrub of the bucket.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { evict, blobPath, withoutCache } from "../support/bucket.ts";
@@ -39,14 +39,14 @@ async function verify(...flags: string[]) {
   return { code, report, stderr };
 }
 
-test("reads what lies in the bucket alone, and brings nothing here", async () => {
+test("reads the blobs that only the bucket has, and stores none of them here", async () => {
   const { code, report } = await verify("--rate", "1GB");
   expect({ code, report }).toMatchObject({ code: 0, report: { ok: true, bucket: { contents: 4 }, findings: [] } });
   for (const content of contents) expect(existsSync(blobPath(server, content))).toBe(false);
 }, 120_000);
 
-// Before the tests that read damaged objects: the server reads those again some seconds later.
-test("asks above --max-bytes: without a terminal it reads nothing, and says which flag to give", async () => {
+// Before the tests that read damaged objects, because the server reads those again some seconds later.
+test("asks above --max-bytes; without a terminal, it reads nothing and names the flag", async () => {
   const before = s3.requests.length;
   const refused = await verify("--max-bytes", "1MB");
   expect(refused).toMatchObject({ code: 2, report: undefined });
@@ -55,7 +55,7 @@ test("asks above --max-bytes: without a terminal it reads nothing, and says whic
   expect(await verify("--max-bytes", "10MB", "--rate", "1GB")).toMatchObject({ code: 0 });
 }, 120_000);
 
-test("names what is damaged or missing, records it, and resolves it when it is good again", async () => {
+test("names and records damaged and missing objects, and resolves them when they are good again", async () => {
   await s3.corrupt(digestOf(first));
   await s3.remove(digestOf(second));
   const bad = await verify("--rate", "1GB");
@@ -67,20 +67,20 @@ test("names what is damaged or missing, records it, and resolves it when it is g
 
   await s3.put(digestOf(first), first);
   await s3.put(digestOf(second), second);
-  // What was lost is known again by the comparison of the bucket with the database.
+  // The comparison of the bucket with the database finds the lost object again.
   await runJob(admin.client, "bucket-stock");
   expect(await verify("--rate", "1GB")).toMatchObject({ code: 0, report: { bucket: { contents: 4 } } });
   expect((await admin.client.get("/api/admin/findings")).list("data.findings")).toEqual([]);
 }, 120_000);
 
-test("keeps to its rate", async () => {
+test("does not exceed --rate", async () => {
   const startedMs = performance.now();
   expect(await verify("--rate", "5MB")).toMatchObject({ code: 0 });
   // 9.3 MB.
   expect(performance.now() - startedMs).toBeGreaterThan(1_700);
 }, 120_000);
 
-test("an outage is no finding: exit 2", async () => {
+test("an outage is not a finding: exit 2", async () => {
   s3.behavior = "failing";
   const { code, stderr } = await verify();
   expect(code).toBe(2);

@@ -16,12 +16,12 @@ function blobPath(directory: string, content: Uint8Array): string {
 async function flipBit(path: string): Promise<void> {
   const bytes = await readFile(path);
   bytes[100] = (bytes[100] ?? 0) ^ 1;
-  // The copy may have the same file under another name.
+  // The copy may have the same file with another name.
   await unlink(path);
   await writeFile(path, bytes);
 }
 
-/** What `larder verify --json` says. */
+/** The output of `larder verify --json`. */
 interface Report {
   ok: boolean;
   contents: number;
@@ -46,9 +46,9 @@ async function verify(args: string[]): Promise<{ code: number; report: Report }>
   return { code, report: JSON.parse(stdout) as Report };
 }
 
-/** All names, sizes and times below a folder. */
+/** All names, sizes, and times below a folder. */
 async function stateOf(folder: string): Promise<string[]> {
-  // A look whether a server runs takes away what a killed one left at its lock.
+  // The check for a running server removes the lock journal of a killed one.
   const names = (await readdir(folder, { recursive: true })).filter((name) => name !== "larder.lock-journal").sort();
   return Promise.all(
     names.map(async (name) => {
@@ -71,7 +71,7 @@ const withStopped = stoppedServer<Contents>(async ({ client }) => {
   return [present, former, trashed];
 });
 
-/** The same, running. */
+/** The same server, running. */
 async function withFiles(
   use: (server: TestServer, client: Client, contents: Contents, email: string) => Promise<void>,
 ): Promise<void> {
@@ -81,8 +81,8 @@ async function withFiles(
   });
 }
 
-describe("larder verify beside a running server", () => {
-  test("an intact directory: exit 0, and the readings are noted", async () => {
+describe("larder verify while the server runs", () => {
+  test("exits 0 for an intact directory", async () => {
     await withFiles(async (server, client) => {
       const { code, report } = await verify(["--data", server.dataDir]);
       expect({ code, report }).toMatchObject({
@@ -96,7 +96,7 @@ describe("larder verify beside a running server", () => {
     });
   });
 
-  test("names each file of each fault, exit 1; from then on it is refused, and healed by the same bytes", async () => {
+  test("names each damaged file with exit 1; it is not served until the same bytes are uploaded", async () => {
     await withFiles(async (server, client, [present, former, trashed], email) => {
       await flipBit(blobPath(server.dataDir, present));
       await truncate(blobPath(server.dataDir, former), 7);
@@ -121,7 +121,7 @@ describe("larder verify beside a running server", () => {
     });
   });
 
-  test("--quick sees lengths alone, and neither it nor --read-only notes anything", async () => {
+  test("--quick compares only sizes, and neither it nor --read-only records anything", async () => {
     await withFiles(async (server, client, [present, former]) => {
       await flipBit(blobPath(server.dataDir, present));
       await truncate(blobPath(server.dataDir, former), 7);
@@ -134,7 +134,7 @@ describe("larder verify beside a running server", () => {
     });
   });
 
-  test("under uploads, changes and deletions nothing is found that isn't there", async () => {
+  test("finds nothing wrong during uploads, changes, and deletions", async () => {
     await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
       const end = new AbortController();
@@ -156,7 +156,7 @@ describe("larder verify beside a running server", () => {
 });
 
 describe("larder verify DIR", () => {
-  test("writes nothing into a stopped, a crashed or a copied directory", async () => {
+  test("writes nothing to a stopped, a crashed, or a copied directory", async () => {
     await withFiles(async (server, client, [present]) => {
       const admin = await server.addUser(["--admin"]);
       await runJob(admin.client, "snapshot");
@@ -189,7 +189,7 @@ describe("larder verify DIR", () => {
     });
   }, 120_000);
 
-  test("of something that is no data directory, or has no whole database: exit 2 and why", async () => {
+  test("exits 2 with the reason for another directory, or without an intact database", async () => {
     const empty = await temporaryDirectory();
     const { code, stderr } = await runLarder(["verify", empty]);
     expect(code).toBe(2);
@@ -234,13 +234,13 @@ describe("rows", () => {
     ],
   ];
 
-  test("each broken rule is found and told by ids, without names", async () => {
+  test("each broken rule is found and reported with ids, without names", async () => {
     await withStopped(async (server) => {
       const copies = await temporaryDirectory();
       for (const [what, sql, says] of breakages) {
         const broken = join(copies, what.replaceAll(/\W/g, "-"));
         await cp(server.dataDir, broken, { recursive: true, preserveTimestamps: true });
-        // As it is itself, not a copy of it.
+        // The same file, not a copy.
         await unlink(join(broken, "larder.state"));
         const sqlite = new Database(join(broken, "larder.db"));
         sqlite.run("PRAGMA foreign_keys=OFF");
@@ -254,8 +254,8 @@ describe("rows", () => {
     });
   }, 120_000);
 
-  test("a flipped bit that breaks no rule is found in a database that was closed in order", async () => {
-    // SQLite has no sums of its pages: another name in a row was "intact".
+  test("a flipped bit that breaks no rule is found in a database that was closed properly", async () => {
+    // SQLite has no checksums of its pages: a changed name in a row was "intact".
     await withFiles(async (server, client) => {
       await client.post("/api/folders", { name: "holiday", path: "/" });
       await server.stop();
@@ -265,8 +265,8 @@ describe("rows", () => {
       const at = bytes.lastIndexOf("$argon2id$");
       bytes[at + 60] = (bytes[at + 60] ?? 0) ^ 1;
       await writeFile(path, bytes);
-      for (const place of [[server.dataDir], ["--data", server.dataDir]]) {
-        const { code, report } = await verify(place);
+      for (const flags of [[server.dataDir], ["--data", server.dataDir]]) {
+        const { code, report } = await verify(flags);
         expect({ code, details: report.findings.map(({ detail }) => detail) }).toEqual({
           code: 1,
           details: [expect.stringContaining("changed after Larder closed it")],
@@ -293,7 +293,7 @@ describe("rows", () => {
       const { code, report } = await verify([server.dataDir]);
       expect(code).toBe(1);
       expect(report.findings[0]?.detail).toMatch(/nodes_modified|page|tree/i);
-      // Beside it the contents are read all the same.
+      // The blobs are read nevertheless.
       expect({ contents: report.contents, damaged: report.damaged }).toEqual({ contents: 4, damaged: 0 });
       const noted = await runLarder(["verify", "--data", server.dataDir]);
       expect(noted.code).not.toBe(0);

@@ -1,4 +1,4 @@
-// The shell examples of the README and of docs/ are run as they stand, so that they stay true.
+// Runs the shell examples of the README and of docs/, so that they stay correct.
 import { expect, test } from "bun:test";
 import { chmod, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const allBlocks = (
   await Promise.all((await listPages()).map(async (page) => shellBlocks(page, await readPage(page))))
 ).flat();
 
-/** Puts the program under test into a folder as `larder`. */
+/** Links the program under test into a folder as `larder`. */
 async function installLarder(folder: string): Promise<void> {
   const path = join(folder, "larder");
   const words = testCommand().map((word) => `'${word}'`);
@@ -21,7 +21,7 @@ async function installLarder(folder: string): Promise<void> {
   await chmod(path, 0o755);
 }
 
-/** What the blocks of a page must print together, and the variables that they must fill. */
+/** The text that the blocks of a page must print, and the variables that they must set. */
 const pages: [page: string, printed: string[], filled: string[]][] = [
   ["README.md", ["1 blob", "is intact", "Restored from"], ["BACKUP"]],
   ["docs/api.md", ["photo.jpg", "identical", '"version":4', '"trashed"', '"restored"'], ["KEY", "PHOTO", "ID"]],
@@ -37,30 +37,30 @@ const pages: [page: string, printed: string[], filled: string[]][] = [
   ["docs/users.md", ["bea@example.org", "enterprise", "/invite"], []],
 ];
 
-test("every shell example is run, or says why not", async () => {
+test("every shell example is run, or has a reason not to be", async () => {
   const runPages = new Set(allBlocks.filter(({ notRun }) => notRun === undefined).map(({ page }) => page));
   expect([...runPages].sort()).toEqual(pages.map(([page]) => page).sort());
-  // One more that is not run is a decision: change the number with it.
+  // Another example that is not run is a decision: change the number then.
   expect(allBlocks.filter(({ notRun }) => notRun !== undefined)).toHaveLength(13);
-  // One word for the language, so that no block is overlooked.
+  // All blocks have the same language, so that none is missed.
   for (const page of await listPages()) expect(await readPage(page)).not.toMatch(/^ *```(?:bash|console|shell|zsh)/m);
 });
 
 test.skipIf(missing.length > 0).each(pages)(
-  "%s: the examples work as they stand",
+  "%s: the examples work as written",
   async (page, printed, filled) => {
     const blocks = allBlocks.filter((block) => block.page === page && block.notRun === undefined);
     await withServer({}, async (server) => {
       const { email, password } = { email: "anna@example.org", password: "correct horse battery" };
       const { client } = await server.signUp({ email, password, name: "Anna" });
-      // What there is to back up; the other pages upload their own files.
+      // A file for the backup; the other pages upload their own files.
       if (blocks.some(({ text }) => text.includes("larder backup"))) {
         await client.stored("a letter", { name: "letter.txt", fields: { folder: "/letters" } });
       }
       const directory = await temporaryDirectory();
       await installLarder(directory);
       try {
-        // A refusal of the server stops it, as does a grep that finds nothing; curl by itself would continue.
+        // A rejected request stops the script, as does a grep that finds nothing. Without these options, curl would continue.
         const script = [
           "set -euo pipefail",
           'curl() { command curl --fail-with-body --max-time 20 "$@"; }',

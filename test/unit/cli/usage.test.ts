@@ -1,4 +1,4 @@
-// What commands say of themselves, of mistakes, and of settings.
+// Help, mistakes, and settings of commands.
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { temporaryDirectory } from "../../support/server.ts";
 
 const folders: string[] = [];
 
-/** A directory of this test alone, removed after it. */
+/** A temporary directory, removed after the test. */
 async function folder(): Promise<string> {
   const made = await temporaryDirectory();
   folders.push(made);
@@ -42,14 +42,14 @@ describe("--help", () => {
     for (const command of commands) expect(stdout).toContain(command);
   });
 
-  test.each(commands)("of %s exits 0 and says what it does", async (command) => {
+  test.each(commands)("of %s exits 0 and prints the exit codes", async (command) => {
     const { code, stdout } = await runInProcess([command, "--help"]);
     expect(code).toBe(0);
     expect(stdout).toContain(command);
     expect(stdout.toLowerCase()).toContain("exit");
   });
 
-  test("of serve says of each flag what kind of value it takes", async () => {
+  test("of serve names the kind of value of each flag", async () => {
     const { stdout } = await runInProcess(["serve", "--help"]);
     const flags = ["--preset <spec|household>", "--log <auto|pretty|json>", "--port <number>", "--data <path>"];
     for (const flag of flags) expect(stdout).toContain(`${flag} `);
@@ -58,7 +58,7 @@ describe("--help", () => {
     expect(stdout).not.toContain("<whole>");
   });
 
-  test("of serve shows each default once, and none where there is none", async () => {
+  test("of serve shows each default once", async () => {
     const { stdout } = await runInProcess(["serve", "--help"]);
     expect(stdout).toMatch(/--port <number> .*\(default: 8790\)/);
     expect(stdout).not.toMatch(/\(\)|\((default: )?not set\)|\(default: "/);
@@ -83,7 +83,7 @@ describe("a mistake", () => {
     },
   );
 
-  test("leaves a foreign folder as it was", async () => {
+  test("does not change another folder", async () => {
     const foreign = await folder();
     await mkdir(join(foreign, "precious"));
     const { code } = await runInProcess(["user", "list", "--data", join(foreign, "nothing-here")]);
@@ -93,7 +93,7 @@ describe("a mistake", () => {
 });
 
 describe("config", () => {
-  test("takes a switch without a word as on", async () => {
+  test("takes a toggle without a value as on", async () => {
     const line = async (...flags: string[]) => {
       const { stdout } = await runInProcess(["config", ...flags]);
       return stdout.split("\n").find((one) => one.includes("verifyAfterWrite"));
@@ -103,7 +103,7 @@ describe("config", () => {
     expect(await line("--verify-after-write", "off")).toMatch(/\boff\b.*--verify-after-write/);
   });
 
-  test("takes the defaults of the contract where nothing is set", async () => {
+  test("shows the defaults if nothing is set", async () => {
     const { stdout, code } = await runInProcess(["config"], { env: { LARDER_DATA: await folder() } });
     expect(code).toBe(0);
     expect(stdout).toContain("8790");
@@ -117,7 +117,7 @@ describe("config", () => {
     expect(stdout + stderr).not.toContain("very secret password");
   });
 
-  test("of another file is read with --config", async () => {
+  test("reads another file with --config", async () => {
     const dataDir = await folder();
     const path = join(dataDir, "other.toml");
     await writeFile(path, "port = 9005\n");
@@ -128,7 +128,7 @@ describe("config", () => {
     expect(missing.code).toBe(2);
   });
 
-  test("knows every name of the contract, also of features to come", async () => {
+  test("accepts every setting in the environment", async () => {
     const env: Record<string, string> = {
       LARDER_HOST: "127.0.0.1",
       LARDER_PORT: "0",
@@ -168,12 +168,12 @@ describe("config", () => {
 describe("a bad setting", () => {
   const bad: [string, string, RegExp][] = [
     ["a key with a typo", "# first\nprot = 9000\n", /(?=[\s\S]*\b2\b)(?=[\s\S]*prot)(?=[\s\S]*\bport\b)/],
-    ["a key that was never known", "favouriteColour = 1\n", /favouriteColour/],
+    ["an unknown key", "favouriteColour = 1\n", /favouriteColour/],
     ["a number out of range", "port = 700000\n", /(?=[\s\S]*\b1\b)(?=[\s\S]*port)/],
     ["a wrong type", 'port = "many"\n', /port/],
-    ["a word that is none of the choices", 'signup = "maybe"\n', /(?=[\s\S]*signup)(?=[\s\S]*invite)/],
-    ["a line that is no TOML", "port = = 1\n", /\b1\b/],
-    ["an address list that is none", 'trustedProxies = ["10.0.0.0/99"]\n', /trustedProxies/],
+    ["a value that is not one of the choices", 'signup = "maybe"\n', /(?=[\s\S]*signup)(?=[\s\S]*invite)/],
+    ["a line that is not TOML", "port = = 1\n", /\b1\b/],
+    ["an invalid list of addresses", 'trustedProxies = ["10.0.0.0/99"]\n', /trustedProxies/],
   ];
 
   test.each(bad)(
