@@ -12,7 +12,7 @@ setDefaultTimeout(60_000);
 
 if (mountingFails !== undefined) console.warn(`skipped: tests on file systems of their own: ${mountingFails}`);
 
-/** That a backup, copied to where it can be written, opens and has these files. */
+/** Expects a copy of a backup to open and to have these files. */
 async function expectOpens(dir: string, account: { email: string; password: string }, names: string[]): Promise<void> {
   const base = await temporaryDirectory();
   const copy = join(base, "copy");
@@ -31,7 +31,7 @@ async function expectOpens(dir: string, account: { email: string; password: stri
   }
 }
 
-test("a restore that is killed at any instant leaves a directory that opens to one whole state or the other", async () => {
+test("a restore that is killed at any moment leaves a directory that opens in one complete state or the other", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const { client, email, password } = await server.signUp();
     await client.storedId("first", { name: "first" });
@@ -46,7 +46,7 @@ test("a restore that is killed at any instant leaves a directory that opens to o
       const random = seededRandom(8);
       for (let round = 0; round < 5; round++) {
         const copy = join(base, `copy-${round}`);
-        // Of a stopped server: it opens as it is.
+        // A directory of a stopped server opens without a restore.
         await cp(server.dataDir, copy, { recursive: true });
         const words = [...testCommand(), "restore", "--snapshot", taken, "--data", copy];
         const child = Bun.spawn(words, { cwd: repositoryRoot, stdout: "ignore", stderr: "ignore" });
@@ -65,28 +65,28 @@ test("a restore that is killed at any instant leaves a directory that opens to o
   });
 }, 120_000);
 
-/** Everything of an account that a backup must have: places, contents, earlier contents, labels, the trash and links. */
+/** Everything of an account that a backup must have: paths, files, versions, tags, the trash, and links. */
 async function wholeStateOf(client: Client): Promise<unknown> {
   const files: unknown[] = [];
   const listed = await client.get("/api/files?recursive=true&limit=100");
   const kinds = listed.strings("data.files", "type");
   for (const [index, id] of listed.strings("data.files", "id").entries()) {
     const path = `data.files.${index}`;
-    const place = [listed.at(`${path}.folder`), listed.at(`${path}.name`), listed.at(`${path}.tags`)];
-    if (kinds[index] === "folder") files.push({ id, place });
+    const location = [listed.at(`${path}.folder`), listed.at(`${path}.name`), listed.at(`${path}.tags`)];
+    if (kinds[index] === "folder") files.push({ id, location });
     else {
       const { bytes } = await client.get(`/api/files/${id}/download`);
       const versions = (await client.get(`/api/files/${id}/versions`)).at("data.versions");
       const shares = (await client.get(`/api/files/${id}/shares`)).at("data.shares");
-      files.push({ id, place, checksum: checksumOf(bytes), versions, shares });
+      files.push({ id, location, checksum: checksumOf(bytes), versions, shares });
     }
   }
   const trash = (await client.get("/api/files/trash")).at("data.files");
-  // Addresses of downloads name the server that answers.
+  // Download addresses contain the port of the server.
   return JSON.parse(JSON.stringify({ files, trash }).replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, ""));
 }
 
-test("three incremental backups with changes in between: each state is restored and is what it was", async () => {
+test("three incremental backups with changes in between: each state can be restored", async () => {
   const base = await temporaryDirectory();
   try {
     await withServer({ hasAccounts: true }, async (server) => {
@@ -145,7 +145,7 @@ test("three incremental backups with changes in between: each state is restored 
 
 describe.skipIf(mountingFails !== undefined)("the disk of a backup", () => {
   test.each(["ext4", "tmpfs"])(
-    "of %s that fills up ends it with a clear message; the former backup opens, and with free space it continues",
+    "of %s that fills up ends the backup with a clear message; the earlier backup opens, and with free space it continues",
     async (kind) => {
       const disk = kind === "ext4" ? await mountExt4(48) : await mountTmpfs(24);
       try {
@@ -211,7 +211,7 @@ describe.skipIf(mountingFails !== undefined)("the disk of a backup", () => {
     }
   });
 
-  test("that fills up under a restore leaves nothing that could be taken for a data directory", async () => {
+  test("that fills up during a restore has nothing that looks like a data directory", async () => {
     const disk = await mountTmpfs(4);
     try {
       await withServer({ hasAccounts: true }, async (server) => {

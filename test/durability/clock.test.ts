@@ -39,12 +39,12 @@ test.skipIf(clockFails !== undefined)(
       for (const [index, seconds] of steps.entries()) {
         await clock.set(seconds);
         const client = await signIn();
-        // Its tokens, too, may be over by this clock.
+        // The tokens of the account may have expired by this clock.
         const { client: device } = await registerDevice(server, account, phone.deviceId);
         const name = `step-${index}`;
         const response = await client.stored(name, { name });
         stored.set(response.string("data.id"), checksumOf(name));
-        // The server goes by the clock that was set.
+        // The server uses the changed clock.
         const aheadSeconds = (Date.parse(response.string("data.uploadedAt")) - Date.now()) / 1000;
         expect(Math.abs(aheadSeconds - seconds)).toBeLessThan(HOUR / 2);
         expectStatus(await client.putContent(replaced, name), 200);
@@ -72,7 +72,7 @@ test.skipIf(clockFails !== undefined)(
       const client = await signIn();
       for (const [id, checksum] of stored)
         expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksum);
-      // A year ahead the trash of today was long over; it is not emptied on the word of a clock that leapt.
+      // A year later, today's trash would have expired. The server does not trust a clock that jumped, and keeps it.
       await clock.set(YEAR);
       expect(await server.stop()).toBe(0);
       await server.start();
@@ -92,7 +92,7 @@ test.skipIf(clockFails !== undefined)(
 );
 
 test.skipIf(clockFails !== undefined)(
-  "a guest's file that is on its way when the hour of the link's password ends still arrives",
+  "an upload to a link finishes although the password grant of an hour expires during it",
   async () => {
     const clock = await createMovableClock();
     const server = await startServer({ env: clock.env });
@@ -115,7 +115,7 @@ test.skipIf(clockFails !== undefined)(
       await writer.write(
         `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="slow.txt"\r\n\r\n01234`,
       );
-      // By the second of these answers the server has begun the request.
+      // After the second of these responses, the server has begun the request.
       for (let n = 0; n < 2; n++) expectStatus(await server.visitor.get("/health/live"), 200);
       await clock.set(2 * HOUR);
       await writer.write(`56789\r\n--${boundary}--\r\n`);

@@ -15,14 +15,14 @@ const roundMsMax = 200;
 const contentCount = 4;
 const workersPerContent = 2;
 
-/** Where a content lies in the store. */
+/** The path of a blob in the store. */
 function pathOf(server: TestServer, content: string | Uint8Array): string {
   const digest = digestOf(content);
   return join(server.dataDir, "blobs", "sha256", digest.slice(0, 2), digest.slice(2, 4), digest);
 }
 
 async function collectNow(server: TestServer): Promise<void> {
-  // As long as it takes: a collection among ten thousand uploads takes longer than most commands may.
+  // Without a time limit: garbage collection during ten thousand uploads takes long.
   const { code, output } = await run([...testCommand(), "gc", "--now", "--data", server.dataDir]);
   expect({ code, output }).toEqual({ code: 0, output });
 }
@@ -38,7 +38,7 @@ test(
       let [collections, snapshots] = [0, 0];
       const collect = async () => {
         while (!finished.signal.aborted) {
-          // By force, and as the nightly pass does it where there is no time of grace.
+          // With --now, and as the nightly job without a grace period.
           await collectNow(server);
           await admin.client.post("/api/admin/jobs/gc/run");
           collections += 1;
@@ -63,9 +63,9 @@ test(
           await client.delete(`/api/files/${id}`);
         }
       };
-      // Each content has two workers: one deletes what the other has just stored.
+      // Two workers for each blob: one deletes the file that the other has just stored.
       await Promise.all([...contents, ...contents].map((content, index) => worker(content, index)));
-      const kept = await Promise.all(
+      const retained = await Promise.all(
         contents.map((content, index) => client.storedId(content, { name: `kept ${index}` })),
       );
       finished.abort();
@@ -76,7 +76,7 @@ test(
       expect(lost).toEqual([]);
       expect(collections).toBeGreaterThan(0);
       expect(snapshots).toBeGreaterThan(0);
-      for (const [index, id] of kept.entries()) {
+      for (const [index, id] of retained.entries()) {
         const response = await client.get(`/api/files/${id}/download`);
         expect(checksumOf(response.bytes)).toBe(checksumOf(contents[index] ?? ""));
       }
@@ -97,7 +97,7 @@ test("blobs that a stored snapshot names stay until the snapshot is deleted", as
     await runJob(admin.client, "gc");
     expect(present()).toEqual([named, forgotten]);
 
-    // As after going back to an older database: a file of long ago that has no row, but is named by a later snapshot.
+    // As after the restore of an older database: an old blob without a row, which a newer snapshot names.
     expect(await server.stop()).toBe(0);
     const database = new Database(join(server.dataDir, "larder.db"));
     database.run("DELETE FROM blobs WHERE digest = ?", [Buffer.from(digestOf(forgotten), "hex")]);
@@ -126,7 +126,7 @@ test("a quarantined blob that was uploaded again is not stored twice, even if sn
     await runJob(admin.client, "gc");
     expect(await aside()).toEqual([digestOf("again and again")]);
     const id = await client.storedId("again and again");
-    // It takes a snapshot, which names the content.
+    // The job takes a snapshot, which names the blob.
     await collectNow(server);
     expect(await aside()).toEqual([]);
     expect((await client.get(`/api/files/${id}/download`)).text).toBe("again and again");

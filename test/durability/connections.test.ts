@@ -1,4 +1,4 @@
-// Connections that ask for nothing: issue "Unattended for years", faults and network edge.
+// Connections that request nothing, and too many connections.
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -11,7 +11,7 @@ import { type TestServer, withServer } from "../support/server.ts";
 
 const isLinux = process.platform === "linux";
 
-/** So many connections that each send the same beginning of a request, or nothing. */
+/** Opens connections that each send the same beginning of a request, or nothing. */
 async function openMany(server: TestServer, count: number, beginning: string): Promise<Socket[]> {
   const sockets: Socket[] = [];
   for (let from = 0; from < count; from += 500) {
@@ -26,7 +26,7 @@ async function openMany(server: TestServer, count: number, beginning: string): P
           new Promise<void>((resolve, reject) => {
             socket.once("error", reject);
             socket.once("connect", () => {
-              // Being closed is what many of them are here for.
+              // The server is expected to close many of them.
               socket.off("error", reject);
               socket.on("error", () => {});
               if (beginning === "") resolve();
@@ -60,7 +60,7 @@ test.skipIf(!isLinux).each(beginnings)(
       await client.get("/api/auth/session");
       const crowd = await openMany(server, 400, beginning);
       await eventually(
-        "room is made",
+        "connections are closed",
         () => /The number of connections is below the limit again/.test(server.log),
         45_000,
       );
@@ -81,9 +81,9 @@ test.skipIf(!isLinux).each(beginnings)(
 );
 
 test.skipIf(!isLinux)(
-  "while no descriptor is left, what comes is put off with 503, and taken a moment later",
+  "without free descriptors, requests get 503, and succeed a moment later",
   async () => {
-    // Uploads were answered "storage_error" and downloads "unexpected", both 500, which no client tries again.
+    // Uploads failed with "storage_error" and downloads with "unexpected", both 500, which no client retries.
     await withServer({ hasAccounts: true, prefix: ["prlimit", "--nofile=256:256"] }, async (server) => {
       const { client, token } = await server.signUp();
       const id = await client.storedId(randomContent(300_000));
@@ -100,7 +100,7 @@ test.skipIf(!isLinux)(
         const download = `GET /api/files/${id}/download HTTP/1.1\r\n${head}\r\n`;
         await connection.write(index < 4 ? Buffer.concat([Buffer.from(upload), body]) : download);
         const response = await connection.response().catch(() => undefined);
-        // Closed as idle before it was heard, put off, or there was room again by then.
+        // Closed as idle, rejected with 503, or accepted because a descriptor was free again.
         if (response !== undefined && response.status >= 300) expectError(response, 503, "overloaded");
       }
       // A request on a connection that was just closed as idle gets no response.
@@ -110,7 +110,7 @@ test.skipIf(!isLinux)(
           () => false,
         );
       await eventually("room", isTaken, 120_000);
-      // A thread that was started during this, for a snapshot for example, ended the whole server.
+      // A thread that started then, for a snapshot for example, ended the whole server.
       expect(server.log).not.toContain("ran out of file descriptors");
       expect(server.log).not.toContain("Uncaught exception");
       end(crowd);
@@ -120,13 +120,13 @@ test.skipIf(!isLinux)(
   120_000,
 );
 
-/** How many descriptors this process may have: the other ends of all connections are here. */
+/** The descriptor limit of this process, which has the other ends of all connections. */
 function descriptorLimit(): number {
   return Number(/^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1] ?? 0);
 }
 
 test.skipIf(!isLinux || descriptorLimit() < 11_000)(
-  "ten thousand idle connections leave the server quick and small",
+  "with ten thousand idle connections, the server stays fast and small",
   async () => {
     await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
@@ -149,7 +149,7 @@ test.skipIf(!isLinux || descriptorLimit() < 11_000)(
 );
 
 test.skipIf(!isLinux)(
-  "readers that stop reading hold no memory, and get the rest once they continue",
+  "clients that stop reading use no memory, and get the rest when they continue",
   async () => {
     await withServer({ hasAccounts: true }, async (server) => {
       const { client, token } = await server.signUp();
@@ -184,13 +184,13 @@ test.skipIf(!isLinux)(
   120_000,
 );
 
-test("requests beyond maxRequests are turned away, and taken again when there is room", async () => {
+test("requests beyond maxRequests are rejected, and accepted again later", async () => {
   await withServer({ hasAccounts: true, env: { LARDER_MAX_REQUESTS: "16" } }, async (server) => {
     const { client, token } = await server.signUp();
     const uploads = await Promise.all(Array.from({ length: 17 }, () => sendHalfUpload(server.port, token)));
     await eventually("the refusal", async () => {
       if ((await client.get("/api/auth/session")).status === 503) return true;
-      // The question itself may have had a place when the uploads came, and two of them none: one more takes it.
+      // This request may have counted when the uploads came, so that two of them were rejected: one more upload fits.
       uploads.push(await sendHalfUpload(server.port, token));
       return false;
     });

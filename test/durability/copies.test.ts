@@ -1,4 +1,4 @@
-// Copies of a data directory, taken while the server runs: each must open in the state of its snapshot.
+// Copies of the data directory of a running server: each must open in the state of its snapshot.
 import { afterAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { readdir, readFile, rm, stat, truncate } from "node:fs/promises";
@@ -27,7 +27,7 @@ import { completeUpload, type PlannedUpload, planUpload, sendChunks, getUploadSt
 const rounds = Number(process.env["LARDER_TEST_ROUNDS"] ?? 9);
 const roundMsMax = 60_000;
 
-/** When the newest snapshot of a directory was taken, by its name; zero where there is none. */
+/** The time of the newest snapshot of a directory, by its name; zero if there is none. */
 async function newestSnapshotMs(dataDir: string): Promise<number> {
   const taken = (await readdir(join(dataDir, "snapshots"))).map((name) =>
     Date.parse(name.replace(/^larder-(.{13})-(..)-(..)-(...)Z-[a-z-]+\.db$/, "$1:$2:$3.$4Z")),
@@ -35,9 +35,9 @@ async function newestSnapshotMs(dataDir: string): Promise<number> {
   return Math.max(0, ...taken.filter((ms) => !Number.isNaN(ms)));
 }
 
-/** Housekeeping without rest: snapshots, collections, sweeps of leftovers. */
+/** Runs housekeeping jobs continuously: snapshots, garbage collection, leftovers. */
 async function keepHouse(admin: Account, signal: AbortSignal): Promise<void> {
-  // Each may be running by its schedule too.
+  // A job may already run on schedule.
   const run = async (name: string) => {
     const ran = await admin.client.post(`/api/admin/jobs/${name}/run`);
     if (ran.status !== 200 || ran.at("data.lastError") !== null) throw new Error(`${name}: ${ran.text}`);
@@ -50,7 +50,7 @@ async function keepHouse(admin: Account, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Opens a copy with a server of its own, and ends that again. */
+/** Opens a copy with its own server, and stops it. */
 async function withCopy(dataDir: string, use: (copy: TestServer) => Promise<void>): Promise<void> {
   const copy = await startServer({ dataDir });
   try {
@@ -60,13 +60,13 @@ async function withCopy(dataDir: string, use: (copy: TestServer) => Promise<void
   }
 }
 
-/** A copy, and between which moments it was taken. */
+/** A copy, and the times of its start and end. */
 interface TakenCopy extends Interval {
   readonly copier: Copier;
   readonly dataDir: string;
 }
 
-/** Copies the server's directory, some changes after the copy before. */
+/** Copies the server's directory, after more changes. */
 async function takeCopy(
   { dataDir: from }: TestServer,
   load: MixedLoad,
@@ -74,8 +74,8 @@ async function takeCopy(
   to: string,
   random: SeededRandom,
 ): Promise<TakenCopy> {
-  const wanted = load.done + 20;
-  while (load.done < wanted) await Bun.sleep(10);
+  const expected = load.done + 20;
+  while (load.done < expected) await Bun.sleep(10);
   const fromMs = await newestSnapshotMs(from);
   await copier.copy(from, to, random);
   return { copier, dataDir: to, fromMs, untilMs: Date.now() };
@@ -88,17 +88,17 @@ test(
     for (const name of absent) console.warn(`NOT TRIED, because this machine has no such tool: ${name}`);
     const [seed = 1] = seedsToRun([1]);
     const folder = await temporaryDirectory();
-    // No time of grace: what is deleted goes as early as it may.
+    // No grace period: deleted blobs are removed as early as possible.
     await withServer({ hasAccounts: true, env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
       const admin = await server.addUser(["--admin"]);
       let load = await MixedLoad.start(server, seed);
-      // One that has the accounts.
+      // A snapshot with the accounts.
       await runJob(admin.client, "snapshot");
       const random = seededRandom(seed);
       let filesSeen = 0;
       const takeOfEach = async (firstRound: number) => {
         const taken: TakenCopy[] = [];
-        // Between copies: one that is being made is no use after that.
+        // Between copies: a crash makes an unfinished copy useless.
         const { code } = await run([...testCommand(), "gc", "--now", "--data", server.dataDir]);
         expect(code).toBe(0);
         for (const [index, copier] of copiers.slice(0, rounds - firstRound).entries()) {
@@ -136,7 +136,7 @@ test(
             stop.abort();
             await Promise.allSettled([load.stop(), house]);
           }
-          // The load pauses: it would only slow down the copies.
+          // The load pauses, because it would only slow down the check of the copies.
           for (const [index, copy] of taken.entries()) await check(first + index, copy);
           load = MixedLoad.resume(load.accounts, 15);
         }
@@ -150,7 +150,7 @@ test(
   60_000 + rounds * roundMsMax,
 );
 
-/** Rejects with a failure of something that otherwise ends when it is stopped. */
+/** Rejects if the work fails; otherwise it ends when it is stopped. */
 async function rejectionOf(work: Promise<void>): Promise<never> {
   await work;
   return new Promise(() => {});
@@ -166,7 +166,7 @@ test("copies by cp, tar and rsync from the first minute on have the account, its
       const { email, password } = await server.addUser(["--admin"]);
       const load = await MixedLoad.start(server, seed);
       const madeAtMs = Date.now();
-      // Nothing asks for a snapshot: the server takes one because there are new accounts.
+      // No snapshot is requested: the server takes one because of new accounts.
       const deadlineMs = Date.now() + 20_000;
       while ((await newestSnapshotMs(server.dataDir)) < madeAtMs && Date.now() < deadlineMs) await Bun.sleep(50);
       const takeAll = async () => {
@@ -192,7 +192,7 @@ test("copies by cp, tar and rsync from the first minute on have the account, its
         });
       }
       const before = await newestSnapshotMs(server.dataDir);
-      // Something that no snapshot has yet.
+      // A file that no snapshot has yet.
       await server.signUp();
       expect(await server.stop()).toBe(0);
       const names = (await readdir(join(server.dataDir, "snapshots"))).filter((name) => name.endsWith("-stop.db"));
@@ -204,7 +204,7 @@ test("copies by cp, tar and rsync from the first minute on have the account, its
   }
 }, 120_000);
 
-/** A copy that nobody has opened yet, and what its original had acknowledged before and after its last snapshot. */
+/** A copy that was not opened yet, and what its original had acknowledged before and after its last snapshot. */
 interface Unopened {
   readonly dataDir: string;
   readonly account: Account;
@@ -212,7 +212,7 @@ interface Unopened {
   readonly before: { readonly id: string; readonly content: Uint8Array };
   readonly after: { readonly id: string };
   readonly upload: { readonly plan: PlannedUpload; readonly content: Uint8Array };
-  /** Given out before the snapshot, and after it. */
+  /** From before the snapshot, and from after it. */
   readonly syncTokens: readonly [before: string, after: string];
 }
 
@@ -227,7 +227,7 @@ async function journalObjects(dataDir: string): Promise<string[]> {
   return names.filter((name) => /\d{10}-\d{10}.*\.zst$/.test(name));
 }
 
-/** Waits until the store journal has what was stored last: it writes some seconds after a change. */
+/** Waits until the store journal has the last change: it is written some seconds later. */
 async function journalWritten(dataDir: string, before: readonly string[]): Promise<void> {
   const deadlineMs = Date.now() + 30_000;
   while ((await journalObjects(dataDir)).every((name) => before.includes(name))) {
@@ -240,40 +240,40 @@ let firstCopy: Promise<Unopened> | undefined;
 const firstFolder = await temporaryDirectory();
 afterAll(() => rm(firstFolder, { recursive: true, force: true }));
 
-/** A running server's directory, copied by `cp -a` some changes after its newest snapshot. It is made once, and copied. */
+/** The directory of a running server, copied by `cp -a` some changes after its newest snapshot. It is made once. */
 async function copyUnderWay(folder: string): Promise<Unopened> {
-  firstCopy ??= makeCopyUnderWay();
+  firstCopy ??= makeUnopenedCopy();
   const first = await firstCopy;
   const dataDir = join(folder, "unopened");
   expect((await run(["cp", "-a", first.dataDir, dataDir])).code).toBe(0);
   return { ...first, dataDir };
 }
 
-async function makeCopyUnderWay(): Promise<Unopened> {
+async function makeUnopenedCopy(): Promise<Unopened> {
   return withServer({}, async (server) => {
     const admin = await server.addUser(["--admin"]);
     const account = await server.signUp();
     const phone = await registerDevice(server, account);
     const content = randomContent(50_000);
     const before = { id: await account.client.storedId(content, { name: "before.bin" }), content };
-    const arriving = randomContent(3_000);
-    const plan = await planUpload(phone.client, arriving, { name: "arriving.bin" });
-    await sendChunks(phone.client, plan, arriving, [0, 1]);
+    const unfinished = randomContent(3_000);
+    const plan = await planUpload(phone.client, unfinished, { name: "unfinished.bin" });
+    await sendChunks(phone.client, plan, unfinished, [0, 1]);
     const first = await syncTokenOf(phone);
     await journalWritten(server.dataDir, []);
     await runJob(admin.client, "snapshot");
-    await sendChunks(phone.client, plan, arriving, [2]);
+    await sendChunks(phone.client, plan, unfinished, [2]);
     const journal = await journalObjects(server.dataDir);
     const after = { id: await account.client.storedId("late", { name: "after.bin" }) };
     await journalWritten(server.dataDir, journal);
     const syncTokens = [first, await syncTokenOf(phone)] as const;
     const dataDir = join(firstFolder, "first");
     expect((await run(["cp", "-a", server.dataDir, dataDir])).code).toBe(0);
-    return { dataDir, account, phone, before, after, upload: { plan, content: arriving }, syncTokens };
+    return { dataDir, account, phone, before, after, upload: { plan, content: unfinished }, syncTokens };
   });
 }
 
-/** Databases that were set aside, each with its log where that was kept with it. */
+/** Databases in set-aside/, each with its log if there is one. */
 async function asideOf(dataDir: string): Promise<{ database: string; log: string | undefined }[]> {
   const digest = async (path: string) =>
     readFile(path).then(
@@ -311,7 +311,7 @@ test("a copy continues from its snapshot: newer files are merged, unfinished upl
       const client = new Client(copy, account.token);
       const device = new Client(copy, phone.tokens.accessToken);
       expect((await client.get(`/api/files/${before.id}/download`)).bytes).toEqual(before.content);
-      // Its store journal has what came after the snapshot.
+      // The store journal of the copy has the changes after the snapshot.
       expect((await client.get(`/api/files/${after.id}/download`)).text).toBe("late");
       for (const token of syncTokens) {
         const response = await device.get(`/api/mobile/sync/status?syncToken=${encodeURIComponent(token)}`);
@@ -327,7 +327,7 @@ test("a copy continues from its snapshot: newer files are merged, unfinished upl
       expect(arrived.bytes).toEqual(upload.content);
       const again = await client.storedId("late again", { name: "again.bin" });
 
-      // From here on it is a directory like any other: neither a stop nor a crash throws it back.
+      // From now on, it is a normal data directory: neither a stop nor a crash resets it.
       await copy.restart();
       expectStatus(await client.get(`/api/files/${again}`), 200);
       const last = await client.storedId("the very last");
@@ -354,7 +354,7 @@ test.skipIf(straceFails)(
         ["larder.db", "larder.db-wal"].map(async (name) => checksumOfFile(join(unopened, name))),
       );
       let crashes = 0;
-      // Each kind of call is counted separately. Skipped calls come before anything is changed.
+      // Each kind of call is counted separately. Skipped calls come before the first change.
       const kinds: [calls: string, first: number, each: number][] = [
         ["fsync,fdatasync", 1, 3],
         ["rename,renameat,renameat2", 1, 1],
@@ -362,7 +362,7 @@ test.skipIf(straceFails)(
         ["mkdir,mkdirat", 3, 2],
         ["unlink,unlinkat", 2, 1],
       ];
-      // Every second one of these; with more rounds all of them.
+      // Every second one of these calls; with more rounds all of them.
       const times = process.env["LARDER_TEST_ROUNDS"] === undefined ? 2 : 1;
       const stepsOf = (calls: string, first: number, each: number) =>
         Array.from({ length: 30 }, (_, index) => ({ calls, step: first + index * each * times }));
@@ -375,7 +375,7 @@ test.skipIf(straceFails)(
         const prefix = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", `trace=${calls}`, "-e", inject];
         const hasStarted = await startServer({ dataDir, prefix }).then(
           async (server) => {
-            // What it traces outlives a tracer that is killed.
+            // The traced process survives a killed tracer.
             const traced = await readFile(`/proc/${server.pid}/task/${server.pid}/children`, "utf8");
             for (const pid of traced.trim().split(" ")) process.kill(Number(pid), "SIGKILL");
             await server.exited();
@@ -394,7 +394,7 @@ test.skipIf(straceFails)(
           expect(got.bytes).toEqual(before.content);
           const merged = await new Client(copy, account.token).get(`/api/files/${after.id}/download`);
           expect({ calls, step, merged: merged.text }).toEqual({ calls, step, merged: "late" });
-          // The log went with its database wherever it was moved, and nothing was written over.
+          // The log was moved with its database, and nothing was overwritten.
           const aside = await asideOf(dataDir);
           expect({ calls, step, aside }).toEqual({ calls, step, aside: expect.arrayContaining([{ database, log }]) });
         });
@@ -407,7 +407,7 @@ test.skipIf(straceFails)(
   240_000,
 );
 
-/** What `larder doctor` says of each thing: ok, note or wrong. */
+/** The state of each finding of `larder doctor`: ok, note, or wrong. */
 async function doctor(dataDir: string): Promise<Record<string, unknown>> {
   const { stdout } = await runLarder(["doctor", "--json"], {
     env: { LARDER_DATA: dataDir, LARDER_THUMBNAILS_ENABLED: "false" },
@@ -416,7 +416,7 @@ async function doctor(dataDir: string): Promise<Record<string, unknown>> {
   return Object.fromEntries(findings.map(({ about, state }) => [about, state]));
 }
 
-test("a copy of a stopped server's directory has everything, to the last change", async () => {
+test("a copy of a stopped server's directory has everything, including the last change", async () => {
   const folder = await temporaryDirectory();
   try {
     await withServer({ hasAccounts: true }, async (server) => {
@@ -435,7 +435,7 @@ test("a copy of a stopped server's directory has everything, to the last change"
   }
 });
 
-test("a snapshot that is asked for is taken, whether or not it is due", async () => {
+test("a requested snapshot is taken, whether or not it is due", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const admin = await server.addUser(["--admin"]);
     const results: unknown[] = [];
@@ -448,7 +448,7 @@ test("a snapshot that is asked for is taken, whether or not it is due", async ()
   });
 });
 
-test("a copy of which no snapshot is whole is refused, and left as it is", async () => {
+test("a copy without an intact snapshot is rejected, and does not change", async () => {
   const folder = await temporaryDirectory();
   try {
     const { dataDir } = await copyUnderWay(folder);
@@ -483,7 +483,7 @@ test.skipIf(mountingFails !== undefined)(
         if (response.status === 507) sizeBytes = Math.floor(sizeBytes / 2);
         else expectStatus(response, 201);
       }
-      // Every ten minutes one is taken automatically: seen only now, when there is no room for that either.
+      // The server also takes one every ten minutes: only now, when that fails too.
       const whole = (await readdir(join(disk.path, "snapshots"))).sort();
       expect(whole).toEqual(expect.arrayContaining(before));
       const ran = await admin.client.post("/api/admin/jobs/snapshot/run");

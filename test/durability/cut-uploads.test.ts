@@ -10,7 +10,7 @@ import { sharedServer } from "../support/server.ts";
 const server = sharedServer();
 const content = randomContent(5_000_000);
 
-/** Every file below a folder of the data directory, but the notes on what was done before: they are written behind. */
+/** Every file below a folder of the data directory, except the store journal, which is written in the background. */
 async function filesBelow(name: string): Promise<string[]> {
   const folder = join(server().dataDir, name);
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -21,7 +21,7 @@ async function filesBelow(name: string): Promise<string[]> {
     .sort();
 }
 
-/** Sends a request's head and a part of its body, then cuts the connection; waits until the server has cleaned up. */
+/** Sends the head of a request and a part of its body, closes the connection, and waits until the server has cleaned up. */
 async function cutAfter(lines: string[], body: Uint8Array, bytes: number): Promise<void> {
   const connection = await RawConnection.open(server().port);
   await connection.write(rawRequest(lines));
@@ -34,7 +34,7 @@ async function cutAfter(lines: string[], body: Uint8Array, bytes: number): Promi
   await eventually("nothing is staged any more", async () => (await filesBelow("blobs/incoming")).length === 0);
 }
 
-/** Places to cut a body of this length: nothing, every tenth, and all but the last byte. */
+/** The lengths at which a body is cut: 0, each tenth, and all but the last byte. */
 function cuts(length: number): number[] {
   return [0, ...Array.from({ length: 9 }, (_, index) => Math.floor((length * (index + 1)) / 10)), length - 1];
 }
@@ -70,7 +70,7 @@ describe("a cut upload leaves nothing behind", () => {
     120_000,
   );
 
-  test("as a new version by upload, the old one stays whole", async () => {
+  test("as a new version by upload; the old one stays intact", async () => {
     const { client, token } = await server().signUp();
     const id = await client.storedId("old content", { name: "keepass.kdbx" });
     const body = form([field("onConflict", "version"), file("keepass.kdbx", content)]);
@@ -95,7 +95,7 @@ describe("a cut upload leaves nothing behind", () => {
     }
   }, 120_000);
 
-  test("as new content by PUT, the old one stays whole", async () => {
+  test("as new content by PUT; the old one stays intact", async () => {
     const { client, token } = await server().signUp();
     const id = await client.storedId("old content", { name: "a.bin" });
     const blobs = await filesBelow("blobs");
@@ -133,7 +133,7 @@ describe("a cut upload leaves nothing behind", () => {
     }
   });
 
-  test("many times over, and the next whole one is taken", async () => {
+  test("when repeated many times; the next complete upload is accepted", async () => {
     const { client, token } = await server().signUp();
     const body = form([file("a.bin", content)]);
     const lines = [

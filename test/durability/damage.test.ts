@@ -9,7 +9,7 @@ import { seededRandom, seedsToRun } from "../support/random.ts";
 import { dispose, runLarder, startServer, type TestServer, temporaryDirectory, withServer } from "../support/server.ts";
 import { completeUpload, planUpload, sendChunks } from "../support/uploads.ts";
 
-test("folders of work that vanish while the server runs are made again; what was in them is asked for again", async () => {
+test("working folders that vanish while the server runs are created again; clients send their files again", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const admin = await server.addUser(["--admin"]);
     const phone = await registerDevice(server, admin);
@@ -19,7 +19,7 @@ test("folders of work that vanish while the server runs are made again; what was
     for (const folder of ["uploads", "snapshots", "thumbs"])
       await rm(join(server.dataDir, folder), { recursive: true, force: true });
 
-    // What was taken is not there any more: the upload says so, or can be sent whole again; it never makes half a file.
+    // The received bytes are gone: the upload fails or can be repeated, and never makes half a file.
     const ended = await completeUpload(phone.client, begun.uploadId);
     expect(ended.status).toBeGreaterThanOrEqual(400);
     expect(ended.status).toBeLessThan(500);
@@ -37,7 +37,7 @@ test("folders of work that vanish while the server runs are made again; what was
 const pagesTried = 6;
 const pageBytes = 4096;
 
-/** Starts on a damaged directory. @returns the server, or what it said in place of starting */
+/** Starts a server on a damaged directory. @returns the server, or its error output */
 async function tryStart(dataDir: string): Promise<TestServer | string> {
   return startServer({ dataDir }).catch((error: unknown) => String(error));
 }
@@ -55,11 +55,11 @@ test("a damaged page of the database stops the start or is reported, never crash
     await runJob(admin.client, "snapshot");
     expect(await server.stop()).toBe(0);
     const pages = (await stat(join(server.dataDir, "larder.db"))).size / pageBytes;
-    const told = { atStart: 0, byTheCheck: 0, notAtAll: 0 };
+    const reported = { atStart: 0, byCheck: 0, never: 0 };
     for (let round = 0; round < pagesTried; round++) {
       const dataDir = await temporaryDirectory();
       await cp(server.dataDir, dataDir, { recursive: true, preserveTimestamps: true });
-      // The same file by all signs, not a copy, which would open from its snapshot automatically.
+      // Without the run mark, this is not a copy, which would open from its snapshot.
       await rm(join(dataDir, "larder.state"));
       const page = random.below(pages);
       const database = await open(join(dataDir, "larder.db"), "r+");
@@ -68,7 +68,7 @@ test("a damaged page of the database stops the start or is reported, never crash
 
       const damaged = await tryStart(dataDir);
       if (typeof damaged === "string") {
-        told.atStart += 1;
+        reported.atStart += 1;
         expect(damaged).toContain("larder restore --snapshot newest");
         expect(damaged).not.toContain("Unexpected error");
       } else {
@@ -79,22 +79,22 @@ test("a damaged page of the database stops the start or is reported, never crash
         const check = await client.post("/api/admin/jobs/quick-check/run");
         const ready = await damaged.visitor.get("/health/ready");
         if (ready.status === 503) {
-          told.byTheCheck += 1;
+          reported.byCheck += 1;
           expect(ready.string("reason")).toContain("larder restore --snapshot newest");
           await eventually("it is logged", () => damaged.log.includes("The database is damaged"));
           // No blob is deleted because of it, and no snapshot of it replaces a good one.
           const before = await readdir(join(dataDir, "snapshots"));
           for (const job of ["snapshot", "gc", "leftovers"]) {
             const ran = await client.post(`/api/admin/jobs/${job}/run`);
-            // Where accounts are damaged, nobody can be let in to ask.
+            // If the accounts are damaged, nobody can sign in.
             if (ran.status === 500) expect(ran.string("error.details.reason")).toBe("database_error");
             else expect([job, ran.at("data.lastError")]).toEqual([job, expect.stringContaining("is damaged")]);
           }
           expect((await damaged.larder(["gc", "--now"])).code).not.toBe(0);
           expect(await readdir(join(dataDir, "snapshots"))).toEqual(before);
         } else {
-          // A page that nothing lies in.
-          told.notAtAll += 1;
+          // An unused page.
+          reported.never += 1;
           expect([page, check.at("data.lastError")]).toEqual([page, null]);
         }
         await damaged.kill9();
@@ -113,6 +113,6 @@ test("a damaged page of the database stops the start or is reported, never crash
         await rm(dataDir, { recursive: true, force: true });
       }
     }
-    expect(told.atStart + told.byTheCheck).toBeGreaterThan(pagesTried / 2);
+    expect(reported.atStart + reported.byCheck).toBeGreaterThan(pagesTried / 2);
   });
 }, 120_000);

@@ -22,7 +22,7 @@ test.concurrent("while another program locks the database for a moment, writing 
     const first = await client.storedId("before", { name: "before" });
     const release = holdDatabase(server);
     const waiting = ["a", "b", "c"].map((name) => client.upload(name, { name }));
-    // Answered while the uploads wait.
+    // These requests get a response while the uploads wait.
     expect((await client.get(`/api/files/${first}/download`)).text).toBe("before");
     expect(await client.names()).toEqual(["before"]);
     release();

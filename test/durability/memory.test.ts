@@ -9,13 +9,13 @@ import { type TestServer, withServer } from "../support/server.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** A figure of /proc/PID/status in bytes. */
+/** A value of /proc/PID/status in bytes. */
 async function memory(server: TestServer, name: "VmRSS" | "VmHWM"): Promise<number> {
   const status = await readFile(`/proc/${server.pid}/status`, "utf8");
   return Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024;
 }
 
-/** Uploads so many mebibytes in a form; the digest that was sent, and the answer's id. */
+/** Uploads a number of mebibytes in a form. @returns the digest and the id */
 async function uploadLarge(
   server: TestServer,
   token: string,
@@ -43,9 +43,9 @@ async function uploadLarge(
   return { id: apiResponse.string("data.id"), digest: hash.digest("hex") };
 }
 
-// "x": a host too short for the router, whose requests took another way once and were held whole in memory.
+// "x": a host too short for the router; its requests were once buffered completely in memory.
 test.skipIf(process.platform !== "linux").each(["larder.test", "x"])(
-  "memory does not grow with the size of a file, up or down, requested as %s",
+  "memory does not grow with the size of an upload or a download, requested as %s",
   async (host) => {
     await withServer({ hasAccounts: true }, async (server) => {
       const { token } = await server.signUp();

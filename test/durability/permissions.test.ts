@@ -24,7 +24,7 @@ describe("a data directory that can't be used stops the start", () => {
   });
 
   test.skipIf(cannotChangeUser)(
-    "because it is another user's: path, owner, own ids and the command to fix it",
+    "because it belongs to another user: the message has path, owner, own ids, and the command to fix it",
     async () => {
       const folder = await temporaryDirectory();
       try {
@@ -49,7 +49,7 @@ describe("a data directory that can't be used stops the start", () => {
   );
 });
 
-test.skipIf(cannotChangeUser)("runs as any user on a directory of its own, and changes no ownership", async () => {
+test.skipIf(cannotChangeUser)("runs as any user on its own directory, and changes no ownership", async () => {
   const folder = await temporaryDirectory();
   await chmod(folder, 0o755);
   const dataDir = join(folder, "data");
@@ -92,7 +92,7 @@ test.skipIf(cannotChangeUser)("starts again as another user after an administrat
 });
 
 test.skipIf(cannotChangeUser)(
-  "commands that read another user's directory say whose it is, and what to do",
+  "commands that cannot read the directory of another user name the owner, and what to do",
   async () => {
     const folder = await temporaryDirectory();
     await chmod(folder, 0o755);

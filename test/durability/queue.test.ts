@@ -28,8 +28,8 @@ async function queueOf(device: Client, query = ""): Promise<Listed[]> {
   }
 }
 
-/** Kills the server as soon as some, but hardly all, of the queue is done. */
-async function killInTheMidst(server: TestServer, device: Client, doneBefore: number): Promise<void> {
+/** Kills the server when a part of the queue is done. */
+async function killDuringQueue(server: TestServer, device: Client, doneBefore: number): Promise<void> {
   await eventually("some operations are done", async () => {
     const response = await device.get("/api/mobile/queue?status=completed&limit=1");
     return response.number("data.pagination.total") > doneBefore;
@@ -37,7 +37,7 @@ async function killInTheMidst(server: TestServer, device: Client, doneBefore: nu
   await server.kill9();
 }
 
-test("kill -9 while a queue of deletes runs: each is done once, and says so", async () => {
+test("kill -9 while a queue of deletes runs: each is done once, and reported once", async () => {
   await withServer({ hasAccounts: true, env: { LARDER_MASS_CHANGE_FILES: "1000000" } }, async (server) => {
     const account = await server.signUp();
     const { client: device } = await registerDevice(server, account);
@@ -50,7 +50,7 @@ test("kill -9 while a queue of deletes runs: each is done once, and says so", as
         const names = Array.from({ length: 50 }, (_, index) => `r${round}-${from + index}`);
         ids.push(...(await Promise.all(names.map((name) => client.storedId(name, { name })))));
       }
-      const kept = await client.storedId("kept", { name: `kept ${round}` });
+      const untouched = await client.storedId("kept", { name: `kept ${round}` });
       const operations = ids.map((fileId, index) => ({
         id: fileId,
         type: "delete",
@@ -59,9 +59,9 @@ test("kill -9 while a queue of deletes runs: each is done once, and says so", as
         fileId,
       }));
       expectStatus(await device.post("/api/mobile/queue/add", { operations }), 200);
-      await killInTheMidst(server, device, completed + round * 20);
+      await killDuringQueue(server, device, completed + round * 20);
       await server.start();
-      // The phone has had no answer of what became of them, and sends all again.
+      // The phone got no response with the results, and sends all of them again.
       const again = await device.post("/api/mobile/queue/add", { operations });
       expectStatus(again, 200);
       leftByCrashes += again.strings("data.results", "status").filter((status) => status === "queued").length;
@@ -69,10 +69,10 @@ test("kill -9 while a queue of deletes runs: each is done once, and says so", as
 
       completed += files;
       const queue = await queueOf(device);
-      // A delete that ran twice would have found nothing the second time.
+      // A second attempt of a delete would have found no file.
       expect(queue.filter(({ status, attempts }) => status !== "completed" || attempts !== 1)).toEqual([]);
       expect(queue).toHaveLength(completed);
-      expectStatus(await client.get(`/api/files/${kept}`), 200);
+      expectStatus(await client.get(`/api/files/${untouched}`), 200);
       const listing = await client.get("/api/files?recursive=true&type=file&limit=1");
       expect(listing.number("data.pagination.total")).toBe(round + 1);
       const usage = await client.get("/api/users/usage");

@@ -1,4 +1,4 @@
-/** A store whose database and snapshots are lost: `larder rebuild` makes a database from it with the same contents. */
+/** `larder rebuild` after the loss of the database and its snapshots: the rebuilt database is equal. */
 import { expect, test } from "bun:test";
 import { copyFile, open, readdir, readFile, rename, rm, truncate } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,15 +13,15 @@ import { type TestServer, withServer } from "../support/server.ts";
 
 const NEW_PASSWORD = "another horse battery";
 
-/** Everything of which files can have more than one. */
+/** Creates files with versions, tags, and copies. */
 async function fill({ client }: Account): Promise<void> {
-  const letters = await client.storedId("dear anna", {
+  const mailed = await client.storedId("dear anna", {
     name: 'Brief "an" Änne.txt',
     fields: { folder: "/Ablage/2024", tags: "Post,wichtig", description: "line one\nline two", isPublic: "true" },
   });
-  expectStatus(await client.putContent(letters, "dear anna, again"), 200);
-  expectStatus(await client.putContent(letters, "dear anna, at last"), 200);
-  expectStatus(await client.put(`/api/files/${letters}`, { metadata: { "key\u2028": "🗂" } }), 200);
+  expectStatus(await client.putContent(mailed, "dear anna, again"), 200);
+  expectStatus(await client.putContent(mailed, "dear anna, at last"), 200);
+  expectStatus(await client.put(`/api/files/${mailed}`, { metadata: { "key\u2028": "🗂" } }), 200);
   const dropped = await client.storedId("1", { name: "versions.txt" });
   for (const text of ["22", "333", "4444"]) expectStatus(await client.putContent(dropped, text), 200);
   expectStatus(await client.delete(`/api/files/${dropped}/versions/2`), 200);
@@ -63,8 +63,8 @@ async function signInAgain(server: TestServer, { email }: Account): Promise<Clie
   return new Client(server, response.string("token"));
 }
 
-test.each(["stopped in order", "killed"])(
-  "a lost database is made again: listings, versions, tags, trash and digests are equal (%s)",
+test.each(["stopped properly", "killed"])(
+  "a lost database is rebuilt: listings, versions, tags, trash, and digests are equal (%s)",
   async (how) => {
     await withServer({}, async (server) => {
       const people = [await server.signUp(), await server.signUp(), await server.signUp({ name: "Zoë" })];
@@ -76,12 +76,12 @@ test.each(["stopped in order", "killed"])(
       expect((await server.larder(["user", "erase", gone.email, "--yes"])).code).toBe(0);
       const before = [await readAccountContents(anna.client), await readAccountContents(bert.client)];
       if (how === "killed") {
-        // The notes are some seconds behind; a start catches up with what a crash left.
+        // The journal lags by some seconds; a start writes what a crash left.
         await server.kill9();
         await server.start();
       }
       await server.stop();
-      // Nothing of an erased account stays.
+      // Nothing of a deleted account remains.
       const journal = await readdir(join(server.dataDir, "blobs/journal"), { recursive: true });
       expect(journal.filter((name) => name.includes(gone.id))).toEqual([]);
       expect(journal.filter((name) => name.includes(anna.id))).not.toEqual([]);
@@ -112,7 +112,7 @@ test.each(["stopped in order", "killed"])(
   120_000,
 );
 
-test("links, drop boxes, passwords, limits and the past come back; what was revoked a moment before does not", async () => {
+test("links, drop boxes, passwords, limits, and earlier locations are restored; links revoked just before are not", async () => {
   await withServer({}, async (server) => {
     const anna = await server.signUp();
     const bert = await server.signUp();
@@ -168,18 +168,18 @@ test("links, drop boxes, passwords, limits and the past come back; what was revo
   });
 }, 120_000);
 
-test("a database that was put back makes no mixture of two pasts: what the objects know beyond it is kept aside", async () => {
+test("an older database that is put in place by hand does not mix with newer journal entries, which are set aside", async () => {
   await withServer({}, async (server) => {
     const anna = await server.signUp();
     await anna.client.stored("1", { name: "one.txt" });
     await server.stop();
-    const kept = join(server.dataDir, "kept.db");
-    await copyFile(join(server.dataDir, "larder.db"), kept);
+    const earlier = join(server.dataDir, "kept.db");
+    await copyFile(join(server.dataDir, "larder.db"), earlier);
     await server.start();
     await anna.client.stored("2", { name: "two.txt" });
     await server.stop();
     // As an operator does it by hand.
-    await rename(kept, join(server.dataDir, "larder.db"));
+    await rename(earlier, join(server.dataDir, "larder.db"));
     await rm(join(server.dataDir, "larder.state"));
     await server.start();
     await anna.client.stored("3", { name: "three.txt" });
@@ -244,23 +244,23 @@ async function notesOf({ dataDir }: TestServer, { id }: Account): Promise<string
   const folder = join(dataDir, "blobs/journal", id);
   let notes = "";
   for (const name of await readdir(folder).catch(() => [])) {
-    // Some are joined, or just being written.
+    // Some files are merged, or are just being written.
     const packed = await readFile(join(folder, name)).catch(() => undefined);
     if (packed === undefined || !name.endsWith(".zst")) continue;
     const unpacked = createZstdDecompress();
     unpacked.end(packed);
-    for await (const piece of unpacked) notes += String(piece);
+    for await (const text of unpacked) notes += String(text);
   }
   return notes;
 }
 
-/** Waits until a file that is made now is noted: everything before it is noted, too. */
+/** Waits until the journal has a file that is created now, and so everything before it. */
 async function awaitNotes(server: TestServer, account: Account, name: string): Promise<void> {
   await account.client.stored(name, { name });
   await eventually(`${name} is noted`, async () => (await notesOf(server, account)).includes(`"${name}"`));
 }
 
-/** Without the time of the last change, which is now, and without the case of tags, which is not recorded. */
+/** Removes the time of the last change, which is new, and the case of tags, which is not recorded. */
 function lasting({ trash, tags, ...portrait }: AccountContents): unknown {
   const dropped = new Set(["modifiedAt", "updatedAt", "trashedAt", "deletedAt", "expiresAt"]);
   const settle = (value: unknown): unknown =>
@@ -282,17 +282,17 @@ interface Reported {
 async function applyNewer(server: TestServer, ...flags: string[]): Promise<Reported> {
   const { code, stdout, stderr } = await server.larder(["rebuild", "--newer", "--json", ...flags]);
   expect([code, stderr]).toEqual([0, ""]);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the command promises
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the documented output
   return JSON.parse(stdout) as Reported;
 }
 
-test("a database that was damaged goes back to a snapshot, and all that was acknowledged since comes back with rebuild --newer", async () => {
+test("after the restore of a snapshot, rebuild --newer adds all that was acknowledged since", async () => {
   await withServer({}, async (server) => {
     const admin = await server.addUser(["--admin"]);
     const anna = await server.signUp();
     const { client } = anna;
-    const letter = await client.storedId("dear anna", { name: "letter.txt", fields: { folder: "/Ablage" } });
-    const kept = await client.storedId("kept", { name: "kept.txt" });
+    const mailed = await client.storedId("dear anna", { name: "letter.txt", fields: { folder: "/Ablage" } });
+    const earlier = await client.storedId("kept", { name: "kept.txt" });
     const folder = await client.folderId("described", "/Ablage");
     await runJob(admin.client, "snapshot");
     const [snapshot = ""] = (await readdir(join(server.dataDir, "snapshots")))
@@ -301,8 +301,8 @@ test("a database that was damaged goes back to a snapshot, and all that was ackn
       .reverse();
 
     await fill(anna);
-    for (const text of ["again", "at last", "again"]) expectStatus(await client.putContent(letter, text), 200);
-    expectStatus(await client.put(`/api/files/${kept}`, { tags: ["post", "new"], description: "of late" }), 200);
+    for (const text of ["again", "at last", "again"]) expectStatus(await client.putContent(mailed, text), 200);
+    expectStatus(await client.put(`/api/files/${earlier}`, { tags: ["post", "new"], description: "of late" }), 200);
     expectStatus(await client.put(`/api/files/folders/${folder}`, { description: "too" }), 200);
     const bert = await server.signUp();
     await bert.client.stored("of a new account", { name: "b.txt", fields: { folder: "/b/c" } });
@@ -314,7 +314,7 @@ test("a database that was damaged goes back to a snapshot, and all that was ackn
 
     const restored = await server.larder(["restore", "--snapshot", snapshot]);
     expect([restored.code, restored.stdout]).toEqual([0, expect.stringContaining("larder rebuild --newer")]);
-    // What only the notes name is no garbage.
+    // Blobs that only the journal names are not garbage.
     expect((await server.larder(["gc", "--now"])).code).toBe(0);
     const planned = await applyNewer(server, "--dry-run");
     const text = (await server.larder(["rebuild", "--newer", "--dry-run"])).stdout;

@@ -4,7 +4,7 @@ import { eventually, expectError, expectStatus } from "../support/expect.ts";
 import { RawConnection, sendHalfUpload } from "../support/raw-http.ts";
 import { runLarder, withServer } from "../support/server.ts";
 
-/** True when nothing listens any more. */
+/** Whether nothing listens on the port. */
 async function isClosed(port: number): Promise<boolean> {
   return RawConnection.open(port).then(
     (connection) => {
@@ -15,7 +15,7 @@ async function isClosed(port: number): Promise<boolean> {
   );
 }
 
-test("SIGTERM finishes a running upload, takes no new connection, and ends with 0", async () => {
+test("SIGTERM finishes a running upload, rejects new connections, and exits with 0", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const { client, token } = await server.signUp();
     const { connection, rest } = await sendHalfUpload(server.port, token);
@@ -33,12 +33,12 @@ test("SIGTERM finishes a running upload, takes no new connection, and ends with 
   });
 });
 
-test("while it drains, the rejection of a request that had begun has all headers of a response", async () => {
-  // The 503 was thrown before the requests were counted, and came without the rate-limit headers.
+test("during the shutdown, the rejection of an open request has all headers of a response", async () => {
+  // The 503 was thrown before the requests were counted, and had no rate-limit headers.
   await withServer({ hasAccounts: true }, async (server) => {
     const { client, token } = await server.signUp();
     const head = `GET /api/auth/session HTTP/1.1\r\nHost: larder.test\r\nAuthorization: Bearer ${token}\r\n\r\n`;
-    // Idle connections are closed at once; this one has begun a request.
+    // Idle connections are closed immediately; this one has begun a request.
     const begun = await RawConnection.open(server.port);
     await begun.write(head.slice(0, 60));
     const { connection, rest } = await sendHalfUpload(server.port, token);
@@ -61,7 +61,7 @@ test("while it drains, the rejection of a request that had begun has all headers
   });
 });
 
-test("SIGTERM with idle connections ends at once", async () => {
+test("SIGTERM with idle connections exits immediately", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const idle = await Promise.all(Array.from({ length: 5 }, () => RawConnection.open(server.port)));
     for (const connection of idle) {
@@ -73,7 +73,7 @@ test("SIGTERM with idle connections ends at once", async () => {
   });
 });
 
-test("a second SIGTERM does no harm", async () => {
+test("a second SIGTERM changes nothing", async () => {
   await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     await client.stored("x");
@@ -102,7 +102,7 @@ test("a second server on the same data directory is rejected, and the first keep
     }
     await client.stored("still served");
     expect(await client.names()).toEqual(["file.txt"]);
-    // A crash leaves no lock that keeps the next start out.
+    // A crash leaves no lock that blocks the next start.
     await server.kill9();
     await server.start();
     expect(await client.names()).toEqual(["file.txt"]);

@@ -1,4 +1,4 @@
-/** Data that earlier versions of the program left (test/fixtures/releases, made by scripts/fixtures.ts) opens in this one. */
+/** This version opens data directories of earlier versions (test/fixtures/releases, made by scripts/fixtures.ts). */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { copyFile, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
@@ -20,7 +20,7 @@ const NAMES = (await readdir(RELEASES))
   .filter((name) => name.endsWith(".json"))
   .map((name) => name.slice(0, -".json".length));
 
-/** What was put into a directory, as the script that made it noted it. */
+/** The files of a directory, as scripts/fixtures.ts recorded them. */
 interface Left {
   readonly email: string;
   readonly otherEmail: string;
@@ -42,11 +42,11 @@ interface Left {
 }
 
 async function readLeft(name: string): Promise<Left> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by the script beside it
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by scripts/fixtures.ts
   return JSON.parse(await readFile(join(RELEASES, `${name}.json`), "utf8")) as Left;
 }
 
-/** The directory as that version left it, in a temporary place that is removed afterwards. */
+/** A temporary copy of the directory of that version, which is removed afterwards. */
 async function withLeft(name: string, use: (dataDir: string, left: Left) => Promise<void>): Promise<void> {
   const dataDir = await temporaryDirectory();
   try {
@@ -64,7 +64,7 @@ async function signIn(server: TestServer, email: string, password: string): Prom
   return new Client(server, response.string("token"));
 }
 
-/** Everything that was put into it is there, byte for byte. */
+/** Expects all recorded files, byte for byte. */
 async function expectAllThere(server: TestServer, left: Left): Promise<void> {
   const client = await signIn(server, left.email, left.password);
   const { entries, trash } = await readAccountContents(client);
@@ -73,8 +73,8 @@ async function expectAllThere(server: TestServer, left: Left): Promise<void> {
     const { item, info, read } = Object(entries[path]);
     const { contents } = Object(read);
     const found = [item.size, item.tags, item.checksum, item.version, info.metadata.description ?? "", read.digest];
-    const wanted = [size, tags, `sha256:${sha256}`, versions.length, description, sha256];
-    expect([path, ...found]).toEqual([path, ...wanted]);
+    const expected = [size, tags, `sha256:${sha256}`, versions.length, description, sha256];
+    expect([path, ...found]).toEqual([path, ...expected]);
     expect(versions.map((_digest, index): unknown => contents[index + 1])).toEqual([...versions]);
   }
   expect(trash).toMatchObject(left.trash.map((name) => ({ name })));
@@ -94,7 +94,7 @@ function databaseIn(dataDir: string): string {
   return join(dataDir, "larder.db");
 }
 
-/** Steps that the database has seen. Leaves nothing beside it. */
+/** The migrations of the database. Leaves no files next to it. */
 function stepsOf(dataDir: string): string[] {
   const sqlite = new Database(databaseIn(dataDir));
   try {
@@ -117,7 +117,7 @@ function change(dataDir: string, sql: string): void {
   }
 }
 
-/** What of the data could have been changed: names and digests of everything but the contents. */
+/** The names and digests of all files that an upgrade could change: everything but the blobs. */
 async function stateOf(dataDir: string): Promise<Record<string, string>> {
   const names = (await readdir(dataDir)).filter((name) => /^larder\.(db|state)/.test(name)).sort();
   const digests = await Promise.all(
@@ -127,7 +127,7 @@ async function stateOf(dataDir: string): Promise<Record<string, string>> {
 }
 
 describe.each(NAMES)("data of %s", (name) => {
-  test("opens in one step, unattended; all of it is there, and so is the way back", async () => {
+  test("opens in one start with all files, and with a copy of the old database", async () => {
     await withLeft(name, async (dataDir, left) => {
       await withServer({ dataDir }, async (server) => {
         const snapshot = await findCopy(dataDir);
@@ -144,7 +144,7 @@ describe.each(NAMES)("data of %s", (name) => {
     });
   }, 120_000);
 
-  test("the state of before can be gone back to, and the earlier program's file is the copy", async () => {
+  test("the state before the upgrade can be restored, also by the earlier version", async () => {
     await withLeft(name, async (dataDir, left) => {
       const before = await expectSteps(dataDir);
       await withServer({ dataDir }, async (server) => {
@@ -157,7 +157,7 @@ describe.each(NAMES)("data of %s", (name) => {
         await expectAllThere(server, left);
         await server.stop();
 
-        // By hand, as the log says it, for the earlier program; which then works on, and knows nothing of larder.state.
+        // By hand, as the log says it, for the earlier version, which does not know larder.state.
         const aside = join(dataDir, "set-aside", "by-hand");
         await mkdir(aside, { recursive: true });
         for (const one of await readdir(dataDir)) {
@@ -168,7 +168,7 @@ describe.each(NAMES)("data of %s", (name) => {
         change(dataDir, "UPDATE users SET name = 'by the earlier program'");
         await server.start();
         expect((await (await signIn(server, left.email, left.password)).get("/api/users/profile")).text).toContain(
-          "by the earlier program",
+          "by the earlier version",
         );
         await expectAllThere(server, left);
       });
@@ -185,12 +185,12 @@ describe.each(NAMES)("data of %s", (name) => {
           stdout: "ignore",
           stderr: "ignore",
         });
-        // From before the database is opened to after it is changed.
+        // From before the database is opened until after it is changed.
         await Bun.sleep(round * 80);
         child.kill("SIGKILL");
         await child.exited;
         const steps = stepsOf(dataDir);
-        // All of the steps, or none.
+        // All migrations, or none.
         if (!steps.includes("0016_store_journal")) expect(steps).toEqual(before);
       }
       await withServer({ dataDir }, async (server) => {
@@ -200,10 +200,10 @@ describe.each(NAMES)("data of %s", (name) => {
     });
   }, 120_000);
 
-  test("a step that fails leaves the old state, and says so", async () => {
+  test("a failed migration leaves the old state, and reports it", async () => {
     await withLeft(name, async (dataDir) => {
       const before = await expectSteps(dataDir);
-      // A table in the way of one of the steps.
+      // A table that makes one of the migrations fail.
       change(dataDir, "CREATE TABLE store_journal (x INTEGER) STRICT");
       const { code, stderr } = await runLarder(["serve", "--data", dataDir, "--port", "0"]);
       expect(code).toBe(2);
@@ -215,7 +215,7 @@ describe.each(NAMES)("data of %s", (name) => {
   }, 120_000);
 });
 
-test("a database of a newer version is refused, and not a byte of it is changed", async () => {
+test("a database of a newer version is rejected, and does not change", async () => {
   const name = NAMES.at(-1) ?? "";
   await withLeft(name, async (dataDir, left) => {
     await withServer({ dataDir }, async (server) => {

@@ -7,7 +7,7 @@ const rounds = 5;
 const keys = 6;
 
 test("kill -9 under load: each acknowledged change is delivered, in order per file", async () => {
-  /** The delivered versions of each file, in order of arrival. */
+  /** The delivered versions of each file, in the order of delivery. */
   const delivered = new Map<string, number[]>();
   const messages = new Map<string, string>();
   let isShaky = true;
@@ -18,7 +18,7 @@ test("kill -9 under load: each acknowledged change is delivered, in order per fi
     async fetch(request) {
       const body = await request.text();
       const id = request.headers.get("webhook-id") ?? "";
-      // Under one id always comes the same message.
+      // One id always has the same message.
       if ((messages.get(id) ?? body) !== body) messages.set(id, "another message under the same id");
       else messages.set(id, body);
       const { data } = JSON.parse(body) as { data: { id: string; version: number } };
@@ -62,7 +62,7 @@ test("kill -9 under load: each acknowledged change is delivered, in order per fi
         expect([...new Set(versions)].filter((version) => version <= last)).toEqual(
           Array.from({ length: last }, (_, index) => index + 1),
         );
-        // What came twice came before anything later.
+        // Repeated deliveries came before later ones.
         expect(versions).toEqual(versions.toSorted((a, b) => a - b));
       }
       expect([...messages.values()]).not.toContain("another message under the same id");
