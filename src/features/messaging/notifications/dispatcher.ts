@@ -156,7 +156,6 @@ export class Dispatcher {
 
   /** Decides at the last moment, because preferences, token and account may have changed while the message waited. */
   #planFor(head: HeadRow, nowMs: number): Plan {
-    const drop = (why: string): Plan => ({ action: "drop", why });
     if (head.isDisabled !== 0) return drop("the account is disabled");
     if (head.isSignedIn === 0 && head.category !== "security") return drop("the device is signed out");
     const target = head.token === null ? undefined : { token: head.token, platform: head.platform ?? "" };
@@ -218,4 +217,8 @@ export class Dispatcher {
     else if (head.attempts === 0)
       log.info("Push notification delivery failed; will retry.", { ...fields, why: outcome.why });
   }
+}
+
+function drop(why: string): Plan {
+  return { action: "drop", why };
 }

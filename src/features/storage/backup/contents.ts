@@ -4,7 +4,7 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { type Digest, digestFromBytes, digestToBytes } from "../../../blobs/digest.ts";
 import { Layout } from "../../../blobs/layout.ts";
-import type { Content, LostContent } from "./types.ts";
+import type { Content, CopyTotals, LostContent } from "./types.ts";
 
 /** The first bytes that digests may have, as folders are named: `00` to `ff`. */
 export const FIRST_BYTES: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
@@ -43,6 +43,12 @@ export function countNamed(sqlite: Database): { contents: number; bytes: number 
     )
     .get();
   return row ?? { contents: 0, bytes: 0 };
+}
+
+/** The totals of a copy that has not started. */
+export function newTotals(sqlite: Database): CopyTotals {
+  const counts = { elsewhere: 0, already: 0, linked: 0, cloned: 0, copied: 0, unshared: 0, newBytes: 0 };
+  return { ...countNamed(sqlite), ...counts, lost: [] };
 }
 
 /** Whether a database names a blob. */

@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import * as fs from "node:fs";
 import type { Digest } from "../../../blobs/digest.ts";
 import type { Layout } from "../../../blobs/layout.ts";
-import { countNamed, FIRST_BYTES, isInBucket, listNamed, listStored, namesOf } from "./contents.ts";
+import { FIRST_BYTES, isInBucket, listNamed, listStored, namesOf, newTotals } from "./contents.ts";
 import { isShared } from "./plan.ts";
 import { BlobCopier } from "./blob-copier.ts";
 import type { Content, Progress, CopyTotals } from "./types.ts";
@@ -28,8 +28,8 @@ export interface CopyBlobsOptions {
  */
 export async function copyBlobs(options: CopyBlobsOptions): Promise<CopyTotals> {
   const { sqlite, source, target, mayLink, onProgress } = options;
-  const { contents: ofContents, bytes: ofBytes } = countNamed(sqlite);
-  const totals: CopyTotals = { contents: ofContents, bytes: ofBytes, ...NOTHING, lost: [] };
+  const totals = newTotals(sqlite);
+  const { contents: ofContents, bytes: ofBytes } = totals;
   const at = { contents: 0, bytes: 0 };
   const report = () => onProgress({ ...at, ofContents, ofBytes, newBytes: totals.newBytes });
   const onBytes = (bytes: number) => {
@@ -38,22 +38,20 @@ export async function copyBlobs(options: CopyBlobsOptions): Promise<CopyTotals> 
     report();
   };
   const blobCopier = new BlobCopier({ source, target, mayLink, onBytes });
+  const update = async (content: Content, isStored: boolean): Promise<void> => {
+    if (!isStored || !hasLength(content, target)) await copyBlob(content, blobCopier, options, totals);
+    else if (mayLink || !isShared(content, source, target)) {
+      totals.already++;
+      at.bytes += content.sizeBytes;
+    } else if (await copyBlob(content, blobCopier, options, totals)) totals.unshared++;
+    at.contents++;
+  };
   try {
     for (const firstByte of FIRST_BYTES) {
       const named = listNamed(sqlite, firstByte);
       if (named.length === 0) continue;
       const stored = listStored(target, firstByte);
-      for (const content of named) {
-        if (stored.has(content.digest) && hasLength(content, target)) {
-          if (!mayLink && isShared(content, source, target)) {
-            if (await copyBlob(content, blobCopier, options, totals)) totals.unshared++;
-          } else {
-            totals.already++;
-            at.bytes += content.sizeBytes;
-          }
-        } else await copyBlob(content, blobCopier, options, totals);
-        at.contents++;
-      }
+      for (const content of named) await update(content, stored.has(content.digest));
       report();
     }
     blobCopier.finish();
@@ -72,8 +70,6 @@ function hasLength({ digest, sizeBytes }: Content, store: Layout): boolean {
   fs.renameSync(path, store.damaged(digest));
   return false;
 }
-
-const NOTHING = { elsewhere: 0, already: 0, linked: 0, cloned: 0, copied: 0, unshared: 0, newBytes: 0 };
 
 /** @returns whether the target has it now */
 async function copyBlob(

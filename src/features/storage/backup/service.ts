@@ -16,7 +16,7 @@ import { digestOf, isWhole, listSnapshots, removeSnapshot, type Snapshot } from 
 import { chooseSuperfluous } from "../snapshots/thinning.ts";
 import { copyBlobs } from "./copy-blobs.ts";
 import { FIRST_BYTES, isNamed, listStored } from "./contents.ts";
-import { copyPrivateFile, copySecrets } from "./private-files.ts";
+import { copyPrivateFile, copySecrets, writePrivateFile } from "./private-files.ts";
 import { syncFolder } from "./blob-copier.ts";
 import { planContents, requireRoom } from "./plan.ts";
 import { explainTarget } from "./target-errors.ts";
@@ -212,9 +212,7 @@ function claim(sqlite: Database, source: BackupLocation, target: BackupLocation)
   }
   fs.mkdirSync(target.blobs, { recursive: true, mode: 0o700 });
   if (readMarker(target.storeMarker) === undefined) {
-    const partial = `${target.storeMarker}.${process.pid}.tmp`;
-    fs.writeFileSync(partial, `${store}\n`, { mode: 0o600, flush: true });
-    fs.renameSync(partial, target.storeMarker);
+    writePrivateFile(target.storeMarker, Buffer.from(`${store}\n`));
     syncFolder(target.blobs);
   }
   return store;
@@ -268,10 +266,10 @@ function prune(target: BackupLocation, snapshots: readonly Snapshot[]): { pruned
   const opened: { path: string; db: Db }[] = [];
   let pruned = 0;
   let current = "";
-  const names = (digest: Digest) =>
-    opened.some(({ path, db }) => {
+  const isUnnamed = (digest: Digest) =>
+    opened.every(({ path, db }) => {
       current = path;
-      return isNamed(db.sqlite, digest);
+      return !isNamed(db.sqlite, digest);
     });
   try {
     for (const { path } of snapshots) {
@@ -279,8 +277,7 @@ function prune(target: BackupLocation, snapshots: readonly Snapshot[]): { pruned
       opened.push({ path, db: openReadOnly(path) });
     }
     for (const firstByte of FIRST_BYTES) {
-      for (const digest of listStored(layout, firstByte)) {
-        if (names(digest)) continue;
+      for (const digest of listStored(layout, firstByte).values().filter(isUnnamed)) {
         fs.unlinkSync(layout.blob(digest));
         pruned++;
       }
@@ -308,9 +305,6 @@ function writeManifest(target: BackupLocation, { snapshot, takenAtMs, store, tot
     bytes,
     lost: lost.map(({ digest, why }) => ({ digest, why })),
   };
-  const path = join(target.root, MANIFEST);
-  const partial = `${path}.${process.pid}.tmp`;
-  fs.writeFileSync(partial, `${JSON.stringify(manifest, undefined, 2)}\n`, { mode: 0o600, flush: true });
-  fs.renameSync(partial, path);
+  writePrivateFile(join(target.root, MANIFEST), Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`));
   syncFolder(target.root);
 }

@@ -11,7 +11,7 @@ import { Layout } from "../../../blobs/layout.ts";
 import { StartupError } from "../../../config/startup-error.ts";
 import { type Db, openReadOnly } from "../../../db/open.ts";
 import { digestOf, type Snapshot } from "../../../db/snapshot.ts";
-import { countNamed, FIRST_BYTES, isInBucket, isNamed, listNamed, namesOf } from "./contents.ts";
+import { FIRST_BYTES, isInBucket, isNamed, listNamed, namesOf, newTotals } from "./contents.ts";
 import { BLOCK_BYTES, paddingOf, readHeader, readPax, TAR_END, TarError, writeHeader } from "./tar-format.ts";
 import { canSyncFileSystem, isUnreadable, syncFileSystem } from "./blob-copier.ts";
 import type { Content, LostContent, BackupLocation, Progress, CopyTotals } from "./types.ts";
@@ -87,19 +87,8 @@ async function writeContents(
   options: TarBackupOptions,
 ): Promise<CopyTotals> {
   const layout = new Layout(options.source.root);
-  const { contents: ofContents, bytes: ofBytes } = countNamed(sqlite);
-  const totals: CopyTotals = {
-    contents: ofContents,
-    bytes: ofBytes,
-    elsewhere: 0,
-    already: 0,
-    linked: 0,
-    cloned: 0,
-    copied: 0,
-    unshared: 0,
-    newBytes: 0,
-    lost: [],
-  };
+  const totals = newTotals(sqlite);
+  const { contents: ofContents, bytes: ofBytes } = totals;
   const at = { contents: 0, bytes: 0 };
   for (const firstByte of FIRST_BYTES) {
     for (const content of listNamed(sqlite, firstByte)) {
@@ -243,20 +232,12 @@ export async function readTar(input: AsyncIterable<Uint8Array>, root: string): P
   let damaged = 0;
   let isWhole = false;
   try {
-    for (let pax: ReturnType<typeof readPax> = {}; ; ) {
-      const header = readHeader(await reader.take(BLOCK_BYTES));
-      if (header.kind === "end") break;
-      if (header.kind === "extended") {
-        if (header.sizeBytes > EXTENDED_BYTES_MAX) throw new TarError("The archive has an incomplete extended header.");
-        pax = readPax(await reader.take(header.sizeBytes));
-        await reader.take(paddingOf(header.sizeBytes));
-        continue;
-      }
-      const name = (pax.path ?? header.name).replace(/^\.\//, "");
-      const sizeBytes = pax.size ?? header.sizeBytes;
-      pax = {};
+    for (;;) {
+      const header = await readMemberHeader(reader);
+      if (header === undefined) break;
+      const { name, sizeBytes } = header;
       isWhole ||= name === STATE;
-      if (header.kind === "folder") continue;
+      if (header.isFolder) continue;
       if (!MEMBER.test(name)) throw new TarError(`The archive has an entry that a backup does not have: ${name}`);
       const member = { path: name === STATE ? undefined : join(root, name), isSyncingEach };
       if (!(await unpack(reader, member, name, sizeBytes))) damaged++;
@@ -269,6 +250,24 @@ export async function readTar(input: AsyncIterable<Uint8Array>, root: string): P
   syncFileSystem(root);
   if (!isWhole) throw new StartupError("The archive is incomplete. Nothing was restored.");
   return { damaged };
+}
+
+/** Reads the header of the next member, and the extended header before it. @returns undefined at the end of the archive */
+async function readMemberHeader(
+  reader: TarReader,
+): Promise<{ name: string; sizeBytes: number; isFolder: boolean } | undefined> {
+  for (let pax: ReturnType<typeof readPax> = {}; ; ) {
+    const header = readHeader(await reader.take(BLOCK_BYTES));
+    if (header.kind === "end") return undefined;
+    const { kind, sizeBytes } = header;
+    if (kind !== "extended") {
+      const name = (pax.path ?? header.name).replace(/^\.\//, "");
+      return { name, sizeBytes: pax.size ?? sizeBytes, isFolder: kind === "folder" };
+    }
+    if (sizeBytes > EXTENDED_BYTES_MAX) throw new TarError("The archive has an incomplete extended header.");
+    pax = readPax(await reader.take(sizeBytes));
+    await reader.take(paddingOf(sizeBytes));
+  }
 }
 
 /** @returns false for a blob that does not match its digest; it is deleted then */

@@ -149,19 +149,22 @@ class ExportRun {
   async #planPast(atMs: number): Promise<void> {
     const pending = [{ path: this.#request.folder, number: this.#addFolder(0, ROOT_PATH, -1) }];
     for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
-      for (let offset = 0; ; offset += PAGE) {
-        const page = { sort: "name", order: "asc", offset, limit: PAGE } as const;
-        const { nodes } = await this.#options.history.list(this.#user, folder.path, atMs, page);
-        for (const { node, isContentAvailable } of nodes) {
-          const path = joinPath(folder.path, node.name);
-          if (node.kind === "folder")
-            pending.push({ path, number: this.#addFolder(node.id, node.name, folder.number) });
-          else if (isContentAvailable)
-            this.#addFile(node.id, node.name, folder.number, { ...node, modifiedAtMs: timeOf(node) });
-          else this.#addProblem(path, "content_gone", "The version of that time no longer exists.");
-        }
-        if (nodes.length < PAGE) break;
+      for await (const { node, isContentAvailable } of this.#listPast(folder.path, atMs)) {
+        const path = joinPath(folder.path, node.name);
+        if (node.kind === "folder") pending.push({ path, number: this.#addFolder(node.id, node.name, folder.number) });
+        else if (isContentAvailable)
+          this.#addFile(node.id, node.name, folder.number, { ...node, modifiedAtMs: timeOf(node) });
+        else this.#addProblem(path, "content_gone", "The version of that time no longer exists.");
       }
+    }
+  }
+
+  async *#listPast(path: string, atMs: number) {
+    for (let offset = 0; ; offset += PAGE) {
+      const page = { sort: "name", order: "asc", offset, limit: PAGE } as const;
+      const { nodes } = await this.#options.history.list(this.#user, path, atMs, page);
+      yield* nodes;
+      if (nodes.length < PAGE) return;
     }
   }
 

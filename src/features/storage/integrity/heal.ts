@@ -143,11 +143,8 @@ class CandidateRoots {
   }
 
   #walk(folder: string): void {
-    let entries: fs.Dirent[];
-    try {
-      entries = fs.readdirSync(folder, { withFileTypes: true });
-    } catch (error) {
-      if (errorCode(error) === undefined) throw error;
+    const entries = unlessUnreadable(() => fs.readdirSync(folder, { withFileTypes: true }));
+    if (entries === undefined) {
       this.bad.push(folder);
       return;
     }
@@ -166,23 +163,13 @@ class GrownError extends Error {
 
 /** @returns false where the file can't be read to its end */
 async function readInto(path: string, writer: ReturnType<BlobStore["begin"]>): Promise<boolean> {
-  let fd: number;
-  try {
-    fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
-  } catch (error) {
-    if (errorCode(error) === undefined) throw error;
-    return false;
-  }
+  const fd = unlessUnreadable(() => fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK));
+  if (fd === undefined) return false;
   const buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   try {
     for (;;) {
-      let length: number;
-      try {
-        length = fs.readSync(fd, buffer, 0, BUFFER_BYTES, null);
-      } catch (error) {
-        if (errorCode(error) === undefined) throw error;
-        return false;
-      }
+      const length = unlessUnreadable(() => fs.readSync(fd, buffer, 0, BUFFER_BYTES, null));
+      if (length === undefined) return false;
       if (length === 0) return true;
       await writer.write(buffer.subarray(0, length));
     }
@@ -195,9 +182,14 @@ async function readInto(path: string, writer: ReturnType<BlobStore["begin"]>): P
 }
 
 function sizeOf(path: string): number | undefined {
+  const stats = unlessUnreadable(() => fs.statSync(path, { throwIfNoEntry: false }));
+  return stats?.isFile() === true ? stats.size : undefined;
+}
+
+/** Calls the file system. @returns undefined if it reports an error */
+function unlessUnreadable<T>(call: () => T): T | undefined {
   try {
-    const stats = fs.statSync(path, { throwIfNoEntry: false });
-    return stats?.isFile() === true ? stats.size : undefined;
+    return call();
   } catch (error) {
     if (errorCode(error) === undefined) throw error;
     return undefined;

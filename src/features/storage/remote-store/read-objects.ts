@@ -69,11 +69,9 @@ export class ObjectReading {
         const readings = await this.#readAll(batch, pace);
         read.found += await this.#checker.note(readings);
         read.contents += batch.length;
-        for (const [index, content] of batch.entries()) {
-          read.bytes += content.sizeBytes;
-          const fault = readings[index]?.fault ?? null;
-          if (fault !== null) read.faults.push({ ...content, fault });
-        }
+        read.bytes += batch.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+        const faults = batch.map((content, index) => ({ ...content, fault: readings[index]?.fault ?? null }));
+        read.faults.push(...faults.filter(({ fault }) => fault !== null));
         onProgress?.(read);
         if (signal.aborted || performance.now() > endMs) return { ...read, isDone: false };
       }

@@ -4,10 +4,18 @@
  */
 import type { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { chooseObjects, listObjects, namesIn, type ObjectFile, readObjects } from "./object-file.ts";
+import {
+  ACCOUNTS_FOLDER,
+  chooseObjects,
+  type DamagedObject,
+  listObjects,
+  namesIn,
+  NEWER_FOLDER,
+  type ObjectFile,
+  readObjects,
+} from "./object-file.ts";
 import type { AccountStart, CopyStart } from "./opened-copy.ts";
 import { idOf, parseNodeRecord } from "./parse-record.ts";
-import { ACCOUNTS_FOLDER, NEWER_FOLDER } from "./service.ts";
 
 /** The objects that continue a snapshot, in order. */
 export interface ContinuingObjects {
@@ -19,7 +27,7 @@ export interface ContinuingObjects {
   /** When the last of them was written. */
   readonly writtenAtMs: number;
   /** Why not all objects could be used, by path. */
-  readonly faults: readonly { readonly path: string; readonly fault: string }[];
+  readonly faults: readonly DamagedObject[];
 }
 
 /** Reads the objects of an account that follow a snapshot. @param start undefined for an account that is newer than it */
@@ -27,7 +35,7 @@ export async function findContinuing(path: string, start: AccountStart | undefin
   const after = start?.number ?? 0;
   const chosen = chooseObjects(await listObjects(path)).filter(({ last }) => last > after);
   const files: ObjectFile[] = [];
-  const faults: { path: string; fault: string }[] = [];
+  const faults: DamagedObject[] = [];
   let [next, seq, writtenAtMs] = [after + 1, 0, 0];
   for (const file of chosen) {
     if (!file.isFull && file.first > next) {

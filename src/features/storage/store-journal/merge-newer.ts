@@ -18,12 +18,11 @@ import { readEndedShares } from "./ended-shares.ts";
 import { asideFolderOf, findNewer, markMerged, type NewerObjects } from "./newer-objects.ts";
 import { type ContinuingObjects, findContinuing } from "./continuing-objects.ts";
 import { ShareMerge } from "./share-merge.ts";
-import { chooseObjects, listObjects, type ObjectFile, readObjects } from "./object-file.ts";
+import { chooseObjects, type DamagedObject, listObjects } from "./object-file.ts";
 import type { CopyStart } from "./opened-copy.ts";
-import { parseAccountRecord } from "./parse-record.ts";
-import { insertAccount, type MissingContent } from "./rebuild.ts";
+import { countRecords, insertAccount, type MissingContent, readAccountRecord, stageObjects } from "./rebuild.ts";
 import type { AccountRecord } from "./records.ts";
-import { accountPath, type StoreJournal } from "./service.ts";
+import type { StoreJournal } from "./service.ts";
 import { StagedRecords } from "./staged-records.ts";
 
 /** What {@link mergeNewer} works with. */
@@ -72,7 +71,7 @@ export interface MergedAccount extends MergeResult {
 export interface MergeReport {
   readonly accounts: readonly MergedAccount[];
   /** Objects that could not be read completely, with the reason. The next run tries them again. */
-  readonly damaged: readonly { readonly path: string; readonly fault: string }[];
+  readonly damaged: readonly DamagedObject[];
   readonly missing: readonly MissingContent[];
   /** Blobs that were returned from quarantine to the store. */
   readonly returned: number;
@@ -80,7 +79,6 @@ export interface MergeReport {
 
 /** Objects are set aside some seconds after a restore, whose own time may not have been recorded. */
 const SET_ASIDE_DELAY_MS = 10_000;
-const PROGRESS_RECORDS = 10_000;
 
 /**
  * Merges all newer objects. No server may run. It may be interrupted at any point and run again.
@@ -91,7 +89,7 @@ export async function mergeNewer(options: MergeOptions): Promise<MergeReport> {
   if (!isDryRun) await options.storeJournal.reconcile(options.copyStart !== undefined);
   const excluded = new Set(options.copyStart?.setAsideBefore);
   const finder = new BlobFinder(options.blobs, options.layout, isDryRun);
-  const damaged: { path: string; fault: string }[] = [];
+  const damaged: DamagedObject[] = [];
   const accounts = new Map<string, MergedAccount>();
   const staged = new StagedRecords(options.workingFile);
   try {
@@ -105,7 +103,7 @@ export async function mergeNewer(options: MergeOptions): Promise<MergeReport> {
       const later = await chooseContinuing(objects, options, damaged);
       if (later === undefined || isAfterSnapshot(later, objects, options)) {
         const files = later?.files ?? chooseObjects(await listObjects(objects.path));
-        await stage(files, staged, damaged, options);
+        await stageObjects(files, staged, damaged, countRecords(options.onProgress));
         const isFull = files[0]?.isFull === true && damaged.length === faultsBefore;
         const merged = await mergeAccount(objects, account, { ...options, staged, finder, later, isEnded, isFull });
         accounts.set(account.account, addUp(accounts.get(account.account), merged));
@@ -137,14 +135,14 @@ async function endNotedShares(
 async function chooseAccounts(
   found: readonly NewerObjects[],
   { sqlite, root, email }: MergeOptions,
-  damaged: { path: string; fault: string }[],
+  damaged: DamagedObject[],
 ): Promise<{ objects: NewerObjects; account: AccountRecord }[]> {
   const known = sqlite.query<{ email: string }, [string]>("SELECT email FROM users WHERE public_id = ?1");
   const chosen: { objects: NewerObjects; account: AccountRecord }[] = [];
   for (const objects of found) {
     const { account: id } = objects;
     const existing = known.get(id);
-    const account = existing === null ? await readAccount(root, id, damaged) : bareAccount(id, existing.email);
+    const account = existing === null ? await readAccountRecord(root, id, damaged) : bareAccount(id, existing.email);
     if (account === undefined) {
       damaged.push({ path: objects.path, fault: "its account is unknown" });
     } else if (email === undefined || emailKey(account.email) === emailKey(email)) chosen.push({ objects, account });
@@ -158,25 +156,11 @@ function bareAccount(account: string, email: string): AccountRecord {
   return { account, email, name: "", role: "user", plan: "free", created: 0, settings: {} };
 }
 
-async function readAccount(
-  root: string,
-  account: string,
-  damaged: { path: string; fault: string }[],
-): Promise<AccountRecord | undefined> {
-  let record: AccountRecord | undefined;
-  const path = accountPath(root, account);
-  const { fault } = await readObjects(path, (line) => {
-    record = parseAccountRecord(line) ?? record;
-  });
-  if (fault !== undefined) damaged.push({ path, fault });
-  return record;
-}
-
 /** The objects that continue the snapshot of a copy; undefined where all objects are to be read. */
 async function chooseContinuing(
   { account, path }: NewerObjects,
   { copyStart }: MergeOptions,
-  damaged: { path: string; fault: string }[],
+  damaged: DamagedObject[],
 ): Promise<ContinuingObjects | undefined> {
   if (copyStart === undefined) return undefined;
   const later = await findContinuing(path, copyStart.accounts[account]);
@@ -191,22 +175,6 @@ function isAfterSnapshot(
   { copyStart }: MergeOptions,
 ): boolean {
   return files.length > 0 && seq > (copyStart?.accounts[account]?.seq ?? -1);
-}
-
-async function stage(
-  files: readonly ObjectFile[],
-  staged: StagedRecords,
-  damaged: { path: string; fault: string }[],
-  { onProgress }: MergeOptions,
-): Promise<void> {
-  let records = 0;
-  for (const object of files) {
-    const { fault } = await readObjects(object.path, (line) => {
-      staged.put(line);
-      if (++records % PROGRESS_RECORDS === 0) onProgress?.(records);
-    });
-    if (fault !== undefined) damaged.push({ path: object.path, fault });
-  }
 }
 
 async function mergeAccount(

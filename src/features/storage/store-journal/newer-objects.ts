@@ -9,10 +9,19 @@ import { basename, dirname, join } from "node:path";
 import type { Digest } from "../../../blobs/digest.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { SnapshotReferences } from "../integrity/gc.ts";
-import { chooseObjects, lastOf, listObjects, namesIn, readObjects, syncFolder } from "./object-file.ts";
+import {
+  ACCOUNTS_FOLDER,
+  chooseObjects,
+  DONE,
+  lastOf,
+  listObjects,
+  namesIn,
+  NEWER_FOLDER,
+  readObjects,
+  syncFolder,
+} from "./object-file.ts";
 import { parseNodeRecord } from "./parse-record.ts";
 import { StoreJournalTables } from "./queries.ts";
-import { ACCOUNTS_FOLDER, DONE, NEWER_FOLDER } from "./service.ts";
 
 /** The newer objects of one account. */
 export interface NewerObjects {

@@ -21,6 +21,13 @@ export interface ObjectFile {
   readonly sizeBytes: number;
 }
 
+/** An object that could not be read completely. */
+export interface DamagedObject {
+  readonly path: string;
+  /** The reason. */
+  readonly fault: string;
+}
+
 /** The result of reading a file. */
 export interface ObjectReadResult {
   /** Records that were read. */
@@ -33,10 +40,23 @@ export interface ObjectReadResult {
   readonly fault: string | undefined;
 }
 
+/** The folder of the account records. */
+export const ACCOUNTS_FOLDER = "accounts";
+/** The folder of objects that are newer than a restored database. */
+export const NEWER_FOLDER = "newer";
+
+/** Suffix of a folder in `newer/` whose objects `larder rebuild --newer` has applied. */
+export const DONE = ".done";
+
 const NAME = /^(\d{10})-(\d{10})(\.full)?\.jsonl\.zst$/;
 const PARTIAL = ".part";
 const BUFFER_BYTES = 1024 * 1024;
 const LINE_END = "\n";
+
+/** Path of the object with the account's own record. @param root `blobs/journal/` */
+export function accountPath(root: string, publicId: string): string {
+  return join(root, ACCOUNTS_FOLDER, `${publicId}.jsonl.zst`);
+}
 
 /** The name of the file that holds the objects with these numbers. */
 export function objectName(first: number, last: number, isFull: boolean): string {

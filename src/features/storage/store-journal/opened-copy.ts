@@ -6,7 +6,7 @@ import type { Database } from "bun:sqlite";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { StoreJournalTables } from "./queries.ts";
-import { NEWER_FOLDER } from "./service.ts";
+import { NEWER_FOLDER } from "./object-file.ts";
 
 /** The state of one account in a snapshot. */
 export interface AccountStart {

@@ -19,10 +19,10 @@ export async function* findOrphans(sqlite: Database, layout: Layout): AsyncGener
   const folder = dirname(layout.firstByteFolder("00"));
   for (const first of await namesIn(folder)) {
     for (const second of await namesIn(join(folder, first))) {
-      for (const name of await namesIn(join(folder, first, second))) {
-        const digest = Layout.digestOf(name);
-        if (digest !== undefined && known.get(digestToBytes(digest)) === null) yield digest;
-      }
+      const digests = (await namesIn(join(folder, first, second))).map((name) => Layout.digestOf(name));
+      yield* digests
+        .filter((digest) => digest !== undefined)
+        .filter((digest) => known.get(digestToBytes(digest)) === null);
     }
   }
 }

@@ -14,12 +14,21 @@ import { silentLog } from "../../../lib/log.ts";
 import { emailKey } from "../../accounts/users/email.ts";
 import { nameKey } from "../../accounts/users/service.ts";
 import { readEndedShares } from "./ended-shares.ts";
-import { chooseObjects, listObjects, namesIn, readObjects } from "./object-file.ts";
+import {
+  ACCOUNTS_FOLDER,
+  accountPath,
+  chooseObjects,
+  type DamagedObject,
+  listObjects,
+  namesIn,
+  NEWER_FOLDER,
+  type ObjectFile,
+  readObjects,
+} from "./object-file.ts";
 import { journalRoot } from "./open.ts";
 import { parseAccountRecord } from "./parse-record.ts";
 import { TreeBuilder, type RebuiltTree } from "./rebuilt-tree.ts";
 import type { AccountRecord, FileRecord } from "./records.ts";
-import { ACCOUNTS_FOLDER, accountPath, NEWER_FOLDER } from "./service.ts";
 import { StagedRecords } from "./staged-records.ts";
 import { describeOrphan, findOrphans } from "./orphans-in-journal.ts";
 
@@ -58,7 +67,7 @@ export interface MissingContent {
 export interface RebuildReport {
   readonly accounts: readonly RebuiltAccount[];
   /** Objects that could not be read completely, with the reason. */
-  readonly damaged: readonly { readonly path: string; readonly fault: string }[];
+  readonly damaged: readonly DamagedObject[];
   readonly contents: number;
   readonly missing: number;
   /** The first of the missing blobs. */
@@ -89,7 +98,7 @@ export async function rebuildDatabase(options: RebuildOptions): Promise<RebuildR
     migrate(sqlite, silentLog);
     sqlite.run("BEGIN");
     noteOrigin(sqlite, options);
-    const damaged: { path: string; fault: string }[] = [];
+    const damaged: DamagedObject[] = [];
     const records = await readAccounts(root, nowMs, damaged);
     const ids = new Map(records.map((record) => [record.account, insertAccount(sqlite, record, options)]));
     const ended = await readEndedShares(root);
@@ -101,17 +110,16 @@ export async function rebuildDatabase(options: RebuildOptions): Promise<RebuildR
     const layout = new Layout(dataDirectory);
     const recipient = findRecipient(records, options.recoverFor);
     const accounts: RebuiltAccount[] = [];
-    let lines = 0;
+    const onRecord = countRecords(options.onProgress);
     // The account that gets the unnamed blobs comes last: those of the others have their rows then.
     for (const record of records.toSorted((a, b) => Number(a === recipient) - Number(b === recipient))) {
       const accountId = ids.get(record.account) ?? 0;
-      const read = await stageAccount(join(root, record.account), staged, damaged, () => {
-        if (++lines % PROGRESS_RECORDS === 0) options.onProgress?.(lines);
-      });
-      const tree = await builder.build(accountId, staged, read.seq, async () =>
+      const files = await listObjects(join(root, record.account));
+      const seq = await stageObjects(chooseObjects(files), staged, damaged, onRecord);
+      const tree = await builder.build(accountId, staged, seq, async () =>
         record === recipient ? describeOrphans(sqlite, layout, record.account) : [],
       );
-      notePosition(sqlite, accountId, record.account, read.number);
+      notePosition(sqlite, accountId, record.account, Math.max(0, ...files.map(({ last }) => last)));
       accounts.push({ ...tree, id: record.account, email: emailOf(sqlite, accountId), role: record.role });
       staged.clear();
     }
@@ -165,27 +173,34 @@ function noteHistory(
 }
 
 /** All accounts: those with a record of their own, and those of which only files are known. */
-async function readAccounts(
-  root: string,
-  nowMs: number,
-  damaged: { path: string; fault: string }[],
-): Promise<AccountRecord[]> {
+async function readAccounts(root: string, nowMs: number, damaged: DamagedObject[]): Promise<AccountRecord[]> {
   const found = new Map<string, AccountRecord>();
   for (const name of await namesIn(join(root, ACCOUNTS_FOLDER))) {
     const id = /^(.+)\.jsonl\.zst$/.exec(name)?.[1];
     if (id === undefined) continue;
-    const path = accountPath(root, id);
-    const { fault } = await readObjects(path, (line) => {
-      const record = parseAccountRecord(line);
-      if (record !== undefined) found.set(record.account, record);
-    });
-    if (fault !== undefined) damaged.push({ path, fault });
+    const record = await readAccountRecord(root, id, damaged);
+    if (record !== undefined) found.set(record.account, record);
   }
   for (const name of await namesIn(root)) {
     if (name === ACCOUNTS_FOLDER || name === NEWER_FOLDER || found.has(name)) continue;
     if ((await listObjects(join(root, name))).length > 0) found.set(name, unknownAccount(name, nowMs));
   }
   return [...found.values()].sort((a, b) => a.created - b.created || (a.account < b.account ? -1 : 1));
+}
+
+/** The record of an account from its own object; undefined where that has none. */
+export async function readAccountRecord(
+  root: string,
+  account: string,
+  damaged: DamagedObject[],
+): Promise<AccountRecord | undefined> {
+  let record: AccountRecord | undefined;
+  const path = accountPath(root, account);
+  const { fault } = await readObjects(path, (line) => {
+    record = parseAccountRecord(line) ?? record;
+  });
+  if (fault !== undefined) damaged.push({ path, fault });
+  return record;
 }
 
 /** An account whose own record is lost: disabled, with an email that nobody has. */
@@ -237,16 +252,15 @@ function emailOf(sqlite: Database, userId: number): string {
   return sqlite.query<{ email: string }, [number]>("SELECT email FROM users WHERE id = ?1").get(userId)?.email ?? "";
 }
 
-/** Stages all objects of an account. @returns the number of the last one, and the journal number up to which they go */
-async function stageAccount(
-  folder: string,
+/** Stages the records of objects, in order. @returns the journal number at which they end */
+export async function stageObjects(
+  files: readonly ObjectFile[],
   staged: StagedRecords,
-  damaged: { path: string; fault: string }[],
+  damaged: DamagedObject[],
   onRecord: () => void,
-): Promise<{ number: number; seq: number }> {
-  const files = await listObjects(folder);
+): Promise<number> {
   let reached = 0;
-  for (const { path } of chooseObjects(files)) {
+  for (const { path } of files) {
     const { fault, seq = 0 } = await readObjects(path, (line) => {
       staged.put(line);
       onRecord();
@@ -254,7 +268,15 @@ async function stageAccount(
     if (fault !== undefined) damaged.push({ path, fault });
     reached = Math.max(reached, seq);
   }
-  return { number: Math.max(0, ...files.map(({ last }) => last)), seq: reached };
+  return reached;
+}
+
+/** Returns a function that counts records and reports their number at intervals. */
+export function countRecords(onProgress: RebuildOptions["onProgress"]): () => void {
+  let records = 0;
+  return () => {
+    if (++records % PROGRESS_RECORDS === 0) onProgress?.(records);
+  };
 }
 
 /** Sets the position so that the server writes a full object with the next number; the old objects stay until then. */

@@ -10,49 +10,34 @@
  * Objects that are newer than the database show that the database was restored to an earlier state. They are moved to
  * `blobs/journal/newer/`, so that they never mix with new changes, and a full object is written.
  */
-import { mkdir, rename, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import type { Writer } from "../../../db/transaction.ts";
-import type { Clock } from "../../../lib/clock.ts";
 import { invariant } from "../../../lib/invariant.ts";
-import type { Log } from "../../../lib/log.ts";
 import type { EndedShares } from "./ended-shares.ts";
 import {
+  accountPath,
   chooseObjects,
   joinObjects,
   listObjects,
   namesIn,
+  NEWER_FOLDER,
   objectName,
   ObjectWriter,
   readObjects,
-  sweepPartials,
   syncFolder,
 } from "./object-file.ts";
-import type { Rescan, PendingAccount, JournalEntry, Position, StoreJournalTables } from "./queries.ts";
+import type { Rescan, PendingAccount, JournalEntry, Position } from "./queries.ts";
+import { type ReconcileOptions, reconcileObjects } from "./reconcile.ts";
 import { type GoneRecord, type ObjectHeader, toRecord } from "./records.ts";
 
 /** What {@link StoreJournal} works with. */
-export interface StoreJournalOptions {
-  readonly tables: StoreJournalTables;
-  /** `blobs/journal/` */
-  readonly root: string;
+export interface StoreJournalOptions extends Omit<ReconcileOptions, "mergesLater"> {
   readonly writer: Pick<Writer, "run" | "waiting">;
-  readonly clock: Clock;
-  readonly log: Log;
   /** Throws where the store's disk is missing. */
   readonly checkStore: () => void;
   readonly endedShares: Pick<EndedShares, "note" | "compact">;
-  /** Changes whenever the database continues from a snapshot. */
-  readonly epoch: string;
 }
-
-/** The folder of the account records. */
-export const ACCOUNTS_FOLDER = "accounts";
-/** The folder of objects that are newer than a restored database. */
-export const NEWER_FOLDER = "newer";
-
-/** Suffix of a folder in `newer/` whose objects `larder rebuild --newer` has applied. */
-export const DONE = ".done";
 
 const TICK_MS = 2_000;
 /** Pause after a failure, such as a full disk. */
@@ -123,8 +108,7 @@ export class StoreJournal {
     while (this.#working !== undefined) await this.#working;
     await this.#begin(async () => {
       this.#options.checkStore();
-      if (!this.#isReconciled) await this.#reconcile();
-      this.#isReconciled = true;
+      await this.#reconcile();
     });
   }
 
@@ -157,8 +141,7 @@ export class StoreJournal {
     const mark = tables.changeMark();
     checkStore();
     await endedShares.note();
-    if (!this.#isReconciled) await this.#reconcile();
-    this.#isReconciled = true;
+    await this.#reconcile();
     for (const account of tables.erasedAccounts()) await this.#forget(account);
     for (const account of tables.pendingAccounts(epoch)) await this.#writeAccountChanges(account);
     // Writing changed the mark. Other changes since are seen at the next tick.
@@ -203,12 +186,7 @@ export class StoreJournal {
       const page = tables.rescans(accountId, afterId, PAGE);
       const last = page.at(-1);
       if (last === undefined) return;
-      const rows = tables.nodes(page.map(({ nodeId }) => nodeId));
-      const existing = new Set(rows.map(({ id }) => id));
-      const gone = page.flatMap<GoneRecord>(({ nodeId, gone: publicId }) =>
-        publicId === null || existing.has(nodeId) ? [] : [{ gone: publicId }],
-      );
-      await object.add([...rows.map(toRecord), ...gone]);
+      await object.add(this.#recordsOf(page));
       written.push(...page);
       afterId = last.nodeId;
       await this.#pause();
@@ -284,7 +262,7 @@ export class StoreJournal {
     }
   }
 
-  #recordsOf(entries: readonly JournalEntry[]): object[] {
+  #recordsOf(entries: readonly Pick<JournalEntry, "nodeId" | "gone">[]): object[] {
     const rows = this.#options.tables.nodes([...new Set(entries.map(({ nodeId }) => nodeId))]);
     const existing = new Set(rows.map(({ id }) => id));
     const gone = entries.flatMap<GoneRecord>(({ nodeId, gone: publicId }) =>
@@ -325,67 +303,9 @@ export class StoreJournal {
     }
   }
 
-  /**
-   * Compares the objects with the database, once after the start. Deletes half-written objects, and those whose number was not
-   * noted before a crash: they are written again. Where objects are missing, a full object is written.
-   */
   async #reconcile(): Promise<void> {
-    const { root, tables } = this.#options;
-    await sweepPartials(join(root, ACCOUNTS_FOLDER));
-    await this.#options.endedShares.compact(this.#options.clock.nowMs());
-    const known = new Set<string>();
-    for (const position of tables.positions()) {
-      known.add(position.publicId);
-      await sweepPartials(this.#folderOf(position.publicId));
-      await this.#reconcileAccount(position);
-    }
-    const unknown = (await namesIn(root)).filter(
-      (name) => name !== ACCOUNTS_FOLDER && name !== NEWER_FOLDER && !known.has(name),
-    );
-    for (const name of unknown) await this.#setAside(name, 0);
-  }
-
-  async #reconcileAccount(position: Position): Promise<void> {
-    const { tables, writer, epoch } = this.#options;
-    const files = await listObjects(this.#folderOf(position.publicId));
-    const later = files.filter(({ last }) => last > position.number);
-    if (position.epoch !== epoch || (await this.#isAhead(position, later))) {
-      if (later.length > 0) await this.#setAside(position.publicId, position.number);
-    } else {
-      for (const { path } of later) await rm(path, { force: true });
-      if (isComplete(files, position)) return;
-    }
-    await writer.run(() => tables.setPosition({ ...position, fullBytes: 0 }), { isQuiet: true });
-  }
-
-  /** Whether objects without a note have changes that the database lacks. A crash leaves no such objects. */
-  async #isAhead({ accountId, number }: Position, later: readonly { path: string; last: number }[]): Promise<boolean> {
-    if (later.some(({ last }) => last > number + 1)) return true;
-    for (const { path } of later) {
-      const { seq = 0 } = await readObjects(path, () => undefined);
-      if (seq > this.#options.tables.headAtStart(accountId)) return true;
-    }
-    return false;
-  }
-
-  /** @param number number of the last object that is not newer than the database */
-  async #setAside(publicId: string, number: number): Promise<void> {
-    const { root, clock, log } = this.#options;
-    let records = 0;
-    for (const { path, last } of await listObjects(join(root, publicId))) {
-      if (last > number) records += (await readObjects(path, () => undefined)).records;
-    }
-    const stamp = new Date(clock.nowMs()).toISOString().replaceAll(/[:.]/g, "-");
-    const aside = join(root, NEWER_FOLDER, stamp);
-    await mkdir(aside, { recursive: true, mode: 0o700 });
-    await rename(join(root, publicId), join(aside, publicId));
-    for (const folder of [aside, dirname(aside), root]) await syncFolder(folder);
-    if (this.#mergesLater) return;
-    log.warn(
-      "The database is older than the metadata journal; it was restored. Newer entries are kept for 30 days. " +
-        "To apply them, stop the server and run: larder rebuild --newer",
-      { account: publicId, changes: records, path: join(aside, publicId) },
-    );
+    if (!this.#isReconciled) await reconcileObjects({ ...this.#options, mergesLater: this.#mergesLater });
+    this.#isReconciled = true;
   }
 
   #header(account: string, number: number, isFull: boolean): ObjectHeader {
@@ -405,23 +325,6 @@ export class StoreJournal {
   }
 }
 
-/** Path of the object with the account's own record. @param root `blobs/journal/` */
-export function accountPath(root: string, publicId: string): string {
-  return join(root, ACCOUNTS_FOLDER, `${publicId}.jsonl.zst`);
-}
-
 function isGrown({ fullBytes, laterBytes }: Position): boolean {
   return laterBytes > Math.max(GROWN_BYTES_MIN, GROWN_TIMES * fullBytes);
-}
-
-/** Whether every object since the full one exists. */
-function isComplete(files: Parameters<typeof chooseObjects>[0], { number }: Position): boolean {
-  const chosen = chooseObjects(files.filter(({ last }) => last <= number));
-  let next = chosen[0]?.last ?? -1;
-  if (chosen[0]?.isFull !== true) return false;
-  for (const { first, last } of chosen.slice(1)) {
-    if (first !== next + 1) return false;
-    next = last;
-  }
-  return next === number;
 }
