@@ -1,7 +1,7 @@
-// Shares between accounts, as tests make them.
+// Creates shares between accounts.
 import type { Account, Client } from "./client.ts";
 
-/** What a share between accounts is like; read and without end by default. */
+/** Settings of a share between accounts. Default: read access without expiry. */
 export interface ShareSettings {
   permissions?: "read" | "write";
   label?: string;
@@ -9,12 +9,12 @@ export interface ShareSettings {
   expiresAt?: string;
 }
 
-/** An end that a share may still be given, however slow the machine, and that is soon there. */
+/** An expiry five seconds from now: still in the future when a slow machine sends it, and soon reached. */
 export function soonExpiry(): string {
   return new Date(Date.now() + 5_000).toISOString();
 }
 
-/** Resolves when that end has come. */
+/** Waits until that expiry has passed. */
 export async function waitForExpiry(expiresAt: string): Promise<void> {
   await Bun.sleep(Math.max(0, Date.parse(expiresAt) - Date.now() + 1));
 }
@@ -22,18 +22,18 @@ export async function waitForExpiry(expiresAt: string): Promise<void> {
 /**
  * Shares a file or folder with another account, which must succeed.
  *
- * @param id its prefix tells whether it is a folder
- * @param to the account, or an e-mail that may have none
- * @returns the share's id
+ * @param id of a file or, with the prefix `fold_`, of a folder
+ * @param to the recipient's email, with or without an account
+ * @returns the id of the share
  */
 export async function shareWith(
   owner: Client,
   id: string,
   to: Pick<Account, "email">,
-  given: ShareSettings = {},
+  settings: ShareSettings = {},
 ): Promise<string> {
   const path = id.startsWith("fold_") ? `/api/files/folders/${id}/shares` : `/api/files/${id}/shares`;
-  const response = await owner.post(path, { user: to.email, ...given });
-  if (response.status !== 201) throw new Error(`share refused: ${response.status} ${response.text}`);
+  const response = await owner.post(path, { user: to.email, ...settings });
+  if (response.status !== 201) throw new Error(`sharing failed: ${response.status} ${response.text}`);
   return response.string("data.id");
 }

@@ -1,22 +1,22 @@
-// A passkey in software: what browser and authenticator do together (WebAuthn level 2), ES256, without attestation.
+// A passkey in software. Plays the browser and the authenticator (WebAuthn level 2) with ES256 and no attestation.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import type { ApiResponse } from "./client.ts";
 
-/** How an answer is made; each has what a browser on the right page would give. */
+/** What a passkey response contains. Each default is what a browser on the right page sends. */
 export interface Ceremony {
-  /** The page that asks, `http://127.0.0.1:1234`. */
+  /** Origin of the page, `http://127.0.0.1:1234`. */
   origin: string;
-  /** The host name that the authenticator signs for; the origin's where absent. */
+  /** The host name that the authenticator signs for. Default: that of the origin. */
   rpId?: string;
-  /** What is signed in place of the server's challenge. */
+  /** Signed in place of the server's challenge. */
   challenge?: string;
-  /** `webauthn.create` or `webauthn.get`, in place of the right one. */
+  /** `webauthn.create` or `webauthn.get`. Default: the right one. */
   type?: string;
-  /** False: somebody was there, but was not asked for PIN or finger. */
+  /** False: a user was present, but not verified by PIN or fingerprint. */
   isVerified?: boolean;
-  /** How often the authenticator says that it was used. */
+  /** The signature counter that the authenticator reports. */
   counter?: number;
-  /** What it says of its make, in place of nothing: the name of a format, with a statement that has no meaning. */
+  /** Name of an attestation format, sent with a meaningless statement. Default: `none`. */
   attestation?: string;
 }
 
@@ -24,14 +24,14 @@ const USER_PRESENT = 0x01;
 const USER_VERIFIED = 0x04;
 const HAS_CREDENTIAL = 0x40;
 
-/** One passkey, of the account for which it was made. */
+/** One passkey of one account. */
 export class Authenticator {
   readonly credentialId = randomBytes(32);
   readonly #keys: { publicKey: KeyObject; privateKey: KeyObject } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   #userHandle = "";
   counter = 0;
 
-  /** navigator.credentials.create(), in JSON. @param reply of POST /api/users/passkeys/options */
+  /** The JSON of navigator.credentials.create(). @param reply the response to POST /api/users/passkeys/options */
   create(reply: ApiResponse, ceremony: Ceremony): Record<string, unknown> {
     this.#userHandle = reply.string("data.options.user.id");
     const { publicKey } = this.#keys;
@@ -69,7 +69,7 @@ export class Authenticator {
     });
   }
 
-  /** navigator.credentials.get(), in JSON. @param reply of POST /api/auth/passkey/options */
+  /** The JSON of navigator.credentials.get(). @param reply the response to POST /api/auth/passkey/options */
   get(reply: ApiResponse, ceremony: Ceremony): Record<string, unknown> {
     this.counter += 1;
     const data = this.#authenticatorData(ceremony);

@@ -1,4 +1,4 @@
-// A server with a bucket, as tests of several files need it.
+// Helpers for servers that keep their blobs in a bucket.
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { type Account, digestOf } from "./client.ts";
@@ -11,16 +11,16 @@ export interface BucketServer {
   readonly admin: Account;
 }
 
-/** Where a content lies on the server's disk. */
+/** The path of a blob on the server's disk. */
 export function blobPath(server: TestServer, content: Uint8Array): string {
   const digest = digestOf(content);
   return join(server.dataDir, "blobs/sha256", digest.slice(0, 2), digest.slice(2, 4), digest);
 }
 
-/** Added to the bucket's settings, lets {@link evict} work: every copy goes that nobody used for ten minutes. */
+/** Settings that {@link evict} needs: every local copy that was not used for ten minutes is evicted. */
 export const withoutCache = { LARDER_S3_CACHE: "0" };
 
-/** Changes rows of the running server's database, as no client can. */
+/** Changes rows of the running server's database in ways that no client can. */
 export function changeRows({ server }: BucketServer, sql: string): void {
   const db = new Database(join(server.dataDir, "larder.db"));
   db.run("PRAGMA busy_timeout = 10000");
@@ -29,13 +29,13 @@ export function changeRows({ server }: BucketServer, sql: string): void {
 }
 
 /**
- * Lets all copies on this disk go that the bucket has whole, as if nobody had used any for long. The server has the
- * settings of {@link withoutCache}. It is restarted where it remembers that copies were used.
+ * Evicts all local copies of blobs that are in the bucket. The server must have the settings of {@link withoutCache}.
+ * It is restarted if it remembers that copies were used.
  */
 export async function evict(bucket: BucketServer): Promise<void> {
   const { server, admin } = bucket;
   await runJob(admin.client, "blob-places");
-  // Nothing is let go that no copy of the database knows to be in the bucket.
+  // A blob is evicted only after a database snapshot records that it is in the bucket.
   await runJob(admin.client, "snapshot");
   changeRows(bucket, "UPDATE remote_blobs SET used_at = 1 WHERE used_at IS NOT NULL");
   await runJob(admin.client, "blob-places");

@@ -1,4 +1,4 @@
-// What the tests need of a program under test and what takes long to make: made once for each build of it, and kept.
+// Caches slow preparations of the tests, one for each build of the program under test.
 import { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
@@ -6,17 +6,17 @@ import { join, resolve } from "node:path";
 
 const repositoryRoot = join(import.meta.dir, "../..");
 const cacheDirectory = join(repositoryRoot, "node_modules/.cache/larder/tests");
-/** How long another test file may take to make the same. */
-const makingMsMax = 60_000;
-/** No test runs this long with what belongs to a former build. */
-const formerMsMax = 86_400_000;
+/** How long another test file may take to build the same thing. */
+const buildMsMax = 60_000;
+/** Files of an earlier build are removed after this time, when no test can still use them. */
+const earlierBuildMsMax = 86_400_000;
 
 /**
- * A file or folder that depends on the program under test alone.
+ * Builds a file or folder that depends only on the program under test.
  *
  * @param command the program
- * @param make makes it at the path it is given, where nothing is
- * @returns its path; nobody may change what is there
+ * @param make writes it to the given path, where nothing exists yet
+ * @returns its path; nobody may change its content
  */
 export async function buildOnce(
   name: string,
@@ -26,11 +26,11 @@ export async function buildOnce(
   const folder = join(cacheDirectory, fingerprintOf(command));
   const path = join(folder, name);
   if (existsSync(path)) return path;
-  if (!existsSync(folder)) removeFormer();
+  if (!existsSync(folder)) removeEarlierBuilds();
   mkdirSync(folder, { recursive: true });
-  // Test files run side by side: one makes it, the others wait for the lock of a database.
+  // Test files run in parallel: one builds, the others wait for the lock of a database.
   const lock = new Database(`${path}.lock`);
-  lock.run(`PRAGMA busy_timeout = ${makingMsMax}`);
+  lock.run(`PRAGMA busy_timeout = ${buildMsMax}`);
   lock.run("BEGIN EXCLUSIVE");
   try {
     if (existsSync(path)) return path;
@@ -44,15 +44,15 @@ export async function buildOnce(
   }
 }
 
-function removeFormer(): void {
+function removeEarlierBuilds(): void {
   if (!existsSync(cacheDirectory)) return;
   for (const name of readdirSync(cacheDirectory)) {
     const path = join(cacheDirectory, name);
-    if (statSync(path).mtimeMs < Date.now() - formerMsMax) rmSync(path, { recursive: true });
+    if (statSync(path).mtimeMs < Date.now() - earlierBuildMsMax) rmSync(path, { recursive: true });
   }
 }
 
-/** What changes whenever the program does, or what here makes things of it. */
+/** Changes whenever the program or a file of test/support changes. */
 function fingerprintOf(command: string[]): string {
   const hash = createHash("sha256").update(command.join(" "));
   const isSource = command.some((word) => word.endsWith(".ts"));

@@ -1,24 +1,24 @@
-// A small client of the HTTP API. It follows no redirect, hides no status, and hands every answer to its server's record.
+// A small client of the HTTP API. It follows no redirects, hides no status, and records every response with its server.
 import { createHash, randomBytes } from "node:crypto";
 
-/** What the client needs to know of a server: where it is, and where its answers are noted. */
+/** A server as the client sees it: its address, and the list that records its responses. */
 export interface Target {
   readonly url: string;
   readonly responses: RecordedResponse[];
 }
 
-/** One answer as it came, for the checks that hold for every answer. */
+/** One response, recorded for the checks that hold for every response. */
 export interface RecordedResponse {
   method: string;
-  /** Path with query, as requested. */
+  /** Path and query, as requested. */
   path: string;
   status: number;
   headers: Headers;
-  /** Parsed body where it is JSON, else undefined. */
+  /** The parsed body if it is JSON, else undefined. */
   json: unknown;
 }
 
-/** An account made for a test. */
+/** An account created for a test. */
 export interface Account {
   id: string;
   email: string;
@@ -29,7 +29,7 @@ export interface Account {
   client: Client;
 }
 
-/** A whole answer: status, headers, and the body as bytes, text or JSON. */
+/** A complete response: status, headers, and the body as bytes, text or JSON. */
 export class ApiResponse {
   private decoded: string | undefined;
 
@@ -45,15 +45,15 @@ export class ApiResponse {
   }
 
   /**
-   * Parsed again at each look: Bun's `toMatchObject` writes its matchers into what it compares.
+   * Parsed again on each access: Bun's `toMatchObject` writes its matchers into the object that it compares.
    *
-   * @throws SyntaxError where the body is no JSON
+   * @throws SyntaxError if the body is not JSON
    */
   get json(): unknown {
     return JSON.parse(this.text);
   }
 
-  /** The value at a dotted path of the JSON body, `data.files.0.id`; undefined where there is none. */
+  /** The value at a dotted path of the JSON body, `data.files.0.id`; undefined if there is none. */
   at(path: string): unknown {
     let value = this.json;
     for (const key of path.split(".")) {
@@ -66,52 +66,52 @@ export class ApiResponse {
   string(path: string): string {
     const value = this.at(path);
     if (typeof value !== "string")
-      throw new Error(`${path} is no string in ${this.status} ${this.text.slice(0, 2000)}`);
+      throw new Error(`${path} is not a string in ${this.status} ${this.text.slice(0, 2000)}`);
     return value;
   }
 
   number(path: string): number {
     const value = this.at(path);
     if (typeof value !== "number")
-      throw new Error(`${path} is no number in ${this.status} ${this.text.slice(0, 2000)}`);
+      throw new Error(`${path} is not a number in ${this.status} ${this.text.slice(0, 2000)}`);
     return value;
   }
 
   list(path: string): unknown[] {
     const value = this.at(path);
-    if (!Array.isArray(value)) throw new Error(`${path} is no list in ${this.status} ${this.text.slice(0, 2000)}`);
+    if (!Array.isArray(value)) throw new Error(`${path} is not a list in ${this.status} ${this.text.slice(0, 2000)}`);
     return value;
   }
 
-  /** The same field of every item of a list, where it is a string. */
+  /** One field, a string, of every item in a list. */
   strings(path: string, field: string): string[] {
     return this.list(path).map((item) => {
       const value: unknown = typeof item === "object" && item !== null ? Reflect.get(item, field) : undefined;
-      if (typeof value !== "string") throw new Error(`${field} is no string in ${JSON.stringify(item)}`);
+      if (typeof value !== "string") throw new Error(`${field} is not a string in ${JSON.stringify(item)}`);
       return value;
     });
   }
 
-  /** A header that must be there. */
+  /** The value of a header. @throws Error if the response does not have it */
   header(name: string): string {
     const value = this.headers.get(name);
-    if (value === null) throw new Error(`no header ${name} in answer ${this.status}`);
+    if (value === null) throw new Error(`no header ${name} in response ${this.status}`);
     return value;
   }
 }
 
-/** What a request carries beside method and path. */
+/** What a request carries in addition to method and path. */
 export interface RequestOptions {
   headers?: Record<string, string>;
-  /** Sent as JSON with its content type. */
+  /** Sent as JSON with the matching Content-Type. */
   json?: unknown;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   body?: string | Uint8Array<ArrayBuffer> | FormData | ReadableStream<Uint8Array>;
-  /** Leaves the client's token out. */
+  /** Omits the client's token. */
   anonymous?: boolean;
 }
 
-/** What an upload carries beside the bytes. */
+/** What an upload carries in addition to the bytes. */
 export interface UploadOptions {
   name?: string;
   type?: string;
@@ -120,7 +120,7 @@ export interface UploadOptions {
   headers?: Record<string, string>;
 }
 
-/** Requests as one account, or as nobody. */
+/** Sends requests for one account, or without credentials. */
 export class Client {
   constructor(
     readonly target: Target,
@@ -181,7 +181,7 @@ export class Client {
     return this.request("DELETE", path, json === undefined ? {} : { json });
   }
 
-  /** POST files/upload with one file; the answer, whatever it is. */
+  /** Sends POST /api/files/upload with one file. Returns the response with any status. */
   async upload(content: string | Uint8Array, options: UploadOptions = {}): Promise<ApiResponse> {
     const form = new FormData();
     for (const [name, value] of Object.entries(options.fields ?? {}))
@@ -194,29 +194,30 @@ export class Client {
   }
 
   /**
-   * An upload that must succeed.
+   * Uploads a file, which must succeed.
    *
-   * @returns the answer 201; its record is at `data`
+   * @returns the 201 response; the file's record is at `data`
    */
   async stored(content: string | Uint8Array, options: UploadOptions = {}): Promise<ApiResponse> {
     const apiResponse = await this.upload(content, options);
-    if (apiResponse.status !== 201) throw new Error(`upload refused: ${apiResponse.status} ${apiResponse.text}`);
+    if (apiResponse.status !== 201) throw new Error(`upload failed: ${apiResponse.status} ${apiResponse.text}`);
     return apiResponse;
   }
 
-  /** Uploads and returns the id alone. */
+  /** Uploads a file, which must succeed, and returns its id. */
   async storedId(content: string | Uint8Array, options: UploadOptions = {}): Promise<string> {
     return (await this.stored(content, options)).string("data.id");
   }
 
-  /** Makes a folder that must not exist yet and returns its id. */
+  /** Creates a folder, which must not exist yet, and returns its id. */
   async folderId(name: string, path = "/"): Promise<string> {
     const apiResponse = await this.post("/api/files/folders", { name, path });
-    if (apiResponse.status !== 201) throw new Error(`folder refused: ${apiResponse.status} ${apiResponse.text}`);
+    if (apiResponse.status !== 201)
+      throw new Error(`creating the folder failed: ${apiResponse.status} ${apiResponse.text}`);
     return apiResponse.string("data.id");
   }
 
-  /** PUT of a raw body as the new content of a file. */
+  /** Sends a raw body by PUT as the new content of a file. */
   async putContent(
     id: string,
     content: string | Uint8Array,
@@ -228,21 +229,21 @@ export class Client {
     });
   }
 
-  /** Names in a folder, in the order of the listing, of at most 100 entries. */
+  /** The names in a folder in the order of the listing, at most 100. */
   async names(folder = "/", query = ""): Promise<string[]> {
     const apiResponse = await this.get(`/api/files?folder=${encodeURIComponent(folder)}&limit=100${query}`);
-    if (apiResponse.status !== 200) throw new Error(`listing refused: ${apiResponse.status} ${apiResponse.text}`);
+    if (apiResponse.status !== 200) throw new Error(`listing failed: ${apiResponse.status} ${apiResponse.text}`);
     return apiResponse.strings("data.files", "name");
   }
 }
 
-/** An answer as the rules for all answers read it. */
+/** Converts a response for the checks that hold for every response. */
 export function toRecord(serverUrl: string, method: string, path: string, apiResponse: ApiResponse): RecordedResponse {
   const { status, headers } = apiResponse;
-  // A file that happens to be JSON is content, not an answer's body.
+  // A downloaded file that happens to be JSON is not a JSON response.
   const isContent = status < 300 && headers.has("content-disposition");
   const isJson = !isContent && (headers.get("content-type") ?? "").includes("json");
-  // As it went out: a URL loses its dot segments.
+  // A URL loses its dot segments when it is sent.
   const { pathname, search } = new URL(serverUrl + path);
   const json = isJson && apiResponse.bytes.length > 0 ? jsonOrNone(apiResponse) : undefined;
   return { method, path: pathname + search, status, headers, json };
@@ -256,35 +257,35 @@ function jsonOrNone(apiResponse: ApiResponse): unknown {
   }
 }
 
-/** A body's bytes; text as UTF-8. */
+/** The bytes of a body; text is encoded as UTF-8. */
 export function toBytes(content: string | Uint8Array): Uint8Array<ArrayBuffer> {
   return typeof content === "string" ? new TextEncoder().encode(content) : new Uint8Array(content);
 }
 
-/** `sha256:<hex>` of some bytes, as the API writes it. */
+/** The checksum in the form of the API: `sha256:<hex>`. */
 export function checksumOf(content: string | Uint8Array): string {
   return `sha256:${digestOf(content)}`;
 }
 
-/** 64 lowercase hex characters of the sha256. */
+/** The SHA-256 as 64 lowercase hex characters. */
 export function digestOf(content: string | Uint8Array): string {
   return createHash("sha256").update(toBytes(content)).digest("hex");
 }
 
-/** Bytes that no other test has, and that nothing compresses. */
+/** Incompressible bytes that no other test uses. */
 export function randomContent(sizeBytes: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(randomBytes(sizeBytes));
 }
 
-let made = 0;
+let emailCount = 0;
 
-/** An address that no other account has. */
+/** An email address that no other account has. */
 export function freshEmail(): string {
-  made += 1;
-  return `user${made}-${randomBytes(4).toString("hex")}@example.com`;
+  emailCount += 1;
+  return `user${emailCount}-${randomBytes(4).toString("hex")}@example.com`;
 }
 
-/** A new account by POST /api/auth/signup. */
+/** Creates an account by POST /api/auth/signup. */
 export async function signUp(
   target: Target,
   options: { name?: string; email?: string; password?: string } = {},
@@ -296,7 +297,7 @@ export async function signUp(
     password,
     name: options.name ?? "Test User",
   });
-  if (apiResponse.status !== 201) throw new Error(`sign-up refused: ${apiResponse.status} ${apiResponse.text}`);
+  if (apiResponse.status !== 201) throw new Error(`sign-up failed: ${apiResponse.status} ${apiResponse.text}`);
   const token = apiResponse.string("token");
   return {
     id: apiResponse.string("user.id"),

@@ -1,15 +1,15 @@
 import { Database } from "bun:sqlite";
 
-/** A chain of folders, each in the one before. */
+/** A chain of nested folders. */
 export interface DeepChain {
   /** Public ids, from the top down. */
   readonly folders: readonly string[];
 }
 
 /**
- * Makes a chain of folders of one name by writing rows, as earlier programs let it become by moves: today nothing makes a
- * folder below 256 others. For a database that no server has open.
- * @param bottomFile public id of a file of the account that is put into the last folder
+ * Creates a chain of nested folders, all with the same name, by writing database rows. Earlier releases allowed such
+ * depths through moves; the current one allows at most 256 levels. No server may have the database open.
+ * @param bottomFile public id of one of the account's files, to be moved into the last folder
  */
 export function deepenTree(
   database: string | Database,

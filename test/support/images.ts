@@ -1,22 +1,22 @@
-// Small images made on the spot, so that a test says itself what is in them.
+// Generates small images, so that each test shows what its images contain.
 import { deflateSync } from "node:zlib";
 import sharp from "sharp";
 
-/** A PNG of one colour, written without any library. */
+/** A PNG of one color, written without a library. */
 export function tinyPng(width = 2, height = 2, rgb: [number, number, number] = [200, 30, 30]): Uint8Array {
   const row = Buffer.concat([Buffer.from([0]), Buffer.concat(Array.from({ length: width }, () => Buffer.from(rgb)))]);
   return pngOf(width, height, deflateSync(Buffer.concat(Array.from({ length: height }, () => row))));
 }
 
-/** A PNG head that promises a picture of any size, with hardly any data behind it. */
+/** A PNG whose header declares any size, with almost no pixel data. */
 export function pngBomb(width: number, height: number): Uint8Array {
   return pngOf(width, height, deflateSync(Buffer.alloc(1000)));
 }
 
 /**
- * A JPEG, left half red and right half blue, with an EXIF orientation and a camera's name.
+ * A JPEG with a red left half, a blue right half, an EXIF orientation and a camera name.
  *
- * @param orientation 1 to 8 as in EXIF; 6 means that the viewer turns it a quarter clockwise
+ * @param orientation 1 to 8 as in EXIF; 6 means that viewers rotate the image 90° clockwise
  */
 export async function jpegPhoto(width: number, height: number, orientation = 1): Promise<Uint8Array> {
   const half = { width: Math.floor(width / 2), height, channels: 3 as const };
@@ -31,7 +31,7 @@ export async function jpegPhoto(width: number, height: number, orientation = 1):
   return withOrientation(bytes, orientation);
 }
 
-/** What a thumbnail is: format, pixels, and whether it still carries EXIF. */
+/** Reads an image's format, its size in pixels, and whether it contains EXIF. */
 export async function describeImage(
   bytes: Uint8Array,
 ): Promise<{ format: string; width: number; height: number; hasExif: boolean }> {
@@ -39,7 +39,7 @@ export async function describeImage(
   return { format, width, height, hasExif: exif !== undefined };
 }
 
-/** Red, green, blue of one pixel, at a place given in fractions of width and height. */
+/** Red, green and blue of one pixel. Its position is given as fractions of width and height. */
 export async function pixelAt(bytes: Uint8Array, x: number, y: number): Promise<[number, number, number]> {
   const { data, info } = await sharp(bytes).removeAlpha().raw().toBuffer({ resolveWithObject: true });
   const at = (Math.floor(y * (info.height - 1)) * info.width + Math.floor(x * (info.width - 1))) * info.channels;
@@ -70,7 +70,7 @@ function makeAndOrientation(orientation: number): number[] {
   return [0, 2].concat(make, [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0], [0, 0, 0, 0]);
 }
 
-/** Sets the orientation in a JPEG's EXIF block; libraries like to normalise it away while writing. */
+/** Sets the orientation in a JPEG's EXIF block, which libraries often normalize when they write. */
 function withOrientation(jpeg: Uint8Array, orientation: number): Uint8Array {
   const exif = Buffer.from([
     ...Buffer.from("Exif\0\0MM\0*\0\0\0\x08", "latin1"),
@@ -81,6 +81,6 @@ function withOrientation(jpeg: Uint8Array, orientation: number): Uint8Array {
   segment.writeUInt16BE(0xffe1, 0);
   segment.writeUInt16BE(exif.length + 2, 2);
   segment.set(exif, 4);
-  // Directly after the start-of-image marker: readers take the first EXIF block they meet.
+  // Directly after the start-of-image marker, because readers use the first EXIF block.
   return Buffer.concat([jpeg.subarray(0, 2), segment, jpeg.subarray(2)]);
 }

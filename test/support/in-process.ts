@@ -1,11 +1,11 @@
-// Runs commands within the process of a test, from the source. The start of a process is nearly all that a command costs: some
-// 150 ms of processor time, against 10 to 50 ms here. Meant for wrong uses and settings, of which there are many, and for what a
-// test prepares. The tests in test/cli run every command by the executable too.
+// Runs commands in the test's own process, from the source. Starting a process costs about 150 ms of processor time; a
+// command costs 10 to 50 ms here. Meant for the many cases of wrong arguments and settings, and for preparing tests.
+// The tests in test/cli also run every command by the executable.
 import { tmpdir } from "node:os";
 import { runCli } from "../../src/cli/cli.ts";
 import type { CommandResult } from "./server.ts";
 
-/** Runs `larder ARGS` to its end, with this environment alone, and relative paths in the directory of temporary files. */
+/** Runs `larder ARGS` to its end with only this environment. Relative paths start at the temporary directory. */
 export async function runInProcess(
   args: readonly string[],
   { env = {}, stdin = "" }: { env?: Record<string, string>; stdin?: string } = {},
@@ -22,7 +22,7 @@ export async function runInProcess(
     ask: () => Promise.resolve(false),
     isInteractive: false,
   };
-  // As the executable sets it: what is made is for this user alone.
+  // The executable sets the same mask, so that other users cannot read new files.
   const mask = process.umask(0o077);
   try {
     const code = await runCli(args, { terminal, environment: env, directory: tmpdir() });

@@ -1,5 +1,5 @@
-// A mail server on this machine: real SMTP, real TLS. What it does with the next mails can be told; what it took is read
-// back as a mail program would read it.
+// A local mail server with real SMTP and TLS. Tests decide how it treats each message, and read received messages as a
+// mail program would.
 import { readFileSync } from "node:fs";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { join } from "node:path";
@@ -9,13 +9,13 @@ import { eventually } from "./expect.ts";
 
 const fixtures = join(import.meta.dir, "../fixtures/tls");
 
-/** A certificate that signs itself, for `127.0.0.1`; a client has to be told to trust it. */
+/** A self-signed certificate for `127.0.0.1`. A client must be configured to trust it. */
 export const certificateFile = join(fixtures, "certificate.pem");
 
-/** What the server does with a mail, by its recipient or in order: takes it, answers with a status, or cuts the line. */
-export type MailBehavior = "take" | { status: number; at: "recipient" | "data" } | "cut";
+/** What the server does with a message: accept it, reject it with a status, or drop the connection. */
+export type MailBehavior = "accept" | { status: number; at: "recipient" | "data" } | "cut";
 
-/** A mail that was taken. */
+/** A message that the server accepted. */
 export interface ReceivedMail {
   readonly to: string[];
   readonly from: string;
@@ -25,15 +25,15 @@ export interface ReceivedMail {
   readonly parsed: Email;
 }
 
-/** See the head of this file. */
+/** The mail server of a test. */
 export class MailServer {
-  /** In the order in which they were taken. */
+  /** Accepted messages, in order. */
   readonly received: ReceivedMail[] = [];
-  /** Recipients of all attempts, taken or not, in order. */
+  /** Recipients of all attempts, accepted or not, in order. */
   readonly attempts: string[] = [];
-  /** What the next mails get, one each; when empty they are taken. */
+  /** How the next messages are treated, one entry each. When empty, the server accepts them. */
   behaviors: MailBehavior[] = [];
-  /** The same for certain recipients, which wins. */
+  /** How messages to certain recipients are treated. Takes precedence over `behaviors`. */
   readonly behaviorByRecipient = new Map<string, MailBehavior>();
   password = "mail secret";
   #server: SMTPServer | undefined;
@@ -49,7 +49,7 @@ export class MailServer {
     return this.#port;
   }
 
-  /** Begins to listen, on the same port as before where there was one. */
+  /** Starts to listen, on the same port as before if there was one. */
   async start(): Promise<void> {
     const server = new SMTPServer({
       key: readFileSync(join(fixtures, "key.pem"), "utf8"),
@@ -83,7 +83,7 @@ export class MailServer {
             callback(rejection(behavior.status));
             return;
           }
-          void this.#take(Buffer.concat(chunks).toString("utf8"), to, session);
+          void this.#accept(Buffer.concat(chunks).toString("utf8"), to, session);
           callback();
         });
       },
@@ -110,35 +110,36 @@ export class MailServer {
     this.#server = undefined;
     this.#cut();
     await new Promise<void>((resolve) => server.close(resolve));
-    // Really gone: nobody answers there any more.
-    await eventually("the mail server is gone", () => isRejected(this.#port));
+    // Closing ends asynchronously: wait until the port rejects connections.
+    await eventually("the mail server has stopped", () => isRejected(this.#port));
   }
 
-  /** Waits until so many mails were taken in all. */
+  /** Waits until the server has accepted this many messages in total. */
   async waitForMails(count: number): Promise<ReceivedMail[]> {
-    await eventually(`${count} mails taken`, () => this.received.length >= count);
+    await eventually(`${count} messages accepted`, () => this.received.length >= count);
     return this.received;
   }
 
-  /** The last mail to an address, once it is there. */
+  /** Waits for a message to an address. @param count which one, counted from 1 */
   async waitForMail(address: string, count = 1): Promise<ReceivedMail> {
     const found = () => this.received.filter(({ to }) => to.includes(address));
-    await eventually(`${count} mails to ${address}`, () => found().length >= count);
+    await eventually(`${count} messages to ${address}`, () => found().length >= count);
     const mail = found()[count - 1];
-    if (mail === undefined) throw new Error("no mail");
+    if (mail === undefined) throw new Error("no message");
     return mail;
   }
 
-  async #take(raw: string, to: string[], { envelope, secure, user }: SMTPServerSession): Promise<void> {
+  async #accept(raw: string, to: string[], { envelope, secure, user }: SMTPServerSession): Promise<void> {
     const from = envelope.mailFrom === false ? "" : envelope.mailFrom.address;
     this.received.push({ to, from, isEncrypted: secure, user, raw, parsed: await PostalMime.parse(raw) });
   }
 
   #next(address: string, at: "recipient" | "data"): MailBehavior {
     const own = this.behaviorByRecipient.get(address);
-    const behavior = own ?? this.behaviors[0] ?? "take";
-    const isHere = at === "data" ? behavior === "cut" || isAt(behavior, at) || behavior === "take" : isAt(behavior, at);
-    if (!isHere) return "take";
+    const behavior = own ?? this.behaviors[0] ?? "accept";
+    const isHere =
+      at === "data" ? behavior === "cut" || isAt(behavior, at) || behavior === "accept" : isAt(behavior, at);
+    if (!isHere) return "accept";
     if (own === undefined) this.behaviors.shift();
     return behavior;
   }

@@ -1,5 +1,5 @@
-// Makes accounts in an empty data directory, whose passwords take next to no time to check, and prints them as JSON.
-// Usage: bun test/support/make-accounts.ts DIRECTORY, with the settings as variables.
+// Creates accounts in an empty data directory and prints them as JSON. Their password hashes are cheap to check.
+// Usage: bun test/support/make-accounts.ts DIRECTORY, with the settings as environment variables.
 import { loadConfig } from "../../src/config/load.ts";
 import { PasswordHasher } from "../../src/features/accounts/users/passwords.ts";
 import { silentLog } from "../../src/lib/log.ts";
@@ -7,7 +7,7 @@ import { openServices } from "../../src/server/composition/services.ts";
 import { freshEmail } from "./client.ts";
 import type { ReadyAccount } from "./ready-accounts.ts";
 
-/** How many accounts there are: as many as the test files take that take most. */
+/** Enough for the test file that uses the most accounts. */
 const READY_COUNT = 112;
 
 PasswordHasher.prototype.hash = (password) =>
@@ -24,7 +24,7 @@ async function add(name: string, role: "admin" | "user"): Promise<ReadyAccount> 
 
 const administrator = await add("Administrator", "admin");
 const accounts = await Promise.all(Array.from({ length: READY_COUNT }, () => add("Test User", "user")));
-// Or the first stop of every server that begins with them would write an object for each of them.
+// Otherwise each server that starts with these accounts writes an object for every one of them when it first stops.
 await services.storeJournal.flush();
 await services.close();
 console.log(JSON.stringify({ administrator, accounts }));

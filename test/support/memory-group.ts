@@ -1,34 +1,35 @@
-// A bound for the memory of a server under test, by a control group of the kernel: what it takes beyond is refused, or ends it.
+// Limits the memory of a server under test by a kernel control group.
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A control group, and the words that start a program in it. */
+/** A control group. */
 export interface MemoryGroup {
+  /** Put before a command, runs it in the group. */
   readonly prefix: string[];
-  /** Sets another bound. What is held beyond it is given back where it can be; where not, the kernel ends something. */
+  /** Sets another limit. The kernel reclaims memory above it, or kills a process. */
   limit(bytes: number): void;
-  /** How often the kernel ended something in it for want of memory. */
+  /** How many processes of the group the kernel killed because it was out of memory. */
   kills(): number;
-  /** Takes it away; nothing may run in it any more. */
+  /** Removes the group. No process may still run in it. */
   remove(): void;
 }
 
-/** A group of so many bytes, page cache included; undefined where this machine doesn't let us make one. */
+/** Creates a group with a limit in bytes, page cache included; undefined if this machine does not allow it. */
 export function makeMemoryGroup(bytes: number): MemoryGroup | undefined {
   const root = "/sys/fs/cgroup";
   const isUnified = existsSync(join(root, "cgroup.controllers"));
   const folder = join(root, isUnified ? "" : "memory", `larder-test-${process.pid}-${bytes}`);
-  const bound = join(folder, isUnified ? "memory.max" : "memory.limit_in_bytes");
+  const limitFile = join(folder, isUnified ? "memory.max" : "memory.limit_in_bytes");
   try {
     mkdirSync(folder);
-    writeFileSync(bound, String(bytes));
+    writeFileSync(limitFile, String(bytes));
   } catch {
-    return undefined; // not ours to make: no root, or a container without
+    return undefined; // not permitted: no root, or a container without control groups
   }
   const events = join(folder, isUnified ? "memory.events" : "memory.oom_control");
   return {
     prefix: ["sh", "-c", `echo $$ > ${join(folder, "cgroup.procs")} && exec "$@"`, "sh"],
-    limit: (given) => writeFileSync(bound, String(given)),
+    limit: (limitBytes) => writeFileSync(limitFile, String(limitBytes)),
     kills: () => Number(/^oom_kill (\d+)$/m.exec(readFileSync(events, "utf8"))?.[1] ?? 0),
     remove: () => rmdirSync(folder),
   };

@@ -1,8 +1,8 @@
-// Phones of a test: registered over HTTP, each with its own token.
+// Phones of a test, each registered over HTTP with its own token.
 import { randomBytes } from "node:crypto";
 import { type Account, type ApiResponse, Client, type Target } from "./client.ts";
 
-/** A registered device as a test holds it. */
+/** A registered device. */
 export interface TestDevice {
   /** A client that carries the device's access token. */
   client: Client;
@@ -15,7 +15,10 @@ export function freshDeviceId(): string {
   return `phone-${randomBytes(8).toString("hex")}`;
 }
 
-/** POST /api/mobile/auth/register, whatever it answers. @param extra further fields of deviceInfo */
+/**
+ * Sends POST /api/mobile/auth/register. Returns the response with any status.
+ * @param extra further fields of deviceInfo
+ */
 export async function tryRegister(
   target: Target,
   account: Pick<Account, "email" | "password">,
@@ -34,7 +37,7 @@ export async function tryRegister(
   return new Client(target).post("/api/mobile/auth/register", { email, password, deviceInfo });
 }
 
-/** The device that an answer to register, mobile/auth or refresh signed in. */
+/** The device in a response to register, mobile/auth or refresh. @throws Error if it was not signed in */
 export function readDevice(target: Target, response: ApiResponse): TestDevice {
   if (response.status !== 200) throw new Error(`the device was not signed in: ${response.status} ${response.text}`);
   const accessToken = response.string("tokens.accessToken");
@@ -46,7 +49,7 @@ export function readDevice(target: Target, response: ApiResponse): TestDevice {
 }
 
 /**
- * Registers a device of an account, which must succeed.
+ * Registers a device for an account, which must succeed.
  *
  * @param extra further fields of deviceInfo, such as platform or pushToken
  */
@@ -59,7 +62,7 @@ export async function registerDevice(
   return readDevice(target, await tryRegister(target, account, deviceId, extra));
 }
 
-/** POST /api/mobile/auth/refresh, whatever it answers. */
+/** Sends POST /api/mobile/auth/refresh. Returns the response with any status. */
 export async function tryRefresh(target: Target, refreshToken: string, deviceId: string): Promise<ApiResponse> {
   return new Client(target).post("/api/mobile/auth/refresh", { refreshToken, deviceId });
 }

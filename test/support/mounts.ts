@@ -1,10 +1,10 @@
-// File systems made for a test: what a full disk, a read-only one or a power cut does can only be seen on a real one.
+// Creates file systems for tests of full disks, read-only disks and power cuts, which need real ones.
 import { copyFile, mkdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { eventually } from "./expect.ts";
 import { temporaryDirectory } from "./server.ts";
 
-/** Runs a system command. Returns its exit code and what it wrote. */
+/** Runs a system command. Returns its exit code and its output. */
 export async function run(words: string[]): Promise<{ code: number; output: string }> {
   try {
     const child = Bun.spawn(words, { stdout: "pipe", stderr: "pipe" });
@@ -15,20 +15,20 @@ export async function run(words: string[]): Promise<{ code: number; output: stri
   }
 }
 
-/** Something mounted: where, from which image file, and how to be rid of it. */
+/** A mounted file system. */
 export interface Mounted {
   /** Where it is mounted. */
   path: string;
   /** The image file of a loop mount; empty for others. */
   image: string;
-  /** Unmounts it and removes what was made for it. Its users must have ended. */
+  /** Unmounts it and removes its temporary files. No process may still use it. */
   unmount: () => Promise<void>;
 }
 
-/** Why nothing can be mounted here; undefined when mounting works. Found out once by trying. */
+/** Why this machine cannot mount; undefined if it can. Determined once by trying. */
 export const mountingFails: string | undefined = await whyMountingFails();
 
-/** A new ext4 file system in a sparse file of this folder, to be mounted by {@link mountExt4}. @returns its path */
+/** Creates an ext4 file system in a sparse file of this folder, for {@link mountExt4}. @returns the file's path */
 export async function makeExt4Image(sizeMiB: number, folder: string): Promise<string> {
   const file = join(folder, "disk.img");
   await writeFile(file, "");
@@ -38,19 +38,21 @@ export async function makeExt4Image(sizeMiB: number, folder: string): Promise<st
 }
 
 /**
- * An ext4 file system in a loop file.
+ * Mounts an ext4 file system from an image file.
  *
- * @param image an existing image to mount in place of a new one; it stays after the unmounting
- * @param at where to mount it, a path that is made; its removal is the caller's. Somewhere temporary by default
+ * @param image an existing image; it stays after unmounting. Default: a new one
+ * @param at where to mount it; the path is created, and the caller removes it. Default: a temporary directory
  */
 export async function mountExt4(sizeMiB: number, image?: string, at?: string): Promise<Mounted> {
   const folder = await temporaryDirectory();
   const file = image ?? (await makeExt4Image(sizeMiB, folder));
-  // A fault makes it read-only, as it is with the root of most machines.
+  // A fault makes it read-only, as most machines configure their root file system.
   return mount(folder, file, ["-o", "loop,errors=remount-ro", file], at);
 }
 
-/** Makes a mounted ext4 read-only at once, files open for writing or not, as the kernel does after a fault of the disk. */
+/**
+ * Makes a mounted ext4 read-only at once, even if files are open for writing, as the kernel does after a disk fault.
+ */
 export async function makeReadOnly({ path }: Mounted): Promise<void> {
   const mounts = await readFile("/proc/mounts", "utf8");
   const device =
@@ -62,27 +64,27 @@ export async function makeReadOnly({ path }: Mounted): Promise<void> {
 }
 
 /**
- * Copies the image of a mounted file system as it is at one moment. The kernel writes to it whenever it likes; a copy
- * that was made meanwhile, the beginning older than the end, is nothing that a power cut leaves, and is made anew.
+ * Copies the image of a mounted file system as it is at one moment. The kernel may write during the copy, which then
+ * mixes two states as no power cut does. Such a copy is repeated.
  */
 export async function copyConsistently(image: string, copy: string): Promise<void> {
-  await eventually("nothing was written to the image while it was copied", async () => {
+  await eventually("a copy during which nothing is written to the image", async () => {
     await copyFile(image, copy);
     return (await run(["cmp", image, copy])).code === 0;
   });
 }
 
-/** Looks through an unmounted ext4 and mends what can be mended by itself, as a machine does before it mounts one. */
+/** Checks an unmounted ext4 and repairs what can be repaired automatically, as a machine does before mounting. */
 export async function repairExt4(image: string): Promise<void> {
   const { code, output } = await run(["e2fsck", "-p", "-f", image]);
-  // 1: mended.
+  // 1: errors were repaired.
   if (code > 1) throw new Error(`e2fsck ${image}: ${output}`);
 }
 
 /**
- * A tmpfs of a bounded size.
+ * Mounts a tmpfs of a limited size.
  *
- * @param at where to mount it, a path that is made; its removal is the caller's. Somewhere temporary by default
+ * @param at where to mount it; the path is created, and the caller removes it. Default: a temporary directory
  */
 export async function mountTmpfs(sizeMiB: number, at?: string): Promise<Mounted> {
   return mount(await temporaryDirectory(), "", ["-t", "tmpfs", "-o", `size=${sizeMiB}m`, "tmpfs"], at);
@@ -96,7 +98,7 @@ async function mount(folder: string, image: string, words: string[], at?: string
     path,
     image,
     unmount: async () => {
-      // Somebody may just be looking at it, as udev does at a device that was attached.
+      // Another process may have it open for a moment, as udev does with a new device.
       await eventually(`${path} is unmounted`, async () => (await run(["umount", path])).code === 0);
       await rm(folder, { recursive: true });
     },

@@ -1,4 +1,4 @@
-// multipart/form-data written by hand, so that tests decide about order, headers and mistakes.
+// Writes multipart/form-data by hand, so that tests control the order, the headers and the mistakes.
 
 /** One part: its header lines and its content. */
 export interface Part {
@@ -11,26 +11,26 @@ export function field(name: string, value: string): Part {
   return { headers: [`Content-Disposition: form-data; name="${name}"`], content: value };
 }
 
-/** A file field; the name goes out as UTF-8, exactly as given. */
+/** A file field. The name is sent as UTF-8, exactly as given. */
 export function file(name: string, content: string | Uint8Array, type?: string, fieldName = "file"): Part {
   const headers = [`Content-Disposition: form-data; name="${fieldName}"; filename="${name}"`];
   if (type !== undefined) headers.push(`Content-Type: ${type}`);
   return { headers, content };
 }
 
-/** The boundary of all forms made here. */
+/** The boundary of all forms from this module. */
 export const boundary = "----larder-test-boundary-7f3a";
 
-/** The content type that announces a form of this module. */
+/** The Content-Type of a form from this module. */
 export const formType = `multipart/form-data; boundary=${boundary}`;
 
-/** The bytes of a whole form. */
+/** The bytes of a complete form. */
 export function form(parts: Part[]): Uint8Array<ArrayBuffer> {
-  const pieces: Buffer[] = [];
+  const buffers: Buffer[] = [];
   for (const part of parts) {
-    pieces.push(Buffer.from(`--${boundary}\r\n${part.headers.join("\r\n")}\r\n\r\n`, "utf8"));
-    pieces.push(Buffer.from(part.content), Buffer.from("\r\n"));
+    buffers.push(Buffer.from(`--${boundary}\r\n${part.headers.join("\r\n")}\r\n\r\n`, "utf8"));
+    buffers.push(Buffer.from(part.content), Buffer.from("\r\n"));
   }
-  pieces.push(Buffer.from(`--${boundary}--\r\n`));
-  return new Uint8Array(Buffer.concat(pieces));
+  buffers.push(Buffer.from(`--${boundary}--\r\n`));
+  return new Uint8Array(Buffer.concat(buffers));
 }

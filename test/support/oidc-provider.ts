@@ -1,32 +1,32 @@
-// An OpenID Connect provider on this machine, the real thing with its login form; and a browser that goes through it.
+// A local OpenID Connect provider with its login form, and a simple browser that signs in through it.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, importJWK, type JWK, type JWTPayload, SignJWT } from "jose";
 import { Provider } from "oidc-provider";
 
-/** What the provider tells of somebody who signs in with this name. */
+/** The claims that the provider returns for a user. */
 export type Claims = Record<string, unknown>;
 
-/** What is changed of an ID token before it leaves, and with whose key it is signed. */
+/** Changes an ID token before it is sent, and selects the key that signs it. */
 export type Forgery = (claims: JWTPayload) => { claims: JWTPayload; key: "right" | "other" };
 
-/** Where Larder says that it is; the browser knows better. */
+/** The public address that Larder is configured with. The browser maps it to the real one. */
 export const publicUrl = "http://files.example.test";
 
-/** See the head of this file. */
+/** The provider of a test. */
 export class TestProvider {
-  /** By the name that is typed into the login form. */
+  /** Users by the name that they type into the login form. */
   readonly people = new Map<string, Claims>();
   readonly clientId = "larder";
   readonly clientSecret = "the secret of the client & more: 100%";
   forge: Forgery | undefined;
-  /** Requests that came, by path. */
+  /** Paths of all requests, in order. */
   readonly requests: string[] = [];
   #server: Server | undefined;
   #port = 0;
   readonly #redirectUri: string;
 
-  /** @param larder where browsers are sent back to; of `http://127.0.0.1` any port is right */
+  /** @param larder base address of the redirect URI; with `http://127.0.0.1`, any port is accepted */
   constructor(larder = publicUrl) {
     this.#redirectUri = `${larder}/api/auth/oidc/callback`;
   }
@@ -35,7 +35,7 @@ export class TestProvider {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Settings of a server that signs in by this provider. */
+  /** Settings of a server whose users sign in by this provider. */
   get env(): Record<string, string> {
     return {
       LARDER_OIDC_ISSUER: this.issuer,
@@ -45,7 +45,7 @@ export class TestProvider {
     };
   }
 
-  /** Begins to listen, on the same port as before where there was one. */
+  /** Starts to listen, on the same port as before if there was one. */
   async start(): Promise<void> {
     const keys = { right: await newKey("right"), other: await newKey("right") };
     const server = createServer();
@@ -58,7 +58,7 @@ export class TestProvider {
           client_id: this.clientId,
           client_secret: this.clientSecret,
           redirect_uris: [this.#redirectUri],
-          // Programs on people's own machines listen where there is room (RFC 8252, 7.3).
+          // Native clients listen on any free port (RFC 8252 §7.3).
           ...(this.#redirectUri.startsWith("http://127.0.0.1/") && { application_type: "native" }),
           grant_types: ["authorization_code"],
           response_types: ["code"],
@@ -68,7 +68,7 @@ export class TestProvider {
       scopes: ["openid", "email", "profile", "groups"],
       pkce: { required: () => true },
       jwks: { keys: [keys.right] },
-      cookies: { keys: ["for the tests alone"] },
+      cookies: { keys: ["only for tests"] },
       findAccount: (_context, id) => ({
         accountId: id,
         claims: () => ({ sub: id, ...this.people.get(id) }),
@@ -98,7 +98,7 @@ export class TestProvider {
   }
 }
 
-/** A step of a browser: where it came to, and what it saw there. */
+/** A page that the browser visited. */
 export interface Visit {
   readonly address: string;
   readonly status: number;
@@ -106,24 +106,24 @@ export interface Visit {
   readonly text: string;
 }
 
-/** A browser as far as it takes: cookies by origin, redirects, forms of the provider. */
+/** A minimal browser: cookies by origin, redirects, and the provider's forms. */
 export class Browser {
   readonly #cookies = new Map<string, Map<string, string>>();
   readonly #larder: () => string;
 
-  /** @param larder where Larder really listens */
+  /** @param larder the address where Larder listens */
   constructor(larder: () => string) {
     this.#larder = larder;
   }
 
-  /** Cookies for an origin; Larder's is {@link publicUrl}. */
+  /** The cookies of an origin; Larder's is {@link publicUrl}. */
   cookies(origin = publicUrl): Map<string, string> {
     const found = this.#cookies.get(origin) ?? new Map<string, string>();
     this.#cookies.set(origin, found);
     return found;
   }
 
-  /** One request, no redirect followed. */
+  /** Sends one request and follows no redirect. */
   async visit(address: string, form?: Record<string, string>): Promise<Visit> {
     const { origin, pathname, search } = new URL(address);
     const jar = this.cookies(origin);
@@ -147,29 +147,29 @@ export class Browser {
     return { address, status: response.status, headers: response.headers, text: await response.text() };
   }
 
-  /** Follows redirects until `isEnd`, or until there is none; fills the provider's forms as this person. */
+  /** Follows redirects until `isEnd`, or until there is none. Fills in the provider's forms as this person. */
   async go(address: string, person: string, isEnd: (address: string) => boolean = () => false): Promise<Visit> {
     let next: { address: string; form?: Record<string, string> } = { address };
     for (let steps = 0; steps < 20; steps++) {
       if (isEnd(next.address)) return { address: next.address, status: 0, headers: new Headers(), text: "" };
-      const seen = await this.visit(next.address, next.form);
-      const location = seen.headers.get("location");
-      if (seen.status >= 300 && seen.status < 400 && location !== null) {
+      const visit = await this.visit(next.address, next.form);
+      const location = visit.headers.get("location");
+      if (visit.status >= 300 && visit.status < 400 && location !== null) {
         next = { address: new URL(location, next.address).href };
         continue;
       }
-      const action = /<form[^>]* action="([^"]+)"/.exec(seen.text)?.[1];
-      const prompt = /name="prompt" value="(\w+)"/.exec(seen.text)?.[1];
-      if (action === undefined || prompt === undefined) return seen;
+      const action = /<form[^>]* action="([^"]+)"/.exec(visit.text)?.[1];
+      const prompt = /name="prompt" value="(\w+)"/.exec(visit.text)?.[1];
+      if (action === undefined || prompt === undefined) return visit;
       next = {
         address: new URL(action.replaceAll("&amp;", "&"), next.address).href,
         form: prompt === "login" ? { prompt, login: person, password: "any" } : { prompt },
       };
     }
-    throw new Error(`the browser went in circles from ${address}`);
+    throw new Error(`the redirects from ${address} do not end`);
   }
 
-  /** Goes through a whole sign-in up to the address by which the provider sends the browser back. */
+  /** Signs in at the provider. Returns the callback address to which the provider redirects the browser. */
   async goToCallback(person: string, query = ""): Promise<string> {
     const isBack = (address: string) => address.startsWith(`${publicUrl}/api/auth/oidc/callback`);
     return (await this.go(`${publicUrl}/api/auth/oidc/start${query}`, person, isBack)).address;
@@ -186,7 +186,7 @@ function isTokens(body: unknown): body is { id_token: string } {
 }
 
 function claimsOf(token: string): JWTPayload {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the provider has just made it
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the provider has just created it
   return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8")) as JWTPayload;
 }
 

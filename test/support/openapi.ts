@@ -1,4 +1,4 @@
-// Compares real answers with the document at /openapi.json.
+// Compares real responses with the document at /openapi.json.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,20 +8,20 @@ import type { RecordedResponse } from "./client.ts";
 import { buildOnce } from "./build-once.ts";
 import { runLarder, testCommand } from "./server.ts";
 
-/** A JSON object of unknown content. */
+/** A JSON object with unknown fields. */
 export type JsonObject = Record<string, unknown>;
 
-/** Narrows to a JSON object; undefined for everything else. */
+/** The value if it is a JSON object, else undefined. */
 export function asObject(value: unknown): JsonObject | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
 }
 
-function textOf(value: unknown): string | undefined {
+function asText(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
 interface Operation {
-  /** Matches a request path without its query. */
+  /** Matches the path of a request without its query. */
   pattern: RegExp;
   /** As in the document, `/api/files/{id}`. */
   template: string;
@@ -29,29 +29,29 @@ interface Operation {
   /** Whether the document describes a request body. */
   takesBody: boolean;
   responses: JsonObject;
-  /** Names the reasons that the operation itself has for its refusals. */
+  /** Lists the operation's own error reasons. */
   description: string;
 }
 
-/** Under which the validator knows the document, so that references into it are found. */
+/** The validator resolves references into the document by this id. */
 const DOCUMENT_ID = "larder";
 
-/** The document, read once. References of responses are resolved; those of schemas are followed where one is needed. */
+/** The document. References to responses are resolved when it is read, references to schemas when they are used. */
 export class ApiDocument {
   private readonly ajv = addFormats(new Ajv({ strict: false, allErrors: true, code: { optimize: false } }));
-  /** By the schema they check: most responses are errors, and share theirs. */
+  /** By schema. Most responses are errors and share one. */
   private readonly validators = new Map<string, ValidateFunction>();
 
   private constructor(
     readonly document: JsonObject,
     readonly operations: Operation[],
   ) {
-    // The schemas alone: nothing else is referred to by them, and the whole document takes the validator ten times as long.
+    // Schemas reference only schemas. The whole document takes the validator ten times as long.
     const { schemas } = asObject(document["components"]) ?? {};
     this.ajv.addSchema({ components: { schemas } }, DOCUMENT_ID);
   }
 
-  /** The document of the program under test. Whether it is valid OpenAPI is asked by `faults` alone. */
+  /** Loads the document of the program under test. Only `validate` checks that it is valid OpenAPI. */
   static async load(): Promise<ApiDocument> {
     const command = testCommand();
     const path = await buildOnce("openapi.json", command, async (partial) => {
@@ -60,47 +60,47 @@ export class ApiDocument {
       await writeFile(partial, stdout);
     });
     const document = asObject(await Bun.file(path).json()) ?? {};
-    return new ApiDocument(document, operationsOf(document));
+    return new ApiDocument(document, listOperations(document));
   }
 
   /**
-   * Checks the document against the schema of OpenAPI itself.
+   * Checks the document against the schema of OpenAPI.
    *
-   * @returns the first places that are wrong; empty when it is valid
+   * @returns the first violations; empty if the document is valid
    */
   static async validate(baseUrl: string): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), "larder-test-openapi-"));
     try {
       const path = join(folder, "openapi.json");
       await writeFile(path, await (await fetch(`${baseUrl}/openapi.json`)).text());
-      // Only here: loading the parser costs more than most files' checks.
+      // Imported only here, because loading the parser takes longer than the checks of most test files.
       const { default: SwaggerParser } = await import("@apidevtools/swagger-parser");
       await SwaggerParser.validate(path);
       return "";
     } catch (error) {
-      // The parser hangs every violation there is on its error: its message alone is more than enough to read.
+      // The error carries every violation; the beginning of its message is enough.
       return String(error).slice(0, 2000);
     } finally {
       await rm(folder, { recursive: true });
     }
   }
 
-  /** The operation that a request belongs to; undefined where the document has none. */
+  /** The operation of a request; undefined if the document has none. */
   find(method: string, path: string): Operation | undefined {
     const pathname = path.split("?")[0] ?? path;
     return this.operations.find((one) => one.method === method && one.pattern.test(pathname));
   }
 
   /**
-   * What is wrong with an answer by the document.
+   * Describes how a response contradicts the document.
    *
-   * @returns undefined when nothing is, or when the document does not know the request (unknown paths, wrong methods)
+   * @returns undefined if it does not, or if the document lacks the request (unknown path, wrong method)
    */
   findMismatch(apiResponse: RecordedResponse): string | undefined {
     const operation = this.find(apiResponse.method, apiResponse.path);
     if (operation === undefined) return undefined;
     const where = `${operation.method} ${operation.template} ${apiResponse.status}`;
-    // The default response is for faults of the server and of the line: what a route refuses has a response of its own.
+    // The default response covers server and connection errors. Every other rejection has a response of its own.
     const fallback =
       apiResponse.status >= 500 || apiResponse.status === 408 ? operation.responses["default"] : undefined;
     const response = asObject(operation.responses[String(apiResponse.status)] ?? fallback);
@@ -121,16 +121,16 @@ export class ApiDocument {
 
   private validator(schema: JsonObject): ValidateFunction {
     const text = JSON.stringify(schema).replaceAll('"#/', `"${DOCUMENT_ID}#/`);
-    const known = this.validators.get(text);
-    if (known !== undefined) return known;
-    const made = this.ajv.compile(JSON.parse(text));
-    this.validators.set(text, made);
-    return made;
+    const cached = this.validators.get(text);
+    if (cached !== undefined) return cached;
+    const compiled = this.ajv.compile(JSON.parse(text));
+    this.validators.set(text, compiled);
+    return compiled;
   }
 }
 
-/** A response, or what its reference stands for. */
-function resolved(document: JsonObject, response: unknown): unknown {
+/** Resolves a response that is a reference. */
+function resolveReference(document: JsonObject, response: unknown): unknown {
   const reference = asObject(response)?.["$ref"];
   if (typeof reference !== "string") return response;
   return reference
@@ -139,20 +139,20 @@ function resolved(document: JsonObject, response: unknown): unknown {
     .reduce<unknown>((at, key) => asObject(at)?.[key], document);
 }
 
-/** Statuses whose reasons a client may have to tell apart: each operation names its own. */
+/** Statuses with several reasons that clients distinguish. Each operation lists its own. */
 const NAMED = new Set([403, 409, 410, 413]);
-/** Reasons with these statuses that any operation may have. */
+/** Reasons with these statuses that every operation may return. */
 const GENERAL = new Set(["role", "scope", "csrf", "body_too_large"]);
 
 function reasonOf(apiResponse: RecordedResponse): string {
   const details = asObject(asObject(asObject(apiResponse.json)?.["error"])?.["details"]);
-  return textOf(details?.["reason"]) ?? "no reason";
+  return asText(details?.["reason"]) ?? "no reason";
 }
 
 const methods = new Set(["get", "put", "post", "delete", "patch", "head", "options"]);
 
-/** All operations, the more literal paths first, so that `/api/files/folders` is not taken for `/api/files/{id}`. */
-function operationsOf(document: JsonObject): Operation[] {
+/** All operations, literal paths first, so that `/api/files/folders` does not match `/api/files/{id}`. */
+function listOperations(document: JsonObject): Operation[] {
   const operations: Operation[] = [];
   for (const [template, item] of Object.entries(asObject(document["paths"]) ?? {})) {
     const source = template
@@ -166,16 +166,16 @@ function operationsOf(document: JsonObject): Operation[] {
         template,
         method: method.toUpperCase(),
         takesBody: asObject(operation)?.["requestBody"] !== undefined,
-        description: textOf(asObject(operation)?.["description"]) ?? "",
+        description: asText(asObject(operation)?.["description"]) ?? "",
         responses: Object.fromEntries(
           Object.entries(asObject(asObject(operation)?.["responses"]) ?? {}).map(([status, response]) => [
             status,
-            resolved(document, response),
+            resolveReference(document, response),
           ]),
         ),
       });
     }
   }
-  const holes = (operation: Operation) => operation.template.split("{").length;
-  return operations.sort((a, b) => holes(a) - holes(b));
+  const countParameters = (operation: Operation) => operation.template.split("{").length;
+  return operations.sort((a, b) => countParameters(a) - countParameters(b));
 }

@@ -1,6 +1,6 @@
-// Push services on this machine, one for each channel. They speak the real protocols and are strict about them:
-// signatures are verified, payloads decrypted, headers required. What is wrong with a request goes to `faults`, and the
-// request is refused, as the real service would.
+// Local push services, one for each channel. They implement the real protocols strictly: they verify signatures,
+// decrypt payloads and require headers. They reject an invalid request as the real service would, and record why in
+// `faults`.
 import { createDecipheriv, createECDH, createPublicKey, type ECDH, hkdfSync, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -17,50 +17,50 @@ import { decodeProtectedHeader, importJWK, importSPKI, jwtVerify } from "jose";
 
 const fixtures = join(import.meta.dir, "../fixtures/tls");
 
-/** A certificate that signs itself, for `push.test` and `127.0.0.1`, and its key. */
+/** A self-signed certificate for `push.test` and `127.0.0.1`, and its key. */
 export const tlsKey = readFileSync(join(fixtures, "key.pem"), "utf8");
 export const tlsCertificate = readFileSync(join(fixtures, "certificate.pem"), "utf8");
 
-/** What a service does with a request that is right. */
+/** What a service does with a valid request. */
 export type PushBehavior =
-  /** Answers. A body that is a function is written again and again, for ever. */
+  /** Responds. A body that is a function is written repeatedly without end. */
   | {
       status: number;
       headers?: Record<string, string>;
       body?: string | (() => string);
     }
-  /** Reads, and says nothing. */
+  /** Reads the request and never responds. */
   | "silence"
-  /** Says something that is not its protocol. */
+  /** Sends bytes that violate the protocol. */
   | "garbage"
-  /** Ends the connection. */
+  /** Closes the connection. */
   | "cut";
 
-/** A message as it arrived. */
+/** A message as the app receives it. */
 export interface ReceivedPush {
   title: string;
   body: string;
-  /** All that the app gets besides. */
+  /** All other fields. */
   data: Record<string, unknown>;
   headers: Record<string, string>;
 }
 
-/** What all services have in common. */
+/** The common part of all services. */
 export abstract class PushService {
-  /** Requests that were right, in the order they came; decoded as the app would. */
+  /** Valid messages in order of arrival, decoded as the app would. */
   readonly received: ReceivedPush[] = [];
-  /** What was wrong with the others. */
+  /** Why other requests were invalid. */
   readonly faults: string[] = [];
-  /** What the next requests get, the last one for ever. Empty: the service takes them. */
+  /** How the next requests are treated; the last entry stays. When empty, the service accepts them. */
   behaviors: PushBehavior[] = [];
-  /** Called with each request that has arrived whole. */
+  /** Called for each request that has arrived completely. */
   onRequest: () => void = () => {};
 
   /** Address, with scheme and port. */
   abstract get url(): string;
   abstract stop(): Promise<void>;
 
-  /** The next thing to do; undefined: take the message. */
+  /** How to treat the next request; undefined means accept the message. */
   protected next(): PushBehavior | undefined {
     return this.behaviors.length > 1 ? this.behaviors.shift() : this.behaviors[0];
   }
@@ -94,7 +94,7 @@ abstract class HttpPushService extends PushService {
     await new Promise<void>((resolve) => this.server.close(() => resolve()));
   }
 
-  /** Reads and judges a request. @returns what the service answers when all is well */
+  /** Reads a request. @returns how to respond @throws Error if the request is invalid */
   protected abstract take(request: IncomingMessage, body: Buffer): Promise<PushBehavior>;
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -110,24 +110,24 @@ abstract class HttpPushService extends PushService {
     this.onRequest();
     if (behavior === "silence") return;
     if (behavior === "garbage") {
-      request.socket.end("This is no answer of HTTP\r\n\r\n");
+      request.socket.end("This is not an HTTP response\r\n\r\n");
     } else if (behavior === "cut") {
       request.socket.destroy();
     } else {
       const { status, headers = {}, body = "" } = behavior;
       response.writeHead(status, headers);
       if (typeof body === "string") response.end(body);
-      else writeForEver(response, body);
+      else writeEndlessly(response, body);
     }
   }
 }
 
-/** The push service of a browser (RFC 8030), which knows its subscriptions' private keys so that it can look inside. */
+/** The push service of a browser (RFC 8030). It has the private keys of its subscriptions and decrypts the messages. */
 export class WebPushService extends HttpPushService {
   readonly #curve: ECDH = createECDH("prime256v1");
   readonly #auth = randomBytes(16);
 
-  /** @param vapidPublicKey what browsers subscribed with: other senders are refused */
+  /** @param vapidPublicKey the key that browsers subscribed with; other senders are rejected */
   constructor(
     readonly vapidPublicKey: string,
     isTls = false,
@@ -136,7 +136,7 @@ export class WebPushService extends HttpPushService {
     this.#curve.generateKeys();
   }
 
-  /** A subscription of this service, as `JSON.stringify(subscription)` writes it. */
+  /** A subscription to this service, in the form of `JSON.stringify(subscription)`. */
   subscription(endpoint = `${this.url}/send/secret-of-one-browser`): string {
     const keys = { p256dh: this.#curve.getPublicKey("base64url"), auth: this.#auth.toString("base64url") };
     return JSON.stringify({ endpoint, expirationTime: null, keys });
@@ -157,7 +157,7 @@ export class WebPushService extends HttpPushService {
     return behavior ?? { status: 201, headers: { location: `${this.url}/message/1` } };
   }
 
-  /** RFC 8292 §2 and §3: scheme, signature by the key that it names, audience, at most a day, a subject. */
+  /** Checks scheme, key, signature, audience, expiry within a day, and subject (RFC 8292 §2 and §3). */
   async #verify(authorization: string): Promise<void> {
     const [, token = "", key = ""] = /^vapid t=([\w.-]+), ?k=([\w-]+)$/.exec(authorization) ?? [];
     must(key === this.vapidPublicKey, "the key that the browser subscribed with");
@@ -170,7 +170,7 @@ export class WebPushService extends HttpPushService {
     must(/^(mailto:|https:)/.test(payload.sub ?? ""), "sub");
   }
 
-  /** RFC 8188 with the keys of RFC 8291 §3.4, written out here so that it shares no code with what encrypts. */
+  /** Decrypts by RFC 8188 with the keys of RFC 8291 §3.4. Shares no code with the encryption that it tests. */
   #decrypt(body: Buffer): string {
     const salt = body.subarray(0, 16);
     const recordSize = body.readUInt32BE(16);
@@ -191,7 +191,7 @@ export class WebPushService extends HttpPushService {
   }
 }
 
-/** ntfy and UnifiedPush: a body, and headers that say what to do with it. */
+/** ntfy and UnifiedPush: a body, and headers with the options. */
 export class UrlPushService extends HttpPushService {
   protected override async take(request: IncomingMessage, body: Buffer): Promise<PushBehavior> {
     const headers = plainHeaders(request.headers);
@@ -203,20 +203,20 @@ export class UrlPushService extends HttpPushService {
       const { title, body: inner, ...data } = fields(JSON.parse(text));
       this.received.push({ title: String(title), body: String(inner), data, headers });
     } else {
-      must(["high", "default"].includes(headers["priority"] ?? ""), "Priority, as ntfy knows it");
+      must(["high", "default"].includes(headers["priority"] ?? ""), "Priority of ntfy");
       this.received.push({ title: decodeWords(headers["title"] ?? ""), body: text, data: {}, headers });
     }
     return behavior ?? { status: 200, body: "{}" };
   }
 }
 
-/** Google's token service, and FCM HTTP v1. */
+/** Google's token service and FCM HTTP v1. */
 export class FcmService extends HttpPushService {
   readonly projectId = "larder-test";
   readonly #publicKeyPem: string;
-  /** Access tokens that were given out and count. */
+  /** Valid access tokens. */
   readonly tokens: string[] = [];
-  /** What the token service does next; empty: it gives a token. */
+  /** How the next token requests are treated. When empty, the service issues a token. */
   tokenBehaviors: PushBehavior[] = [];
 
   /** @param publicKeyPem of the service account */
@@ -231,7 +231,7 @@ export class FcmService extends HttpPushService {
 
   protected override async take(request: IncomingMessage, body: Buffer): Promise<PushBehavior> {
     must(request.method === "POST", "POST");
-    if (request.url === "/token") return this.#giveToken(request, body);
+    if (request.url === "/token") return this.#issueToken(request, body);
     must(request.url === `/v1/projects/${this.projectId}/messages:send`, "the address of messages:send");
     const headers = plainHeaders(request.headers);
     const token = headers["authorization"]?.replace(/^Bearer /, "") ?? "";
@@ -257,8 +257,8 @@ export class FcmService extends HttpPushService {
     return behavior ?? { status: 200, body: JSON.stringify({ name: `projects/${this.projectId}/messages/1` }) };
   }
 
-  /** RFC 7523, as Google's documentation of service accounts has it. */
-  async #giveToken(request: IncomingMessage, body: Buffer): Promise<PushBehavior> {
+  /** Issues an access token by RFC 7523, as Google documents it for service accounts. */
+  async #issueToken(request: IncomingMessage, body: Buffer): Promise<PushBehavior> {
     must(request.headers["content-type"] === "application/x-www-form-urlencoded", "a form");
     const form = new URLSearchParams(body.toString("utf8"));
     must(form.get("grant_type") === "urn:ietf:params:oauth:grant-type:jwt-bearer", "grant_type");
@@ -281,14 +281,19 @@ export class FcmService extends HttpPushService {
   }
 }
 
-/** An answer of Google's as its APIs give it. */
+/** An error response in the form of Google's APIs. */
 export function googleError(
   status: number,
-  word: string,
+  googleStatus: string,
   detail?: Record<string, unknown>,
   headers: Record<string, string> = {},
 ): PushBehavior {
-  const error = { code: status, message: "refused", status: word, ...(detail !== undefined && { details: [detail] }) };
+  const error = {
+    code: status,
+    message: "rejected",
+    status: googleStatus,
+    ...(detail !== undefined && { details: [detail] }),
+  };
   return { status, headers, body: JSON.stringify({ error }) };
 }
 
@@ -296,11 +301,11 @@ export function googleError(
 export class ApnsService extends PushService {
   private readonly server: Http2SecureServer;
   private readonly sockets = new Set<Socket>();
-  /** How many connections were opened so far. */
+  /** Number of connections opened so far. */
   connections = 0;
-  /** Provider tokens seen, each once. */
+  /** The distinct provider tokens received. */
   readonly tokens: string[] = [];
-  /** Provider tokens that are called expired. */
+  /** Provider tokens that the service rejects as expired. */
   readonly expired = new Set<string>();
 
   constructor(
@@ -320,7 +325,7 @@ export class ApnsService extends PushService {
       "stream",
       (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void this.serve(stream, headers),
     );
-    // A client that goes away in the middle is part of the tests.
+    // Tests also disconnect clients in the middle of a session.
     this.server.on("sessionError", () => {});
   }
 
@@ -333,7 +338,7 @@ export class ApnsService extends PushService {
     return `https://127.0.0.1:${portOf(this.server.address())}`;
   }
 
-  /** Ends all connections without a word, as a network does that went away. */
+  /** Destroys all connections without notice, as a network failure does. */
   cutAll(): void {
     for (const socket of this.sockets) socket.destroy();
   }
@@ -358,14 +363,14 @@ export class ApnsService extends PushService {
     this.onRequest();
     if (behavior === "silence" || stream.destroyed) return;
     if (behavior === "garbage") {
-      for (const socket of this.sockets) socket.end("This is no frame of HTTP/2\r\n\r\n");
+      for (const socket of this.sockets) socket.end("This is not an HTTP/2 frame\r\n\r\n");
     } else if (behavior === "cut") {
       this.cutAll();
     } else {
       const { status, headers = {}, body = "" } = behavior;
       stream.respond({ ":status": status, "apns-id": String(received["apns-id"]), ...headers });
       if (typeof body === "string") stream.end(body);
-      else writeForEver(stream, body);
+      else writeEndlessly(stream, body);
     }
   }
 
@@ -394,7 +399,7 @@ export class ApnsService extends PushService {
   }
 }
 
-/** A port of this machine on which nobody listens. */
+/** Finds a local port on which nothing listens. */
 export async function findUnusedPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
@@ -408,12 +413,12 @@ export function publicPem(privatePem: string): string {
   return createPublicKey(privatePem).export({ type: "spki", format: "pem" });
 }
 
-function must(isSo: boolean, what: string): void {
-  if (!isSo) throw new Error(`must hold: ${what}`);
+function must(holds: boolean, what: string): void {
+  if (!holds) throw new Error(`must hold: ${what}`);
 }
 
 function fields(value: unknown): Record<string, unknown> {
-  if (typeof value !== "object" || value === null) throw new Error(`no object: ${JSON.stringify(value)}`);
+  if (typeof value !== "object" || value === null) throw new Error(`not an object: ${JSON.stringify(value)}`);
   return { ...value };
 }
 
@@ -436,17 +441,17 @@ function decodeWords(text: string): string {
     .replaceAll(/=\?UTF-8\?B\?([^?]*)\?=/g, (_, part: string) => Buffer.from(part, "base64").toString("utf8"));
 }
 
-/** Writes until the other side has had enough, and lets others have their turn in between. */
-function writeForEver(stream: NodeJS.WritableStream, body: () => string): void {
-  let isOver = false;
+/** Writes until the other side closes the stream. Yields to the event loop after each write. */
+function writeEndlessly(stream: NodeJS.WritableStream, body: () => string): void {
+  let isClosed = false;
   stream.on("close", () => {
-    isOver = true;
+    isClosed = true;
   });
   stream.on("error", () => {
-    isOver = true;
+    isClosed = true;
   });
   const write = () => {
-    if (isOver || !stream.writable) return;
+    if (isClosed || !stream.writable) return;
     if (stream.write(body())) setImmediate(write);
     else stream.once("drain", write);
   };

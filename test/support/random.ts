@@ -1,22 +1,22 @@
-// Chance that can be had again: a test that draws from a fixed seed fails for everybody or for nobody.
+// Repeatable random numbers: a test with a fixed seed fails on every machine or on none.
 
-/** Numbers that look random and are the same again for the same seed (mulberry32). */
+/** A pseudorandom generator (mulberry32): the same seed gives the same numbers. */
 export interface SeededRandom {
   /** From 0 up to, not including, 1. */
   readonly fraction: () => number;
-  /** A whole number from 0 up to, not including, `limit`. */
+  /** An integer from 0 up to, not including, `limit`. */
   readonly below: (limit: number) => number;
-  /** True in this share of all cases. */
+  /** True with this probability. */
   readonly chance: (share: number) => boolean;
-  /** One of them. @throws Error where there is none */
+  /** One of the items. @throws Error if there are none */
   readonly pick: <T>(items: readonly T[]) => T;
   /** The same items in another order. */
   readonly shuffled: <T>(items: readonly T[]) => T[];
-  /** So many bytes. */
+  /** Random bytes. */
   readonly bytes: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
 }
 
-/** The stream of numbers that a seed decides. */
+/** Creates a generator from a seed. */
 export function seededRandom(seed: number): SeededRandom {
   let state = seed >>> 0;
   const fraction = () => {
@@ -32,7 +32,7 @@ export function seededRandom(seed: number): SeededRandom {
     below,
     chance: (share) => fraction() < share,
     pick: <T>(items: readonly T[]): T => {
-      if (items.length === 0) throw new Error("There is nothing to pick from.");
+      if (items.length === 0) throw new Error("The list to pick from is empty.");
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- within the length of the list
       return items[below(items.length)] as T;
     },
@@ -46,12 +46,12 @@ export function seededRandom(seed: number): SeededRandom {
 }
 
 /**
- * The seeds to run with: those of LARDER_TEST_SEED (separated by commas), as many as LARDER_TEST_SEEDS says, or the usual ones.
- * The suite is waited for and takes few; scripts/rounds/seeds takes many.
+ * The seeds to run with: those of LARDER_TEST_SEED (separated by commas), the first LARDER_TEST_SEEDS ones, or the
+ * defaults. The suite uses few, because people wait for it; scripts/rounds/seeds uses many.
  */
-export function seedsToRun(usual: readonly number[]): number[] {
-  const wanted = (process.env["LARDER_TEST_SEED"] ?? "").split(",").filter((word) => word.trim() !== "");
-  if (wanted.length > 0) return wanted.map(Number);
+export function seedsToRun(defaults: readonly number[]): number[] {
+  const chosen = (process.env["LARDER_TEST_SEED"] ?? "").split(",").filter((word) => word.trim() !== "");
+  if (chosen.length > 0) return chosen.map(Number);
   const count = process.env["LARDER_TEST_SEEDS"] ?? "";
-  return count === "" ? [...usual] : Array.from({ length: Number(count) }, (_, index) => index + 1);
+  return count === "" ? [...defaults] : Array.from({ length: Number(count) }, (_, index) => index + 1);
 }

@@ -1,4 +1,4 @@
-// Requests byte by byte, for what no proper client sends: malformed heads, cut bodies, paths that a URL parser would repair.
+// Sends requests byte by byte: malformed heads, cut bodies, and paths that a URL parser would normalize.
 import { type Socket, connect } from "node:net";
 import { ApiResponse, toBytes } from "./client.ts";
 import { boundary, formType } from "./multipart.ts";
@@ -8,17 +8,17 @@ export function rawRequest(lines: string[], body: string | Uint8Array = ""): Buf
   return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), toBytes(body)]);
 }
 
-/** One chunk of a chunked transfer (RFC 9112 §7.1); an empty one ends it. */
+/** One chunk of a chunked transfer (RFC 9112 §7.1). An empty chunk ends the body. */
 export function httpChunk(bytes: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n")]);
 }
 
 /**
- * A connection on which bytes are written as wished and answers are read.
- * It never throws for a cut connection: `response` then rejects, `closed` resolves.
+ * A connection that writes any bytes and reads responses.
+ * When the connection breaks, `response` rejects and `closed` resolves; `write` does not throw.
  */
 export class RawConnection {
-  /** Resolves when the connection is gone, from whichever side. */
+  /** Resolves when either side has closed the connection. */
   readonly closed: Promise<void>;
   private received = Buffer.alloc(0);
   private isClosed = false;
@@ -29,7 +29,7 @@ export class RawConnection {
       this.received = Buffer.concat([this.received, typeof bytes === "string" ? Buffer.from(bytes) : bytes]);
       this.wake();
     });
-    // A reset is a way of closing: 'close' follows it and tells.
+    // A reset is followed by 'close'.
     socket.on("error", () => this.wake());
     this.closed = new Promise((done) => {
       socket.on("close", () => {
@@ -50,7 +50,7 @@ export class RawConnection {
     return connection;
   }
 
-  /** Writes and waits until the kernel has taken it (or the connection is gone). */
+  /** Writes and waits until the kernel accepts the bytes or the connection closes. */
   async write(bytes: string | Uint8Array): Promise<void> {
     if (this.isClosed) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -60,7 +60,7 @@ export class RawConnection {
     this.socket.off("close", resolve);
   }
 
-  /** Drops the connection at once, with a reset. */
+  /** Closes the connection at once with a reset. */
   cut(): void {
     this.socket.resetAndDestroy();
   }
@@ -71,9 +71,9 @@ export class RawConnection {
   }
 
   /**
-   * The next whole answer; interim answers (1xx) are skipped.
+   * Reads the next complete response. Skips interim responses (1xx).
    *
-   * @throws when the connection ends without one, or nothing whole comes within half a minute
+   * @throws Error if the connection closes before, or none is complete within 30 seconds
    */
   async response(method = "GET"): Promise<ApiResponse> {
     const end = Date.now() + 30_000;
@@ -85,7 +85,7 @@ export class RawConnection {
         continue;
       }
       if (this.isClosed) throw new Error(`connection closed after ${JSON.stringify(this.received.toString("latin1"))}`);
-      if (Date.now() > end) throw new Error(`no answer, only ${JSON.stringify(this.received.toString("latin1"))}`);
+      if (Date.now() > end) throw new Error(`no response, only ${JSON.stringify(this.received.toString("latin1"))}`);
       await new Promise<void>((done) => {
         const timer = setTimeout(done, end - Date.now() + 10);
         this.waiters.push(() => {
@@ -102,9 +102,9 @@ export class RawConnection {
 }
 
 /**
- * Opens an upload of ten bytes, `slow.txt` with `0123456789`, and sends half of them.
+ * Starts an upload of `slow.txt` with the ten bytes `0123456789` and sends half of them.
  *
- * @returns the connection, and what must still be written on it
+ * @returns the connection, and the rest that must still be written
  */
 export async function sendHalfUpload(
   port: number,
@@ -121,9 +121,9 @@ export async function sendHalfUpload(
 }
 
 /**
- * Sends bytes on a new connection and reads one answer.
+ * Sends bytes on a new connection and reads one response.
  *
- * @returns undefined when the connection was closed without a whole answer
+ * @returns undefined if the connection closes before the response is complete
  */
 export async function sendRaw(port: number, request: Uint8Array, method = "GET"): Promise<ApiResponse | undefined> {
   const connection = await RawConnection.open(port);
@@ -150,11 +150,11 @@ function parseResponse(
     headers.append(line.slice(0, colon), line.slice(colon + 1).trim());
   }
   const start = headEnd + 4;
-  const whole = (body: Buffer, length: number) => ({
+  const complete = (body: Buffer, length: number) => ({
     response: new ApiResponse(status, headers, new Uint8Array(body)),
     length,
   });
-  if (method === "HEAD" || status < 200 || status === 204 || status === 304) return whole(Buffer.alloc(0), start);
+  if (method === "HEAD" || status < 200 || status === 204 || status === 304) return complete(Buffer.alloc(0), start);
   if (headers.get("transfer-encoding")?.includes("chunked") === true) {
     const parts: Buffer[] = [];
     let at = start;
@@ -164,13 +164,13 @@ function parseResponse(
       const size = Number.parseInt(bytes.subarray(at, lineEnd).toString("latin1"), 16);
       const next = lineEnd + 2 + size + 2;
       if (bytes.length < next) return undefined;
-      if (size === 0) return whole(Buffer.concat(parts), next);
+      if (size === 0) return complete(Buffer.concat(parts), next);
       parts.push(bytes.subarray(lineEnd + 2, lineEnd + 2 + size));
       at = next;
     }
   }
   const declared = headers.get("content-length");
-  if (declared === null) return isClosed ? whole(bytes.subarray(start), bytes.length) : undefined;
+  if (declared === null) return isClosed ? complete(bytes.subarray(start), bytes.length) : undefined;
   const end = start + Number(declared);
-  return bytes.length < end ? undefined : whole(bytes.subarray(start, end), end);
+  return bytes.length < end ? undefined : complete(bytes.subarray(start, end), end);
 }

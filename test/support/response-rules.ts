@@ -1,10 +1,10 @@
-// What holds for every answer whatever it answers, checked over all that a file's tests received.
+// Rules for all responses, checked on every response that the tests of a file received.
 import { expect, test } from "bun:test";
 import type { RecordedResponse } from "./client.ts";
 import { ApiDocument, asObject } from "./openapi.ts";
 import type { TestServer } from "./server.ts";
 
-/** Codes that may go with a status (contract section 1). */
+/** The error codes that each status allows. */
 const codesOf: Record<number, string[]> = {
   400: ["VALIDATION_ERROR"],
   401: ["AUTHENTICATION_FAILED"],
@@ -33,7 +33,7 @@ const rateLimitHeaders = [
   "x-ratelimit-resource",
 ];
 
-/** Headers of a limit must be whole numbers; the resource is one of the categories. */
+/** The values that X-RateLimit-Resource may have. */
 const categories = new Set([
   "signin",
   "signup",
@@ -48,67 +48,67 @@ const categories = new Set([
   "general",
 ]);
 
-/** Every law that an answer breaks, in words. */
+/** Describes each rule that a response breaks. */
 export function findBrokenRules(response: RecordedResponse): string[] {
   const broken: string[] = [];
   const { status, headers } = response;
-  const law = (holds: boolean, text: string) => {
+  const rule = (holds: boolean, text: string) => {
     if (!holds) broken.push(`${response.method} ${response.path} ${status}: ${text}`);
   };
-  law((headers.get("x-request-id") ?? "") !== "", "no X-Request-Id");
+  rule((headers.get("x-request-id") ?? "") !== "", "no X-Request-Id");
   const isApi = response.path.startsWith("/api/");
-  const saysWhen = status === 429 || (status === 503 && !isApi);
-  law(
-    saysWhen ? /^[1-9]\d*$/.test(headers.get("retry-after") ?? "") : !headers.has("retry-after"),
-    "Retry-After, which goes with 429, and with 503 outside /api",
+  const mustRetryLater = status === 429 || (status === 503 && !isApi);
+  rule(
+    mustRetryLater ? /^[1-9]\d*$/.test(headers.get("retry-after") ?? "") : !headers.has("retry-after"),
+    "Retry-After belongs to 429, and to 503 outside /api, and to nothing else",
   );
-  law(![...headers.keys()].some((name) => name.startsWith("access-control-")), "a CORS header nobody asked for");
+  rule(![...headers.keys()].some((name) => name.startsWith("access-control-")), "a CORS header");
   if (isApi) {
-    for (const name of rateLimitHeaders) law(headers.has(name), `no ${name}`);
+    for (const name of rateLimitHeaders) rule(headers.has(name), `no ${name}`);
     for (const name of rateLimitHeaders.slice(0, 4))
-      law(/^\d+$/.test(headers.get(name) ?? "0"), `${name} is ${headers.get(name)}`);
+      rule(/^\d+$/.test(headers.get(name) ?? "0"), `${name} is ${headers.get(name)}`);
     const resource = headers.get("x-ratelimit-resource");
-    law(resource === null || categories.has(resource), `unknown resource ${resource}`);
-    if (status >= 400 && response.method !== "HEAD") law(response.json !== undefined, "no JSON body on a refusal");
+    rule(resource === null || categories.has(resource), `unknown resource ${resource}`);
+    if (status >= 400 && response.method !== "HEAD") rule(response.json !== undefined, "an error without a JSON body");
   }
   if (response.json === undefined || !isApi) return broken;
-  // Of answers about shares the texts say both: JSON is no-store, shares are private and no-cache.
+  // Responses about links may be either no-store, as JSON is, or private and no-cache, as links are.
   const cacheControl = headers.get("cache-control") ?? "";
   const isShare = response.path.startsWith("/api/public/");
-  law(
+  rule(
     /\bno-store\b/.test(cacheControl) || (isShare && cacheControl === "private, no-cache"),
     `Cache-Control is ${cacheControl}`,
   );
   const body = asObject(response.json);
   if (status < 400) {
-    law(body?.["success"] === true, "success is not true");
-    law(body?.["data"] === undefined || asObject(body["data"]) !== undefined, "data is no object");
+    rule(body?.["success"] === true, "success is not true");
+    rule(body?.["data"] === undefined || asObject(body["data"]) !== undefined, "data is not an object");
     return broken;
   }
   const error = asObject(body?.["error"]);
   const code = error?.["code"];
-  law(body?.["success"] === false, "success is not false");
-  law(typeof code === "string" && (codesOf[status]?.includes(code) ?? false), `code ${String(code)}`);
-  law(typeof error?.["message"] === "string" && error["message"] !== "", "no message");
+  rule(body?.["success"] === false, "success is not false");
+  rule(typeof code === "string" && (codesOf[status]?.includes(code) ?? false), `code ${String(code)}`);
+  rule(typeof error?.["message"] === "string" && error["message"] !== "", "no message");
   const details = asObject(error?.["details"]);
   const reason = details?.["reason"];
-  law(typeof reason === "string" && /^[a-z][a-z_]*$/.test(reason), `reason ${String(reason)}`);
-  if (status === 503) law(Number.isInteger(details?.["retryAfter"]), "no details.retryAfter");
-  if (status === 500) law(typeof details?.["requestId"] === "string", "no details.requestId");
-  law(
+  rule(typeof reason === "string" && /^[a-z][a-z_]*$/.test(reason), `reason ${String(reason)}`);
+  if (status === 503) rule(Number.isInteger(details?.["retryAfter"]), "no details.retryAfter");
+  if (status === 500) rule(typeof details?.["requestId"] === "string", "no details.requestId");
+  rule(
     !/node_modules|\bat .+:\d+:\d+|\.ts\b|SELECT |INSERT |UPDATE .+ SET|\/blobs\//.test(String(error?.["message"])),
-    "internals",
+    "the message shows internals",
   );
   return broken;
 }
 
 /**
- * Declares the tests that look back on all answers of a file. Call it last in the file.
+ * Declares the tests that check all responses of a file. Call it last in the file.
  *
- * @param options.mayFail statuses from 500 that the file provokes on purpose
+ * @param options.mayFail statuses from 500 up that the file causes on purpose
  */
 export function testAllResponses(server: () => TestServer, options: { mayFail?: number[] } = {}): void {
-  test("every answer of this file keeps the rules for all answers", () => {
+  test("every response in this file follows the rules for all responses", () => {
     const responses = server().responses;
     const allowed = new Set([503, ...(options.mayFail ?? [])]);
     const broken = responses.flatMap(findBrokenRules);
@@ -118,12 +118,12 @@ export function testAllResponses(server: () => TestServer, options: { mayFail?: 
     expect([...new Set(broken)].slice(0, 20)).toEqual([]);
   });
 
-  test("every answer of this file is as the OpenAPI document says", async () => {
+  test("every response in this file matches the OpenAPI document", async () => {
     const document = await ApiDocument.load();
-    const complaints = server().responses.map((response) => document.findMismatch(response));
+    const mismatches = server().responses.map((response) => document.findMismatch(response));
     const byOperation = new Map<string, string>();
-    for (const findMismatch of complaints)
-      if (findMismatch !== undefined) byOperation.set(findMismatch.split(": ")[0] ?? findMismatch, findMismatch);
+    for (const mismatch of mismatches)
+      if (mismatch !== undefined) byOperation.set(mismatch.split(": ")[0] ?? mismatch, mismatch);
     expect([...byOperation.values()].slice(0, 20)).toEqual([]);
   });
 }

@@ -1,4 +1,4 @@
-// An S3 service as a server of its own (s3rver), and before it a door that tests can close, slow down or make lie.
+// An S3 service (s3rver) behind a proxy that tests can make fail, hang or send wrong bytes.
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { cp, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -10,9 +10,9 @@ import FilesystemStore from "s3rver/lib/stores/filesystem.js";
 import { temporaryDirectory } from "./server.ts";
 
 /**
- * How the service behaves. `hanging`: it takes requests and never answers; `hanging-amid`, `short`: it is silent, or at
- * its end, amid what it sends; `whole`: it sends whole objects where parts are asked for; `lying`: it sends other bytes than it
- * has; `mangling`: it keeps other bytes than were sent; `sealing`: its ETags are no sums.
+ * How the service behaves. `hanging`: it never responds; `hanging-amid`: it stops in the middle of a body; `short`: it
+ * ends the body in the middle; `whole`: it ignores Range; `lying`: it sends other bytes than it has; `mangling`: it
+ * stores other bytes than it received; `sealing`: its ETags are not checksums.
  */
 export type S3Behavior =
   | "well"
@@ -26,31 +26,31 @@ export type S3Behavior =
   | "sealing";
 
 /*
- * s3rver answers when it has received an object, not when it has written it: asked just then it says that the object is
- * empty. A service that may be trusted says what it has.
+ * s3rver responds when it has received an object, before it has written it. A request right after that finds the object
+ * empty. These replacements respond only when the object is written.
  */
 FilesystemStore.prototype.putObject = async function (object) {
   const { bucket, key, metadata, content } = object;
   const path = this.getResourcePath(bucket, key, "object");
-  const stored = await writeWhole(path, Buffer.isBuffer(content) ? Readable.from([content]) : content);
+  const stored = await writeAtomically(path, Buffer.isBuffer(content) ? Readable.from([content]) : content);
   await this.putMetadata(bucket, key, metadata, stored.md5);
   return stored;
 };
 FilesystemStore.prototype.putPart = async function (bucket, uploadId, partNumber, content) {
   const path = join(this.getResourcePath(bucket, undefined, "uploads"), uploadId, String(partNumber));
-  const stored = await writeWhole(path, content);
+  const stored = await writeAtomically(path, content);
   await writeFile(`${path}.md5`, stored.md5);
   return stored;
 };
 
-async function writeWhole(path: string, content: Readable): Promise<{ size: number; md5: string }> {
+async function writeAtomically(path: string, content: Readable): Promise<{ size: number; md5: string }> {
   const hash = createHash("md5");
   let size = 0;
   const count = new Transform({
-    transform(piece: Buffer, _encoding, done) {
-      hash.update(piece);
-      size += piece.length;
-      done(null, piece);
+    transform(bytes: Buffer, _encoding, done) {
+      hash.update(bytes);
+      size += bytes.length;
+      done(null, bytes);
     },
   });
   await mkdir(dirname(path), { recursive: true });
@@ -63,7 +63,7 @@ async function writeWhole(path: string, content: Readable): Promise<{ size: numb
 const BUCKET = "larder";
 const KEY = "S3RVER";
 
-/** Key of the object of a content. */
+/** The key of a blob's object. */
 function keyOf(digest: string): string {
   return `home/larder/sha256/${digest.slice(0, 2)}/${digest.slice(2, 4)}/${digest}`;
 }
@@ -71,19 +71,19 @@ function keyOf(digest: string): string {
 /** A running service with one bucket. */
 export class TestS3 {
   behavior: S3Behavior = "well";
-  /** Requests that arrived, as `METHOD path`. */
+  /** Requests received, as `METHOD path`. */
   readonly requests: string[] = [];
 
-  /** Contents whose transfer always breaks off amid its bytes, as that of an object that was cut short on its disk. */
+  /** Blobs whose download always breaks off in the middle, as for an object that is truncated on disk. */
   readonly cut = new Set<string>();
 
-  private answersLeft = Number.POSITIVE_INFINITY;
+  private responsesLeft = Number.POSITIVE_INFINITY;
 
   private constructor(
     private readonly directory: string,
     private readonly service: S3rver,
     private readonly servicePort: number,
-    private readonly door: Bun.Server<undefined>,
+    private readonly proxy: Bun.Server<undefined>,
   ) {}
 
   static async start(): Promise<TestS3> {
@@ -96,22 +96,22 @@ export class TestS3 {
       configureBuckets: [{ name: BUCKET, configs: [] }],
     });
     const { port } = await service.run();
-    const door = Bun.serve({
+    const proxy = Bun.serve({
       hostname: "127.0.0.1",
       port: 0,
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       idleTimeout: 0,
-      fetch: (request) => started.reply(request),
+      fetch: (request) => testS3.reply(request),
     });
-    const started = new TestS3(directory, service, port, door);
-    return started;
+    const testS3 = new TestS3(directory, service, port, proxy);
+    return testS3;
   }
 
-  /** The settings of a Larder that keeps its contents here, as environment. */
+  /** The settings of a server that keeps its blobs here, as environment variables. */
   get settings(): Record<string, string> {
     return {
       LARDER_BLOBS_STORE: "s3",
-      LARDER_S3_ENDPOINT: `http://127.0.0.1:${this.door.port}`,
+      LARDER_S3_ENDPOINT: `http://127.0.0.1:${this.proxy.port}`,
       LARDER_S3_BUCKET: BUCKET,
       LARDER_S3_PREFIX: "home/larder",
       LARDER_S3_ACCESS_KEY_ID: KEY,
@@ -119,39 +119,39 @@ export class TestS3 {
     };
   }
 
-  /** Keys of the contents in the bucket. */
+  /** The keys of all blobs in the bucket. */
   async contents(): Promise<string[]> {
     const url = `http://127.0.0.1:${this.servicePort}/${BUCKET}?list-type=2&prefix=home/larder/sha256/`;
     const response = await fetch(url);
     return [...(await response.text()).matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = ""]) => key);
   }
 
-  /** Removes a content from the bucket behind everybody's back. */
+  /** Removes a blob from the bucket without the server's knowledge. */
   async remove(digest: string): Promise<void> {
     await fetch(this.urlOf(digest), { method: "DELETE" });
   }
 
   /**
-   * Puts other bytes in the place of a content, behind everybody's back.
-   * @param change what becomes of the bytes that are there
+   * Replaces the bytes of a blob without the server's knowledge.
+   * @param change computes the new bytes from the old ones
    */
   async replace(digest: string, change: (bytes: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer>): Promise<void> {
     await this.put(digest, change(new Uint8Array(await (await fetch(this.urlOf(digest))).arrayBuffer())));
   }
 
-  /** Puts bytes where a content belongs, behind everybody's back. */
+  /** Writes bytes under the key of a blob without the server's knowledge. */
   async put(digest: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     const headers = { "content-type": "application/octet-stream" };
     const reply = await fetch(this.urlOf(digest), { method: "PUT", body: bytes, headers });
-    if (!reply.ok) throw new Error(`the bucket took nothing: ${reply.status} ${await reply.text()}`);
+    if (!reply.ok) throw new Error(`the bucket rejected the object: ${reply.status} ${await reply.text()}`);
   }
 
-  /** Flips a bit of a content: the object has the same length, and another ETag. */
+  /** Flips a bit of a blob. The object keeps its length and gets another ETag. */
   async corrupt(digest: string): Promise<void> {
     await this.replace(digest, (bytes) => bytes.map((byte, index) => (index === 0 ? byte ^ 1 : byte)));
   }
 
-  /** Flips a bit of a content as a bad disk does: the service goes on giving the ETag of before. */
+  /** Flips a bit of a blob on disk, as a bad disk does. The service keeps returning the old ETag. */
   async corruptSilently(digest: string): Promise<void> {
     const path = join(this.directory, BUCKET, `${keyOf(digest)}._S3rver_object`);
     const bytes = await readFile(path);
@@ -159,7 +159,7 @@ export class TestS3 {
     await writeFile(path, bytes);
   }
 
-  /** Whether a content is in the bucket, and its bytes are what its key says. */
+  /** Whether a blob is in the bucket and its bytes match the digest in its key. */
   async has(digest: string): Promise<boolean> {
     const response = await fetch(this.urlOf(digest));
     if (!response.ok) return false;
@@ -170,7 +170,7 @@ export class TestS3 {
     );
   }
 
-  /** An object by its key below the prefix, as text. */
+  /** Reads an object as text. @param key relative to the prefix */
   async read(key: string): Promise<string> {
     return (await fetch(`http://127.0.0.1:${this.servicePort}/${BUCKET}/home/larder/${key}`)).text();
   }
@@ -184,12 +184,12 @@ export class TestS3 {
     return `http://127.0.0.1:${this.servicePort}/${BUCKET}/${keyOf(digest)}`;
   }
 
-  /** Fails from so many requests on; undefined: never. */
+  /** Fails all requests after this many; undefined means never. */
   failAfter(requests: number | undefined): void {
-    this.answersLeft = requests ?? Number.POSITIVE_INFINITY;
+    this.responsesLeft = requests ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Empties the bucket, and lets it work well. */
+  /** Empties the bucket and makes it behave well. */
   async clear(): Promise<void> {
     this.behavior = "well";
     this.cut.clear();
@@ -205,14 +205,14 @@ export class TestS3 {
     await cp(join(this.directory, BUCKET), path, { recursive: true });
   }
 
-  /** Lets the bucket work well, and makes it what was saved at a path. */
+  /** Restores the bucket from a saved copy and makes it behave well. */
   async load(path: string): Promise<void> {
     await this.clear();
     await cp(path, join(this.directory, BUCKET), { recursive: true });
   }
 
   async stop(): Promise<void> {
-    await this.door.stop(true);
+    await this.proxy.stop(true);
     await this.service.close();
     await rm(this.directory, { recursive: true, force: true });
   }
@@ -220,7 +220,7 @@ export class TestS3 {
   private async reply(request: Request): Promise<Response> {
     const { pathname, search } = new URL(request.url);
     this.requests.push(`${request.method} ${pathname}${search}`);
-    if (this.behavior === "failing" || --this.answersLeft < 0)
+    if (this.behavior === "failing" || --this.responsesLeft < 0)
       return new Response("<Error><Code>ServiceUnavailable</Code></Error>", { status: 503 });
     if (this.behavior === "hanging") return new Promise(() => {});
     const body = new Uint8Array(await request.arrayBuffer());
@@ -239,11 +239,11 @@ export class TestS3 {
       return new Response(null, { status: response.status, headers: sealed });
     }
     if (request.method !== "GET" || !pathname.includes("/sha256/") || !response.ok) return response;
-    return this.spoilt(response, this.cut.has(pathname.slice(pathname.lastIndexOf("/") + 1)));
+    return this.spoil(response, this.cut.has(pathname.slice(pathname.lastIndexOf("/") + 1)));
   }
 
-  /** What is sent of a content, as the mood is. */
-  private async spoilt(response: Response, isCut: boolean): Promise<Response> {
+  /** Falsifies or cuts a download as the current behavior demands. */
+  private async spoil(response: Response, isCut: boolean): Promise<Response> {
     if (!isCut && !["lying", "hanging-amid", "short"].includes(this.behavior)) return response;
     const bytes = new Uint8Array(await response.arrayBuffer());
     const { status, headers } = response;
@@ -252,11 +252,11 @@ export class TestS3 {
       return new Response(bytes, { status, headers });
     }
     const isHanging = this.behavior === "hanging-amid";
-    async function* half() {
+    async function* sendHalf() {
       yield bytes.subarray(0, bytes.length / 2);
       if (isCut) throw new Error("The object ends here.");
       if (isHanging) await new Promise(() => {});
     }
-    return new Response(half(), { status });
+    return new Response(sendHalf(), { status });
   }
 }

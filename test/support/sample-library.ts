@@ -1,25 +1,25 @@
-// A library as a family might have it: landscapes with the days they were taken, letters, a plan, a song, shares, versions.
-// Everything is drawn or written here, so that pictures of the pages show nobody's files, and are the same each time.
+// A sample family library: photos with capture dates, letters, a plan, a sound, shares and versions. Everything is
+// generated here, so that screenshots contain no real files and look the same each time.
 import sharp from "sharp";
 import type { Account, Client } from "./client.ts";
 import { type SeededRandom, seededRandom } from "./random.ts";
 import { shareWith } from "./account-shares.ts";
 
-/** How much there is to be. */
+/** What the library contains. */
 export interface SampleOptions {
-  /** Landscapes, over the two years before 2026. */
+  /** Number of photos, spread over the two years before 2026. */
   readonly photos?: number;
-  /** Who gets a folder shared, and shares one back. */
+  /** An account that shares a folder with the library's owner. */
   readonly friend?: Account;
 }
 
-const PLACES = [
+const GPS_LOCATIONS = [
   { name: "Lisbon", latitude: "38/1 43/1 0/1", longitude: "9/1 8/1 0/1", reference: "W" },
   { name: "Harz", latitude: "51/1 48/1 0/1", longitude: "10/1 37/1 0/1", reference: "E" },
   { name: "Sylt", latitude: "54/1 54/1 0/1", longitude: "8/1 20/1 0/1", reference: "E" },
 ] as const;
 
-/** A landscape: sky, sun, hills in their distances. The same number draws the same. */
+/** Draws a landscape with sky, sun and hills. The same seed draws the same picture. */
 export async function landscape(seed: number, width = 1200, height = 800): Promise<Buffer> {
   const random = seededRandom(seed);
   const ground = 90 + random.below(140);
@@ -42,25 +42,25 @@ ${hills.join("")}</svg>`;
   return sharp(Buffer.from(drawing)).png().toBuffer();
 }
 
-/** A landscape as a camera writes it, with the moment and the place of its capture. */
+/** A landscape as a JPEG with EXIF for the time and location of its capture. */
 export async function photo(seed: number, takenAt: Date): Promise<Uint8Array> {
   const isUpright = seed % 4 === 3;
-  const place = PLACES[seed % PLACES.length] ?? PLACES[0];
+  const location = GPS_LOCATIONS[seed % GPS_LOCATIONS.length] ?? GPS_LOCATIONS[0];
   const moment = takenAt.toISOString().slice(0, 19).replaceAll("-", ":").replace("T", " ");
   const picture = sharp(await landscape(seed, isUpright ? 800 : 1200, isUpright ? 1200 : 800)).withExif({
     IFD0: { Make: "Larder", Model: "Sample 1" },
     IFD2: { DateTimeOriginal: moment, OffsetTimeOriginal: "+02:00", FNumber: "28/10", ExposureTime: "1/250" },
     IFD3: {
       GPSLatitudeRef: "N",
-      GPSLatitude: place.latitude,
-      GPSLongitudeRef: place.reference,
-      GPSLongitude: place.longitude,
+      GPSLatitude: location.latitude,
+      GPSLongitudeRef: location.reference,
+      GPSLongitude: location.longitude,
     },
   });
   return new Uint8Array(await picture.jpeg({ quality: 70 }).toBuffer());
 }
 
-/** A second of a falling tone: RIFF WAVE, one channel. */
+/** One second of a falling tone: RIFF WAVE, one channel. */
 export function tone(): Uint8Array {
   const rate = 8000;
   const bytes = Buffer.alloc(44 + rate);
@@ -80,7 +80,7 @@ export function tone(): Uint8Array {
   return new Uint8Array(bytes);
 }
 
-/** A PDF of one page a line (ISO 32000-1 §7.5), its words in Helvetica. */
+/** A PDF with one page for each text, in Helvetica (ISO 32000-1 §7.5). */
 export function pdf(pages: readonly string[]): Uint8Array {
   const kids = pages.map((_, at) => `${4 + at * 2} 0 R`).join(" ");
   const objects = [
@@ -124,7 +124,7 @@ const TEXTS: readonly (readonly [folder: string, name: string, content: string])
 
 async function storeTexts(client: Client): Promise<void> {
   for (const [folder, name, content] of TEXTS) await client.stored(content, { name, fields: { folder } });
-  // Written three times: two earlier versions stay.
+  // Written three times, so that the file has two earlier versions.
   const mailMessage = await client.storedId("Dear Ana,", {
     name: "Letter to Ana.txt",
     fields: { folder: "/House" },
@@ -140,7 +140,7 @@ async function storePhotos(client: Client, count: number, random: SeededRandom):
   const ids: string[] = [];
   let takenAtMs = Date.UTC(2025, 11, 27, 14);
   for (let number = 0; number < count; number++) {
-    // Some on one day, then some weeks without any.
+    // Six photos on one day, then 20 days without any.
     takenAtMs -= (number % 6 === 5 ? 20 * 24 * 3600 : 900 + random.below(3600)) * 1000;
     const takenAt = new Date(takenAtMs);
     const content = await photo(number, takenAt);
@@ -150,7 +150,7 @@ async function storePhotos(client: Client, count: number, random: SeededRandom):
   return ids;
 }
 
-/** Fills an account with the library. It needs nothing of the server but its API. */
+/** Fills an account with the library. Uses only the API of the server. */
 export async function seedSampleLibrary(account: Account, options: SampleOptions = {}): Promise<void> {
   const { client } = account;
   await storeTexts(client);

@@ -1,9 +1,9 @@
-// Requests made from the OpenAPI document, so that an endpoint is met by the general tests the day it is written.
+// Builds requests from the OpenAPI document, so that the general tests cover every new endpoint at once.
 import type { RequestOptions } from "./client.ts";
 import type { ApiDocument, JsonObject } from "./openapi.ts";
 import { asObject } from "./openapi.ts";
 
-/** An operation of the document with the places of its request that are to be filled. */
+/** An operation of the document with the parameters and the body of its request. */
 export interface SampledOperation {
   /** `GET /api/files/{id}`. */
   readonly name: string;
@@ -14,13 +14,13 @@ export interface SampledOperation {
   readonly parameters: readonly string[];
   /** Names of its query parameters. */
   readonly query: readonly string[];
-  /** Schema of its JSON body; undefined where it takes none. */
+  /** Schema of its JSON body; undefined if it takes none. */
   readonly body: JsonObject | undefined;
-  /** Whether the document asks for a token. */
+  /** Whether the document requires no token. */
   readonly isPublic: boolean;
 }
 
-/** All operations of a document, in its order. */
+/** All operations of a document, in order. */
 export function sampleOperations(document: ApiDocument): SampledOperation[] {
   return document.operations.map(({ method, template }) => {
     const operation =
@@ -40,13 +40,13 @@ export function sampleOperations(document: ApiDocument): SampledOperation[] {
   });
 }
 
-/** Gives a value for a field by its name; undefined leaves it to the schema. */
+/** Returns the value for a field name; undefined leaves it to the schema. */
 export type FieldValue = (name: string) => string | undefined;
 
 /**
- * A body that the schema allows: what is required, and every optional field that `valueOf` has a value for.
+ * Builds a value that the schema allows, with required fields and every optional field that `valueOf` has a value for.
  *
- * @param name of the field that the schema stands for
+ * @param name the field that the schema describes
  */
 export function sampleOf(schema: JsonObject | undefined, valueOf: FieldValue, name = ""): unknown {
   if (schema === undefined) return undefined;
@@ -70,7 +70,7 @@ export function sampleOf(schema: JsonObject | undefined, valueOf: FieldValue, na
   return "x".repeat(Math.max(1, Number(schema["minLength"] ?? 1)));
 }
 
-/** The address of an operation with its path parameters filled in; every query parameter with a value is added. */
+/** Builds the path of an operation: fills in its path parameters and adds every query parameter with a value. */
 export function samplePath(operation: SampledOperation, valueOf: FieldValue): string {
   const path = operation.template.replaceAll(/\{([^}]+)\}/g, (_, name: string) => valueOf(name) ?? "x");
   const query = operation.query.flatMap((name) => {
@@ -80,24 +80,24 @@ export function samplePath(operation: SampledOperation, valueOf: FieldValue): st
   return query.length === 0 ? path : `${path}?${query.join("&")}`;
 }
 
-/** What else the request of an operation carries. */
+/** Builds the body of an operation's request. */
 export function sampleOptions(operation: SampledOperation, valueOf: FieldValue): RequestOptions {
   return operation.body === undefined ? {} : { json: sampleOf(operation.body, valueOf) };
 }
 
 function sampleObject(schema: JsonObject, valueOf: FieldValue): JsonObject {
   const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
-  const made: JsonObject = {};
+  const object: JsonObject = {};
   for (const [name, field] of Object.entries(asObject(schema["properties"]) ?? {})) {
-    if (required.has(name) || valueOf(name) !== undefined || holdsIds(asObject(field), valueOf)) {
-      made[name] = sampleOf(asObject(field), valueOf, name);
+    if (required.has(name) || valueOf(name) !== undefined || hasFieldWithValue(asObject(field), valueOf)) {
+      object[name] = sampleOf(asObject(field), valueOf, name);
     }
   }
-  return made;
+  return object;
 }
 
-/** Whether a list of objects has a field with a value: then it is worth sending. */
-function holdsIds(schema: JsonObject | undefined, valueOf: FieldValue): boolean {
+/** Whether the objects of a list have a field with a value, so that the list must be sent. */
+function hasFieldWithValue(schema: JsonObject | undefined, valueOf: FieldValue): boolean {
   const fields = asObject(asObject(schema?.["items"])?.["properties"]) ?? {};
   return Object.keys(fields).some((name) => valueOf(name) !== undefined);
 }

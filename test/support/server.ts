@@ -1,5 +1,5 @@
-// Starts the program under test as a process of its own, in a data directory of its own, and stops it again.
-// LARDER_TEST_COMMAND says what is started (default: the source); nothing here knows how it is built.
+// Starts and stops the program under test as a separate process with its own data directory.
+// LARDER_TEST_COMMAND sets the command (default: the source).
 import { afterAll, beforeAll, setDefaultTimeout } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,42 +7,46 @@ import { join, resolve } from "node:path";
 import { type Account, Client, type RecordedResponse, freshEmail, signUp } from "./client.ts";
 import { copyReadyAccounts, type ReadyAccounts } from "./ready-accounts.ts";
 
-/** Root of the checkout: the program is started there. */
+/** The root of the repository. The program is started there. */
 export const repositoryRoot = resolve(import.meta.dir, "../..");
 
-/** What a finished command left: exit code and all that it wrote. */
+/** Exit code and output of a finished command. */
 export interface CommandResult {
   code: number;
   stdout: string;
   stderr: string;
 }
 
-/** How a server under test differs from the default one. */
+/** Options of a server under test. */
 export interface ServerOptions {
   /** Added to the environment; an empty string removes a default. */
   env?: Record<string, string>;
-  /** Flags after `serve`, beside --data, --host and --port. */
+  /** Flags after `serve`, in addition to --data, --host and --port. */
   args?: string[];
-  /** An existing data directory; without it a temporary one is made, and removed at the end. */
+  /** An existing data directory. Default: a temporary one, which is removed at the end. */
   dataDir?: string;
   /** Content of larder.toml in the data directory. */
   toml?: string;
   /**
-   * Whether it begins with accounts that `signUp` and `addUser` hand out, which spares the making of each. Not for tests of
-   * signing up, of passwords, or of all accounts of a server. With the default plan of {@link defaultEnv} alone.
+   * Whether the server starts with prepared accounts, which `signUp` and `addUser` then return without creating them.
+   * Not for tests of sign-up, of passwords, or of all accounts of a server. Requires the default plan of {@link
+   * defaultEnv}.
    */
   hasAccounts?: boolean;
-  /** Words before the command, for instance another user's: `["setpriv", "--reuid=65534"]`. */
+  /** Words before the command, for example to run as another user: `["setpriv", "--reuid=65534"]`. */
   prefix?: string[];
 }
 
-/** How long a start may take before the test gives up, in milliseconds: generous, for a machine that does much else. */
+/** Longest duration of a start in milliseconds: generous, for busy machines. */
 const startMsMax = 60_000;
 
-/** How long a command may take before the test gives up, in milliseconds. */
+/** Longest duration of a command in milliseconds. */
 const commandMsMax = 60_000;
 
-/** How long a test may take: many start processes, and five seconds are too few on a machine that does much else. */
+/**
+ * Longest duration of a test in milliseconds. Many start processes; Bun's default of 5 seconds is too short on busy
+ * machines.
+ */
 const testMsMax = 120_000;
 
 setDefaultTimeout(testMsMax);
@@ -52,10 +56,10 @@ const defaultEnv: Record<string, string> = {
   LARDER_DEFAULT_PLAN: "enterprise",
 };
 
-/** Put before a command, makes it write its log where it writes the rest: what came first is then read first. */
+/** Put before a command, redirects standard error to standard output, so that all lines are read in order. */
 const inOneStream = ["sh", "-c", 'exec "$@" 2>&1', "sh"];
 
-/** The words of the command under test, an absolute program first. */
+/** The command under test, with the absolute path of its program first. */
 export function testCommand(): string[] {
   const words = (process.env["LARDER_TEST_COMMAND"] ?? "bun src/main.ts").split(/\s+/).filter((word) => word !== "");
   const [program = "bun", ...rest] = words;
@@ -63,7 +67,7 @@ export function testCommand(): string[] {
   return [program.includes("/") ? resolve(repositoryRoot, program) : program, ...rest];
 }
 
-/** An environment without anything of the surrounding one that could change the program. */
+/** An environment without variables of this process that could influence the program. */
 export function cleanEnv(extra: Record<string, string> = {}): Record<string, string> {
   const env: Record<string, string> = {
     PATH: process.env["PATH"] ?? "/usr/bin:/bin",
@@ -77,7 +81,7 @@ export function cleanEnv(extra: Record<string, string> = {}): Record<string, str
 /**
  * Runs `larder ARGS` to its end.
  *
- * @throws when it runs longer than a minute (it is killed then); the message carries what it wrote
+ * @throws Error with its output if it runs longer than a minute; it is killed then
  */
 export async function runLarder(
   args: string[],
@@ -101,19 +105,19 @@ export async function runLarder(
   return { code, stdout, stderr };
 }
 
-/** A running server: where it listens, where its data lies, what it wrote and answered. */
+/** A server under test: its address, its data directory, its log and its responses. */
 export class TestServer {
-  /** Every answer that a client of this server received, for the checks that hold for all of them. */
+  /** Every response that a client of this server received, for the checks that hold for all of them. */
   readonly responses: RecordedResponse[] = [];
   private child: Bun.Subprocess<"ignore", "pipe", "ignore"> | undefined;
   private written = "";
-  /** Resolves when all that the last one started had to say is in {@link written}. */
+  /** Resolves when the complete output of the last process is in {@link written}. */
   private collected = Promise.resolve();
   private origin = "";
   private waiters: (() => void)[] = [];
   private administrator: Promise<Account> | undefined;
 
-  /** @param ready accounts that are there already */
+  /** @param ready prepared accounts in the data directory */
   constructor(
     readonly dataDir: string,
     private options: ServerOptions,
@@ -125,7 +129,7 @@ export class TestServer {
     return this.origin;
   }
 
-  /** Port it listens on. */
+  /** The port of the server. */
   get port(): number {
     return Number(new URL(this.origin).port);
   }
@@ -136,12 +140,12 @@ export class TestServer {
     return this.child.pid;
   }
 
-  /** All that the server wrote so far, over restarts, both streams. */
+  /** Everything that the server has written to both streams, including before restarts. */
   get log(): string {
     return this.written;
   }
 
-  /** The environment of a command on this server's data directory. */
+  /** The environment for commands on this server's data directory. */
   get commandEnv(): Record<string, string> {
     return { ...defaultEnv, ...this.options.env, LARDER_DATA: this.dataDir };
   }
@@ -152,9 +156,9 @@ export class TestServer {
   }
 
   /**
-   * Starts it and waits for the line that says where it listens.
+   * Starts the server and waits for the line with its address.
    *
-   * @throws when it ends before, or says nothing in time; the message carries what it wrote
+   * @throws Error with its output if it ends before, or does not listen in time
    */
   async start(): Promise<void> {
     const { env = {}, args = [], prefix = [] } = this.options;
@@ -177,9 +181,9 @@ export class TestServer {
           this.origin = line[1];
           return;
         }
-        const ended = await Promise.race([child.exited.then(() => true), this.moreWritten().then(() => false)]);
+        const ended = await Promise.race([child.exited.then(() => true), this.waitForOutput().then(() => false)]);
         if (!ended) continue;
-        await this.lastWords();
+        await this.waitForLastOutput();
         throw new Error(`the server ended with ${child.exitCode}:\n${this.written.slice(from)}`);
       }
     } finally {
@@ -187,28 +191,28 @@ export class TestServer {
     }
   }
 
-  /** Sends SIGTERM and waits for the end. Returns the exit code. Harmless when it is not running. */
+  /** Sends SIGTERM and waits for the exit. Returns the exit code. Does nothing if the server is not running. */
   async stop(): Promise<number> {
     return this.end("SIGTERM");
   }
 
-  /** Kills it without warning, as a crash would. */
+  /** Kills the server without warning, as a crash does. */
   async kill9(): Promise<void> {
     await this.end("SIGKILL");
   }
 
-  /** Sends a signal and does not wait. */
+  /** Sends a signal without waiting. */
   signal(name: NodeJS.Signals): void {
     this.child?.kill(name);
   }
 
-  /** Resolves with the exit code when the process is gone. */
+  /** Waits for the process to exit. Returns the exit code. */
   async exited(): Promise<number> {
     if (this.child === undefined) return 0;
     return this.child.exited;
   }
 
-  /** Stops it (if it runs) and starts it again on the same data, with other options where given. */
+  /** Restarts the server on the same data, with changed options if given. */
   async restart(options: ServerOptions = {}): Promise<void> {
     await this.stop();
     this.options = {
@@ -219,12 +223,12 @@ export class TestServer {
     await this.start();
   }
 
-  /** Runs a command of the same program on this server's data directory. */
+  /** Runs a `larder` command on this server's data directory. */
   async larder(args: string[], options: { stdin?: string; env?: Record<string, string> } = {}): Promise<CommandResult> {
     return runLarder(args, { ...options, env: { ...this.commandEnv, ...options.env } });
   }
 
-  /** An account that nobody has used, made over HTTP where none is ready, with a client that carries its token. */
+  /** Returns a new account with a client that carries its token: a prepared one, or one created over HTTP. */
   async signUp(options: { name?: string; email?: string; password?: string } = {}): Promise<Account> {
     const { email, password, name } = options;
     const ready = email === undefined && password === undefined ? this.ready?.accounts.shift() : undefined;
@@ -235,12 +239,13 @@ export class TestServer {
   }
 
   /**
-   * A new account with a role, plan or quota, signed in over HTTP: by `larder user add`, or one that is ready.
+   * Returns a new account with a role, plan or quota, signed in over HTTP: a prepared one, or one created by `larder
+   * user add`.
    *
-   * @param flags for instance `["--role", "viewer"]` or `["--admin"]`
+   * @param flags for example `["--role", "viewer"]` or `["--admin"]`
    */
   async addUser(flags: string[]): Promise<Account> {
-    const changes = changesOf(flags);
+    const changes = changesFrom(flags);
     const ready = changes === undefined ? undefined : this.ready?.accounts.shift();
     if (ready !== undefined) {
       if (flags.length > 0) await this.change(ready.id, { ...changes });
@@ -253,13 +258,16 @@ export class TestServer {
     return this.signIn({ email, password });
   }
 
-  /** Has an administrator change an account: the body of PATCH /api/admin/users/{id}. For a server that has accounts. */
+  /**
+   * Changes an account as an administrator, by PATCH /api/admin/users/{id}. Requires a server with prepared accounts.
+   */
   async change(id: string, changes: Record<string, unknown>): Promise<void> {
-    if (this.ready === undefined) throw new Error("this server began without accounts, and has no administrator");
+    if (this.ready === undefined)
+      throw new Error("this server has no prepared accounts, and therefore no administrator");
     this.administrator ??= this.signIn(this.ready.administrator);
     const { client, password } = await this.administrator;
     const response = await client.patch(`/api/admin/users/${id}`, { ...changes, currentPassword: password });
-    if (response.status !== 200) throw new Error(`an account was not changed: ${response.status} ${response.text}`);
+    if (response.status !== 200) throw new Error(`changing an account failed: ${response.status} ${response.text}`);
   }
 
   private async signIn({ email, password }: Pick<Account, "email" | "password">): Promise<Account> {
@@ -282,17 +290,17 @@ export class TestServer {
     if (child === undefined) return 0;
     child.kill(signal);
     const code = await child.exited;
-    if (signal === "SIGTERM") await this.lastWords();
+    if (signal === "SIGTERM") await this.waitForLastOutput();
     this.child = undefined;
     return code;
   }
 
-  /** Waits for what an ended server wrote last; not for ever, because a process that it began may still have its stream. */
-  private async lastWords(): Promise<void> {
+  /** Waits for the last output of an ended server, at most one second: a child process may hold its stream open. */
+  private async waitForLastOutput(): Promise<void> {
     await Promise.race([this.collected, Bun.sleep(1_000)]);
   }
 
-  private async moreWritten(): Promise<void> {
+  private async waitForOutput(): Promise<void> {
     return new Promise((done) => this.waiters.push(done));
   }
 
@@ -305,13 +313,13 @@ export class TestServer {
   }
 }
 
-/** A fresh temporary directory; the caller removes it. */
+/** Creates a temporary directory. The caller removes it. */
 export async function temporaryDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), "larder-test-"));
 }
 
-/** What `flags` of `larder user add` are as a change of an account; undefined where one of them can't be said so. */
-function changesOf(flags: string[]): Record<string, unknown> | undefined {
+/** Converts flags of `larder user add` into the body of a PATCH; undefined if one of them has no equivalent. */
+function changesFrom(flags: string[]): Record<string, unknown> | undefined {
   const changes: Record<string, unknown> = {};
   for (let at = 0; at < flags.length; at += 1) {
     const [flag = "", value = ""] = [flags[at], flags[at + 1]];
@@ -327,7 +335,7 @@ function changesOf(flags: string[]): Record<string, unknown> | undefined {
   return changes;
 }
 
-/** A started server; end it with `dispose`. */
+/** Starts a server. End it with `dispose`. */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const dataDir = options.dataDir ?? (await temporaryDirectory());
   if (options.toml !== undefined) await writeFile(join(dataDir, "larder.toml"), options.toml);
@@ -338,7 +346,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   return server;
 }
 
-/** Ends a server hard and removes its data directory (kept where LARDER_TEST_KEEP is set; LARDER_TEST_LOG shows what it wrote). */
+/** Kills a server and removes its data directory, unless LARDER_TEST_KEEP is set. LARDER_TEST_LOG prints its log. */
 export async function dispose(server: TestServer): Promise<void> {
   await server.kill9();
   if (process.env["LARDER_TEST_LOG"] !== undefined) console.warn(server.log);
@@ -346,16 +354,16 @@ export async function dispose(server: TestServer): Promise<void> {
 }
 
 /**
- * One server for all tests of a file: started before them, ended after them.
+ * Starts one server before all tests of a file and ends it after them.
  *
- * @returns a function, because the server exists only once the tests run
+ * @returns a function, because the server exists only while the tests run
  */
 export function sharedServer(options: ServerOptions = {}): () => TestServer {
   let server: TestServer | undefined;
   setDefaultTimeout(testMsMax);
   beforeAll(async () => {
     server = await startServer(options);
-    // Making accounts takes as long as a start again.
+    // Preparing accounts may take as long as another start.
   }, 2 * startMsMax);
   afterAll(async () => {
     if (server !== undefined) await dispose(server);
@@ -366,7 +374,7 @@ export function sharedServer(options: ServerOptions = {}): () => TestServer {
   };
 }
 
-/** Starts a server for the length of `use`, and ends it whatever happens. */
+/** Starts a server, calls `use`, and ends the server even if `use` fails. */
 export async function withServer<T>(options: ServerOptions, use: (server: TestServer) => Promise<T>): Promise<T> {
   const server = await startServer(options);
   try {

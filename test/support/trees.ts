@@ -1,13 +1,13 @@
-// Folders on disk, as imports read and exports write them.
+// Writes and reads folders on disk, for imports and exports.
 import { mkdir, readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** What lies below a folder: path → content and time of a file, or "folder". */
+/** Everything below a folder: path → content and time of a file, or "folder". */
 export type DiskTree = Map<string, { content: string; modifiedAt: string } | "folder">;
 
 /**
- * Makes files and folders: path → content; a path that ends with "/" is a folder. Their times are whole minutes apart,
- * in the order given, so that each is told from the others.
+ * Creates files and folders: path → content; a path that ends with "/" is a folder. Modification times are one minute
+ * apart, in the given order, so that all differ.
  */
 export async function makeTree(folder: string, files: Record<string, string>): Promise<void> {
   await mkdir(folder, { recursive: true });
@@ -24,17 +24,17 @@ export async function makeTree(folder: string, files: Record<string, string>): P
   }
 }
 
-/** All that lies below a folder, links and the like as "other". */
+/** Reads everything below a folder. Links and special files are "other". */
 export async function readTree(folder: string): Promise<DiskTree> {
-  const found: DiskTree = new Map();
+  const tree: DiskTree = new Map();
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const full = join(entry.parentPath, entry.name);
     const path = full.slice(folder.length + 1);
-    if (entry.isDirectory()) found.set(path, "folder");
+    if (entry.isDirectory()) tree.set(path, "folder");
     else if (entry.isFile()) {
       const modifiedAt = new Date(Math.floor((await stat(full)).mtimeMs)).toISOString();
-      found.set(path, { content: await readFile(full, "base64"), modifiedAt });
-    } else found.set(path, { content: "other", modifiedAt: "" });
+      tree.set(path, { content: await readFile(full, "base64"), modifiedAt });
+    } else tree.set(path, { content: "other", modifiedAt: "" });
   }
-  return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return new Map([...tree].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

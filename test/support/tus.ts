@@ -1,19 +1,22 @@
-// Uploads by tus: as raw requests, for what no proper client sends, and by tus-js-client, for what they do.
+// Uploads by tus: raw requests for what no correct client sends, and tus-js-client for what clients do.
 import { Upload, type UploadOptions } from "tus-js-client";
 import type { ApiResponse, Client } from "./client.ts";
 import { toBytes } from "./client.ts";
 
-/** The version, which every request but OPTIONS names. */
+/** The protocol version, which every request except OPTIONS sends. */
 export const tusVersion = { "tus-resumable": "1.0.0" };
 
-/** An Upload-Metadata header. */
+/** The value of an Upload-Metadata header. */
 export function tusMetadata(pairs: Record<string, string>): string {
   return Object.entries(pairs)
     .map(([key, value]) => `${key} ${Buffer.from(value).toString("base64")}`)
     .join(",");
 }
 
-/** POST that begins an upload; the answer, whatever it is. @param home /api/tus, or the one of a drop box */
+/**
+ * Sends the POST that creates an upload. Returns the response with any status.
+ * @param home /api/tus, or that of a drop box
+ */
 export async function tryCreateTus(
   client: Client,
   headers: Record<string, string>,
@@ -31,7 +34,7 @@ export async function tryCreateTus(
   });
 }
 
-/** Begins an upload of this length, which must succeed. @returns its path */
+/** Creates an upload of this length, which must succeed. @returns its path */
 export async function createTus(
   client: Client,
   length: number,
@@ -40,11 +43,11 @@ export async function createTus(
 ): Promise<string> {
   const { headers, ...rest } = options;
   const response = await tryCreateTus(client, { "upload-length": String(length), ...headers }, metadata, rest);
-  if (response.status !== 201) throw new Error(`tus refused: ${response.status} ${response.text}`);
+  if (response.status !== 201) throw new Error(`creating the upload failed: ${response.status} ${response.text}`);
   return response.header("location");
 }
 
-/** PATCH of bytes. */
+/** Sends bytes by PATCH. */
 export async function appendTus(
   client: Client,
   path: string,
@@ -63,7 +66,7 @@ export async function appendTus(
   });
 }
 
-/** HEAD. */
+/** Sends HEAD. */
 export async function headTus(
   client: Client,
   path: string,
@@ -72,20 +75,20 @@ export async function headTus(
   return client.head(path, { ...tusVersion, ...headers });
 }
 
-/** How far an upload is, which must be there. */
+/** Reads the offset of an upload, which must exist. */
 export async function readOffset(client: Client, path: string): Promise<number> {
   const response = await headTus(client, path);
   if (response.status !== 200) throw new Error(`no such upload: ${response.status}`);
   return Number(response.header("upload-offset"));
 }
 
-/** What tus-js-client came to. */
+/** The result of an upload by tus-js-client. */
 export interface SentUpload {
   url: string;
   fileId: string | undefined;
 }
 
-/** Sends by tus-js-client, to the end. @throws what the client gives up with */
+/** Uploads by tus-js-client. @throws the client's error when it gives up */
 export async function sendByClient(
   client: Client,
   content: Uint8Array,
@@ -102,12 +105,12 @@ export async function sendByClient(
   return promise;
 }
 
-/** An upload by tus-js-client that is not begun yet. */
+/** Creates an upload for tus-js-client that is not started yet. */
 export function createClientUpload(client: Client, content: Uint8Array, options: Partial<UploadOptions>): Upload {
   return new Upload(Buffer.from(content), {
     endpoint: `${client.target.url}/api/tus`,
     headers: client.token === undefined ? {} : { authorization: `Bearer ${client.token}` },
-    // What a request that was broken off still brings may come between two others: clients ask again then.
+    // Bytes of an interrupted request may arrive between two others. Clients then retry.
     retryDelays: [100, 300, 1_000, 3_000, 10_000],
     ...options,
   });

@@ -1,27 +1,27 @@
-// Uploads in chunks as a phone makes them.
+// Uploads in chunks, as phones send them.
 import type { ApiResponse, Client } from "./client.ts";
 import { toBytes } from "./client.ts";
 import { asObject } from "./openapi.ts";
 
-/** One chunk of a plan. */
+/** One planned chunk. */
 export interface PlannedChunk {
   index: number;
   start: number;
   /** Inclusive. */
   end: number;
-  /** Path and query of its address. */
+  /** Path and query of its upload URL. */
   path: string;
 }
 
-/** A file as upload/init planned it. */
+/** The plan for one file from upload/init. */
 export interface PlannedUpload {
   uploadId: string;
-  /** Path and query of the address that takes the whole file. */
+  /** Path and query of the URL for the whole file. */
   path: string;
   chunks: PlannedChunk[];
 }
 
-/** POST upload/init for one file, whatever it answers. @param options uploadOptions */
+/** Sends POST upload/init for one file. Returns the response with any status. @param options uploadOptions */
 export async function tryInit(
   client: Client,
   file: Record<string, unknown>,
@@ -33,7 +33,7 @@ export async function tryInit(
   });
 }
 
-/** The plan of one file of an answer to upload/init. */
+/** Reads the plan for one file from a response to upload/init. */
 export function readPlan(response: ApiResponse, index = 0): PlannedUpload {
   const pathOf = (url: string) => {
     const { pathname, search } = new URL(url);
@@ -52,7 +52,7 @@ export function readPlan(response: ApiResponse, index = 0): PlannedUpload {
   };
 }
 
-/** Plans a file, which must succeed. */
+/** Plans the upload of a file, which must succeed. */
 export async function planUpload(
   client: Client,
   content: string | Uint8Array,
@@ -60,11 +60,11 @@ export async function planUpload(
   options: Record<string, unknown> = { chunkSize: 1024 },
 ): Promise<PlannedUpload> {
   const response = await tryInit(client, { size: toBytes(content).length, ...file }, options);
-  if (response.status !== 200) throw new Error(`init refused: ${response.status} ${response.text}`);
+  if (response.status !== 200) throw new Error(`upload/init failed: ${response.status} ${response.text}`);
   return readPlan(response);
 }
 
-/** PUT of raw bytes to an address of a plan. The client's token goes along, if it has one. */
+/** Sends raw bytes by PUT to a URL of a plan, with the client's token if it has one. */
 export async function putBytes(
   client: Client,
   path: string,
@@ -77,12 +77,12 @@ export async function putBytes(
   });
 }
 
-/** The bytes of one chunk. */
+/** Cuts the bytes of one chunk out of the content. */
 export function sliceChunk(content: Uint8Array, chunk: PlannedChunk): Uint8Array {
   return content.slice(chunk.start, chunk.end + 1);
 }
 
-/** Sends the chunks with these indexes (all of them by default), one after the other; each must be taken. */
+/** Sends the chunks with these indexes one after the other. Each must succeed. Default: all chunks. */
 export async function sendChunks(
   client: Client,
   plan: PlannedUpload,
@@ -93,11 +93,11 @@ export async function sendChunks(
     const chunk = plan.chunks[index];
     if (chunk === undefined) throw new Error(`the plan has no chunk ${index}`);
     const response = await putBytes(client, chunk.path, sliceChunk(content, chunk));
-    if (response.status !== 200) throw new Error(`chunk ${index} refused: ${response.status} ${response.text}`);
+    if (response.status !== 200) throw new Error(`chunk ${index} failed: ${response.status} ${response.text}`);
   }
 }
 
-/** POST upload/complete, whatever it answers. */
+/** Sends POST upload/complete. Returns the response with any status. */
 export async function completeUpload(
   client: Client,
   uploadId: string,
@@ -106,7 +106,7 @@ export async function completeUpload(
   return client.post("/api/mobile/upload/complete", { uploadId, ...fields });
 }
 
-/** GET of an upload's state, whatever it answers. */
+/** Reads the state of an upload by GET. Returns the response with any status. */
 export async function getUploadState(client: Client, uploadId: string): Promise<ApiResponse> {
   return client.get(`/api/mobile/upload/${uploadId}`);
 }

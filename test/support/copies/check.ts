@@ -1,23 +1,26 @@
-// What must be true of a copy that was opened: it is what the original was at one moment, and everything in it can be read.
+// Checks an opened copy: it must match the original at one moment, and every file in it must be readable.
 import { Client, checksumOf } from "../client.ts";
 import type { TestServer } from "../server.ts";
 import { type FileState, type Interval, type LoadedAccount, findIntervals } from "./load.ts";
 
-/** What was found in a copy. */
+/** The result of checking a copy. */
 export interface CheckedCopy {
   readonly files: number;
   readonly bytes: number;
-  /** The latest moment of which the copy may be the state, in milliseconds since 1970; of several accounts, the earliest. */
+  /**
+   * The latest moment that the copy may represent, in milliseconds since 1970; with several accounts, the earliest of
+   * them.
+   */
   readonly momentMs: number;
-  /** What each account's files are like, by their keys. */
+  /** The files of each account, by key. */
   readonly states: ReadonlyMap<LoadedAccount, ReadonlyMap<string, FileState>>;
 }
 
 /**
- * Lists and downloads every file of every account. Each account must be as it was at one moment. They are not of the same
- * one: each has its own store journal, which the copying met at a time of its own.
- * @param since the copy must be of no earlier moment
- * @throws Error that says what is missing, older or different
+ * Lists and downloads every file of every account. Each account must be as it was at one moment. The moments may differ
+ * between accounts, because each has its own store journal, copied at another time.
+ * @param interval the copy must represent a moment in it
+ * @throws Error that names what is missing, older or different
  */
 export async function checkCopy(
   copy: TestServer,
@@ -34,29 +37,29 @@ export async function checkCopy(
     const seen = new Map<string, FileState>();
     for (const { id, state } of await listAll(client)) {
       const key = state.name.slice(0, state.name.indexOf("_"));
-      if (seen.has(key)) throw new Error(`${key} is there twice`);
+      if (seen.has(key)) throw new Error(`${key} exists twice`);
       seen.set(key, state);
       const got = await client.get(`/api/files/${id}/download`);
       if (got.status !== 200 || checksumOf(got.bytes) !== state.checksum) {
-        throw new Error(`${state.folder} ${state.name} can't be read: ${got.status} ${got.text.slice(0, 300)}`);
+        throw new Error(`${state.folder} ${state.name} cannot be read: ${got.status} ${got.text.slice(0, 300)}`);
       }
       files += 1;
       bytes += got.bytes.length;
     }
     states.set(loaded, new Map(seen));
-    for (const [key, happenings] of loaded.histories) {
+    for (const [key, changes] of loaded.histories) {
       const state = seen.get(key) ?? null;
       const what = `${key}: ${JSON.stringify(state)}`;
-      seenIntervals.push({ what, intervals: findIntervals(happenings, state) });
+      seenIntervals.push({ what, intervals: findIntervals(changes, state) });
       seen.delete(key);
     }
-    if (seen.size > 0) throw new Error(`nobody ever sent ${[...seen.keys()].join(", ")}`);
+    if (seen.size > 0) throw new Error(`never uploaded: ${[...seen.keys()].join(", ")}`);
     momentMs = Math.min(momentMs, findMoment(seenIntervals, fromMs, untilMs));
   }
   return { files, bytes, momentMs, states };
 }
 
-/** The latest moment at which everything was as it was seen. */
+/** Finds the latest moment at which every file was in its observed state. */
 function findMoment(seen: { what: string; intervals: Interval[] }[], fromMs: number, untilMs: number): number {
   const ends = seen.flatMap(({ intervals }) => intervals.map((interval) => interval.untilMs));
   const moments = [...new Set([untilMs, ...ends.filter((ms) => ms >= fromMs && ms <= untilMs)])].sort((a, b) => b - a);
@@ -75,7 +78,7 @@ async function listAll(client: Client): Promise<{ id: string; state: NonNullable
   const found: { id: string; state: NonNullable<FileState> }[] = [];
   for (let page = 1; ; page++) {
     const response = await client.get(`/api/files?recursive=true&type=file&limit=100&page=${page}`);
-    if (response.status !== 200) throw new Error(`listing refused: ${response.status} ${response.text}`);
+    if (response.status !== 200) throw new Error(`listing failed: ${response.status} ${response.text}`);
     const field = (name: string) => response.strings("data.files", name);
     const [ids, names, paths, checksums] = [field("id"), field("name"), field("folder"), field("checksum")];
     for (const [index, id] of ids.entries()) {

@@ -1,5 +1,5 @@
-// Adds the seconds that stand in a shared file (LARDER_TEST_CLOCK, one int64) to the time of day of a process that is
-// started with LD_PRELOAD set to this. The steady clock is left alone, as it is where somebody sets a clock.
+// Shifts the wall clock of a process that is started with this library in LD_PRELOAD. The file LARDER_TEST_CLOCK holds the
+// offset in seconds as one int64. The monotonic clock does not change, as when an administrator sets the clock.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

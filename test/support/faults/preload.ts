@@ -1,4 +1,4 @@
-// Small libraries that are put before the system's own, to make happen what can't be had otherwise: a clock that jumps.
+// Libraries for LD_PRELOAD that cause rare faults: a clock that jumps.
 import { mkdtemp, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,9 +7,9 @@ import { run } from "../mounts.ts";
 const folder = await mkdtemp(join(tmpdir(), "larder-preload-"));
 
 /**
- * Compiles one of the libraries beside this file.
+ * Compiles one of the libraries in this folder.
  *
- * @returns its path; undefined where there is no C compiler
+ * @returns its path; undefined if there is no C compiler
  */
 async function compile(name: string): Promise<string | undefined> {
   if (process.platform !== "linux") return undefined;
@@ -21,23 +21,23 @@ async function compile(name: string): Promise<string | undefined> {
 
 const clockLibrary = await compile("clock");
 
-/** Why no clock can be made to jump here; undefined where it can. */
+/** Why the clock cannot be moved on this machine; undefined if it can. */
 export const clockFails: string | undefined = clockLibrary === undefined ? "there is no C compiler" : undefined;
 
-/** A clock for one server, that jumps when it is told to. */
+/** A clock for one server that a test can move. */
 export interface MovableClock {
-  /** To be added to the environment of the server. */
+  /** Add these variables to the server's environment. */
   readonly env: Record<string, string>;
-  /** Puts it so many seconds before or after the machine's own. */
+  /** Sets the offset from the machine's clock in seconds; negative is earlier. */
   readonly set: (seconds: number) => Promise<void>;
 }
 
-/** Makes one that goes with the machine's own clock until it is set. */
+/** Creates a clock that follows the machine's clock until it is set. */
 export async function createMovableClock(): Promise<MovableClock> {
   const path = join(await mkdtemp(join(folder, "clock-")), "offset");
   const set = async (seconds: number) => {
-    const file = await open(path, "a+").then(async (made) => {
-      await made.close();
+    const file = await open(path, "a+").then(async (created) => {
+      await created.close();
       return open(path, "r+");
     });
     try {
