@@ -1,7 +1,7 @@
 /**
- * A fire drill: makes a data directory of the newest state of a backup, starts a real server on it and fetches files by
- * its API. What it starts reaches nobody outside: it listens on the loopback device, has no mail server, and nothing waits
- * to be sent. The backup itself is only read.
+ * A restore drill: creates a data directory from the newest state of a backup, starts a server on it, and downloads
+ * files through its API. The server contacts nobody: it listens on the loopback device, has no mail server, and its
+ * queues are empty. The backup is only read.
  */
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,29 +26,29 @@ import { openForCommand } from "./for-commands.ts";
 import { settleRestored } from "./data/open-copy.ts";
 import { markOpen } from "./data/run-mark.ts";
 
-/** What {@link drill} works with. */
+/** Dependencies of {@link drill}. */
 export interface DrillOptions {
-  /** A backup, or a data directory, whose state of now is taken. */
+  /** A backup, or a data directory, whose current state is used. */
   readonly source: DataPaths;
   readonly config: Config;
-  /** How many files are fetched at most. */
+  /** Maximum number of files to download. */
   readonly sampleCount: number;
-  /** Starts this program: words before `serve`. */
+  /** The command that starts this program, before `serve`. */
   readonly program: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
-  /** Ends it early. */
+  /** Interrupts the drill. */
   readonly signal: AbortSignal;
 }
 
-/** A file that did not come back. */
+/** A file that could not be restored. */
 export interface Failure {
   readonly sample: Sample;
-  /** What was got instead. */
+  /** The error. */
   readonly why: string;
 }
 
-/** How a drill went. */
+/** The result of a drill. */
 export interface DrillReport {
   readonly snapshot: string;
   readonly takenAtMs: number;
@@ -64,12 +64,12 @@ const MISSING_MAX = 20;
 const START_MS_MAX = 120_000;
 const STOP_MS_MAX = 10_000;
 const FETCH_MS_MAX = 10 * 60_000;
-/** A drill on an old state must find what was in it: nothing is cleared away. */
+/** The drill must find everything in an old state: its server deletes nothing by age. */
 const NEVER = "3650d";
 
 /**
- * See the head of this file. Everything that was made for it is removed, however it ends.
- * @throws StartupError where it can't begin, or was ended early
+ * Runs a restore drill. Removes all its files, also after an error.
+ * @throws StartupError if it can't start, or was interrupted
  */
 export async function drill(options: DrillOptions): Promise<DrillReport> {
   const { source } = options;
@@ -101,7 +101,7 @@ export async function drill(options: DrillOptions): Promise<DrillReport> {
   }
 }
 
-/** Beside the source, where its contents can be linked; else wherever there is room for a sample of them. */
+/** Next to the source, where blobs can be linked; in the temporary directory if that is not allowed. */
 function makeDirectory({ root }: DataPaths): string {
   try {
     return fs.mkdtempSync(`${root}-drill-`);
@@ -111,7 +111,7 @@ function makeDirectory({ root }: DataPaths): string {
   }
 }
 
-/** Makes the database fit to be served in secret, and brings the contents of a sample. */
+/** Prepares the database for a server without outside contacts, and copies the blobs of the sample. */
 function prepare(paths: DataPaths, name: string, { source, sampleCount, config, log }: DrillOptions) {
   markOpen(paths);
   const db = openDatabase(paths.database);
@@ -122,24 +122,24 @@ function prepare(paths: DataPaths, name: string, { source, sampleCount, config, 
     settleRestored(sqlite, name, nowMs);
     giveUpOutboxes(sqlite, nowMs);
     const missing = findAbsent(sqlite, new Layout(source.root), MISSING_MAX);
-    // No server starts on a database that knows a bucket which it isn't given.
+    // A server does not start if its database refers to a bucket that is not configured.
     if (config.s3.bucket === null) forgetBucket(sqlite);
     sqlite.run("UPDATE webhooks SET is_active = 0");
     sqlite.run("DELETE FROM push_targets");
-    // Whoever may not sign in has files nevertheless, which must come back.
+    // Disabled accounts have files too, and these must be restored.
     sqlite.run("UPDATE users SET disabled_at = NULL WHERE email_key NOT LIKE 'erased:%'");
     const samples = chooseSample(sqlite, sampleCount);
     const from = new Layout(source.root);
     const to = new Layout(paths.root);
-    for (const { digest } of samples) bring(digest, from, to);
+    for (const { digest } of samples) copyBlob(digest, from, to);
     return { samples, counts: countDatabase(sqlite), missing };
   } finally {
     db.close();
   }
 }
 
-/** As it is, whole or not: the server is to be asked for it. What is missing stays so. */
-function bring(digest: Digest, from: Layout, to: Layout): void {
+/** Copies a blob, also a damaged one: the server must detect that. A missing blob stays missing. */
+function copyBlob(digest: Digest, from: Layout, to: Layout): void {
   const path = [from.blob(digest), from.quarantined(digest)].find((one) => fs.existsSync(one));
   if (path === undefined) return;
   fs.mkdirSync(to.foldersOf(digest)[0], { recursive: true, mode: 0o700 });
@@ -151,20 +151,21 @@ function bring(digest: Digest, from: Layout, to: Layout): void {
   }
 }
 
-interface Fetched {
+/** A downloaded file of the sample. */
+interface FetchResult {
   readonly sample: Sample;
-  /** Why it did not come back; undefined where it did. */
+  /** The error; undefined if the download succeeded. */
   readonly why: string | undefined;
 }
 
-async function fetchAll(paths: DataPaths, samples: readonly Sample[], options: DrillOptions): Promise<Fetched[]> {
+async function fetchAll(paths: DataPaths, samples: readonly Sample[], options: DrillOptions): Promise<FetchResult[]> {
   const tokens = await issueTokens(paths, samples, options);
   const server = await startServer(paths, options);
   try {
-    const results: Fetched[] = [];
+    const results: FetchResult[] = [];
     for (const sample of samples) {
       const why = await fetchOne(server.url, sample, tokens.get(sample.accountId) ?? "", options.signal);
-      rejectEnded(options.signal);
+      rejectInterrupted(options.signal);
       results.push({ sample, why });
     }
     return results;
@@ -173,7 +174,7 @@ async function fetchAll(paths: DataPaths, samples: readonly Sample[], options: D
   }
 }
 
-function rejectEnded(signal: AbortSignal): void {
+function rejectInterrupted(signal: AbortSignal): void {
   if (signal.aborted) throw new StartupError("The drill was interrupted. Its temporary files were removed.");
 }
 
@@ -197,13 +198,13 @@ async function issueTokens(
 
 async function fetchOne(url: string, sample: Sample, token: string, signal: AbortSignal): Promise<string | undefined> {
   try {
-    const answer = await fetch(`${url}/api/files/${sample.fileId}/download`, {
+    const response = await fetch(`${url}/api/files/${sample.fileId}/download`, {
       headers: { authorization: `Bearer ${token}` },
       signal: AbortSignal.any([signal, AbortSignal.timeout(FETCH_MS_MAX)]),
     });
-    if (answer.status !== 200) return `status ${answer.status}: ${(await answer.text()).slice(0, 300)}`;
+    if (response.status !== 200) return `status ${response.status}: ${(await response.text()).slice(0, 300)}`;
     const hasher = new Bun.CryptoHasher("sha256");
-    for await (const piece of answer.body ?? []) hasher.update(piece);
+    for await (const bytes of response.body ?? []) hasher.update(bytes);
     const got = toDigest(hasher.digest("hex"));
     return got === sample.digest ? undefined : `checksum mismatch: got sha256 ${got}`;
   } catch (error) {
@@ -211,7 +212,7 @@ async function fetchOne(url: string, sample: Sample, token: string, signal: Abor
   }
 }
 
-/** The bucket to read from, where there is one; `blobs.store` stays disk, so that nothing is sent there. */
+/** The settings of the bucket to read from. `blobs.store` stays disk, so that nothing is written to it. */
 function bucketEnvironment({ s3 }: DrillOptions["config"]): Record<string, string> {
   if (s3.bucket === null) return {};
   const settings = {
@@ -229,16 +230,16 @@ function bucketEnvironment({ s3 }: DrillOptions["config"]): Record<string, strin
   );
 }
 
-/** The real server in a process of its own, under settings that change and send nothing. */
+/** Starts a server in a process of its own, with settings that delete and send nothing. */
 async function startServer(
   paths: DataPaths,
   { program, environment, config, signal }: DrillOptions,
 ): Promise<{ url: string; stop: () => Promise<void> }> {
-  rejectEnded(signal);
-  const kept = ["PATH", "HOME", "TMPDIR", "LANG", "LARDER_NATIVE_DIR", "LARDER_LIBVIPS"];
+  rejectInterrupted(signal);
+  const inherited = ["PATH", "HOME", "TMPDIR", "LANG", "LARDER_NATIVE_DIR", "LARDER_LIBVIPS"];
   const child = Bun.spawn([...program, "serve", "--data", paths.root, "--host", "127.0.0.1", "--port", "0"], {
     env: {
-      ...Object.fromEntries(kept.map((name) => [name, environment[name]])),
+      ...Object.fromEntries(inherited.map((name) => [name, environment[name]])),
       LARDER_RATE_LIMITS: "off",
       LARDER_LOG_LEVEL: "warn",
       LARDER_TRASH_KEEP: NEVER,
@@ -251,7 +252,7 @@ async function startServer(
     stdout: "pipe",
     stderr: "pipe",
   });
-  const said = new Response(child.stderr).text();
+  const errorOutput = new Response(child.stderr).text();
   const stop = async () => {
     child.kill("SIGTERM");
     const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS_MAX);
@@ -266,8 +267,8 @@ async function startServer(
   try {
     for (let text = ""; ; ) {
       const { done, value } = await reader.read();
-      if (done) rejectEnded(signal);
-      if (done) throw new StartupError(`The restored server did not start:\n${await said}`);
+      if (done) rejectInterrupted(signal);
+      if (done) throw new StartupError(`The restored server did not start:\n${await errorOutput}`);
       text += decoder.decode(value, { stream: true });
       const url = /listening on (http:\/\/\S+)/.exec(text)?.[1];
       if (url !== undefined) return { url, stop };

@@ -1,4 +1,4 @@
-/** The services as commands use them, beside a running server or without one. */
+/** The services for commands, concurrently with a running server or without one. */
 import type { Config } from "../config/settings.ts";
 import { systemClock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -8,7 +8,7 @@ import { readCloseState } from "./data/run-mark.ts";
 import { openServices, type Services } from "./composition/services.ts";
 import { timetable } from "./composition/timetable.ts";
 
-/** What commands work with. */
+/** The services of commands. */
 export interface CommandServices
   extends Pick<
     Services,
@@ -36,16 +36,16 @@ export interface CommandServices
     | "storeJournal"
     | "close"
   > {
-  /** Runs a job of the timetable by name, at once. @returns its result in words */
+  /** Runs a job of the timetable immediately. @returns its result as text */
   runJob(name: string, jobArguments: unknown): Promise<string>;
 }
 
-/** How long a command's statement waits for the server's lock. */
+/** How long a statement of a command waits for the server's lock. */
 const BUSY_TIMEOUT_MS = 5_000;
 
 /**
- * Opens the services for a command. Beside a running server they share its database; nothing is swept or scheduled.
- * @param holdsLock whether the command keeps servers away from the directory itself
+ * Opens the services for a command. They share the database with a running server, and clean up or schedule nothing.
+ * @param holdsLock whether the command holds the lock of the directory
  */
 export async function openForCommand(config: Config, log: Log, holdsLock = false): Promise<CommandServices> {
   const services = await openAlone(config, log, holdsLock);
@@ -65,7 +65,7 @@ export async function openForCommand(config: Config, log: Log, holdsLock = false
   };
 }
 
-/** A copy is made openable by one process alone; everything else is opened beside others. */
+/** Opens the services; holds the lock while it prepares a copy, which only one process may do. */
 async function openAlone(config: Config, log: Log, holdsLock: boolean): Promise<Services> {
   const paths = dataPaths(config.data);
   const open = () => openServices(config, log, systemClock, BUSY_TIMEOUT_MS);

@@ -11,34 +11,34 @@ import { type DataPaths, dataPaths } from "./data/data-directory.ts";
 import { openForCommand } from "./for-commands.ts";
 import { markOpen } from "./data/run-mark.ts";
 
-/** A copy of a database in which one account is left. */
-export interface Reduced {
+/** A copy of a database with only one account. */
+export interface ReducedDatabase {
   readonly snapshot: Snapshot;
   readonly email: string;
-  /** How many other accounts there were. */
+  /** Number of erased accounts. */
   readonly erased: number;
-  /** Shares between the account and others, which are not in it any more. */
+  /** Numbers of removed shares between the account and others. */
   readonly shares: { readonly given: number; readonly received: number };
 }
 
-/** What {@link reduceTo} works with. */
+/** Dependencies of {@link reduceTo}. */
 export interface ReduceOptions {
-  /** Lies in `folder`; removed. */
+  /** The copy in `folder`; removed. */
   readonly snapshot: Snapshot;
   readonly folder: string;
-  /** Where it was taken from: its keys. */
+  /** The data directory or backup of the copy, for its keys. */
   readonly source: DataPaths;
   readonly config: Config;
   readonly log: Log;
 }
 
 /**
- * Makes of a copy of a database one in which a single account is left, erased like any other account is; the account
- * becomes an administrator, because somebody has to be. The audit log, which names others, is left out. Contents of
- * others are named by it no more.
- * @throws StartupError where there is no such account
+ * Removes all accounts but one from a copy of a database, in the same way as an administrator erases an account. The
+ * remaining account becomes an administrator, because a server needs one. Also removes the audit log, which names other
+ * accounts, and all references to blobs of other accounts.
+ * @throws StartupError if there is no such account
  */
-export async function reduceTo(email: string, options: ReduceOptions): Promise<Reduced> {
+export async function reduceTo(email: string, options: ReduceOptions): Promise<ReducedDatabase> {
   const { snapshot, folder, source, config, log } = options;
   const paths = dataPaths(join(folder, "one"));
   prepareDirectory(paths, snapshot, source);
@@ -64,13 +64,13 @@ export async function reduceTo(email: string, options: ReduceOptions): Promise<R
   forgetAudit(paths.database);
   fs.rmSync(snapshot.path);
   fs.rmSync(`${snapshot.path}.sha256`);
-  // Written anew, so that nothing of what was erased is left in the file.
+  // Writes a new file, which contains none of the erased data.
   const reduced = takeSnapshotOf(paths.database, folder, snapshot.label, snapshot.takenAtMs);
   fs.rmSync(paths.root, { recursive: true });
   return { snapshot: reduced, email, erased, shares };
 }
 
-/** A data directory without contents, for the services that erase. */
+/** Creates a data directory without blobs, for the services that erase accounts. */
 function prepareDirectory(paths: DataPaths, snapshot: Snapshot, source: DataPaths): void {
   fs.mkdirSync(paths.blobs, { recursive: true, mode: 0o700 });
   fs.copyFileSync(snapshot.path, paths.database, fs.constants.COPYFILE_FICLONE);
@@ -96,7 +96,7 @@ function countShares(database: string, userId: number): { given: number; receive
   }
 }
 
-/** Empties the audit log. Its triggers, which keep it, are taken away for that and put back. */
+/** Empties the audit log. Its triggers forbid that, so they are dropped and created again. */
 function forgetAudit(database: string): void {
   const db = openDatabase(database, 5_000);
   try {

@@ -25,7 +25,7 @@ import {
   totalBytes,
 } from "../../server/data/filesystem.ts";
 import { findRunningServer } from "../../server/data/lock.ts";
-import { makePass } from "../../server/http/public-view.ts";
+import { makeProbeToken } from "../../server/http/public-view.ts";
 import { readCloseState } from "../../server/data/run-mark.ts";
 import { checkStore, rejectOrphanedStore } from "../../server/data/store-identity.ts";
 import { expiryWarning, readTlsPair } from "../../server/net/tls.ts";
@@ -153,7 +153,10 @@ async function examinePublicAddress({ publicUrl }: Config, paths: DataPaths): Pr
     ];
   }
   const { link } = openSecrets(paths.secrets);
-  return (await examineAddress(publicUrl, makePass(link.secret, Date.now()))).map((finding) => ({ about, ...finding }));
+  return (await examineAddress(publicUrl, makeProbeToken(link.secret, Date.now()))).map((finding) => ({
+    about,
+    ...finding,
+  }));
 }
 
 /** Connects and signs in to the mail server. Sends no email. */

@@ -3,7 +3,7 @@ import * as http from "node:http";
 import * as https from "node:https";
 import { connect } from "node:tls";
 import { EXPIRY_WARNING_MS } from "../../server/net/tls.ts";
-import { PASS_HEADER, type PublicView } from "../../server/http/public-view.ts";
+import { PROBE_HEADER, type PublicView } from "../../server/http/public-view.ts";
 
 export interface AddressFinding {
   readonly state: "ok" | "note" | "wrong";
@@ -67,7 +67,7 @@ function examineResponse(publicUrl: string, url: URL, { status, body }: AddressR
     return [
       wrong(
         `A Larder server with another data directory responds at ${url.href}, or a proxy removes the header ` +
-          `${PASS_HEADER}. Check the target of the proxy.`,
+          `${PROBE_HEADER}. Check the target of the proxy.`,
       ),
     ];
   }
@@ -140,7 +140,7 @@ function readCertificate({ hostname, port }: URL): Promise<{ endsMs: number; fau
 /** The response, or the error. Uses node:http, which ignores the proxies of the environment. */
 function request(url: URL, token: string): Promise<AddressResponse | string> {
   return new Promise((resolve) => {
-    const headers = { [PASS_HEADER]: token, accept: "application/json" };
+    const headers = { [PROBE_HEADER]: token, accept: "application/json" };
     const get = url.protocol === "https:" ? https.get : http.get;
     const sent = get(url, { timeout: TIMEOUT_MS, agent: false, headers }, (response) => {
       let body = "";

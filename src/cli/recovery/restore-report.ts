@@ -1,7 +1,7 @@
 import type { BackupSummary } from "../../features/storage/backup/types.ts";
 import { toTimestamp } from "../../lib/clock.ts";
 import type { DataPaths } from "../../server/data/data-directory.ts";
-import type { Reduced } from "../../server/one-account.ts";
+import type { ReducedDatabase } from "../../server/one-account.ts";
 import type { Restored } from "../../server/data/restoring.ts";
 import { SECRET_LOSSES, type SecretName } from "../../config/secrets.ts";
 import { EXIT, type ExitCode, type RunningCommand } from "../shared/command.ts";
@@ -14,7 +14,7 @@ export interface RestoreResult {
   readonly paths: DataPaths;
   /** The result of copying the blobs; undefined without a source. */
   readonly summary?: BackupSummary;
-  readonly reduced?: Reduced | undefined;
+  readonly reduced?: ReducedDatabase | undefined;
   /** The origin of the server's keys, and which are new; only for a restore from a bucket. */
   readonly secrets?: { readonly from: string | null; readonly new: readonly SecretName[] };
   /** The bucket with the blobs, and whether this directory owns it now. */

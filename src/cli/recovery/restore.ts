@@ -15,7 +15,7 @@ import { toTimestamp } from "../../lib/clock.ts";
 import { findSnapshot, findDatabaseSource } from "../../server/data/database-source.ts";
 import { type DataPaths, dataPaths, openDataDirectory, requireReadable } from "../../server/data/data-directory.ts";
 import { restoreDatabase, type RestoreFrom } from "../../server/data/restoring.ts";
-import { reduceTo, type Reduced } from "../../server/one-account.ts";
+import { reduceTo, type ReducedDatabase } from "../../server/one-account.ts";
 import {
   ALL_SETTINGS,
   DATA_SETTINGS,
@@ -208,7 +208,7 @@ async function copyFrom(source: DataPaths, paths: DataPaths, command: RunningCom
   const email = command.text("user");
   const log = command.log();
   const origin = findDatabaseSource(source, 0, command.text("snapshot"));
-  let reduced: Reduced | undefined;
+  let reduced: ReducedDatabase | undefined;
   const summary = await backUp({
     source,
     target: paths,

@@ -1,6 +1,6 @@
 /**
- * Brings a copy of a data directory from its snapshot up to the last entry of the store journal that was copied with it. It
- * runs before the server listens. A crash in between leaves the rest to the next start.
+ * Applies the store journal of a copied data directory to the snapshot that it starts from. Runs before the server
+ * listens. After a crash, the next start continues.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ import type { Log } from "../../lib/log.ts";
 import { readEpoch, readRestoredAt } from "../data/open-copy.ts";
 import type { Services } from "./services.ts";
 
-/** Files that are missing are named up to here; the log has room for more important things. */
+/** How many missing files are logged. */
 const NAMED_MAX = 20;
 
 /** Merges the journal of a copy, once. */
@@ -27,7 +27,7 @@ export async function mergeLater(services: Services, copyStart: CopyStart): Prom
     try {
       logReport(await merge(services, root, copyStart), join(root, "newer"), log);
     } catch (error) {
-      // A full disk, for instance. People may change files from now on, so a retry needs the operator.
+      // For example a full disk. Users may change files from now on, so only the operator may retry.
       log.error(
         "Could not apply the changes recorded after the snapshot. Stop the server, then run: larder rebuild --newer",
         {

@@ -25,7 +25,9 @@ import { type Data, openData } from "./open-data.ts";
 /** The services of {@link openStorage}. */
 export type Storage = ReturnType<typeof openStorage>;
 
-/** While less than this multiple of the minimum free space is left, cached copies of blobs in the bucket are evicted. */
+/**
+ * While less than this multiple of the minimum free space is left, cached copies of blobs in the bucket are evicted.
+ */
 const SPARE_FLOORS = 4;
 /** With more accounts only their number is compared. The comparison runs each second while something changes. */
 const COMPARED_USERS_MAX = 2_000;
@@ -86,7 +88,9 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
   };
 }
 
-/** Opens the blob store with its integrity checks, the snapshots that pin blobs, and the bucket if one is configured. */
+/**
+ * Opens the blob store with its integrity checks, the snapshots that pin blobs, and the bucket if one is configured.
+ */
 function openBlobs(data: Data, checkStore: () => void) {
   const { config, log, clock, paths, sqlite, writer, storeId } = data;
   const blobRows = new BlobRows(sqlite);

@@ -20,7 +20,7 @@ import { webRoutes } from "../../web/routes.ts";
 import type { Services } from "../composition/services.ts";
 import { availableBytes, totalBytes } from "../data/filesystem.ts";
 import { baseOptions } from "./base-options.ts";
-import { healthOf, healthRoutes, readiness } from "./health.ts";
+import { readHealth, healthRoutes, readiness } from "./health.ts";
 import { type AppHost, NO_HOST } from "./host.ts";
 import { metricsRoutes } from "./metrics.ts";
 import { documentOf } from "./openapi.ts";
@@ -43,17 +43,16 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     scripts: () => publicScriptOrNone(services),
     jobs: { list: () => host.listJobs(), run: (name: string) => host.runJob(name) },
     disk: { freeBytes: () => availableBytes(paths.blobs), totalBytes: () => totalBytes(paths.blobs) },
-    health: () => healthOf(services, { notReady: whyNotReady(), certificateEndsAtMs: host.certificateEndsMs() }),
+    health: () => readHealth(services, { notReady: whyNotReady(), certificateEndsAtMs: host.certificateEndsMs() }),
     configuration: () => host.configuration(),
   };
   const router = new Router({ name: "larder" })
-    // Gives every request its id, and turns every error into a response: first, so that the guards' errors are among
-    // them.
+    // Gives every request its id, and turns every error into a response. First, so that it handles the guards' errors.
     .hook(base(baseOptions(services, host, addresses, () => routes)))
-    // Headers that also rejections of the guards below must have.
+    // Headers that rejections by the guards below must have as well.
     .hook(shareHeaders())
     .hook(tusHeaders())
-    // Who the caller is, before the rate limits: they count per account.
+    // Authenticates before the rate limits: they count per account.
     .hook(guard)
     .hook(rateLimitGuard(rateGate, (method, path) => routes.find(method, path)?.declaration.rate))
     // Rejects requests while the server stops or is overloaded: last, so that its responses have all headers.
@@ -84,7 +83,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
 }
 
 /**
- * Pages of links work without script: where it can't be had (a build from source that failed), they go on without it.
+ * The script of the pages of public links. Without it, for example after a failed build from source, they still work.
  */
 async function publicScriptOrNone({ log }: Pick<Services, "log">): Promise<readonly string[]> {
   try {

@@ -14,8 +14,8 @@ import type { Services } from "../composition/services.ts";
 import type { AppHost } from "./host.ts";
 
 /**
- * How errors become responses, and where requests come from.
- * @param routes all routes; asked only once requests arrive
+ * Defines how errors become responses, and where requests come from.
+ * @param routes all routes; called only for requests
  */
 export function baseOptions(
   { config, log, rateGate, writer }: Services,

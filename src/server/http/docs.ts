@@ -8,7 +8,7 @@ import { createApp } from "./app.ts";
 import { documentOf } from "./openapi.ts";
 import { openServices } from "../composition/services.ts";
 
-/** The document of this version, made from its routes over an empty data directory that is removed again. */
+/** Makes the document of this version from its routes, with an empty temporary data directory. */
 export async function openApiDocument(): Promise<unknown> {
   const data = await mkdtemp(join(tmpdir(), "larder-openapi-"));
   try {

@@ -1,4 +1,4 @@
-/** /health/live, /health/ready, /openapi.json: outside /api, for monitors and tools; and what administrators are told. */
+/** /health/live, /health/ready, and /openapi.json for monitors and tools; and the health data for administrators. */
 import { PAGE_ROUTE } from "../../features/accounts/routing/declaration.ts";
 import { Router } from "../../features/accounts/routing/router.ts";
 import { statSync } from "node:fs";
@@ -9,16 +9,16 @@ import type { AppHost } from "./host.ts";
 import type { PublicView } from "./public-view.ts";
 import type { Services } from "../composition/services.ts";
 
-/** What health is told from. */
+/** Dependencies of {@link healthRoutes}. */
 export interface HealthOptions {
-  /** Why the server can't take requests now, in words; undefined when it can. */
+  /** Why the server can't handle requests now; undefined if it can. */
   readonly whyNotReady: () => string | undefined;
   readonly openApi: () => Promise<unknown>;
-  /** How a request reached the server, for whoever may know; else undefined. */
+  /** How a request reached the server, for requests with a probe token. */
   readonly viewOf: (request: Request) => PublicView | undefined;
 }
 
-/** /health/live, /health/ready and /openapi.json. */
+/** The routes of monitors and tools. */
 export function healthRoutes({ whyNotReady, openApi, viewOf }: HealthOptions) {
   return new Router({ name: "health" })
     .get("/health/live", PAGE_ROUTE, ({ request }) => {
@@ -34,7 +34,7 @@ export function healthRoutes({ whyNotReady, openApi, viewOf }: HealthOptions) {
     .get("/openapi.json", PAGE_ROUTE, () => openApi());
 }
 
-/** Why the server can't take requests now, in words; undefined when it can. */
+/** Returns a function that says why the server can't handle requests now; undefined if it can. */
 export function readiness({ storeGuard, writer }: Services, host: Pick<AppHost, "isDraining">) {
   return (): string | undefined => {
     if (host.isDraining()) return "The server is stopping.";
@@ -47,12 +47,12 @@ export function readiness({ storeGuard, writer }: Services, host: Pick<AppHost, 
   };
 }
 
-/** How the server stands, for GET /api/admin/health. */
-export async function healthOf(
+/** The health of the server, for GET /api/admin/health. */
+export async function readHealth(
   { paths, sqlite, writer, snapshots, integrity, remoteStore }: Services,
   { notReady, certificateEndsAtMs }: Pick<ServerHealth, "notReady" | "certificateEndsAtMs">,
 ): Promise<ServerHealth> {
-  const kept = snapshots.list();
+  const stored = snapshots.list();
   const version = sqlite.query<{ version: string }, []>("SELECT sqlite_version() AS version").get()?.version;
   const { open } = integrity.figures();
   return {
@@ -65,9 +65,9 @@ export async function healthOf(
       fault: writer.fault,
     },
     snapshots: {
-      count: kept.length,
-      lastAtMs: kept[0]?.takenAtMs ?? null,
-      lastBytes: kept[0]?.sizeBytes ?? null,
+      count: stored.length,
+      lastAtMs: stored[0]?.takenAtMs ?? null,
+      lastBytes: stored[0]?.sizeBytes ?? null,
     },
     openFindings: Object.values(open).reduce((sum, count) => sum + count, 0),
     bucket: await remoteStore?.health(),

@@ -3,38 +3,38 @@ import { BodyPaces } from "../../http/body-pace.ts";
 import type { JobOutcome, JobState } from "../../jobs/scheduler.ts";
 import { RequestStatistics } from "../observability/request-statistics.ts";
 
-/** What the application asks of the process that runs it. */
+/** What the application needs from the running server. */
 export interface AppHost {
-  /** The address at the other end of a request's connection. */
+  /** The address of the client's end of the connection. */
   peerOf(request: Request): string;
-  /** Gives the connection of a request its whole idle time again. */
+  /** Restarts the idle timeout of a request's connection. */
   keepOpen(request: Request): void;
-  /** The bodies on their way to this server. */
+  /** The request bodies that are being received. */
   readonly bodies: BodyPaces;
-  /** Lets a request take as long as it needs. */
+  /** Turns the idle timeout off for a request. */
   allowLong(request: Request): void;
   isDraining(): boolean;
-  /** Whether more requests are under way than the server takes at once. */
+  /** Whether too many requests are in progress. */
   isOverloaded(): boolean;
-  /** Requests that are not answered yet. */
+  /** The number of requests in progress. */
   pendingRequests(): number;
-  /** When the server's own certificate ends; undefined without TLS. */
+  /** When the server's own certificate expires; undefined without TLS. */
   certificateEndsMs(): number | undefined;
-  /** How the settings came about; undefined where nothing is served. */
+  /** The settings with their sources; undefined without a server. */
   configuration(): LoadedConfig | undefined;
-  /** What is counted of requests. */
+  /** The statistics of requests. */
   readonly requests: RequestStatistics;
-  /** Called once the first administrator chose who will use the server. */
+  /** Called when the first administrator has chosen who will use the server. */
   onSetUp(use: "household" | "accounts"): void;
-  /** Called for each request: notices what other processes changed. */
+  /** Called for each request: notices changes by other processes. */
   noticeChanges(): void;
-  /** The scheduled jobs and how they stand. */
+  /** The scheduled jobs with their state. */
   listJobs(): readonly JobState[];
   /** Runs a job now. */
   runJob(name: string): Promise<JobOutcome>;
 }
 
-/** A host for where nothing is served: making the document. */
+/** A host without a server, for generating the OpenAPI document. */
 export const NO_HOST: AppHost = {
   peerOf: () => "127.0.0.1",
   keepOpen: () => {},

@@ -16,7 +16,7 @@ import { RequestStatistics } from "../observability/request-statistics.ts";
 import { createApp } from "./app.ts";
 import type { AppHost } from "./host.ts";
 
-/** How long requests in progress may take after the server was told to stop. */
+/** How long requests in progress may take once the server is stopping. */
 export const DRAIN_MS = 30_000;
 /** How long the response to a set-up has to leave before the server restarts. */
 const RESTART_AFTER_MS = 100;

@@ -1,4 +1,4 @@
-/** What GET /metrics tells, part by part. Whatever takes long is read by the reading thread, and kept for a while. */
+/** The metrics of GET /metrics. Slow queries run in the reader thread, and their results are cached. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { rows } from "../../db/reader.ts";
 import type { Counted } from "../../features/administration/admin-api/types.ts";
@@ -10,52 +10,52 @@ import { byLabel, counter, type Family, gauge } from "../observability/metric-fa
 import type { RequestStatistics } from "../observability/request-statistics.ts";
 import type { Services } from "../composition/services.ts";
 
-/** What is summed up in the database. */
-export interface Sums {
+/** Totals from the database. */
+export interface Totals {
   readonly counted: Counted;
-  /** Contents whose media information waits to be read; counted to a hundred thousand. */
+  /** Blobs whose metadata is still to be read, at most {@link COUNTED_MAX}. */
   readonly media: number;
-  /** Contents that wait for the bucket; undefined where none is set. */
+  /** Blobs still to be sent to the bucket; undefined without a bucket. */
   readonly bucket: number | undefined;
-  /** Changes that the index of words has not followed yet. */
+  /** Changes that are not in the search index yet. */
   readonly searchLag: number;
-  /** What is damaged or missing and not put right, by kind. */
+  /** Unresolved findings by kind. */
   readonly findings: readonly { readonly kind: string; readonly open: number }[];
-  /** When the content that was read the longest ago was read, or made; null in an empty store. */
+  /** The oldest time at which a blob was last read or stored; null in an empty store. */
   readonly oldestReadAtMs: number | null;
 }
 
-/** Kinds of findings, told also where there are none. */
+/** The kinds of findings; all are reported, also without findings. */
 const FINDINGS = ["damaged", "missing", "unreadable", "database"];
 const COUNTED_MAX = 100_000;
-/** A scrape waits so long for new sums where it has older ones. */
+/** How long a scrape waits for new totals if it has older ones. */
 const PATIENCE_MS = 10;
 
-/** Sums of the database that make nobody wait: what takes long is told from the time before. */
-export class SumsReader {
+/** Reads the totals without delaying a scrape: slow queries deliver the values of the scrape before. */
+export class TotalsReader {
   readonly #services: Pick<Services, "statistics" | "reader" | "remoteStore">;
-  #last: Sums | undefined;
-  #reading: Promise<Sums> | undefined;
+  #last: Totals | undefined;
+  #reading: Promise<Totals> | undefined;
 
   constructor(services: Pick<Services, "statistics" | "reader" | "remoteStore">) {
     this.#services = services;
   }
 
-  /** As of now; as of the scrape before where that takes longer than some milliseconds. */
-  async read(): Promise<Sums> {
-    this.#reading ??= this.#readAnew().finally(() => {
+  /** The current totals, or those of the scrape before if the queries take longer than some milliseconds. */
+  async read(): Promise<Totals> {
+    this.#reading ??= this.#query().finally(() => {
       this.#reading = undefined;
     });
-    const { promise, resolve } = Promise.withResolvers<Sums>();
+    const { promise, resolve } = Promise.withResolvers<Totals>();
     const last = this.#last;
     if (last === undefined) return this.#reading;
     const timer = setTimeout(() => resolve(last), PATIENCE_MS);
-    const sums = await Promise.race([promise, this.#reading]);
+    const totals = await Promise.race([promise, this.#reading]);
     clearTimeout(timer);
-    return sums;
+    return totals;
   }
 
-  async #readAnew(): Promise<Sums> {
+  async #query(): Promise<Totals> {
     const { statistics, reader, remoteStore } = this.#services;
     const counted = await statistics.count();
     const bucket = await remoteStore?.countWaiting();
@@ -85,8 +85,8 @@ export class SumsReader {
   }
 }
 
-/** Requests by route, and what was refused. */
-export function requestFamilies(requests: RequestStatistics, underWay: number): Family[] {
+/** Requests by route, and rejected requests. */
+export function requestFamilies(requests: RequestStatistics, inProgress: number): Family[] {
   const routes = [...requests.routes];
   return [
     {
@@ -105,7 +105,7 @@ export function requestFamilies(requests: RequestStatistics, underWay: number): 
       help: "Time from the start of a request to the start of its response, including the request body.",
       values: routes.map(({ route, method, latency }) => [{ route, method }, latency]),
     },
-    gauge("larder_requests_in_flight", "Requests in progress.", underWay),
+    gauge("larder_requests_in_flight", "Requests in progress.", inProgress),
     counter("larder_request_failures_total", "Requests that were rejected or failed.", requests.failures),
     byLabel(
       "counter",
@@ -124,70 +124,37 @@ export function requestFamilies(requests: RequestStatistics, underWay: number): 
   ];
 }
 
-/** What is stored, for whom, and what waits. */
-export function storageFamilies(services: Services, sums: Sums): Family[] {
-  const { transfers, limiter, writer, thumbnails, snapshots, clock, paths } = services;
-  const { counted } = sums;
+/** Files, accounts, queues, and the disk. */
+export function storageFamilies(services: Services, totals: Totals): Family[] {
+  const { transfers, limiter, writer, thumbnails, paths } = services;
+  const { counted } = totals;
   const { storage, users } = counted;
-  const { sinceStart } = transfers;
-  const nowMs = clock.nowMs();
-  const kept = snapshots.list();
+  const { uploads, uploadedBytes, downloads, downloadedBytes } = transfers.sinceStart;
   return [
-    counter("larder_uploads_total", "Files uploaded since the server started.", sinceStart.uploads),
-    counter("larder_uploaded_bytes_total", "Bytes uploaded since the server started.", sinceStart.uploadedBytes),
-    counter("larder_downloads_total", "Files downloaded since the server started.", sinceStart.downloads),
-    counter("larder_downloaded_bytes_total", "Bytes downloaded since the server started.", sinceStart.downloadedBytes),
+    counter("larder_uploads_total", "Files uploaded since the server started.", uploads),
+    counter("larder_uploaded_bytes_total", "Bytes uploaded since the server started.", uploadedBytes),
+    counter("larder_downloads_total", "Files downloaded since the server started.", downloads),
+    counter("larder_downloaded_bytes_total", "Bytes downloaded since the server started.", downloadedBytes),
     gauge("larder_uploads_in_progress", "Unfinished chunked uploads.", counted.uploadsUnderWay),
     gauge("larder_files", "Files in all accounts.", storage.files),
     gauge("larder_folders", "Folders in all accounts.", storage.folders),
     gauge("larder_used_bytes", "Bytes that count toward the quotas of all accounts.", storage.usedBytes),
     gauge("larder_blobs", "Blobs in the store.", storage.blobs),
     gauge("larder_blob_bytes", "Bytes of all blobs in the store.", storage.blobBytes),
-    ...(services.remoteStore === undefined
-      ? []
-      : [
-          gauge(
-            "larder_bucket_up",
-            "1 if the bucket is available, 0 otherwise.",
-            services.remoteStore.outage === undefined ? 1 : 0,
-          ),
-          gauge(
-            "larder_bucket_outage_seconds",
-            "Duration of the current bucket outage; 0 if the bucket is available.",
-            outageSeconds(services.remoteStore.outage, services.clock.nowMs()),
-          ),
-        ]),
+    ...bucketFamilies(services),
     byLabel("gauge", "larder_users", "Accounts by role.", "role", Object.entries(users.byRole)),
     gauge("larder_users_active", "Accounts active within the last 30 days.", users.active),
     byLabel("gauge", "larder_queue_depth", "Waiting entries by queue.", "queue", [
       ...Object.entries(counted.queues),
       ["thumbnails", thumbnails.waiting],
-      ["media", sums.media],
-      ...(sums.bucket === undefined ? [] : [["bucket", sums.bucket] as const]),
-      ["search", sums.searchLag],
+      ["media", totals.media],
+      ...(totals.bucket === undefined ? [] : [["bucket", totals.bucket] as const]),
+      ["search", totals.searchLag],
       ["commits", writer.waiting],
     ]),
     gauge("larder_transactions_waiting", "Transactions waiting for a commit.", writer.waiting),
     gauge("larder_rate_limit_subjects", "Users and addresses with current rate-limit counts.", limiter.subjects),
-    gauge("larder_snapshots", "Snapshots of the database.", kept.length),
-    ...kept
-      .slice(0, 1)
-      .flatMap(({ takenAtMs, sizeBytes }) => [
-        gauge("larder_snapshot_age_seconds", "Age of the newest snapshot.", Math.max(0, nowMs - takenAtMs) / 1000),
-        gauge("larder_snapshot_bytes", "Size of the newest snapshot.", sizeBytes),
-      ]),
-    gauge(
-      "larder_oldest_verification_seconds",
-      "Time since the least recently verified blob was verified.",
-      sums.oldestReadAtMs === null ? 0 : Math.max(0, nowMs - sums.oldestReadAtMs) / 1000,
-    ),
-    byLabel(
-      "gauge",
-      "larder_findings",
-      "Unresolved findings (damaged or missing data) by kind.",
-      "kind",
-      FINDINGS.map((kind) => [kind, sums.findings.find((one) => one.kind === kind)?.open ?? 0]),
-    ),
+    ...safetyFamilies(services, totals),
     gauge(
       "larder_disk_available_bytes",
       "Free space on the file system of the data directory.",
@@ -197,7 +164,47 @@ export function storageFamilies(services: Services, sums: Sums): Family[] {
   ];
 }
 
-/** SQLite: its files, and its commits. */
+function bucketFamilies({ remoteStore, clock }: Services): Family[] {
+  if (remoteStore === undefined) return [];
+  const { outage } = remoteStore;
+  return [
+    gauge("larder_bucket_up", "1 if the bucket is available, 0 otherwise.", outage === undefined ? 1 : 0),
+    gauge(
+      "larder_bucket_outage_seconds",
+      "Duration of the current bucket outage; 0 if the bucket is available.",
+      outage === undefined ? 0 : secondsSince(outage.sinceMs, clock.nowMs()),
+    ),
+  ];
+}
+
+/** Snapshots, and findings of the scrub. */
+function safetyFamilies({ snapshots, clock }: Services, { oldestReadAtMs, findings }: Totals): Family[] {
+  const nowMs = clock.nowMs();
+  const stored = snapshots.list();
+  return [
+    gauge("larder_snapshots", "Snapshots of the database.", stored.length),
+    ...stored
+      .slice(0, 1)
+      .flatMap(({ takenAtMs, sizeBytes }) => [
+        gauge("larder_snapshot_age_seconds", "Age of the newest snapshot.", secondsSince(takenAtMs, nowMs)),
+        gauge("larder_snapshot_bytes", "Size of the newest snapshot.", sizeBytes),
+      ]),
+    gauge(
+      "larder_oldest_verification_seconds",
+      "Time since the least recently verified blob was verified.",
+      oldestReadAtMs === null ? 0 : secondsSince(oldestReadAtMs, nowMs),
+    ),
+    byLabel(
+      "gauge",
+      "larder_findings",
+      "Unresolved findings (damaged or missing data) by kind.",
+      "kind",
+      FINDINGS.map((kind) => [kind, findings.find((one) => one.kind === kind)?.open ?? 0]),
+    ),
+  ];
+}
+
+/** The files and the commits of the database. */
 export function databaseFamilies({ paths, writer }: Services): Family[] {
   const { seconds, transactions, busy, failures } = writer.statistics;
   return [
@@ -220,7 +227,7 @@ export function databaseFamilies({ paths, writer }: Services): Family[] {
   ];
 }
 
-/** The scheduled jobs and how their last runs went. */
+/** The scheduled jobs, with the results of their last runs. */
 export function jobFamilies(jobs: readonly JobState[]): Family[] {
   const ended = jobs.filter(({ lastFinishedAtMs }) => lastFinishedAtMs !== null);
   const of = (value: (job: JobState) => number) => ended.map((job) => [job.name, value(job)] as const);
@@ -237,14 +244,14 @@ export function jobFamilies(jobs: readonly JobState[]): Family[] {
       "larder_job_failed",
       "1 if the last run failed, 0 otherwise.",
       "job",
-      of((job) => (endedWell(job) ? 0 : 1)),
+      of((job) => (hasSucceeded(job) ? 0 : 1)),
     ),
     byLabel(
       "gauge",
       "larder_job_last_success_timestamp_seconds",
       "Time of the last run, if it succeeded.",
       "job",
-      ended.filter(endedWell).map(({ name, lastFinishedAtMs }) => [name, (lastFinishedAtMs ?? 0) / 1000] as const),
+      ended.filter(hasSucceeded).map(({ name, lastFinishedAtMs }) => [name, (lastFinishedAtMs ?? 0) / 1000] as const),
     ),
     byLabel(
       "gauge",
@@ -261,14 +268,14 @@ export function jobFamilies(jobs: readonly JobState[]): Family[] {
   ];
 }
 
-/** The certificate in use, where the server has one itself. */
+/** The certificate of the server, if it has one. */
 export function certificateFamilies(endsMs: number | undefined): Family[] {
   if (endsMs === undefined) return [];
   const help = "Expiry time of the TLS certificate.";
   return [gauge("larder_certificate_expiry_timestamp_seconds", help, endsMs / 1000)];
 }
 
-/** The process. Names as every exporter has them, so that ready-made panels show them. */
+/** The process, with the names that every Prometheus exporter uses, so that common dashboards show them. */
 export function processFamilies(delay: EventLoopDelay): Family[] {
   const { user, system } = process.cpuUsage();
   const rss = process.memoryUsage.rss();
@@ -278,7 +285,7 @@ export function processFamilies(delay: EventLoopDelay): Family[] {
     counter("process_cpu_seconds_total", "CPU time.", (user + system) / 1e6),
     gauge("process_start_time_seconds", "Start time of the process.", (Date.now() - performance.now()) / 1000),
     gauge("process_open_fds", "Open files and connections.", readdirSync("/proc/self/fd").length),
-    gauge("process_max_fds", "Maximum number of open files and connections.", maxDescriptors()),
+    gauge("process_max_fds", "Maximum number of open files and connections.", readDescriptorLimit()),
     byLabel("gauge", "larder_event_loop_delay_seconds", "Event loop delay.", "quantile", [
       ["0.5", delay.p50],
       ["0.99", delay.p99],
@@ -293,7 +300,7 @@ export function processFamilies(delay: EventLoopDelay): Family[] {
   ];
 }
 
-function endedWell({ lastError }: JobState): boolean {
+function hasSucceeded({ lastError }: JobState): boolean {
   return lastError === null;
 }
 
@@ -301,12 +308,12 @@ function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** The soft limit, as proc(5) has it; 0 where it can't be read. */
-function maxDescriptors(): number {
+/** The soft limit of open files from proc(5); 0 if it can't be read. */
+function readDescriptorLimit(): number {
   const found = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"));
   return Number(found?.[1] ?? 0);
 }
 
-function outageSeconds(outage: { readonly sinceMs: number } | undefined, nowMs: number): number {
-  return outage === undefined ? 0 : Math.max(0, (nowMs - outage.sinceMs) / 1_000);
+function secondsSince(timeMs: number, nowMs: number): number {
+  return Math.max(0, nowMs - timeMs) / 1000;
 }

@@ -14,12 +14,12 @@ import {
   processFamilies,
   requestFamilies,
   storageFamilies,
-  SumsReader,
+  TotalsReader,
 } from "./metric-sources.ts";
 import type { RequestStatistics } from "../observability/request-statistics.ts";
 import type { Services } from "../composition/services.ts";
 
-/** What metrics are told from. */
+/** Dependencies of {@link metricsRoutes}. */
 export interface MetricsOptions {
   readonly services: Services;
   readonly whyNotReady: () => string | undefined;
@@ -32,18 +32,18 @@ export interface MetricsOptions {
   };
 }
 
-/** The route. */
+/** The route of the metrics. */
 export function metricsRoutes({ services, whyNotReady, host }: MetricsOptions) {
   const { config } = services;
-  const sums = new SumsReader(services);
+  const totals = new TotalsReader(services);
   const eventLoop = new EventLoopWatch();
   return new Router({ name: "metrics" }).get("/metrics", PAGE_ROUTE, async ({ request }) => {
     const isLocal = config.metricsAccess === "local" && isLocalRequest(host.peerOf(request), request.headers);
     if (config.metricsAccess !== "open" && !isLocal) demandAdmin(request);
-    // Loaded at the first scrape: most servers are never asked, and a start should be quick.
+    // Loaded at the first scrape: most servers have none, and it would slow the start down.
     const [{ renderMetrics, METRICS_TYPE }, counted] = await Promise.all([
       import("../observability/metric-text.ts"),
-      sums.read(),
+      totals.read(),
     ]);
     const body = await renderMetrics([
       gauge("larder_ready", "1 if the server is ready for requests, 0 otherwise.", whyNotReady() === undefined ? 1 : 0),

@@ -1,14 +1,14 @@
-/** From the JSON Schema that the routes are written in to the dialect of OpenAPI 3.0.3. */
+/** Converts the JSON Schema of the routes to the dialect of OpenAPI 3.0.3. */
 
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * A generated document as OpenAPI 3.0.3 has it:
- * - `const`, `null` and `patternProperties`, which it doesn't know, become `enum`, `nullable` and `additionalProperties`;
- * - nothing stands next to `$ref`;
- * - bodies that the generator offers as forms and text too are JSON alone;
- * - `additionalProperties: false` goes, since unknown fields are ignored;
- * - paths don't end in a slash.
+ * Converts a generated document to OpenAPI 3.0.3:
+ * - `const`, `null`, and `patternProperties` become `enum`, `nullable`, and `additionalProperties`.
+ * - Removes all siblings of `$ref`.
+ * - Bodies are JSON only. The generator also offers forms and text.
+ * - Removes `additionalProperties: false`: the server ignores unknown fields.
+ * - Removes the slash at the end of paths.
  */
 export function toOpenApi(document: unknown): Json {
   const converted = convert(document);
@@ -18,7 +18,7 @@ export function toOpenApi(document: unknown): Json {
 function convert(value: unknown, key = ""): unknown {
   if (Array.isArray(value)) return value.map((entry) => convert(entry));
   if (!isObject(value)) return value;
-  // What stands below `properties` or `paths` is named by us: there `const` or `anyOf` is a name.
+  // Keys below `properties` or `paths` are names of the API: there `const` or `anyOf` is no keyword.
   if (key === "properties" || key === "paths") {
     return Object.fromEntries(
       Object.entries(value).map(([name, entry]) => [
@@ -45,7 +45,7 @@ function convert(value: unknown, key = ""): unknown {
   return Object.keys(rest).length === 0 ? { $ref } : { ...rest, allOf: [{ $ref }] };
 }
 
-/** `anyOf [X, null]` is a nullable X, and `anyOf` of constants of one type an `enum`. */
+/** Converts `anyOf [X, null]` to a nullable X, and `anyOf` of constants of one type to an `enum`. */
 function convertUnion(union: Json, options: readonly unknown[]): Json {
   const { anyOf: _, ...beside } = union;
   const some = options.filter((option) => !isNull(option)).map((option) => convert(option));
@@ -57,7 +57,7 @@ function convertUnion(union: Json, options: readonly unknown[]): Json {
     return { ...(isNullable ? asNullable(objectOf(only)) : withoutSiblings(objectOf(only), rest)), ...rest };
   }
   if (!isNullable) return { ...rest, anyOf: merged };
-  // One option that may be null is enough, and `nullable` counts only beside a type.
+  // One nullable option is enough. `nullable` needs a `type` next to it.
   const typed = merged.findIndex((option) => objectOf(option)["type"] !== undefined);
   const at = Math.max(typed, 0);
   return { ...rest, anyOf: merged.map((option, index) => (index === at ? asNullable(objectOf(option)) : option)) };
@@ -68,12 +68,12 @@ function withoutSiblings(schema: Json, beside: Json): Json {
 }
 
 function asNullable(schema: Json): Json {
-  // `nullable` counts only beside a type, and `allOf` would ask null to be what is referred to.
+  // `nullable` needs a `type` next to it, and `allOf` would require null to match the reference.
   if ("$ref" in schema) return { anyOf: [schema, { type: "object", nullable: true, enum: [null] }] };
   return { ...schema, nullable: true, ...(Array.isArray(schema["enum"]) && { enum: [...schema["enum"], null] }) };
 }
 
-/** Options that are nothing but constants of one type, as one. */
+/** Merges options that are constants of one type. */
 function mergeEnums(options: readonly unknown[]): readonly unknown[] {
   const merged: Json[] = [];
   for (const option of options.map(objectOf)) {

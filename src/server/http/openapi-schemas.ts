@@ -1,4 +1,4 @@
-/** The records that the OpenAPI document names, and under which names: what generated clients call them. */
+/** The named records of the OpenAPI document. Generated clients use these names for their types. */
 import { t } from "elysia";
 import { AccountBody, AccountRecord, JobRecord, PlanRecord } from "../../features/administration/admin-api/model.ts";
 import { AuditRecord } from "../../features/administration/audit/model.ts";
@@ -42,7 +42,7 @@ import { DeliveryRecord, WebhookRecord, WebhookWithSecret } from "../../features
 /** Records that routes refer to by name. */
 export const REFERENCED_SCHEMAS = { ...FILE_SCHEMAS, ...SHARE_SCHEMAS, ...CONFLICT_SCHEMAS };
 
-/** Records that routes spell out, and that become a component each. */
+/** Records that routes contain inline; each becomes a component. */
 export const NAMED_SCHEMAS = {
   Account: AccountRecord,
   AccountUpdate: AccountBody,

@@ -1,11 +1,11 @@
 /**
- * Makes the OpenAPI document small: what several operations have in common becomes a component, and they refer to it.
+ * Makes the OpenAPI document small: repeated parts become components that operations refer to.
  */
 import { invariant } from "../../lib/invariant.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What is repeated at least so often becomes a component; what is used once is easier to read in its place. */
+/** Parts that occur at least this often become components. A part that occurs once is easier to read inline. */
 const USES_MIN = 2;
 
 /** Response and parameter components, by name. */
@@ -15,10 +15,10 @@ interface Shared {
 }
 
 /**
- * A document in which each of these schemas is a component, and stands nowhere else.
- * @param document with the schemas as the routes are written, before {@link toOpenApi}
+ * Replaces each of these schemas with a reference to a component.
+ * @param document has the schemas of the routes, before {@link toOpenApi}
  * @param named the records of the API by name
- * @throws where two names stand for the same schema
+ * @throws if two names belong to the same schema
  */
 export function nameSchemas(document: Json, named: Json): Json {
   const names = new Map(Object.entries(named).map(([name, schema]) => [canonical(schema), name]));
@@ -43,8 +43,8 @@ export function nameSchemas(document: Json, named: Json): Json {
 }
 
 /**
- * A document whose repeated responses and parameters are components: a response that several operations give is named
- * by status and schema (`201.Share`), a parameter that several take in the same words as it is called.
+ * Moves repeated responses and parameters to components. A response is named by its status and schema (`201.Share`), a
+ * parameter by its own name.
  *
  * @param document an OpenAPI 3.0 document without such components
  */
@@ -75,7 +75,7 @@ export function shareComponents(document: Json): Json {
   };
 }
 
-/** The responses that some operation refers to. */
+/** The responses that operations refer to. */
 function referredTo(paths: Json, responses: Json): Json {
   const text = JSON.stringify(paths);
   return Object.fromEntries(
@@ -117,7 +117,7 @@ function shareResponse(status: string, response: Json, uses: ReadonlyMap<string,
   return referTo(`responses/${name}`);
 }
 
-/** By the schema of the data; undefined where that has no name. */
+/** The name of a response, from the schema of its data; undefined if the schema has no name. */
 function nameOf(status: string, response: Json): string | undefined {
   if ("$ref" in response) return undefined;
   if (response["content"] === undefined) return `${status}.empty`;
@@ -129,7 +129,7 @@ function nameOf(status: string, response: Json): string | undefined {
   return Object.keys(data).length === 1 && data["type"] === "object" ? `${status}.done` : undefined;
 }
 
-/** How often each parameter and each response is there, by its text. */
+/** How often each parameter and each response occurs, by its text. */
 function countUses(paths: unknown): ReadonlyMap<string, number> {
   const uses = new Map<string, number>();
   const add = (value: unknown) => {

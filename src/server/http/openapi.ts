@@ -1,4 +1,4 @@
-/** The OpenAPI document: made by the generator from the routes themselves, then tidied. */
+/** Generates the OpenAPI document from the routes, then tidies it. */
 import { type AnyElysia, Elysia } from "elysia";
 import { describeRoutes, sharedComponents, TAGS } from "../../http/documented.ts";
 import { invariant } from "../../lib/invariant.ts";
@@ -15,15 +15,15 @@ with the precise reason in \`details.reason\`. Sign in at /api/auth/signin and s
 
 Every response under /api, errors and streams included, carries the \`X-RateLimit-*\` headers and \`X-Request-Id\`.`;
 
-/** The document, with a scheme for each way to sign in. A route that needs no account says so. */
+/** The ways to sign in. A route that needs no account declares that itself. */
 const SIGN_IN = [{ bearer: [] }, { cookie: [] }, { apiKey: [] }];
 
 /**
  * The document of an application, as an OpenAPI 3.0.3 object.
- * @param server the address that clients put before the paths: absolute, or the path below which a proxy serves Larder
+ * @param server the base address of the paths: absolute, or the path under which a proxy serves Larder
  */
 export async function documentOf(app: AnyElysia, server = "/"): Promise<unknown> {
-  // Loaded when the document is first asked for: it needs a schema library, and a start should be quick.
+  // Loaded with the first request: it needs a schema library, and would slow the start down.
   const { swagger } = await import("@elysiajs/swagger");
   describeRoutes(app.routes);
   const generator = new Elysia()

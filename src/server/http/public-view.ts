@@ -1,6 +1,6 @@
 /**
- * How this server is seen from outside. `larder doctor` asks for it at the public address, through whatever proxies are
- * in front; only who can read the server's secrets is told, since it names addresses that are nobody else's business.
+ * Reports how a request reached the server. `larder doctor` requests this at the public address, through the proxies in
+ * front. The response names internal addresses, so the request must have a token made from a secret of the server.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { type ClientAddresses, isForwarded } from "../../http/client-address.ts";
@@ -8,46 +8,46 @@ import { requestContextOf } from "../../http/request-context.ts";
 import type { Services } from "../composition/services.ts";
 import type { AppHost } from "./host.ts";
 
-/** The header that carries the pass of {@link makePass}. */
-export const PASS_HEADER = "x-larder-doctor";
+/** The header for the token of {@link makeProbeToken}. */
+export const PROBE_HEADER = "x-larder-doctor";
 
 /** How one request reached the server. */
 export interface PublicView {
-  /** The address that the request counts for. */
+  /** The client address for rate limits. */
   readonly client: string;
-  /** The address at the other end of the connection: the last proxy's, or the client's own. */
+  /** The address of the connection: the last proxy's, or the client's. */
   readonly peer: string;
   /** Whether proxies added headers about the client. */
   readonly isForwarded: boolean;
-  /** Whether those of this peer are believed. */
+  /** Whether the headers of this peer are trusted. */
   readonly isTrusted: boolean;
-  /** The origin under which the server was asked, as far as it knows; null without a valid Host. */
+  /** The origin of the request, as the server sees it; null without a valid Host. */
   readonly origin: string | null;
 }
 
-const PASS_LIFETIME_MS = 300_000;
+const TOKEN_LIFETIME_MS = 300_000;
 
-/** A pass of the given moment, made from a secret of the server. */
-export function makePass(secret: Uint8Array, nowMs: number): string {
+/** Makes a token for the given time from a secret of the server. */
+export function makeProbeToken(secret: Uint8Array, nowMs: number): string {
   return `${nowMs}.${sign(secret, nowMs).toString("base64url")}`;
 }
 
-/** Whether a pass was made from the same secret, within five minutes of now. */
-export function isPass(secret: Uint8Array, pass: string, nowMs: number): boolean {
-  const [, time = "", signature = ""] = /^(\d{1,15})\.([\w-]{43})$/.exec(pass) ?? [];
-  if (time === "" || Math.abs(nowMs - Number(time)) > PASS_LIFETIME_MS) return false;
+/** Whether a token was made from the same secret within the last five minutes. */
+export function isProbeToken(secret: Uint8Array, token: string, nowMs: number): boolean {
+  const [, time = "", signature = ""] = /^(\d{1,15})\.([\w-]{43})$/.exec(token) ?? [];
+  if (time === "" || Math.abs(nowMs - Number(time)) > TOKEN_LIFETIME_MS) return false;
   return timingSafeEqual(sign(secret, Number(time)), Buffer.from(signature, "base64url"));
 }
 
-/** Tells for a request how it reached the server, if it has a pass; undefined otherwise. */
+/** Reports how a request reached the server, if it has a valid token. */
 export function publicViews(
   { secrets, clock }: Pick<Services, "secrets" | "clock">,
   host: Pick<AppHost, "peerOf">,
   addresses: ClientAddresses,
 ) {
   return (request: Request): PublicView | undefined => {
-    const pass = request.headers.get(PASS_HEADER);
-    if (pass === null || !isPass(secrets.link.secret, pass, clock.nowMs())) return undefined;
+    const token = request.headers.get(PROBE_HEADER);
+    if (token === null || !isProbeToken(secrets.link.secret, token, clock.nowMs())) return undefined;
     const { clientAddress, requestOrigin } = requestContextOf(request);
     const peer = host.peerOf(request);
     return {

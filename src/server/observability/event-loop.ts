@@ -1,28 +1,28 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
-/** How late what is due is done, because something else is being done, in seconds. */
+/** How late the event loop runs due work, in seconds. */
 export interface EventLoopDelay {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
 }
 
-/** Some looks a second are enough, and a server that does nothing should sleep. */
-const LOOK_MS = 100;
+/** A few measurements a second are enough: an idle server should sleep. */
+const RESOLUTION_MS = 100;
 const NANOSECONDS = 1e9;
-/** What is told is of so long at least: two who ask must not take each other's figures away. */
+/** The minimum period of a measurement, so that two monitors do not reset each other's values. */
 const PERIOD_MS = 10_000;
 
-/** Measures the event loop from the first question on: most servers are never asked. */
+/** Measures the event loop from the first call on: most servers have no monitor. */
 export class EventLoopWatch {
   #histogram: ReturnType<typeof monitorEventLoopDelay> | undefined;
   #sinceMs = 0;
 
-  /** Of the time since the question before, ten seconds at least; zeros at the first. */
+  /** The delays since the call before, over at least ten seconds; zeros at the first call. */
   read(): EventLoopDelay {
     const nowMs = performance.now();
     if (this.#histogram === undefined) {
-      this.#histogram = monitorEventLoopDelay({ resolution: LOOK_MS });
+      this.#histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
       this.#histogram.enable();
       this.#sinceMs = nowMs;
       return { p50: 0, p99: 0, max: 0 };

@@ -1,10 +1,10 @@
-/** What a figure of GET /metrics is made of, before it becomes text. */
+/** Metrics of GET /metrics before they become text. */
 import type { Histogram } from "../../lib/histogram.ts";
 
-/** By which of several things a figure is told: a route, a job. Few values each, never anybody's names or ids. */
+/** Labels of a value, such as a route or a job. Each has few values, and never names or ids of users. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** One name and all that is told under it. Seconds and bytes, as Prometheus wants them. */
+/** A metric with its values, in the base units of Prometheus: seconds and bytes. */
 export type Family = {
   /** `larder_…`, with its unit at the end, and `_total` for counters. */
   readonly name: string;
@@ -14,17 +14,17 @@ export type Family = {
   | { readonly kind: "histogram"; readonly values: readonly (readonly [Labels, Histogram])[] }
 );
 
-/** A figure that has no labels. */
+/** A gauge without labels. */
 export function gauge(name: string, help: string, value: number): Family {
   return { kind: "gauge", name, help, values: [[{}, value]] };
 }
 
-/** A figure that only grows until the next start, without labels. */
+/** A counter without labels, which grows until the next start. */
 export function counter(name: string, help: string, value: number): Family {
   return { kind: "counter", name, help, values: [[{}, value]] };
 }
 
-/** A figure by one label. */
+/** A metric with one label. */
 export function byLabel(
   kind: "gauge" | "counter",
   name: string,

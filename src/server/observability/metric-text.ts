@@ -1,4 +1,4 @@
-/** Figures in the text format of Prometheus, written by its own library. */
+/** Renders metrics in the text format of Prometheus, with its own library. */
 import { Counter, Gauge, Histogram as PromHistogram, Registry } from "prom-client";
 import type { Histogram } from "../../lib/histogram.ts";
 import type { Family, Labels } from "./metric-family.ts";
@@ -6,17 +6,17 @@ import type { Family, Labels } from "./metric-family.ts";
 /** Media type of {@link renderMetrics}. */
 export const METRICS_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 
-/** All families as one text. */
+/** Renders all metrics as one text. */
 export async function renderMetrics(families: readonly Family[]): Promise<string> {
   const registry = new Registry();
   for (const family of families) {
-    // Without any value it would be written as one without labels.
+    // The library would render a metric without values as one without labels.
     if (family.values.length === 0) continue;
     const { name, help } = family;
     const labelNames = [...new Set(family.values.flatMap(([labels]) => Object.keys(labels)))];
     const configuration = { name, help, labelNames, registers: [registry] };
     if (family.kind === "histogram") {
-      registry.registerMetric(new Reported({ ...configuration, registers: [] }, family.values));
+      registry.registerMetric(new CountedHistogram({ ...configuration, registers: [] }, family.values));
     } else if (family.kind === "gauge") {
       const gauge = new Gauge(configuration);
       for (const [labels, value] of family.values) gauge.set(labels, value);
@@ -28,9 +28,9 @@ export async function renderMetrics(families: readonly Family[]): Promise<string
   return registry.metrics();
 }
 
-/** A histogram that was counted elsewhere: in the library's own each observation costs more than all else that is counted. */
-class Reported extends PromHistogram {
-  readonly #told: {
+/** A histogram with given counts. An observation with the library's own histogram is slower than all other counters. */
+class CountedHistogram extends PromHistogram {
+  readonly #metric: {
     readonly name: string;
     readonly help: string;
     readonly type: "histogram";
@@ -44,12 +44,12 @@ class Reported extends PromHistogram {
     super(configuration);
     const { name, help } = configuration;
     const lines = values.flatMap(([labels, histogram]) => linesOf(name, labels, histogram));
-    this.#told = { name, help, type: "histogram", values: lines };
+    this.#metric = { name, help, type: "histogram", values: lines };
   }
 
-  /** What the library asks where values become text. */
+  /** Called by the library to render the values. */
   getForPromString() {
-    return Promise.resolve(this.#told);
+    return Promise.resolve(this.#metric);
   }
 }
 

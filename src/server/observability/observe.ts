@@ -1,6 +1,6 @@
 /**
- * The place around every request where it is counted, and told in the log where the configuration wants that. Around the
- * application rather than among its hooks: it sees the status of every answer, and no request waits for it.
+ * Counts every request, and logs those that the configuration selects. It wraps the application instead of being one of
+ * its hooks: so it sees the status of every response, and delays no request.
  */
 import { auditNoteOf } from "../../http/audit-note.ts";
 import { withoutTokens } from "../../http/base.ts";
@@ -9,28 +9,28 @@ import type { Log } from "../../lib/log.ts";
 import { insideRequest } from "../../lib/async-context.ts";
 import type { RequestStatistics } from "./request-statistics.ts";
 
-/** What {@link observeRequests} works with. */
+/** Dependencies of {@link observeRequests}. */
 export interface ObserveOptions {
   readonly log: Log;
-  /** Which requests are lines of the log: none, those that failed here or were slow, or all. */
+  /** Which requests are logged: none, server errors and slow requests, or all. */
   readonly logRequests: "off" | "errors" | "all";
-  /** Whether the others are lines too, at level debug. */
+  /** Whether the other requests are logged at level debug. */
   readonly isDebugging: boolean;
   readonly statistics: Pick<RequestStatistics, "note">;
 }
 
-/** From here on a request is slow. */
+/** A longer request is slow. */
 const SLOW_MS = 10_000;
-/** A request with a larger body takes as long as its sender does. */
+/** A request with a larger body is never slow: its duration depends on the client. */
 const LARGE_BODY_BYTES = 1024 * 1024;
 
-/** Does the work of a request, and gives its answer. */
+/** Handles a request, and returns its response. */
 export type ObserveRequest = (
   request: Request,
   work: () => Response | Promise<Response>,
 ) => Response | Promise<Response>;
 
-/** See the head of this file. An answer counts when it begins: what sending its body takes is the receiver's affair. */
+/** Observes requests. A response counts when it begins: the time to send its body depends on the client. */
 export function observeRequests({ log, logRequests, isDebugging, statistics }: ObserveOptions): ObserveRequest {
   const note = (request: Request, status: number) => {
     const requestContext = requestContextOf(request);
@@ -48,26 +48,26 @@ export function observeRequests({ log, logRequests, isDebugging, statistics }: O
       status,
       ...(isBrokenOff && { receivedBytes: brokeOffAtBytes }),
       ms: Math.round(ms),
-      // Asks the system for it: only for a line that is written.
+      // A system call, so only for requests that are logged.
       client: requestContext.clientAddress,
     };
     if (isBad) log.warn(status >= 500 ? "Request failed with a server error." : "Slow request.", fields);
     else if (logRequests === "all") log.info("request", fields);
     else log.debug("request", fields);
   };
-  // To follow a request through everything that it awaits costs a twentieth of it: for who wants every line alone.
+  // Following a request through its asynchronous calls takes 5% of its time, so only if every request is logged.
   const within = isDebugging || logRequests === "all" ? insideRequest : <T>(work: () => T) => work();
   return (request, work) =>
     within(() => {
-      const answer = work();
-      if (!(answer instanceof Promise)) {
-        note(request, answer.status);
-        return answer;
+      const response = work();
+      if (!(response instanceof Promise)) {
+        note(request, response.status);
+        return response;
       }
-      return answer.then(
-        (response) => {
-          note(request, response.status);
-          return response;
+      return response.then(
+        (finished) => {
+          note(request, finished.status);
+          return finished;
         },
         (error: unknown) => {
           note(request, 500);
@@ -77,7 +77,10 @@ export function observeRequests({ log, logRequests, isDebugging, statistics }: O
     });
 }
 
-/** A picture that is still being made, and a server that stops, answer 5xx as they should. */
+/**
+ * Whether a 5xx status is a failure of the server. A pending thumbnail and a stopping server respond with 5xx by
+ * design.
+ */
 function isOurFault(request: Request, status: number): boolean {
   if (status < 500) return false;
   const { reason } = auditNoteOf(request);

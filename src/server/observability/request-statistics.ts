@@ -1,22 +1,22 @@
-/** What has been counted of requests since the start, by route: for GET /metrics. Costs a request some hundred nanoseconds. */
+/** Counts requests by route since the start, for GET /metrics. Takes some hundred nanoseconds a request. */
 import { RATE_CATEGORIES, type RateCategory } from "../../config/settings/plans.ts";
 import { RoutePatterns } from "../../http/route-patterns.ts";
 import { Histogram } from "../../lib/histogram.ts";
 
-/** Seconds; the last ones are those of large uploads. */
+/** In seconds; the last ones are for large uploads. */
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60] as const;
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
-/** Of what no route fits. */
+/** For requests without a route. */
 const NO_ROUTE = "other";
 
-/** The figures of one route and method. */
+/** The counts of one route and method. */
 export class RouteFigures {
-  /** `/api/files/{id}`; "other" for what no route fits. */
+  /** The pattern, such as `/api/files/{id}`; "other" for requests without a route. */
   readonly route: string;
   readonly method: string;
-  /** Answers by the first digit of their status, from 1xx on. */
+  /** Responses by the first digit of their status, from 1xx on. */
   readonly byClass = new Float64Array(5);
-  /** Seconds until the answer began. */
+  /** Seconds until the response began. */
   readonly latency = new Histogram(BOUNDS);
 
   constructor(route: string, method: string) {
@@ -25,7 +25,7 @@ export class RouteFigures {
   }
 }
 
-/** See the head of this file. */
+/** The counts of all requests. */
 export class RequestStatistics {
   readonly #paths: () => Iterable<string>;
   readonly #all: RouteFigures[] = [];
@@ -35,40 +35,40 @@ export class RequestStatistics {
   #routes: RoutePatterns<{ readonly route: string; readonly byMethod: Map<string, RouteFigures> }> | undefined;
   #failures = 0;
 
-  /** @param paths of all routes, as the framework writes them; asked once, at the first request */
+  /** @param paths the paths of all routes, in the form of the framework; called once, at the first request */
   constructor(paths: () => Iterable<string>) {
     this.#paths = paths;
   }
 
-  /** Refusals and failures. */
+  /** The number of rejected and failed requests. */
   get failures(): number {
     return this.#failures;
   }
 
-  /** Refusals and failures by the reason of the API's errors; "unexpected" for what has none. */
+  /** Rejected and failed requests by the error reason of the API; "unexpected" for errors without a reason. */
   get rejections(): ReadonlyMap<string, number> {
     return this.#rejections;
   }
 
-  /** Refusals by a rate limit, by its category. */
+  /** Requests rejected by a rate limit, by its category. */
   get rateLimited(): ReadonlyMap<string, number> {
     return this.#rateLimited;
   }
 
-  /** Routes that were asked, by method. */
+  /** The counts of each route and method with requests. */
   get routes(): readonly RouteFigures[] {
     return this.#all;
   }
 
-  /** Counts a request that is answered. @param ms until the answer began */
+  /** Counts a request with a response. @param ms time until the response began */
   note(method: string, path: string, status: number, ms: number): void {
     const figures = this.#figuresOf(METHODS.has(method) ? method : "OTHER", path);
-    const place = Math.min(4, Math.max(0, Math.floor(status / 100) - 1));
-    figures.byClass[place] = (figures.byClass[place] ?? 0) + 1;
+    const index = Math.min(4, Math.max(0, Math.floor(status / 100) - 1));
+    figures.byClass[index] = (figures.byClass[index] ?? 0) + 1;
     figures.latency.observe(ms / 1000);
   }
 
-  /** Counts a refusal or a failure, where it is answered. @param category what the request counts as, if anything */
+  /** Counts a rejected or failed request. @param category its rate-limit category, if it has one */
   noteFailure(reason: string, category: RateCategory | undefined): void {
     this.#failures++;
     increase(this.#rejections, reason);
